@@ -51,20 +51,25 @@ class Table:
         ]
         if width is None:
             return needed
-        least = [self._least(column, wide) for column, wide in enumerate(needed)]
         room = width - len(_GAP) * (len(needed) - 1)
-        while sum(needed) > room:
-            foldable = [column for column, wide in enumerate(needed) if wide > least[column]]
-            if not foldable:
-                break
-            needed[max(foldable, key=lambda column: needed[column])] -= 1
+        for words_whole in (True, False):
+            least = [self._least(column, wide, words_whole=words_whole) for column, wide in enumerate(needed)]
+            while sum(needed) > room:
+                foldable = [column for column, wide in enumerate(needed) if wide > least[column]]
+                if not foldable:
+                    break
+                needed[max(foldable, key=lambda column: needed[column])] -= 1
         return needed
 
-    def _least(self, column: int, needed: int) -> int:
-        """How far a column can be folded: numbers stay whole, their heading need not."""
+    def _least(self, column: int, needed: int, *, words_whole: bool) -> int:
+        """How far a column can be folded: numbers stay whole, their heading need not.
+
+        Words of texts stay whole as long as the table fits with them.
+        """
         if self.right[column]:
             return max((len(row[column]) for row in self.rows), default=needed)
-        return min(needed, _NARROWEST)
+        words = [word for row in self.rows for word in row[column].split()] if words_whole else []
+        return min(needed, max(_NARROWEST, _longest(words or [""])))
 
     def _folded(self, cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
         """A row in as many lines as its longest cell takes."""

@@ -57,7 +57,6 @@ KINDS = {
 }
 
 
-
 class UnknownFigure(KeyError):
     """There is no kind of figure of that name; the message says which there are."""
 
@@ -91,9 +90,7 @@ _DRAWN_BY = {
     "waterfall": "draw_waterfall",
     "map": "map.draw_map",
     "budget": "run_budget.draw_run_budget",
-    **dict.fromkeys(
-        ("rtt_cdf", "delay_cdf", "user_delay_cdf", "user_rate_cdf", "page_cdf"), "cdf.draw_cdf"
-    ),
+    **dict.fromkeys(("rtt_cdf", "delay_cdf", "user_delay_cdf", "user_rate_cdf", "page_cdf"), "cdf.draw_cdf"),
 }
 """Kinds that have a function of their own in Python."""
 

@@ -55,6 +55,15 @@ def metric_label(metric: str) -> str:
     return metric if found is None else found
 
 
+def cause_label(cause: str) -> str:
+    """What a cause of the time budget is called in tables and figures.
+
+    >>> cause_label("channel_switch")
+    'channel switch'
+    """
+    return metric_label(f"budget_{cause}_s").removeprefix("Time budget: ")
+
+
 def key_label(key: str) -> str:
     """What a scenario key is called, without its unit; the key itself where there is no such key.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from umtslab.analyse.statistics import Summary
 from umtslab.columns import Table
+from umtslab.labels import cause_label
 from umtslab.numbers import estimate, number
 
 
@@ -22,7 +23,7 @@ def budget_table(summaries: Mapping[str, Summary]) -> Table:
         share = summaries.get(f"budget_{cause}_pct")
         mean, width = estimate(time.mean, time.ci95)
         table.add_row(
-            cause.replace("_", " "),
+            cause_label(cause),
             *((mean, width) if most > 1 else (number(time.mean),)),
             "100" if share is None else number(share.mean, 3),
         )

@@ -12,14 +12,18 @@ from conftest import FTP, Umts, overhanging, short
 from umtslab import open_store, simulate
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
+from umtslab.cli.plot_campaigns import named_campaigns
 from umtslab.plot import Look
 from umtslab.plot.campaign import draw_campaign
+from umtslab.plot.effects import draw_effects
 from umtslab.plot.heat_map import draw_map
 from umtslab.plot.optimisation import draw_history, draw_importance, draw_pareto
 from umtslab.run import Run
+from umtslab.studies.file import Frame
 from umtslab.studies.optimise import Outcome, load_optimisation, optimise
 from umtslab.studies.place import Place
 from umtslab.studies.record import load_study, save_outcome
+from umtslab.studies.sensitivity import Effect, Findings, Sensitivity
 
 ERRORS = (0.0, 0.01, 0.02, 0.1, 0.3)
 VERSIONS = ("reno", "newreno")
@@ -125,7 +129,8 @@ def test_a_point_of_which_no_transfer_finished_is_a_cross_at_the_upper_edge(reco
 
     figure = draw_campaign(replace(record, cells=tuple(map(unfinished, record.cells))), "download_time_s")
     [axes] = figure.axes
-    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    marks = [line for line in axes.lines if line.get_marker() == "x"]
+    crosses = [line for line in marks if len(line.get_xdata())]  # type: ignore[arg-type]
     assert [list(line.get_xdata()) for line in crosses] == [[0.1], [0.1]]  # type: ignore[arg-type]
     assert len({tuple(line.get_ydata()) for line in crosses}) == 2  # type: ignore[arg-type]
     [legend] = figure.legends
@@ -223,3 +228,86 @@ def test_commands_draw_report_and_export_a_study(umts: Umts, searched: tuple[Pat
     assert lines[0].startswith("trial,rlc.max_dat,rlc.timer_poll_prohibit,tcp.variant,n,goodput_kbps,")
     assert len(lines) == 1 + len(outcome.trials) + 1
     assert lines[-1].startswith("as it is,")
+
+
+def frame(settings: dict[str, str]) -> Frame:
+    return Frame("study", "", Path("study.toml"), FTP, None, 1, settings, ())
+
+
+@pytest.mark.parametrize("method", ["morris", "sobol"])
+def test_the_axes_of_effects_hold_every_estimate_and_interval(method: str) -> None:
+    effects = (Effect("radio.bler", 0.2, 1.3, 0.9, 1.7), Effect("tcp.variant", -0.1, 0.3, 0.4, None))
+    study = Sensitivity(frame({"duration": "60 s"}), method, 8, ("goodput_kbps",))
+    figure = draw_effects(Findings(study, 7, 16, {"goodput_kbps": effects}))
+    assert figure.get_suptitle() == "study, seed 7, with duration = 60 s"
+    [axes] = figure.axes
+    low, high = axes.get_xlim()
+    ends = [point[0] for area in axes.collections for one in area.get_segments() for point in one]  # type: ignore[attr-defined]
+    assert min(ends) <= -1.1 + 1e-9
+    assert low < min(ends)
+    assert high > max(ends)
+    if method == "sobol":
+        assert -0.1 in [bar.get_width() for bar in axes.patches]  # type: ignore[attr-defined]
+
+
+def test_a_map_tells_pairs_without_a_value_from_pairs_that_were_not_run(record: Record) -> None:
+    def measured(values: tuple[float | None, ...], cell: Cell) -> Cell:
+        runs = zip(cell.runs, values, strict=True)
+        return replace(cell, runs=tuple(replace(run, metrics={"delay": value}) for run, value in runs))
+
+    first, *middle, last = record.cells
+    cells = (
+        measured((168.0, 220.0, 116.0), first),
+        *(measured((None,) * 3, one) for one in middle[:3]),
+        last,
+    )
+    axes = draw_map(replace(record, cells=cells), "delay").axes[0]
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[0] == "168\n± 130"
+    assert set(texts[1:]) == {"–"}
+    assert len(texts) == 5
+
+
+@pytest.mark.parametrize("width", [3.5, 10])
+def test_names_below_a_map_do_not_overlap(width: float, record: Record) -> None:
+    cells = tuple(
+        replace(cell, parameters={**cell.parameters, "rrc.profile": f"a-long-name-{number}"})
+        for number in range(14)
+        for cell in record.cells[:2]
+    )
+    axes = ("radio.bler", "rrc.profile")
+    drawn = draw_map(
+        replace(record, cells=cells, axes=axes), "goodput_kbps", "rrc.profile", look=Look(width_in=width)
+    ).axes[0]
+    labels = [label for label in drawn.get_xticklabels() if label.get_text()]
+    assert all(label.get_rotation() == 35 for label in labels)
+    gap = drawn.transData.transform((1, 0))[0] - drawn.transData.transform((0, 0))[0]
+    step = labels[1].get_position()[0] - labels[0].get_position()[0]
+    assert gap * step * 0.57 > labels[0].get_fontsize() / 72 * drawn.figure.dpi * 0.75  # type: ignore[union-attr]
+
+
+def test_several_campaigns_are_one_figure_named_by_what_differs(record: Record) -> None:
+    one = replace(record, name="one", cells=record.cells[:5], axes=("radio.bler",))
+    two = replace(record, name="two", title="", cells=record.cells[5:], axes=("radio.bler",))
+    figure = draw_campaign(named_campaigns({"one": one, "two": two}), "goodput_kbps")
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["one", "two (equal to one)"]
+    assert legend.get_title().get_text() == "Campaign (mean and 95 % interval, n = 3 runs)"
+    title = " ".join(figure.axes[0].get_title(loc="left").split())
+    assert title == "A campaign, two, with duration = 20 s"
+
+
+def test_parts_of_one_campaign_are_named_by_their_values(record: Record) -> None:
+    def part(version: str) -> Record:
+        own = (("duration", "20 s"), ("tcp.variant", version))
+        cells = tuple(
+            replace(cell, runs=tuple(replace(run, overrides=own) for run in cell.runs))
+            for cell in record.cells[:5]
+        )
+        return replace(record, cells=cells, axes=("radio.bler",))
+
+    parts = {f"c@tcp.variant={version}": part(version) for version in VERSIONS}
+    assert list(named_campaigns(parts)) == ["tcp.variant = reno", "tcp.variant = newreno"]
+    figure = draw_campaign(named_campaigns(parts), "goodput_kbps")
+    title = " ".join(figure.axes[0].get_title(loc="left").split())
+    assert title == "A campaign, with duration = 20 s"

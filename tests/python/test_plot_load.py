@@ -117,13 +117,13 @@ def test_no_two_users_of_the_legend_have_one_colour_and_nobody_else_has_theirs(u
     twice = {**rows[-1], "spreading_factor": 8, "code": 7}
     drawing = codes_figure(pl.DataFrame([*rows, twice]))
     named = colours_of(drawing)
-    assert len(set(named.values())) == len(named) == (users if users <= 6 else 5)
+    assert len(set(named.values())) == len(named) == min(users, 12)
     # Who has most is among them.
     assert f"UE {rows[-1]['ue']}" in named
     [drawn, _] = drawing.axes[0].collections
     colours = [to_hex(colour) for colour in np.atleast_2d(drawn.get_facecolor())]
     assert sum(colour in named.values() for colour in colours) == len(named) + 1
-    assert len(set(colours)) == min(users, 12)
+    assert len(set(colours)) == min(users, 12) + (users > 12)
 
 
 def test_of_many_ttis_the_first_are_drawn() -> None:

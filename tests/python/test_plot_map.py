@@ -47,7 +47,8 @@ def test_a_map_numbers_36_cells_and_shows_the_first_users(town: Run) -> None:
     figure = draw_map(town)
     [axes] = figure.axes
     assert {text.get_text() for text in axes.texts} == {str(number) for number in range(1, 37)}
-    assert names(figure) == [*(f"UE {ue}" for ue in range(MOST_TRACKS)), "site"]
+    users = [f"UE {ue}" for ue in range(MOST_TRACKS)]
+    assert names(figure) == [*users, "start", "site", "2 other users not drawn"]
     assert axes.get_xlim() == pytest.approx((0.0, 4.5))
     assert axes.get_ylim() == pytest.approx((0.0, 5.196), abs=1e-3)
 
@@ -95,7 +96,7 @@ def test_houses_of_a_town_are_drawn_and_who_walks_is_beside_them(tmp_path: Path)
 
 def test_chosen_users_are_shown_for_the_chosen_time(town: Run) -> None:
     figure = draw_map(town, View(from_s=10.0, until_s=13.0, ues=(6,)))
-    assert names(figure) == ["UE 6", "site"]
+    assert names(figure) == ["UE 6", "start", "site", "6 other users not drawn"]
     [axes] = figure.axes
     ways = [np.array(line.get_xydata()) for line in axes.lines]
     length_km = sum(np.hypot(*np.diff(way, axis=0).T).sum() for way in ways)

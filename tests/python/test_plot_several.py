@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from conftest import FTP, Umts, short
-from umtslab import open_store, simulate
+from umtslab import Scenario, open_store, simulate
 from umtslab.analyse.rates import bin_length, rebinned, summed
 from umtslab.analyse.replications import mean_and_half
 from umtslab.analyse.steps import envelope
@@ -16,11 +16,14 @@ from umtslab.cli.plot_kinds import CDF_KINDS
 from umtslab.plot import NobodyChosen, View, draw, named_apart
 from umtslab.plot.bands import MOST_CHANGES, lines_or_bands
 from umtslab.plot.cdf import CDFS, draw_cdf
+from umtslab.plot.cwnd import NO_INFLATION, after_handshake
 from umtslab.plot.mean import draw_mean
+from umtslab.plot.palette import GREY
 from umtslab.plot.rtt import figure as draw_rtt
 from umtslab.plot.run_budget import draw_run_budget
 from umtslab.plot.style import OTHERS, finish, new_figure
 from umtslab.plot.timeseq import figure as draw_timeseq
+from umtslab.plot.titles import shared_title
 from umtslab.run import MissingSeries, Run
 
 
@@ -92,7 +95,9 @@ def test_the_legend_names_equal_curves(kind: str, recorded: Run) -> None:
     assert [entry for entry in entries(figure) if entry.startswith(("one", "two"))] == [
         *("one", "two (equal to one)")
     ]
-    widths = [line.get_linewidth() for line in figure.axes[0].lines if line.get_label() in entries(figure)[:2]]
+    widths = [
+        line.get_linewidth() for line in figure.axes[0].lines if line.get_label() in entries(figure)[:2]
+    ]
     assert len(set(widths)) == 1
 
 
@@ -189,8 +194,125 @@ def test_segments_are_bars_with_the_window_and_blocks_where_they_are_few() -> No
     assert "end of the receiver's window" not in entries(far)
 
 
+def test_lines_of_several_results_are_explained_and_marks_keep_the_colours_of_their_results() -> None:
+    sent = pl.DataFrame(
+        {
+            "time_s": [0.0, 0.1, 0.0, 0.1, 0.2], "connection": [0] * 5, "seq": [1, 1001, 1, 1001, 1],
+            "end": [1001, 2001, 1001, 2001, 1001], "retransmission": [False] * 4 + [True],
+            "result": ["Reno"] * 2 + ["Tahoe"] * 3,
+        }
+    )  # fmt: skip
+    acked = pl.DataFrame(
+        {"time_s": [0.2, 0.3], "connection": [0, 0], "ack": [1001, 2001], "result": ["Reno", "Tahoe"]}
+    )
+    figure = draw_timeseq(sent, acked)
+    assert {"sent", "sent again", "acknowledged", "Reno", "Tahoe"} == set(entries(figure))
+    [axes] = figure.axes
+    again = [line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())]  # type: ignore[arg-type]
+    tahoe = next(line for line in axes.lines if line.get_label() == "Tahoe")
+    assert [line.get_color() for line in again] == [tahoe.get_color()]
+    grey = {line.get_label(): line.get_color() for line in axes.lines if not len(line.get_xdata())}  # type: ignore[arg-type]
+    assert set(grey.values()) == {GREY}
+    assert {"sent", "sent again", "acknowledged"} == set(grey)
+
+
+def test_segments_lie_above_the_end_of_the_receivers_window() -> None:
+    sent = pl.DataFrame(
+        {"time_s": [0.0], "connection": [0], "seq": [1], "end": [1001], "retransmission": [False]}
+    )
+    acked = pl.DataFrame({"time_s": [0.0], "connection": [0], "ack": [1]})
+    window = pl.DataFrame({"time_s": [0.0], "connection": [0], "window_octets": [1000.0]})
+    [axes] = draw_timeseq(sent, acked, None, window).axes
+    edge = next(line for line in axes.lines if line.get_label() == "end of the receiver's window")
+    assert edge.get_zorder() < min(area.get_zorder() for area in axes.collections)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_dropped_packets_are_marked_by_place_and_kind(several: bool) -> None:
+    def with_result(table: pl.DataFrame, result: str) -> pl.DataFrame:
+        return table.with_columns(pl.lit(result).alias("result"))
+
+    sent = pl.DataFrame(
+        {"time_s": [0.0], "connection": [0], "seq": [1], "end": [1001], "retransmission": [False]}
+    )
+    acked = pl.DataFrame({"time_s": [0.2], "connection": [0], "ack": [1001]})
+    dropped = pl.DataFrame(
+        {
+            "time_s": [0.0, 0.5, 0.6], "connection": [0] * 3, "kind": ["data", "ack", "data"],
+            "seq": [1, 1001, 1001], "end": [1001, 1001, 2001], "place": ["script", "script", "link_queue"],
+        }
+    )  # fmt: skip
+    if several:
+        sent, acked = (
+            pl.concat([with_result(table, "Reno"), with_result(table, "Tahoe")]) for table in (sent, acked)
+        )
+        dropped = with_result(dropped, "Tahoe")
+    figure = draw_timeseq(sent, acked, dropped=dropped)
+    assert {
+        "dropped by the scenario's script",
+        "ACK dropped by the scenario's script",
+        "dropped, queue of a link full",
+    } < set(entries(figure))
+    marks = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "none"]
+    places = [line.get_xydata() for line in marks if len(line.get_xdata())]  # type: ignore[arg-type]
+    assert np.concatenate(places) == pytest.approx(np.array([(0.0, 1.001), (0.5, 1.001), (0.6, 2.001)]))
+
+
+def test_the_window_is_drawn_from_the_end_of_the_handshake() -> None:
+    cwnd = pl.DataFrame(
+        {
+            "time_s": [0.0, 1.0, 2.0, 0.0, 9.0],
+            "connection": [0, 0, 0, 1, 1],
+            "cwnd_segments": [1.0, 3, 4, 1, 1],
+        }
+    )
+    acked = pl.DataFrame({"time_s": [1.0, 2.0, 5.0], "connection": [0, 0, 1], "ack": [1, 1001, 1]})
+    after = after_handshake(cwnd, acked)
+    assert sorted(after.rows(), key=lambda row: (row[1], row[0])) == [
+        *((1.0, 0, 3.0), (2.0, 0, 4.0)),
+        *((5.0, 1, 1.0), (9.0, 1, 1.0)),
+    ]
+    # Without a SYN the first acknowledgment is of data, and the window is there from the first segment on.
+    no_syn = after_handshake(cwnd, acked.with_columns(pl.col("ack") + 1000))
+    assert no_syn.height == cwnd.height
+
+
+def test_the_figure_of_windows_begins_with_the_initial_window_and_says_that_inflation_is_not_drawn(
+    tmp_path: Path,
+) -> None:
+    losses = FTP.with_name("three-losses.toml")
+    run = simulate(Scenario.load(losses, [("duration", "5 s")]), series=True)[0]
+    figure = draw(run, "cwnd")
+    line = next(line for line in figure.axes[0].lines if line.get_label() == "congestion window")
+    times, values = (np.asarray(part, dtype=float) for part in line.get_data())
+    first_ack = run.series("acked")["time_s"][0]
+    assert (times[0], values[0]) == (first_ack, 3)
+    [legend] = figure.legends
+    assert " ".join(legend.get_title().get_text().split()) == NO_INFLATION
+
+
+def test_titles_carry_what_all_results_share(versions: dict[str, list[Run]]) -> None:
+    figures = [draw_cdf(versions, "rtt_cdf"), draw_mean(versions, "cwnd")]
+    for figure in figures:
+        title = " ".join(figure.axes[0].get_title(loc="left").split())
+        assert title == "ftp-on-fach, seed 1, runs 0 to 1, with duration = 20 s, radio.bler = 0.2"
+    both = draw({name: runs[0] for name, runs in versions.items()}, "cwnd")
+    title = " ".join(both.axes[0].get_title(loc="left").split())
+    assert title == "ftp-on-fach, seed 1, run 0, with duration = 20 s, radio.bler = 0.2"
+    other = simulate(Scenario.load(FTP.with_name("three-losses.toml"), [("duration", "20 s")]))[0]
+    assert shared_title([[versions["reno"][0]], [other]]) == "seed 1, run 0, with duration = 20 s"
+
+
+def test_a_band_below_zero_is_within_the_axes() -> None:
+    figure, axes = new_figure("", "x (1)")
+    axes.stairs([9.0, 8.0], [0.0, 1.0, 2.0], baseline=[-3.0, -5.0], fill=True, label="band")
+    finish(figure, axes)
+    low, high = axes.get_ylim()
+    assert low <= -5
+    assert high >= 9
+
+
 def test_the_budget_of_one_run_shows_all_the_slowest_and_users() -> None:
-    from umtslab import Scenario
     from umtslab.budget import MissingBudget
 
     settings = {"duration": "20 s", "measure.budget": True}

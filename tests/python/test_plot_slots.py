@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from matplotlib.colors import to_hex
 from umtslab.plot import draw
+from umtslab.plot.palette import REST
 from umtslab.plot.sir import figure as sir_figure
-from umtslab.plot.slots import CODES, MOST_FRAMES, figure
+from umtslab.plot.slots import CODES, FRAME_S, MOST_FRAMES, figure
+from umtslab.plot.users import colours_of, user_patches
 from umtslab.run import MissingSeries, Run
 
 
@@ -44,3 +47,34 @@ def test_blocks_of_which_nobody_asked_how_they_are_heard_have_no_sir() -> None:
     table = pl.DataFrame([{**block, "sir_db": None}, {**block, "ue": 1, "sir_db": 9.0}])
     assert [axes.get_ylabel() for axes in sir_figure(table).axes] == ["UE 1\nSIR (dB)"]
     assert figure(table).axes[0].get_ylabel() == "slot (number)"
+
+
+def test_the_legend_names_each_colour_and_says_how_many_users_share_one(tdd: Run) -> None:
+    many = draw(tdd, "slots")
+    [legend] = many.legends
+    words = [text.get_text() for text in legend.get_texts()]
+    slots = tdd.series("slots")
+    shown = pl.col("time_s") < pl.col("time_s").min() + MOST_FRAMES * FRAME_S - 1e-9
+    users = slots.filter(shown)["ue"].n_unique()
+    assert sum(word.startswith("UE ") for word in words) == 12
+    assert f"{users - 12} other users" in words
+    drawn = {
+        to_hex(colour)
+        for area in many.axes[0].collections
+        for colour in area.get_facecolor()
+        if area.get_zorder() == 2
+    }
+    named = {to_hex(patch.get_facecolor()) for patch in legend.get_patches()}
+    assert drawn <= named | {"#000000"}  # lost blocks are crosses
+
+
+@pytest.mark.parametrize("users", [1, 6, 12, 13, 40])
+def test_up_to_twelve_users_have_colours_of_their_own(users: int) -> None:
+    colours = colours_of(range(users))
+    own = [colour for colour in colours.values() if colour != REST]
+    assert len(own) == len(set(own)) == min(users, 12)
+    words = [str(patch.get_label()) for patch in user_patches(colours)]
+    rest = max(0, users - 12)
+    assert len(words) == min(users, 12) + bool(rest)
+    assert words[-1] == ("UE 11" if users == 12 else f"UE {users - 1}" if not rest else
+                         "1 other user" if rest == 1 else f"{rest} other users")  # fmt: skip

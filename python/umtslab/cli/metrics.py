@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_json
+from umtslab.cli.reference_list import MOST_BLOCKS, described, print_entries
 from umtslab.metrics import definitions
 
 if TYPE_CHECKING:
@@ -18,28 +19,31 @@ def options(parser: Parser) -> None:
     parser.explain(
         "Metrics of the radio part are of the downlink; each has a twin for the uplink, with "
         "`_uplink` behind its name.",
+        f"Up to {MOST_BLOCKS} metrics are printed in full, with scope and formula. Of more metrics a table "
+        "has unit and meaning; `--json` has everything.",
     )
     parser.add_argument(
         "containing",
         nargs="?",
         metavar="WORD",
         default="",
-        help="Only metrics whose name contains this.",
+        help="Only metrics whose name contains this; where none does, those whose description does.",
     )
     add_json(parser, "one JSON list")
 
 
 def metrics(containing: str, *, json: bool) -> int:
     """Print every metric, or some; arguments as `options` declares them."""
-    rows = [entry for entry in definitions() if containing in entry["name"]]
+    every = definitions()
+    rows = [entry for entry in every if containing in entry["name"]] or described(
+        every, containing, ("label", "meaning", "numerator", "denominator")
+    )
     if not rows:
-        raise UsageError(f"no metric's name contains {containing!r}")
+        raise UsageError(f"no metric's name contains {containing!r}, and no description does")
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0
-    from umtslab.columns import show
-    from umtslab.terminal import rows_table
-
-    columns = ("name", "label", "unit", "scope", "meaning", "numerator", "denominator")
-    show(rows_table([{column: row[column] for column in columns} for row in rows]))
+    columns = ("name", "label", "meaning", "unit", "scope", "numerator", "denominator")
+    entries = [{column: row[column] for column in columns} for row in rows]
+    print_entries(entries, "name", ("unit", "meaning"), text="meaning")
     return 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from umtslab.cli.failures import UsageError
 from umtslab.cli.keys import called, keys_like
 from umtslab.cli.options import add_json
+from umtslab.cli.reference_list import MOST_BLOCKS, described, print_entries
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 def options(parser: Parser) -> None:
     """What can be typed behind ``umts params``."""
+    parser.explain(
+        f"Up to {MOST_BLOCKS} keys are printed in full: description, kind, default, range, source, and "
+        "the meaning of each choice. Of more keys a table has default and description; `--json` has all."
+    )
     parser.add_argument(
         "containing",
         nargs="?",
@@ -32,9 +37,9 @@ def params(containing: str, *, json: bool) -> int:
 
     every = _core.params()
     meant = called(containing)
-    rows = [row for row in every if containing in row["key"] or row["key"] in meant] or [
-        row for row in every if containing.lower() in f"{row['description']} {row['choices']}".lower()
-    ]
+    rows = [row for row in every if containing in row["key"] or row["key"] in meant] or described(
+        every, containing, ("label", "description", "choices")
+    )
     if not rows:
         near = keys_like(containing)
         rows = [row for row in every if row["key"] in near]
@@ -43,12 +48,5 @@ def params(containing: str, *, json: bool) -> int:
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0
-    from umtslab.columns import show
-    from umtslab.terminal import rows_table
-
-    show(rows_table([_key_first(row) for row in rows]))
+    print_entries(rows, "key", ("default", "description"), text="description")
     return 0
-
-
-def _key_first(row: dict[str, str]) -> dict[str, str]:
-    return {"key": row["key"], **row}

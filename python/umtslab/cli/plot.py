@@ -14,7 +14,6 @@ from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from umtslab.campaign.record import Record
     from umtslab.cli.parser import Parser
     from umtslab.cli.plot_runs import Wanted
     from umtslab.plot import Look
@@ -24,11 +23,17 @@ def options(parser: Parser) -> None:
     """What can be typed behind ``umts plot``."""
     parser.explain(
         f"{RESULT} Or a campaign or a study there. Several results are drawn in one figure, called by what "
-        "differs in their scenarios. Of several runs of a result the first that recorded series is drawn.",
+        "differs in their scenarios; so are several campaigns. Of several runs of a result the first that "
+        "recorded series is drawn.",
         f"Kinds of a run: {', '.join(RUN_KINDS)}. Of a campaign: a metric or {BUDGET}. Of a study: "
         f"{', '.join(STUDY_KINDS)}.",
     )
-    parser.add_argument("results", metavar="RESULT", nargs="+", help="What to draw from; several runs.")
+    parser.add_argument(
+        "results",
+        metavar="RESULT",
+        nargs="+",
+        help="What to draw from; several results of runs, or several campaigns.",
+    )
     parser.add_argument("kind", metavar="KIND", help="What to draw.")
     run = parser.add_argument_group("of runs")
     run.add_argument(
@@ -38,7 +43,7 @@ def options(parser: Parser) -> None:
     add_values(run, "--connection", "N", "A connection to be coloured, the others grey; may be repeated.")
     add_values(run, "--ue", "N", "A user to be coloured, and its connections; may be repeated.")
     add_flag(run, "--mean", "The mean over the runs of each result, in its 95 % band.")
-    campaign = parser.add_argument_group("of a campaign")
+    campaign = parser.add_argument_group("of campaigns")
     campaign.add_argument(
         "--over",
         "--x",
@@ -103,62 +108,50 @@ def _drawn(
     look: Look,
     out: Path,
 ) -> tuple[Figure, Path]:
-    """The figure, and where it goes if nobody says."""
-    from umtslab.cli.campaigns import find_campaign
+    """The figure, and the file it goes to by default."""
+    from umtslab.cli.plot_campaigns import draw_campaigns
+    from umtslab.cli.plot_results import find_results
     from umtslab.cli.plot_runs import draw_runs
     from umtslab.cli.plot_study import draw_study
-    from umtslab.cli.results import find_runs
-    from umtslab.cli.studies import find_study
 
-    alone = results[0] if len(results) == 1 else None
-    if alone is not None and (record := find_campaign(alone, out)) is not None:
-        _refuse(wanted.typed(), alone, "a campaign", "runs")
-        figure = _of_campaign(record, kind, axes["--over"], axes["--against"], look)
-        return figure, _in_figures(out, f"{record.name}-{kind}.png")
+    found = find_results(results, kind, out)
     of_campaigns = [name for name, value in axes.items() if value is not None]
-    if alone is not None and (study := find_study(alone, out)) is not None:
-        _refuse([*wanted.typed(), *of_campaigns], alone, "a study", "others")
+    if found.campaigns:
+        _refuse(wanted.typed(), next(iter(found.campaigns)), "is a campaign", "runs")
+        figure = draw_campaigns(found.campaigns, kind, axes["--over"], axes["--against"], look)
+        names = dict.fromkeys(record.name for record in found.campaigns.values())
+        return figure, _in_figures(out, f"{'-'.join([*names, kind])}.png")
+    if found.studies:
+        [(word, study)] = found.studies.items()
+        _refuse([*wanted.typed(), *of_campaigns], word, "is a study", "others")
         return draw_study(study, kind, look), _in_figures(out, f"{study.study.frame.name}-{kind}.png")
-    if of_campaigns:
-        verb = "is" if len(of_campaigns) == 1 else "are"
-        told = f"{' and '.join(of_campaigns)} {verb} for campaigns"
-        raise UsageError(f"{told}, and {out} has no campaign {results[0]!r}")
+    first = next(iter(found.runs))
+    _refuse(of_campaigns, first, "holds runs", "campaigns")
     if kind not in RUN_KINDS:
-        from umtslab.cli.mistyped import instead_of
+        raise UsageError(_no_figure_of_runs(kind, first))
+    runs = list(found.runs.values())
+    figure, name = draw_runs(runs, list(found.runs), kind, wanted, look)
+    return figure, _beside(runs[0][0].folder, f"{name}.png")
 
-        raise UsageError(f"there is no figure {kind!r}; {instead_of(kind, RUN_KINDS)}")
-    found = [find_runs(word, out) for word in results]
-    figure, name = draw_runs(found, results, kind, wanted, look)
-    return figure, _beside(found[0][0].folder, f"{name}.png")
+
+def _no_figure_of_runs(kind: str, result: str) -> str:
+    """Why this kind is not drawn of runs: it is a metric, or of studies, or nothing."""
+    from umtslab.cli.mistyped import instead_of
+    from umtslab.metrics import units
+
+    if kind in units():
+        of_runs = f"of runs there are {', '.join(RUN_KINDS)}"
+        return f"{kind} is a metric, which is drawn of campaigns, and {result} holds runs; {of_runs}"
+    if kind in STUDY_KINDS:
+        return f"{kind} is a figure of studies, and {result} holds runs"
+    return f"there is no figure {kind!r}; {instead_of(kind, RUN_KINDS)}"
 
 
 def _refuse(options: Sequence[str], result: str, what: str, whose: str) -> None:
     """Options that this kind of result does not have."""
     if options:
         verb = "is" if len(options) == 1 else "are"
-        raise UsageError(f"{', '.join(options)} {verb} for {whose}, and {result} is {what}")
-
-
-def _of_campaign(record: Record, metric: str, over: str | None, against: str | None, look: Look) -> Figure:
-    from umtslab.metrics import units, unknown
-
-    if metric == BUDGET:
-        from umtslab.plot.budget import draw_budget
-
-        if look.log_x or look.log_y or against is not None:
-            raise UsageError("--log and --against are for metrics; bars stand side by side")
-        return draw_budget(record, over, look=look)
-    if metric not in units():
-        raise UsageError(f"of a campaign, {BUDGET} or a metric is drawn, and {unknown(metric)}")
-    if against is not None:
-        from umtslab.plot.heat_map import draw_map
-
-        if look.log_x or look.log_y:
-            raise UsageError("--log is for lines; a map has its values at equal distances")
-        return draw_map(record, metric, over, against, look=look)
-    from umtslab.plot.campaign import draw_campaign
-
-    return draw_campaign(record, metric, over, look=look)
+        raise UsageError(f"{', '.join(options)} {verb} for {whose}, and {result} {what}")
 
 
 def _beside(folder: Path | None, name: str) -> Path:

@@ -26,9 +26,8 @@ def find_runs(name: str, out: Path) -> list[Run]:
     A run folder is that run. A store is its latest result: all replications of what was run last. Anything
     else is looked up in the store `out`: the key of a run, a result, or the name of a scenario.
     """
-    from umtslab.store import RunNotFound
     from umtslab.store.folder import is_run_folder, read_run
-    from umtslab.store.reader import is_store
+    from umtslab.store.reader import NothingOfThatName, is_store
 
     path = Path(name)
     if is_run_folder(path):
@@ -37,7 +36,9 @@ def find_runs(name: str, out: Path) -> list[Run]:
         with read_results(path) as store:
             return store.latest()
     if not is_store(out):
-        raise RunNotFound(f"{name} is no run folder and no store, and {out} is no store to look it up in")
+        raise NothingOfThatName(
+            f"{name} is no run folder and no store, and {out} is no store to look it up in"
+        )
     with read_results(out) as store:
         return store.find(name)
 

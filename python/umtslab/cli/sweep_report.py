@@ -16,6 +16,7 @@ from umtslab.campaign.study import Study
 from umtslab.changes import in_words
 from umtslab.cli.options import RESULTS
 from umtslab.indented import indented
+from umtslab.labels import cause_label, value_label
 from umtslab.version import code_version
 
 
@@ -73,7 +74,7 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
         for name in metrics:
             found = summarise(cell.values(name))
             numbers += estimate(found.mean, found.ci95)
-        words = [str(cell.parameters.get(key, "")) for key in record.axes]
+        words = [value_label(cell.parameters.get(key, "")) for key in record.axes]
         table.add_row(*words, str(len(cell.runs)), *numbers)
     heading(f"{record.title or record.name}, seed {record.seed}")
     if record.changes:
@@ -86,7 +87,7 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
         sums = Table("time budget of all runs", ">s", ">%")
         for cause, time in budget.items():
             if time > 0:
-                sums.add_row(cause.replace("_", " "), number(time), number(100 * time / total, 3))
+                sums.add_row(cause_label(cause), number(time), number(100 * time / total, 3))
         sums.add_row("total", number(total), "100")
         print()
         show(sums)

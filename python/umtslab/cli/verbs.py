@@ -103,10 +103,14 @@ RESULTS = {
     "plot": Verb(
         "Draw a figure of runs that were recorded with --series, of a campaign or of a study.",
         (
-            "umts plot results outstanding --width 3.5in -o outstanding.pdf",
-            "umts plot reno newreno cubic cwnd --until 20",
-            "umts plot results waterfall --from 3 --until 8",
-            "umts plot fach-error-rate budget --x radio.bler",
+            "umts run scenarios/three-losses.toml --series --budget --waterfall 0 --out reno",
+            "umts run scenarios/three-losses.toml --set tcp.variant=newreno --series --budget --out newreno",
+            "umts plot reno timeseq --until 4 --width 3.5in -o timeseq.pdf",
+            "umts plot reno newreno cwnd",
+            "umts plot reno waterfall --from 1.5 --until 4",
+            "umts plot reno budget",
+            "umts sweep campaigns/fach-error-rate.toml",
+            "umts plot fach-error-rate goodput_kbps --over radio.bler",
         ),
     ),
     "compare": Verb("Differences between two results, with intervals.", ("umts compare reno tahoe",)),

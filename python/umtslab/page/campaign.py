@@ -11,7 +11,7 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.changes import in_words
 from umtslab.first_look import first_look, what_of
-from umtslab.labels import key_label, metric_with_unit
+from umtslab.labels import key_label, metric_with_unit, value_label
 from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
 from umtslab.page import address, render
@@ -135,7 +135,7 @@ def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:
 
 
 def _values(record: Record, cell: Cell) -> list[str]:
-    return [str(cell.parameters.get(key, "")) for key in record.axes]
+    return [value_label(cell.parameters.get(key, "")) for key in record.axes]
 
 
 def _counted(metric: str) -> str:

@@ -81,7 +81,9 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
         name: tables(runs, name, view) for name in chosen.also if all(name in kinds for kinds in recorded)
     }
     with printable(look):
-        figure = dress(chosen.function()(*shown, **more, title=shared_title([[one] for one in runs.values()])), look)
+        figure = dress(
+            chosen.function()(*shown, **more, title=shared_title([[one] for one in runs.values()])), look
+        )
     last_s = max(one.duration_s for one in runs.values())
     for axes in figure.axes:
         # A window, of which the end of the run may cut the last one short, is drawn whole.

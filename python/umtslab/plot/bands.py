@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.steps import envelope
 from umtslab.plot.equal import equal_to, with_equal
-from umtslab.plot.strands import Strand, strands
 from umtslab.plot.palette import style
+from umtslab.plot.strands import Strand, strands
 from umtslab.plot.style import lines
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def lines_or_bands(
 
 
 def _name(strand: Strand, found: Sequence[Strand], name: str) -> str:
-    """Legend entry of a band: the quantity if it is alone, else its result, its connection or user, or both."""
+    """Legend entry of a band: the quantity if it is alone, else its result, connection or user."""
     if len(found) == 1:
         return name
     results = {one.result for one in found}

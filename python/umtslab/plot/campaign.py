@@ -47,9 +47,7 @@ class Curve:
 
     def dots(self) -> list[tuple[float, float, float]]:
         """Value, mean and half width; the mean of a point that no run measured is NaN."""
-        return [
-            (x, math.nan if one.mean is None else one.mean, one.ci95 or 0.0) for x, one, _ in self.points
-        ]
+        return [(x, math.nan if one.mean is None else one.mean, one.ci95 or 0.0) for x, one, _ in self.points]
 
     def missing(self) -> list[float]:
         """Values that were run and gave no mean."""
@@ -97,9 +95,7 @@ def draw_campaign(
     for one in records.values():
         check_axis(one, chosen)
     axis = _Axis.of(list(records.values()), chosen)
-    curves = [
-        curve for name, one in records.items() for curve in _curves(name, one, metric, chosen, axis)
-    ]
+    curves = [curve for name, one in records.items() for curve in _curves(name, one, metric, chosen, axis)]
     if not any(summary.n for curve in curves for _, summary, _ in curve.points):
         raise CampaignError(unmeasured(list(records.values()), metric))
     if log and (axis.unit is None or min(axis.places.values()) <= 0):
@@ -223,9 +219,10 @@ def _legend(
     """Variants by their values, below what varies and how many runs there are."""
     handles, labels = axes.get_legend_handles_labels()
     keys = dict.fromkeys(key for record in records.values() for key in others(record, over))
-    heading = ", ".join([*(["Campaign"] if len(records) > 1 else []), *map(key_label, keys)])
+    several = len({record.name for record in records.values()}) > 1
+    heading = ", ".join([*(["Campaign"] if several else []), *map(key_label, keys)])
     told = how_many(summaries)
-    if not heading:
+    if not heading and len(records) == 1:
         put_legend(figure, handles, [told, *labels[1:]])
         return
-    put_legend(figure, handles, labels, title=f"{heading} ({told})")
+    put_legend(figure, handles, labels, title=f"{heading} ({told})" if heading else told)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import canvas, scale
-from umtslab.plot.palette import COLOURS
+from umtslab.plot.palette import GREY
 from umtslab.plot.style import put_legend
+from umtslab.plot.users import colours_of, user_patches
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,10 +25,6 @@ HEIGHT_IN = 5.4
 LACKING = {"codes": "#333333", "power": "#888888", "credit": "#bbbbbb", "handover": "#dddddd"}
 """What a request was postponed for, and its grey: colours are users."""
 
-_MOST_NAMED = 6
-"""Of more users, those with most of the tree are named, one less than this."""
-
-_USERS = (*COLOURS[1:7], "#8c6d31", "#6b4ba1", "#2f9e8f", "#b5495b", "#4f6d7a", "#a0a94a")
 _LEVELS = (4, 8, 16, 32, 64, 128)
 
 
@@ -45,7 +42,8 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     -------
     matplotlib.figure.Figure
         Of several cells that with the most requests, of many TTIs the first ones. A code is as high as its
-        share of the tree; one that was wanted larger is hatched.
+        share of the tree; one that was wanted larger is hatched. The twelve users with the largest shares
+        have colours of their own, which the legend names; all others share one.
     """
     import polars as pl
 
@@ -90,17 +88,12 @@ def _lengths(rows: pl.DataFrame) -> tuple[float, float]:
 
 
 def _colours(granted: pl.DataFrame) -> dict[int, str]:
-    """A colour for each user, those with most of the tree first.
-
-    There are as many as can be told apart. Of more users the others share what those that are named leave.
-    """
+    """A colour for each user; own colours for those with the largest shares of the tree."""
     import polars as pl
 
     share = (1 / pl.col("spreading_factor")).sum().alias("share")
     users = granted.group_by("ue").agg(share).sort("share", "ue", descending=[True, False])["ue"].to_list()
-    alone = len(_USERS) if len(users) <= len(_USERS) else _MOST_NAMED - 1
-    left = _USERS[alone:]
-    return {ue: _USERS[at] if at < alone else left[(at - alone) % len(left)] for at, ue in enumerate(users)}
+    return colours_of(users)
 
 
 def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str], tti_s: float) -> None:
@@ -147,10 +140,7 @@ def _postponed(axes: Axes, rows: pl.DataFrame, decided_s: float) -> list[str]:
 def _legend(drawing: Figure, colours: dict[int, str], lacking: list[str]) -> None:
     from matplotlib.patches import Patch
 
-    named = list(colours) if len(colours) <= _MOST_NAMED else list(colours)[: _MOST_NAMED - 1]
-    keys: list[Any] = [Patch(facecolor=colours[ue], label=f"UE {ue}") for ue in sorted(named)]
-    if len(named) < len(colours):
-        keys.append(Patch(facecolor="white", label=f"… of {len(colours)} users"))
-    keys.append(Patch(facecolor=COLOURS[7], edgecolor="white", hatch="//////", label="less than wanted"))
+    keys: list[Any] = [*user_patches(colours)]
+    keys.append(Patch(facecolor=GREY, edgecolor="white", hatch="//////", label="less than wanted"))
     keys += [Patch(facecolor=LACKING[word], label=f"postponed: {word}") for word in lacking]
     put_legend(drawing, keys, [str(key.get_label()) for key in keys])

@@ -62,8 +62,8 @@ def after_handshake(table: pl.DataFrame, acked: pl.DataFrame) -> pl.DataFrame:
     """The rows of a series of steps from the end of each connection's handshake on.
 
     The handshake of a sender ends with the acknowledgment of its SYN, which takes sequence number 0. The
-    value that holds then gets a row at that time. A connection without a SYN keeps all rows, and one whose SYN
-    was not acknowledged keeps none.
+    value that holds then gets a row at that time. A connection without a SYN keeps all rows, and one whose
+    SYN was not acknowledged keeps none.
     """
     import polars as pl
 

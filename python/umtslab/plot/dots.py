@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import scale
+from umtslab.plot.palette import GREY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +93,8 @@ def draw_dots(
     axes.errorbar(
         x,
         means,
-        yerr=[half for _, _, half in dots],
+        # An interval without width has no error bar: its caps would look like one across.
+        yerr=[half or math.nan for _, _, half in dots],
         fmt="none",
         ecolor=look["color"],
         elinewidth=(0.7 if is_thin else 1.1) * scale(),
@@ -113,18 +115,13 @@ def draw_missing(axes: Axes, missing: Sequence[tuple[float, str]], label: str) -
     label : str
         Legend entry of the crosses.
     """
+    looks: dict[str, Any] = {"marker": "x", "linestyle": "none"}
+    looks |= {"markersize": 5 * scale(), "markeredgewidth": 1.2 * scale()}
     counts: dict[float, int] = {}
-    for at, (x, colour) in enumerate(missing):
+    for x, colour in missing:
         row = counts.get(x, 0)
         counts[x] = row + 1
-        axes.plot(
-            [x],
-            [0.97 - _MISSING_STEP * row],
-            marker="x",
-            markersize=5 * scale(),
-            markeredgewidth=1.2 * scale(),
-            color=colour,
-            linestyle="none",
-            transform=axes.get_xaxis_transform(),
-            label="_" if at else label,
-        )
+        height = 0.97 - _MISSING_STEP * row
+        axes.plot([x], [height], color=colour, transform=axes.get_xaxis_transform(), **looks)
+    if missing:
+        axes.plot([], [], color=GREY, label=label, **looks)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from umtslab.labels import key_label, metric_label, with_unit
 from umtslab.metrics import units
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
-from umtslab.plot.palette import COLOURS, DASHES
+from umtslab.plot.palette import COLOURS, DASHES, marker_of, style
 from umtslab.plot.style import put_legend
+from umtslab.plot.titles import study_title
 from umtslab.studies.sensitivity import Effect, Findings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_MARKERS = "osD^vP*X"
 
 
 def draw_effects(findings: Findings, *, look: Look = HOUSE) -> Figure:
@@ -34,6 +33,7 @@ def draw_effects(findings: Findings, *, look: Look = HOUSE) -> Figure:
     matplotlib.figure.Figure
         Morris: mu* (how much a parameter matters) against sigma (how much that depends on the others, or on
         where in its range it is). Sobol: first-order and total shares of the variance, the largest on top.
+        The axes hold every interval: estimates and intervals below zero are drawn as they are.
     """
     metrics = findings.effects
     with printable(look):
@@ -48,6 +48,7 @@ def draw_effects(findings: Findings, *, look: Look = HOUSE) -> Figure:
             else:
                 _bars(axes, effects)
             axes.set_title(metric_label(metric), loc="left")
+        figure.suptitle(study_title(findings.study.frame, findings.seed))
         handles, labels = panels[0].get_legend_handles_labels()
         put_legend(figure, handles, labels)
         return dress(figure, look)
@@ -55,25 +56,25 @@ def draw_effects(findings: Findings, *, look: Look = HOUSE) -> Figure:
 
 def _plane(axes: Axes, effects: Sequence[Effect], unit: str) -> None:
     """Each parameter where its mean effect and its spread are; far below the diagonal it acts evenly."""
-    most = max([effect.first + (effect.first_ci95 or 0.0) for effect in effects] + [1e-12])
+    ends = [(effect.first, effect.first_ci95 or 0.0) for effect in effects]
+    least = min([0.0, *(mean - half for mean, half in ends)])
+    most = max([1e-12, *(mean + half for mean, half in ends)])
     high = max([effect.total for effect in effects] + [1e-12])
     for number, effect in enumerate(effects):
-        half = effect.first_ci95 or 0.0
         axes.errorbar(
             [effect.first],
             [effect.total],
-            # A mean of absolute values is not below 0, whatever the interval around it.
-            xerr=[[min(half, effect.first)], [half]],
-            marker=_MARKERS[number % len(_MARKERS)],
+            xerr=[effect.first_ci95 or 0.0],
+            marker=marker_of(number),
             markersize=6 * scale(),
             linestyle="none",
             capsize=2.5 * scale(),
-            color=COLOURS[number % len(COLOURS)],
+            color=style(number)["color"],
             label=key_label(effect.parameter),
         )
     end = min(1.1 * most, 1.2 * high)
     axes.plot([0, end], [0, end], color="#777777", linestyle=DASHES[4], label="sigma = mu*")
-    axes.set_xlim(0, 1.1 * most)
+    axes.set_xlim(1.1 * least, 1.1 * most)
     axes.set_ylim(0, 1.2 * high)
     axes.set_xlabel(with_unit("mu*: mean effect of crossing the range", unit))
     axes.set_ylabel(with_unit("sigma: its deviation", unit))
@@ -85,13 +86,14 @@ def _bars(axes: Axes, effects: Sequence[Effect]) -> None:
         ("first order", -0.2, COLOURS[1], [(effect.first, effect.first_ci95) for effect in ordered]),
         ("total", 0.2, COLOURS[5], [(effect.total, effect.total_ci95) for effect in ordered]),
     )
+    ends = [0.0]
     for name, shift, colour, found in kinds:
-        shares = [max(share, 0.0) for share, _ in found]
-        halves = [half or 0.0 for _, half in found]
-        # A share is not below 0: an estimate that is, or an interval that reaches there, ends at 0.
-        below = [min(half, share) for half, share in zip(halves, shares, strict=True)]
+        shares, halves = [share for share, _ in found], [half or 0.0 for _, half in found]
+        ends += [share + sign * half for share, half in zip(shares, halves, strict=True) for sign in (-1, 1)]
         places = [place + shift for place in range(len(ordered))]
-        axes.barh(places, shares, 0.38, xerr=[below, halves], color=colour, capsize=2.5 * scale(), label=name)
+        axes.barh(places, shares, 0.38, xerr=halves, color=colour, capsize=2.5 * scale(), label=name)
     axes.set_yticks(range(len(ordered)), [key_label(effect.parameter) for effect in ordered])
-    axes.set_xlim(left=0)
+    # Estimates may be below 0, and so may their intervals.
+    axes.set_xlim(left=1.05 * min(ends))
+    axes.axvline(0, color="#777777", linewidth=0.8 * scale())
     axes.set_xlabel("share of the variance")

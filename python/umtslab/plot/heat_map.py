@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary, summarise
@@ -11,6 +12,7 @@ from umtslab.labels import key_label, metric_with_unit, with_unit
 from umtslab.numbers import NOTHING, estimate, number
 from umtslab.plot.campaign import check_axis, how_many, unmeasured
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
+from umtslab.plot.ticks import value_ticks
 from umtslab.plot.variants import default_axis, others, values_of, words
 from umtslab.quantity import in_one_unit
 
@@ -18,8 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST_NUMBERS = 12
-"""More columns than this have no room for numbers in their cells."""
+_SMALLEST_PT = 5.0
+"""Cells in which numbers would have to be smaller have none."""
+
+_AXES, _LETTER = 0.66, 0.6
+"""Width of the axes as a share of the figure's, and of a digit as a share of its size."""
 
 
 def draw_map(
@@ -43,7 +48,8 @@ def draw_map(
     -------
     matplotlib.figure.Figure
         A cell for each pair of values, at equal distances, numbers in their order; with the mean and, below
-        it, the half width of its 95 % interval where there is room. A pair that was not run is white.
+        it, the half width of its 95 % interval where there is room, with as many digits as tables show. A
+        pair whose runs have no value has a dash, and one that was not run is empty.
 
     Raises
     ------
@@ -92,7 +98,7 @@ def _axis(axes: Axes, key: str, values: list[object], which: str) -> None:
     names = [words(value) for value in values] if found is None else [f"{one:g}" for one in found[0]]
     label = with_unit(key_label(key), "" if found is None else found[1])
     if which == "x":
-        axes.set_xticks(range(len(names)), names)
+        value_ticks(axes, range(len(names)), names, log=False, is_number=False)
         axes.set_xlabel(label)
     else:
         axes.set_yticks(range(len(names)), names)
@@ -108,15 +114,26 @@ def _cells(figure: Figure, axes: Axes, table: list[list[Summary | None]], metric
     image = axes.imshow(means, origin="lower", aspect="auto", cmap="cividis")
     bar = figure.colorbar(image, ax=axes)
     bar.set_label(metric_with_unit(metric))
-    if means.shape[1] > _MOST_NUMBERS:
+    texts = {
+        (x, y): _number(one) for y, row in enumerate(table) for x, one in enumerate(row) if one is not None
+    }
+    size = _size_that_fits(figure, means.shape[1], texts.values())
+    if size is None:
         return
-    low, high = float(np.nanmin(means)), float(np.nanmax(means))
-    for y, row in enumerate(table):
-        for x, one in enumerate(row):
-            if one is not None:
-                is_dark = one.mean is not None and one.mean < (low + high) / 2
-                axes.text(x, y, _number(one), ha="center", va="center", fontsize="small",
-                          color="white" if is_dark else "black")  # fmt: skip
+    middle = (float(np.nanmin(means)) + float(np.nanmax(means))) / 2
+    for (x, y), text in texts.items():
+        colour = "white" if means[y, x] < middle else "black"
+        axes.text(x, y, text, ha="center", va="center", fontsize=size, color=colour)
+
+
+def _size_that_fits(figure: Figure, columns: int, texts: Iterable[str]) -> float | None:
+    """Size in points of the numbers in cells; None if cells are too narrow for them."""
+    import matplotlib as mpl
+
+    letters = max(len(line) for text in texts for line in text.split("\n"))
+    cell_pt = figure.get_figwidth() * 72 * _AXES / columns
+    size = min(0.83 * float(mpl.rcParams["font.size"]), cell_pt / (_LETTER * (letters + 0.5)))
+    return size if size >= _SMALLEST_PT else None
 
 
 def _number(summary: Summary) -> str:

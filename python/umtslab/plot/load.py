@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.plot.look import canvas
-from umtslab.plot.strands import several_results
 from umtslab.plot.palette import style
+from umtslab.plot.strands import several_results
 from umtslab.plot.style import legend_of
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
-from umtslab.plot.palette import COLOURS
+from umtslab.plot.palette import COLOURS, GREY, style
 from umtslab.plot.style import put_legend
 from umtslab.plot.tables import WHOLE, NobodyChosen, View
 from umtslab.run import MissingSeries, Run
@@ -76,6 +76,8 @@ def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
     umtslab.plot.NobodyChosen
         If a chosen user does not move in it.
     """
+    from matplotlib.lines import Line2D
+
     scenario = _scenario(run)
     ground = _ground(scenario)
     tracks = _tracks(run, scenario, view)
@@ -88,14 +90,20 @@ def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
         axes.set_ylabel("north (km)")
         _cells(axes, ground)
         keys = [
-            _track(axes, f"UE {ue}", places, ground.size, COLOURS[1 + at % (len(COLOURS) - 2)])
+            _track(axes, f"UE {ue}", places, ground.size, style(at + 1))
             for at, (ue, places) in enumerate(tracks.items())
         ]
         marks = _handovers(axes, run, view, scenario, list(tracks))
         east, north = zip(*ground.sites, strict=True)
         site = axes.scatter(east, north, marker="^", s=26 * scale(), color=COLOURS[0], zorder=4)
-        keys += [mark for mark in (marks, site) if mark is not None]
-        names = [*(f"UE {ue}" for ue in tracks), *(["handover"] if marks else []), "site"]
+        names = [f"UE {ue}" for ue in tracks]
+        for mark, name in ((_start(tracks), "start"), (marks, "handover"), (site, "site")):
+            if mark is not None:
+                keys.append(mark)
+                names.append(name)
+        if rest := _others(scenario, tracks):
+            keys.append(Line2D([], [], linestyle="none"))
+            names.append(f"{rest} other user{'s' if rest > 1 else ''} not drawn")
         axes.set_xlim(0, width)
         axes.set_ylim(0, height)
         axes.set_aspect("equal")
@@ -193,8 +201,29 @@ def _tracks(run: Run, scenario: _core.Scenario, view: View) -> dict[int, list[li
     return found
 
 
+def _others(scenario: _core.Scenario, tracks: Collection[int]) -> int:
+    """How many users move in the layout and are not drawn."""
+    count = 0
+    while scenario.track(count, [0.0], 0, 0) is not None:
+        count += 1
+    return count - len(tracks)
+
+
+def _start(tracks: Collection[int]) -> Any | None:
+    """Legend entry of the mark where a way begins."""
+    from matplotlib.lines import Line2D
+
+    if not tracks:
+        return None
+    return Line2D([], [], marker="o", markersize=4 * scale(), color=GREY, linestyle="none")
+
+
 def _track(
-    axes: Axes, name: str, places: Sequence[Sequence[float]], size: tuple[float, float], colour: str
+    axes: Axes,
+    name: str,
+    places: Sequence[Sequence[float]],
+    size: tuple[float, float],
+    look: Mapping[str, Any],
 ) -> Any:
     """A way, interrupted where it leaves a torus at one side and enters at the other."""
     import numpy as np
@@ -202,10 +231,8 @@ def _track(
     way = np.array(places) / 1e3
     leaps = np.any(np.abs(np.diff(way, axis=0)) > np.array(size) / 2, axis=1)
     for part in np.split(way, np.flatnonzero(leaps) + 1):
-        [line] = axes.plot(
-            part[:, 0], part[:, 1], color=colour, linewidth=1.4 * scale(), zorder=3, label=name
-        )
-    axes.plot(*way[0], marker="o", markersize=4 * scale(), color=colour, zorder=4)
+        [line] = axes.plot(part[:, 0], part[:, 1], linewidth=1.4 * scale(), zorder=3, label=name, **look)
+    axes.plot(*way[0], marker="o", markersize=4 * scale(), color=look["color"], zorder=4)
     return line
 
 

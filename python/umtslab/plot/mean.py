@@ -11,8 +11,8 @@ from umtslab.analyse.replications import mean_and_half, over_bins
 from umtslab.figure_kinds import known
 from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
-from umtslab.plot.strands import strands
 from umtslab.plot.palette import style
+from umtslab.plot.strands import strands
 from umtslab.plot.style import finish, new_figure
 from umtslab.plot.tables import WHOLE, View, table
 from umtslab.plot.titles import shared_title

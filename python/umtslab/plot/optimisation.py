@@ -10,6 +10,7 @@ from umtslab.labels import key_label, metric_label, metric_with_unit
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
 from umtslab.plot.palette import COLOURS
 from umtslab.plot.style import legend_of, new_figure
+from umtslab.plot.titles import study_title
 from umtslab.studies.importance import importance
 from umtslab.studies.optimise import Constraint, Outcome, Trial
 
@@ -83,7 +84,7 @@ def draw_importance(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
 
 
 def _title(outcome: Outcome) -> str:
-    return outcome.study.frame.title or outcome.study.frame.name
+    return study_title(outcome.study.frame, outcome.seed)
 
 
 def _dots(axes: Axes, trials: Sequence[Trial], words: str, colour: str, face: str) -> None:

@@ -8,7 +8,7 @@ COLOURS = (
     *("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777"),
     *("#5D3A9B", "#8C4A00", "#9A9A00", "#A50026"),
 )
-"""Colours of curves, in order. The first eight are from the palette of Okabe and Ito for colour-blind readers."""
+"""Colours of curves, in order. Colour-blind readers can tell the first eight apart (Okabe and Ito)."""
 
 DASHES: tuple[Any, ...] = (
     "solid",

@@ -68,7 +68,10 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     present = set(rrc_state["state"].unique())
     if rrc_state.filter(rrc_state["towards"] != "").height:
         present.add(SWITCHING)
-    return legend_below(drawing, {name: STATES[name][0] for name in STATES if name in present})
+    colours = {name: STATES[name][0] for name in STATES if name in present}
+    if any(user.chosen is False for user in shown):
+        colours["other users"] = OTHERS
+    return legend_below(drawing, colours)
 
 
 def _name(user: Strand) -> str:

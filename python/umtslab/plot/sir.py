@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.plot.look import canvas, scale
-from umtslab.plot.strands import strands
 from umtslab.plot.palette import COLOURS
+from umtslab.plot.strands import strands
 from umtslab.plot.style import put_legend
 
 if TYPE_CHECKING:

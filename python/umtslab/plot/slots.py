@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import scale
-from umtslab.plot.palette import COLOURS
+from umtslab.plot.palette import COLOURS, GREY
 from umtslab.plot.style import new_figure, put_legend
+from umtslab.plot.users import colours_of, user_patches
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,9 +23,6 @@ CODES = 16
 """Codes of a slot."""
 
 _WAYS = {"uplink": "#eef3f8", "downlink": "#ffffff"}
-_MOST_NAMED = 6
-"""More users than these would need smaller letters in the legend."""
-_USERS = (*COLOURS[1:7], "#8c6d31", "#6b4ba1", "#2f9e8f", "#b5495b", "#4f6d7a", "#a0a94a")
 
 
 def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
@@ -40,7 +39,8 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
     -------
     matplotlib.figure.Figure
         A slot is shaded while it goes up; a block that goes down is hatched, one that is lost is crossed out.
-        Of many frames the first ones.
+        Of many frames the first ones. The twelve users with the most codes have colours of their own, which
+        the legend names; all others share one.
     """
     import polars as pl
 
@@ -52,22 +52,27 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
     drawing, axes = new_figure(title, label)
     drawing.set_figheight(max(4.0, 0.34 * (last + 2)) * scale() ** 0.5)
     _ways(axes, shown)
-    users = _blocks(axes, shown)
+    colours = _colours(shown)
+    _blocks(axes, shown, colours)
     axes.set_yticks(
         [(slot + 0.5) * CODES for slot in range(last + 1)], [str(slot) for slot in range(last + 1)]
     )
     for slot in range(last + 2):
-        axes.axhline(slot * CODES, color=COLOURS[7], linewidth=0.3)
+        axes.axhline(slot * CODES, color=GREY, linewidth=0.3)
     axes.set_ylim(0, (last + 1) * CODES)
     axes.set_xlim(begin_s, float(str(shown["time_s"].max())) + FRAME_S)
     axes.grid(visible=False)
     axes.tick_params(axis="y", length=0)
-    _legend(drawing, users)
+    _legend(drawing, colours)
     return drawing
 
 
-def _colour(ue: int) -> str:
-    return _USERS[ue % len(_USERS)]
+def _colours(slots: pl.DataFrame) -> dict[int, str]:
+    """A colour for each user; own colours for those with the most codes on the air."""
+    import polars as pl
+
+    codes = slots.group_by("ue").agg(pl.col("codes").sum().alias("codes"))
+    return colours_of(codes.sort("codes", "ue", descending=[True, False])["ue"].to_list())
 
 
 def _ways(axes: Axes, slots: pl.DataFrame) -> None:
@@ -79,14 +84,14 @@ def _ways(axes: Axes, slots: pl.DataFrame) -> None:
     axes.add_collection(PolyCollection(corners, facecolors=_WAYS["uplink"], linewidths=0, zorder=0))
 
 
-def _blocks(axes: Axes, slots: pl.DataFrame) -> list[int]:
-    """Draw the blocks; the users that have some."""
+def _blocks(axes: Axes, slots: pl.DataFrame, users: Mapping[int, str]) -> None:
+    """Draw the blocks in the colours of their users."""
     from matplotlib.collections import PolyCollection
 
     for direction, hatch in (("uplink", None), ("downlink", "//////")):
         rows = slots.filter(slots["direction"] == direction).select("time_s", "slot", "code", "codes", "ue")
         corners = [_corners(at, slot * CODES + code, codes) for at, slot, code, codes, _ in rows.iter_rows()]
-        colours = [_colour(ue) for ue in rows["ue"]]
+        colours = [users[ue] for ue in rows["ue"]]
         look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.3 * scale(), "hatch": hatch}
         axes.add_collection(PolyCollection(corners, facecolors=colours, zorder=2, **look))
     lost = slots.filter(slots["lost"])
@@ -95,24 +100,20 @@ def _blocks(axes: Axes, slots: pl.DataFrame) -> list[int]:
         (lost["slot"] * CODES + lost["code"]).to_numpy() + lost["codes"].to_numpy() / 2,
         marker="x", color=COLOURS[0], s=14 * scale(), linewidths=0.9 * scale(), zorder=3,
     )  # fmt: skip
-    return sorted(set(slots["ue"]))
 
 
 def _corners(at: float, code: int, codes: int) -> list[tuple[float, int]]:
     return [(at, code), (at + FRAME_S, code), (at + FRAME_S, code + codes), (at, code + codes)]
 
 
-def _legend(drawing: Figure, users: list[int]) -> None:
+def _legend(drawing: Figure, colours: Mapping[int, str]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    named = users if len(users) <= _MOST_NAMED else users[: _MOST_NAMED - 1]
-    keys: list[Any] = [Patch(facecolor=_colour(ue), label=f"UE {ue}") for ue in named]
-    if len(named) < len(users):
-        keys.append(Patch(facecolor="white", label=f"… of {len(users)} users"))
-    keys += [
-        Patch(facecolor=COLOURS[7], edgecolor="white", hatch="//////", label="downlink"),
-        Patch(facecolor=COLOURS[7], edgecolor="white", label="uplink"),
+    keys: list[Any] = [
+        *user_patches(colours),
+        Patch(facecolor=GREY, edgecolor="white", hatch="//////", label="downlink"),
+        Patch(facecolor=GREY, edgecolor="white", label="uplink"),
         Line2D([], [], marker="x", color=COLOURS[0], linestyle="none", label="lost"),
     ]
     put_legend(drawing, keys, [str(key.get_label()) for key in keys])

@@ -90,7 +90,10 @@ def _results(found: Sequence[Strand]) -> list[str | None]:
 
 def _with_equal(labels: Sequence[str], found: Sequence[Strand], column: str) -> list[str]:
     """The labels, with the name of the first equal line behind those of lines that are named one by one."""
-    is_named = [not label.startswith("_") and one.chosen is not False for label, one in zip(labels, found, strict=True)]
+    is_named = [
+        not label.startswith("_") and one.chosen is not False
+        for label, one in zip(labels, found, strict=True)
+    ]
     named = [at for at, is_so in enumerate(is_named) if is_so]
     if len(named) < 2:
         return list(labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 _AXIS = 0.82
 """How much of a figure's width its horizontal axis takes, more or less."""
+
+_SLANT = 0.45
+"""Distance between slanted names as a share of that between their ticks, beside a colour bar."""
 
 
 def value_ticks(
@@ -34,7 +38,24 @@ def value_ticks(
     rest = [places[order[at]] for at in range(len(order)) if at not in named]
     axes.set_xticks(rest, [""] * len(rest), minor=True)
     if not is_number and len(named) < len(order):
-        axes.set_xticks([places[at] for at in order], [names[at] for at in order], rotation=35, ha="right")
+        step = _step(axes, len(order))
+        texts = [names[at] if place % step == 0 else "" for place, at in enumerate(order)]
+        axes.set_xticks([places[at] for at in order], texts, rotation=35, ha="right")
+
+
+def _step(axes: Axes, count: int) -> int:
+    """Every how many-th of `count` slanted names has room."""
+    import matplotlib as mpl
+
+    size_pt = float(mpl.rcParams["font.size"])
+    return max(1, math.ceil(count * 1.05 * size_pt / (_SLANT * _width_pt(axes))))
+
+
+def _width_pt(axes: Axes) -> float:
+    """About how wide axes are, in points."""
+    assert axes.figure is not None, "axes are of a figure"
+    columns = 1 if (grid := axes.get_gridspec()) is None else grid.ncols
+    return float(axes.figure.bbox.width) / axes.figure.dpi * _AXIS * 72 / columns
 
 
 def _limits(position: npt.NDArray[np.float64]) -> tuple[float, float]:
@@ -47,9 +68,7 @@ def _with_room(axes: Axes, position: npt.NDArray[np.float64], names: Sequence[st
     """The ticks to be named, from the first on: those whose name begins behind the one before."""
     import matplotlib as mpl
 
-    assert axes.figure is not None, "axes are of a figure"
-    columns = 1 if (grid := axes.get_gridspec()) is None else grid.ncols
-    width_pt = axes.figure.bbox.width / axes.figure.dpi * _AXIS * 72 / columns
+    width_pt = _width_pt(axes)
     letter_pt = 0.62 * float(mpl.rcParams["font.size"])
     found: list[int] = []
     free_from = float("-inf")

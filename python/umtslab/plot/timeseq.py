@@ -83,8 +83,9 @@ def figure(
     matplotlib.figure.Figure
         Segments as bars from their first octet to the last, or as dots where they are too many; repeated
         ones as crosses, dropped ones in hollow marks, acknowledgments as steps, selective ones as bars. The
-        end of the receiver's window is a pale line below the segments, if it is near. Of several results the
-        colours are the results'. The vertical axis begins where the tables do: a part of a run is not at zero.
+        end of the receiver's window is a pale line below the segments, if it is near. With several results a
+        colour stands for a result. The vertical axis begins where the tables do: a part of a run is not at
+        zero.
     """
     import polars as pl
 
@@ -159,7 +160,9 @@ def _drops(axes: Axes, dropped: pl.DataFrame, results: Sequence[str]) -> None:
     if "chosen" in rows.columns:
         rows = rows.filter("chosen")
     known = [place for place, _, _ in _DROPS]
-    rows = rows.with_columns(pl.when(pl.col("place").is_in(known)).then("place").otherwise(pl.lit("other")).alias("place"))
+    rows = rows.with_columns(
+        pl.when(pl.col("place").is_in(known)).then("place").otherwise(pl.lit("other")).alias("place")
+    )
     for place, words, marker in _DROPS:
         for kind, name in (("data", words), ("ack", f"ACK {words}")):
             some = rows.filter((pl.col("place") == place) & (pl.col("kind") == kind))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from umtslab.changes import Changes, in_words
 from umtslab.run import Run
+
+if TYPE_CHECKING:
+    from umtslab.studies.file import Frame
 
 
 def shared_title(results: Sequence[Sequence[Run]]) -> str:
@@ -30,6 +34,12 @@ def shared_changes(changes: Iterable[Changes]) -> Changes:
     """The overrides that are in all of some lists of overrides, in the order of the first."""
     first, *others = changes
     return tuple(pair for pair in first if all(pair in other for other in others))
+
+
+def study_title(frame: Frame, seed: int) -> str:
+    """Title of a study: its own or its name, the seed, and the settings of all its points."""
+    settings = in_words(tuple((key, str(value)) for key, value in frame.settings.items()))
+    return ", ".join(filter(None, [frame.title or frame.name, f"seed {seed}", settings]))
 
 
 def _numbers(results: Sequence[Sequence[Run]]) -> str:

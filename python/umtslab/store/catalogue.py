@@ -174,6 +174,10 @@ class Catalogue:
         """All runs, by result, seed and run."""
         return self._load("ORDER BY result, seed, run", ())
 
+    def scenarios(self) -> list[str]:
+        """Names of all scenarios, in the order of the alphabet."""
+        return [str(name) for (name,) in self._select("SELECT DISTINCT scenario FROM runs ORDER BY scenario")]
+
     def latest_result(self, scenario: str | None = None) -> str | None:
         """The result that was added to last, of the scenario of that name if one is given."""
         rows = self._select(

@@ -29,6 +29,10 @@ class RunNotFound(LookupError):
     """No run of that name; the message says what there is."""
 
 
+class NothingOfThatName(RunNotFound):
+    """Nothing in the store has the name that was asked for."""
+
+
 class StoreReader:
     """A directory of runs, to read from."""
 
@@ -94,10 +98,14 @@ class StoreReader:
         if len(found) == 1 or (len(results) == 1 and results[0].startswith(name)):
             return self._left(found, f"the runs {name!r} in {self.path}")
         if not found:
-            raise RunNotFound(f"{self.path} has no run, result or scenario {name!r}")
+            raise NothingOfThatName(f"{self.path} has no run, result or scenario {name!r}")
         raise RunNotFound(
             f"{name!r} is ambiguous in {self.path}: {', '.join(run.key[:12] for run in found[:5])}, …"
         )
+
+    def scenarios(self) -> list[str]:
+        """Names of the scenarios of which there are runs."""
+        return self._catalogue.scenarios()
 
     def command(self, run: Run) -> str:
         """The command that makes this run again."""

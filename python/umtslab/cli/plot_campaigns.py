@@ -1,0 +1,104 @@
+"""``umts plot`` of campaigns: a metric over a parameter, a map, or where the time went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from umtslab.changes import in_words
+from umtslab.cli.failures import UsageError
+from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from umtslab.campaign.record import Record
+    from umtslab.plot import Look
+
+
+def draw_campaigns(
+    records: Mapping[str, Record], kind: str, over: str | None, against: str | None, look: Look
+) -> Figure:
+    """A figure of one campaign, or of several.
+
+    Parameters
+    ----------
+    records : mapping of str to Record
+        The campaigns, by what was typed for each.
+    kind : str
+        A metric, or ``budget``.
+    over, against : str, optional
+        Parameters of the horizontal and of the vertical axis.
+    look : Look
+        How it is printed.
+    """
+    alone = next(iter(records.values())) if len(records) == 1 else None
+    if kind == BUDGET:
+        return _budget(records, over, against, look)
+    _check_metric(kind, ", ".join(records))
+    if against is not None:
+        from umtslab.plot.heat_map import draw_map
+
+        if look.log_x or look.log_y:
+            raise UsageError("--log is for lines; a map has its values at equal distances")
+        if alone is None:
+            raise UsageError(f"--against makes a map, which is of one campaign, not of {len(records)}")
+        return draw_map(alone, kind, over, against, look=look)
+    from umtslab.plot.campaign import draw_campaign
+
+    return draw_campaign(alone or named_campaigns(records), kind, over, look=look)
+
+
+def named_campaigns(records: Mapping[str, Record]) -> dict[str, Record]:
+    """Campaigns by their names in a legend.
+
+    Parts of one campaign are named by the overrides that differ, several campaigns by their names and these.
+    If such names are equal, campaigns are named as they were typed.
+    """
+    from umtslab.plot.titles import shared_changes
+
+    shared = shared_changes(record.changes for record in records.values())
+    own = [
+        in_words(tuple(pair for pair in record.changes if pair not in shared)) for record in records.values()
+    ]
+    if len({record.name for record in records.values()}) == 1:
+        names = [words.removeprefix("with ") for words in own]
+    else:
+        names = [
+            f"{record.name} {words}".rstrip() for record, words in zip(records.values(), own, strict=True)
+        ]
+    if len(set(names)) < len(names) or not all(names):
+        names = list(records)
+    return dict(zip(names, records.values(), strict=True))
+
+
+def _budget(records: Mapping[str, Record], over: str | None, against: str | None, look: Look) -> Figure:
+    from umtslab.plot.budget import draw_budget
+
+    if look.log_x or look.log_y or against is not None:
+        raise UsageError("--log and --against are for metrics; bars stand side by side")
+    if len(records) > 1:
+        raise UsageError(f"{BUDGET} is of one campaign, not of {len(records)}: draw them apart")
+    [record] = records.values()
+    return draw_budget(record, over, look=look)
+
+
+def _check_metric(kind: str, names: str) -> None:
+    """Refuse what is not a metric.
+
+    Raises
+    ------
+    UsageError
+        With what the word is instead, if it is a kind of figure.
+    """
+    from umtslab.metrics import units, unknown
+
+    if kind in units():
+        return
+    if kind in RUN_KINDS or kind in STUDY_KINDS:
+        whose = "runs" if kind in RUN_KINDS else "studies"
+        raise UsageError(
+            f"{kind} is a figure of {whose}, and {names} is a campaign, of which a metric or {BUDGET} is "
+            "drawn"
+        )
+    raise UsageError(f"of a campaign a metric or {BUDGET} is drawn, and {unknown(kind)}")

@@ -1,0 +1,132 @@
+"""What the words of ``umts plot`` name: campaigns, a study or runs; or why a word names nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from umtslab.cli.failures import UsageError
+from umtslab.cli.plot_kinds import RUN_KINDS, STUDY_KINDS
+
+if TYPE_CHECKING:
+    from umtslab.campaign.record import Record
+    from umtslab.run import Run
+    from umtslab.studies.optimise import Outcome
+    from umtslab.studies.sensitivity import Findings
+
+_MOST_NAMED = 6
+"""An error lists no more names than this of each kind."""
+
+
+@dataclass
+class Found:
+    """What the words of a command name, by word. Only one of the three is filled."""
+
+    campaigns: dict[str, Record] = field(default_factory=dict)
+    studies: dict[str, Outcome | Findings] = field(default_factory=dict)
+    runs: dict[str, list[Run]] = field(default_factory=dict)
+
+
+def find_results(words: Sequence[str], kind: str, out: Path) -> Found:
+    """What each word names in the results folder `out`, or as a folder.
+
+    Raises
+    ------
+    UsageError
+        If a word names nothing, or the words name things that no figure shows together.
+    umtslab.store.reader.RunNotFound
+        If a word names more than one thing.
+    """
+    from umtslab.cli.campaigns import find_campaign
+    from umtslab.cli.results import find_runs
+    from umtslab.cli.studies import find_study
+    from umtslab.store.reader import NothingOfThatName
+
+    found = Found()
+    for word in dict.fromkeys(words):
+        if (record := find_campaign(word, out)) is not None:
+            found.campaigns[word] = record
+        elif (study := find_study(word, out)) is not None:
+            found.studies[word] = study
+        else:
+            try:
+                found.runs[word] = find_runs(word, out)
+            except NothingOfThatName:
+                raise UsageError(_nothing(word, words, kind, out)) from None
+    _refuse_mixture(found)
+    return found
+
+
+def _refuse_mixture(found: Found) -> None:
+    first = [
+        f"{next(iter(words))} {what}"
+        for words, what in (
+            (found.campaigns, "is a campaign"),
+            (found.studies, "is a study"),
+            (found.runs, "holds runs"),
+        )
+        if words
+    ]
+    if len(first) > 1:
+        raise UsageError(f"{' and '.join(first)}: draw them apart")
+    if len(found.studies) > 1:
+        raise UsageError(f"a figure shows one study, not {len(found.studies)}: {', '.join(found.studies)}")
+
+
+def _nothing(word: str, words: Sequence[str], kind: str, out: Path) -> str:
+    """Why a word names no result: the nearest explanation that is true."""
+    from umtslab.metrics import units
+    from umtslab.store.reader import is_store
+
+    results = [other for other in words if other != word and other not in _KINDS and other not in units()]
+    command = f"umts plot {' '.join(results) or 'RESULT'}"
+    if word in _KINDS and kind in _KINDS:
+        return f"a figure has one kind: draw {word} and {kind} apart, {command} {word}"
+    if word in units() and kind in units():
+        return f"a figure shows one metric: draw {word} and {kind} apart, {command} {word}"
+    if word in _KINDS or word in units():
+        what = "kind of figure" if word in _KINDS else "metric"
+        return f"{word} is a {what}, which comes last and alone: {command} {word}"
+    if not is_store(out):
+        none = f"{word} is no run folder and no results folder"
+        return f"{none}, and there is no results folder {out} to look it up in"
+    if "/" in word:
+        return f"there is no results folder or run folder {word}; {_what_there_is(out)}"
+    if kind in units() or (kind == "budget" and _names(out)[0]):
+        campaigns = _names(out)[0]
+        has = f"it has {_listed('campaign', campaigns)}" if campaigns else "`umts sweep` makes campaigns"
+        return f"{out} has no campaign {word!r}; {has}"
+    return f"{out} has no run, result, scenario, campaign or study {word!r}; {_what_there_is(out)}"
+
+
+_KINDS = {*RUN_KINDS, *STUDY_KINDS}
+
+
+def _what_there_is(out: Path) -> str:
+    """What can be drawn from a results folder, as the second half of a sentence."""
+    campaigns, studies, scenarios = _names(out)
+    parts = [
+        _listed(what, names)
+        for what, names in (("campaign", campaigns), ("study", studies), ("scenario", scenarios))
+        if names
+    ]
+    return f"{out} has {' and '.join(parts)}" if parts else f"{out} has no runs"
+
+
+def _names(out: Path) -> tuple[list[str], list[str], list[str]]:
+    """Names of the campaigns, studies and scenarios in a results folder."""
+    from umtslab.campaign.record import recorded
+    from umtslab.cli.results import read_results
+
+    with read_results(out) as store:
+        scenarios = store.scenarios()
+    return recorded(out), sorted(path.stem for path in (out / "studies").glob("*.json")), scenarios
+
+
+def _listed(what: str, names: Sequence[str]) -> str:
+    """The names behind what they are: ``campaigns a, b``; of many the first ones."""
+    plural = {"study": "studies"}.get(what, f"{what}s")
+    more = " …" if len(names) > _MOST_NAMED else ""
+    return f"{what if len(names) == 1 else plural} {', '.join(names[:_MOST_NAMED])}{more}"

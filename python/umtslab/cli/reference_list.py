@@ -1,0 +1,84 @@
+"""Entries of a reference, keys or metrics: found by name or description, printed as blocks or as a table."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+
+from umtslab.columns import Table, heading, is_terminal, show, terminal_width
+from umtslab.printable import own, printable
+
+MOST_BLOCKS = 12
+"""More entries than this are printed as a table with their most important columns."""
+
+FILE_WIDTH = 100
+"""Width of blocks in a file or pipe, in characters."""
+
+_INDENT = "    "
+
+Entry = Mapping[str, str]
+
+
+def described(entries: Sequence[Entry], word: str, columns: Sequence[str]) -> list[Entry]:
+    """The entries whose descriptions have a word that begins with `word`, or else contain it anywhere."""
+    texts = [" ".join(entry[column] for column in columns) for entry in entries]
+    begins = re.compile(rf"(?<![^\W_]){re.escape(word)}", re.IGNORECASE)
+    found = [entry for entry, text in zip(entries, texts, strict=True) if begins.search(text)]
+    return found or [
+        entry for entry, text in zip(entries, texts, strict=True) if word.lower() in text.lower()
+    ]
+
+
+def print_entries(entries: Sequence[Entry], name: str, short: Sequence[str], *, text: str) -> None:
+    """Print few entries in full, many as a table.
+
+    Parameters
+    ----------
+    entries : sequence of mapping
+        The entries, all with the same columns.
+    name : str
+        The column with the name.
+    short : sequence of str
+        The columns of the table of many entries, after the name.
+    text : str
+        The column with the description, which comes first in a block.
+    """
+    if len(entries) > MOST_BLOCKS:
+        table = Table(name, *short)
+        for entry in entries:
+            table.add_row(entry[name], *(entry[column] for column in short))
+        show(table)
+        return
+    width = terminal_width(sys.stdout) if is_terminal(sys.stdout) else FILE_WIDTH
+    for number, entry in enumerate(entries):
+        if number:
+            print(file=own(sys.stdout))
+        heading(f"{entry[name]}  {entry['label']}")
+        for line in block(entry, name, text, width):
+            print(printable(line), file=own(sys.stdout))
+
+
+def block(entry: Entry, name: str, text: str, width: int) -> Iterator[str]:
+    """The lines of an entry below its name: the description, then each column that is not empty."""
+    yield from _filled(entry[text], _INDENT, _INDENT, width)
+    columns = [key for key, value in entry.items() if value and key not in (name, text, "label", "choices")]
+    rows = [(column, entry[column]) for column in columns]
+    choices = [line.partition(": ") for line in entry.get("choices", "").splitlines()]
+    indent = max((len(word) for word, _ in [*rows, *((one[0], "") for one in choices)]), default=0) + 2
+    for column, value in [*rows, *((word, said) for word, _, said in choices)]:
+        yield from _filled(value, f"{_INDENT}{column.ljust(indent)}", _INDENT + " " * indent, width)
+
+
+def _filled(text: str, first: str, rest: str, width: int) -> list[str]:
+    """A text in lines of at most `width` characters. Words longer than a line stay whole."""
+    room = max(width, len(rest) + 20)
+    return wrap(
+        text,
+        room,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [first.rstrip()]

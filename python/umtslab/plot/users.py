@@ -1,0 +1,31 @@
+"""Colours of users in figures of areas, and their legend: every colour is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from umtslab.plot.palette import REST, USERS
+
+if TYPE_CHECKING:
+    from matplotlib.patches import Patch
+
+
+def colours_of(users: Sequence[int]) -> dict[int, str]:
+    """A colour for each user, in the order given.
+
+    The first twelve have colours of their own. If there are more users, all later ones share one colour.
+    """
+    return {ue: USERS[at] if at < len(USERS) else REST for at, ue in enumerate(users)}
+
+
+def user_patches(colours: Mapping[int, str]) -> list[Patch]:
+    """Legend entries: each user with a colour of its own, by number, then how many users share the rest."""
+    from matplotlib.patches import Patch
+
+    own = sorted(ue for ue, colour in colours.items() if colour != REST)
+    patches = [Patch(facecolor=colours[ue], label=f"UE {ue}") for ue in own]
+    if rest := len(colours) - len(own):
+        words = "1 other user" if rest == 1 else f"{rest} other users"
+        patches.append(Patch(facecolor=REST, edgecolor="#777777", linewidth=0.4, label=words))
+    return patches

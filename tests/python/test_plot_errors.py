@@ -1,0 +1,87 @@
+"""Errors of ``umts plot``: each names what is wrong and what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import CAMPAIGN, FTP, run_umts
+from umtslab.figure_kinds import UnknownFigure
+from umtslab.plot import draw
+from umtslab.plot.cdf import draw_cdf
+from umtslab.plot.mean import draw_mean
+from umtslab.run import Run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two campaigns of one run per point, and runs of a scenario with series."""
+    folder = tmp_path_factory.mktemp("results")
+    for name in ("one", "two"):
+        text = CAMPAIGN.replace("runs = 3", "runs = 1").replace('"20 s"', '"5 s"')
+        (folder / f"{name}.toml").write_text(text)
+        run_umts(folder, "sweep", f"{name}.toml", "--quiet")
+    run_umts(folder, "run", FTP, "--duration", "5 s", "--series", "--quiet", "--out", "fach")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("nosuch", "goodput_kbps"), "results has no campaign 'nosuch'; it has campaigns one, two"),
+        (("nosuch", "cwnd"), "results has no run, result, scenario, campaign or study 'nosuch'; "
+         "results has campaigns one, two and scenario ftp-on-fach"),
+        (("no/such", "cwnd"), "there is no results folder or run folder no/such; "
+         "results has campaigns one, two and scenario ftp-on-fach"),
+        (("one", "cwnd", "--out", "nowhere"), "one is no run folder and no results folder, and there is no "
+         "results folder nowhere to look it up in"),
+        (("fach", "cwnd", "rtt"), "a figure has one kind: draw cwnd and rtt apart, umts plot fach cwnd"),
+        (("one", "goodput_kbps", "mean_rtt_s"), "a figure shows one metric: draw goodput_kbps and mean_rtt_s "
+         "apart, umts plot one goodput_kbps"),
+        (("one", "goodput_kbps", "cwnd"), "goodput_kbps is a metric, which comes last and alone: "
+         "umts plot one goodput_kbps"),
+        (("one", "cwnd"), "cwnd is a figure of runs, and one is a campaign, of which a metric or budget is "
+         "drawn"),
+        (("one", "effects"), "effects is a figure of studies, and one is a campaign, of which a metric or "
+         "budget is drawn"),
+        (("one", "goodput_kpbs"), "of a campaign a metric or budget is drawn, and there is no metric "
+         "'goodput_kpbs'; did you mean goodput_kbps?"),
+        (("one", "page_time_s"), "no run of one measured page_time_s; it measured goodput_kbps, "
+         "goodput_active_kbps, throughput_kbps, mean_rtt_s, mean_rtt_time_avg_s, "
+         "mean_outstanding_segments …"),
+        (("one", "goodput_kbps", "--over", "tcp.mss"), "one does not vary 'tcp.mss'; it varies tcp.variant, "
+         "radio.bler"),
+        (("fach", "mean_rtt_s"), "mean_rtt_s is a metric, which is drawn of campaigns, and fach holds runs"),
+        (("fach", "effects"), "effects is a figure of studies, and fach holds runs"),
+        (("fach", "cwnd", "--over", "radio.bler"), "--over is for campaigns, and fach holds runs"),
+        (("one", "goodput_kbps", "--until", "3"), "--until is for runs, and one is a campaign"),
+        (("one", "fach", "goodput_kbps"), "one is a campaign and fach holds runs: draw them apart"),
+        (("one", "two", "goodput_kbps", "--against", "tcp.variant"), "--against makes a map, which is of one "
+         "campaign, not of 2"),
+    ],
+)  # fmt: skip
+def test_the_error_names_what_is_wrong(words: tuple[str, ...], error: str, folder: Path) -> None:
+    done = run_umts(folder, "plot", *words, status=2)
+    assert done.stderr.startswith(f"umts: {error}")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_two_campaigns_are_one_figure(folder: Path) -> None:
+    path = run_umts(folder, "plot", "one", "two", "goodput_kbps").stdout.strip()
+    assert path == "results/figures/one-two-goodput_kbps.png"
+    assert (folder / path).is_file()
+
+
+def test_a_kind_that_there_is_not_is_an_error_with_a_message(recorded: Run) -> None:
+    with pytest.raises(KeyError) as caught:
+        draw(recorded, "cwdn")
+    assert str(caught.value) == "there is no figure 'cwdn'; did you mean 'cwnd'?"
+    with pytest.raises(UnknownFigure, match=r"drawn by umtslab\.plot\.draw_waterfall"):
+        draw(recorded, "waterfall")
+    with pytest.raises(UnknownFigure, match="there is no mean over runs 'timeseq'"):
+        draw_mean({"": [recorded]}, "timeseq")
+    with pytest.raises(UnknownFigure, match=r"drawn by umtslab\.plot\.cdf\.draw_cdf"):
+        draw_mean({"": [recorded]}, "rtt_cdf")
+    with pytest.raises(UnknownFigure, match="did you mean 'rtt_cdf'"):
+        draw_cdf({"": [recorded]}, "rt_cdf")
