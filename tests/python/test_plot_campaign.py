@@ -283,7 +283,8 @@ def test_names_below_a_map_do_not_overlap(width: float, record: Record) -> None:
     assert all(label.get_rotation() == 35 for label in labels)
     gap = drawn.transData.transform((1, 0))[0] - drawn.transData.transform((0, 0))[0]
     step = labels[1].get_position()[0] - labels[0].get_position()[0]
-    assert gap * step * 0.57 > labels[0].get_fontsize() / 72 * drawn.figure.dpi * 0.75  # type: ignore[union-attr]
+    size_px = float(labels[0].get_fontsize()) / 72 * drawn.get_figure(root=True).dpi  # type: ignore[union-attr]
+    assert gap * step * 0.57 > 0.75 * size_px
 
 
 def test_several_campaigns_are_one_figure_named_by_what_differs(record: Record) -> None:

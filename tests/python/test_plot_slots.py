@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba_array
 from umtslab.plot import draw
 from umtslab.plot.palette import REST
 from umtslab.plot.sir import figure as sir_figure
@@ -61,7 +61,7 @@ def test_the_legend_names_each_colour_and_says_how_many_users_share_one(tdd: Run
     drawn = {
         to_hex(colour)
         for area in many.axes[0].collections
-        for colour in area.get_facecolor()
+        for colour in to_rgba_array(area.get_facecolor())
         if area.get_zorder() == 2
     }
     named = {to_hex(patch.get_facecolor()) for patch in legend.get_patches()}
