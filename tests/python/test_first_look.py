@@ -26,12 +26,24 @@ def test_voice_is_about_datagrams_both_ways_and_no_fach() -> None:
     assert "udp_delay_ms_uplink" in shown
     assert "goodput_kbps" in shown
     assert not {"fach_queue_drops", "jain_fairness", "rrc_switches", "pages"} & set(shown)
+    assert not {"rlc_unrecoverable_errors", "rlc_reestablishments", "cell_updates"} & set(shown)
 
 
 def test_a_measured_radio_has_no_rlc() -> None:
     shown = first_look(run("measured-radio", "20 s").metrics)
     assert {"udp_delay_ms", "sdu_delay_ms"} <= set(shown)
     assert not {"rlc_throughput_iub_kbps", "residual_loss_pct", "bler_pct"} & set(shown)
+
+
+@pytest.mark.parametrize("reaction", ["cell_update", "ignored"])
+def test_a_failed_bearer_is_named(reaction: str) -> None:
+    outage = FTP.parents[1] / "crates" / "simulate" / "tests" / "outage.toml"
+    changes = {"duration": "60 s", "seed": 2, "rrc.rlc_unrecoverable_error": reaction}
+    metrics = simulate(Scenario.load(outage, changes))[0].metrics
+    assert (metrics["rlc_unrecoverable_errors"] or 0) > 0
+    shown = first_look(metrics)
+    assert "rlc_unrecoverable_errors" in shown
+    assert ("rlc_reestablishments" in shown) == (reaction == "cell_update")
 
 
 def test_the_web_is_about_pages_and_the_cell() -> None:

@@ -31,6 +31,8 @@ pub enum Event {
     RlcWake(UeId, Direction),
     /// A timer of the UE's RRC may be due.
     RrcWake(UeId),
+    /// A timer of the UE's cell update may be due, or a radio frame ends in which its radio link is supervised.
+    ConnectionWake(UeId),
     /// A UE that waits for a DCH of this cell may get one.
     CellWake(CellId),
     /// This cell may no longer be full.

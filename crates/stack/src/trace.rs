@@ -197,6 +197,26 @@ pub enum SwitchCause {
     LargerRate,
     /// A smaller DCH is enough.
     SmallerRate,
+    /// The UE sends a CELL UPDATE, because RLC or the radio link failed.
+    CellUpdate,
+}
+
+/// Why a UE sends a CELL UPDATE (TS 25.331 §10.3.3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CellUpdateCause {
+    /// An RLC entity of the UE's bearer, at either end, reached MaxRST.
+    RlcUnrecoverableError,
+    /// T313 expired in CELL_DCH.
+    RadioLinkFailure,
+}
+
+/// How a cell update ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CellUpdateOutcome {
+    /// The CELL UPDATE CONFIRM reached the UE.
+    Confirmed,
+    /// No answer to N302 + 1 CELL UPDATEs: the RRC connection was released.
+    ConnectionReleased,
 }
 
 /// A number of an event. Its bits are what is hashed, so that two events have one hash only if they are the same to the bit.
@@ -330,7 +350,7 @@ pub enum TraceEvent {
     /// The entity that sends in `direction` went back to its initial state, and PDUs are counted from zero again: a RESET
     /// was obeyed or acknowledged, or the bearer re-established.
     RlcInitialState { ue: UeId, direction: Direction },
-    /// MaxRST was reached: the entity sends and takes nothing any more.
+    /// MaxRST was reached: the entity sends and takes nothing until it is re-established.
     RlcUnrecoverable { ue: UeId, direction: Direction },
     /// SDU octets held by the sender: not yet sent, or not yet acknowledged.
     RlcBuffer { ue: UeId, direction: Direction, octets: u64 },
@@ -426,4 +446,21 @@ pub enum TraceEvent {
     /// What a cell has reserved: bit/s by direction, the common channel included, and the number of DCHs. `is_full` tells
     /// that nobody could be given a DCH: none is free, and none can be taken away.
     CellReserved { cell: u16, rates: [u64; 2], dchs: u32, is_full: bool },
+
+    // ── Cell update (of UEs with RLC of their own) ───────────────────────────────────────────────────────────────
+    /// A cell update begins. Until `CellUpdateEnded` RLC sends nothing in either direction.
+    CellUpdateStarted { ue: UeId, cause: CellUpdateCause },
+    /// The UE sent a CELL UPDATE, the `attempt`-th of this procedure, counted from 1. `arrives`: not lost on the air.
+    CellUpdateSent { ue: UeId, attempt: u32, arrives: bool },
+    /// The RNC sent a CELL UPDATE CONFIRM. `arrives`: not lost on the air.
+    CellUpdateConfirmSent { ue: UeId, arrives: bool },
+    /// The cell update is over: RLC was re-established at this instant. The UE may send again, unless it is in idle mode.
+    CellUpdateEnded { ue: UeId, outcome: CellUpdateOutcome },
+    /// RRC re-established both RLC entities of the UE's bearer, for whatever reason.
+    RlcReestablished { ue: UeId },
+
+    // ── RLC without acknowledgments ──────────────────────────────────────────────────────────────────────────────
+    /// An SDU of unacknowledged or transparent mode, or a packet of a flat radio, can no longer come up: a part of it was
+    /// lost. Recorded when its last block arrives, was lost on the air, or was dropped.
+    SduLost { ue: UeId, direction: Direction, sdu: PacketId, size: Bytes },
 }

@@ -306,12 +306,13 @@ metrics! { RADIO: RadioTotals;
         => |t| mean_ms(t.sdus_delivered, t.delay_ns);
     "sdu_jitter_ms" "SDU jitter" ["ms"] "Standard deviation (n - 1) of that time." = "spread of the delays" / "SDUs delivered"
         => |t| deviation_ms(t.sdus_delivered, t.delay_ns, t.delay_squares);
-    "sdu_error_pct" "SDUs given up" ["%"] "SDUs that RLC gave up." = "SDUs discarded by RLC" / "SDUs that entered its buffer"
-        => |t| percent(t.sdus_discarded, t.sdus_entered);
-    "residual_loss_pct" "Residual loss" ["%"] "What the layer above loses in spite of RLC, among the SDUs whose fate is decided."
-        = "SDUs discarded by RLC" / "SDUs delivered or discarded"
-        => |t| percent(t.sdus_discarded, t.sdus_delivered + t.sdus_discarded);
-    "rlc_sdu_discards" "SDUs discarded by RLC" ["1"] "SDUs that RLC gave up." = "SDUs discarded" / ""
+    "sdu_error_pct" "SDUs lost" ["%"] "SDUs that entered RLC's buffer and did not come up at its peer, in any mode: discarded by the sender, lost in a RESET or a re-establishment, or lost on the air without acknowledged mode. SDUs that are under way at the end of the run do not count as lost."
+        = "SDUs lost" / "SDUs that entered RLC's buffer"
+        => |t| percent(t.sdus_lost, t.sdus_entered);
+    "residual_loss_pct" "Residual loss" ["%"] "SDUs that the layer above RLC loses in spite of RLC, in any mode, among the SDUs that were delivered or lost. SDUs that are under way at the end of the run do not count."
+        = "SDUs lost" / "SDUs delivered or lost"
+        => |t| percent(t.sdus_lost, t.sdus_delivered + t.sdus_lost);
+    "rlc_sdu_discards" "SDUs discarded by RLC" ["1"] "SDUs that the sending RLC discarded, those that its peer had delivered already included." = "SDUs discarded" / ""
         => |t| count(t.sdus_discarded);
     "rlc_buffer_sdu_drops" "SDUs refused by RLC's buffer" ["1"] "SDUs that found RLC's buffer full." = "SDUs refused" / ""
         => |t| count(t.sdus_refused);
@@ -385,6 +386,14 @@ metrics! { NETWORK: NetworkTotals;
         => |t| t.internet.shortest.map(|delay| delay.as_secs() * 1e3);
     "internet_delay_max_ms" "Longest Internet delay" ["ms"] "The longest of these delays." = "largest delay" / ""
         => |t| t.internet.longest.map(|delay| delay.as_secs() * 1e3);
+    "rlc_unrecoverable_errors" "RLC unrecoverable errors" ["1"] "RLC entities, of either end and all users, that reached MaxRST. With `rrc.rlc_unrecoverable_error = \"cell_update\"` RRC re-establishes RLC after a cell update, otherwise the bearer carries nothing until the end of the run." = "RLC unrecoverable errors" / ""
+        => |t| count(t.rlc_unrecoverable_errors);
+    "rlc_reestablishments" "Re-establishments of RLC" ["1"] "Re-establishments of both RLC entities of a user that RRC ordered: after a cell update, at the release of an RRC connection, and at channel switches and handovers if the scenario says so." = "re-establishments" / ""
+        => |t| count(t.rlc_reestablishments);
+    "cell_updates" "Cell updates after failures" ["1"] "Cell update procedures that began after an RLC unrecoverable error or a radio link failure." = "cell updates" / ""
+        => |t| count(t.cell_updates);
+    "radio_link_failures" "Radio link failures" ["1"] "Cell update procedures that began because T313 of a DCH expired (`rrc.t313`)." = "radio link failures" / ""
+        => |t| count(t.radio_link_failures);
     "rach_collisions" "Collisions on the RACH" ["1"] "Times that UEs met on the RACH with the same access slot and signature." = "collisions" / ""
         => |t| count(t.rach_collisions);
     "jain_fairness" "Jain's fairness index" ["1"] "How evenly the flows share: 1 if all get the same, 1/n if one gets all."

@@ -1,7 +1,9 @@
 //! RLC, the Iub and the air. Block events come with every transport block set: each is a few additions.
 
-use umts_stack::ids::{Direction, UeId};
-use umts_stack::trace::{DropPlace, TraceEvent};
+use std::collections::VecDeque;
+
+use umts_stack::ids::{Direction, PacketId, UeId};
+use umts_stack::trace::{CellUpdateCause, DropPlace, TraceEvent};
 use umts_units::Time;
 
 use super::totals::{NetworkTotals, RadioTotals};
@@ -15,6 +17,8 @@ pub(super) struct RadioRecorder {
     /// Whether each UE's buffer holds data, in each direction.
     holds_data: [Vec<bool>; 2],
     buffered: [BusyClock; 2],
+    /// By direction and UE, the SDUs that entered RLC and are neither delivered nor lost, in the order of entry.
+    under_way: [Vec<VecDeque<PacketId>>; 2],
     network: NetworkTotals,
 }
 
@@ -25,6 +29,7 @@ impl RadioRecorder {
             totals: [RadioTotals::default(); 2],
             holds_data: [Vec::new(), Vec::new()],
             buffered: [BusyClock::default(); 2],
+            under_way: [Vec::new(), Vec::new()],
             network: NetworkTotals::default(),
         }
     }
@@ -37,6 +42,17 @@ impl RadioRecorder {
             self.buffer(at, ue, direction, octets > 0);
             return;
         }
+        // So do the SDUs that entered before.
+        let is_first_fate = match *event {
+            TraceEvent::SduQueued { ue, direction, sdu, .. } => {
+                self.enters(ue, direction, sdu);
+                true
+            }
+            TraceEvent::SduDelivered { ue, direction, sdu, .. }
+            | TraceEvent::SduDiscarded { ue, direction, sdu, .. }
+            | TraceEvent::SduLost { ue, direction, sdu, .. } => self.leaves(ue, direction, sdu),
+            _ => true,
+        };
         if !self.window.contains(at) {
             return;
         }
@@ -66,10 +82,19 @@ impl RadioRecorder {
             }
             TraceEvent::RlcReset { direction, .. } => self.of(direction).resets += 1,
             TraceEvent::SduQueued { direction, .. } => self.of(direction).sdus_entered += 1,
-            TraceEvent::SduDiscarded { direction, .. } => self.of(direction).sdus_discarded += 1,
+            TraceEvent::SduDiscarded { direction, .. } => {
+                let totals = self.of(direction);
+                totals.sdus_discarded += 1;
+                totals.sdus_lost += u64::from(is_first_fate);
+            }
+            TraceEvent::SduLost { direction, .. } => {
+                self.of(direction).sdus_lost += u64::from(is_first_fate);
+            }
             TraceEvent::SduDelivered { direction, size, entered, .. } => {
                 let delay = u128::from((at - entered).as_nanos());
                 let totals = self.of(direction);
+                // It came up although its sender had given it up.
+                totals.sdus_lost = totals.sdus_lost.saturating_sub(u64::from(!is_first_fate));
                 totals.sdus_delivered += 1;
                 totals.delivered_bits += size.bits();
                 totals.delay_ns += delay;
@@ -86,6 +111,12 @@ impl RadioRecorder {
                 self.network.fach_queue_drops += u64::from(blocks);
             }
             TraceEvent::RachCollision { .. } => self.network.rach_collisions += 1,
+            TraceEvent::RlcUnrecoverable { .. } => self.network.rlc_unrecoverable_errors += 1,
+            TraceEvent::RlcReestablished { .. } => self.network.rlc_reestablishments += 1,
+            TraceEvent::CellUpdateStarted { cause, .. } => {
+                self.network.cell_updates += 1;
+                self.network.radio_link_failures += u64::from(cause == CellUpdateCause::RadioLinkFailure);
+            }
             _ => {}
         }
     }
@@ -103,6 +134,21 @@ impl RadioRecorder {
     #[inline]
     fn of(&mut self, direction: Direction) -> &mut RadioTotals {
         &mut self.totals[direction.index()]
+    }
+
+    fn enters(&mut self, ue: UeId, direction: Direction, sdu: PacketId) {
+        let ues = &mut self.under_way[direction.index()];
+        if ue.index() >= ues.len() {
+            ues.resize_with(ue.index() + 1, VecDeque::new);
+        }
+        ues[ue.index()].push_back(sdu);
+    }
+
+    /// Whether `sdu` was under way until now.
+    fn leaves(&mut self, ue: UeId, direction: Direction, sdu: PacketId) -> bool {
+        let Some(under_way) = self.under_way[direction.index()].get_mut(ue.index()) else { return false };
+        let at = under_way.iter().position(|&id| id == sdu);
+        at.and_then(|at| under_way.remove(at)).is_some()
     }
 
     #[inline]

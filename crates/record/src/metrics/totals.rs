@@ -176,6 +176,8 @@ pub(super) struct RadioTotals {
     pub sdus_entered: u64,
     pub sdus_delivered: u64,
     pub sdus_discarded: u64,
+    /// SDUs that never came up: discarded by the sender, or lost where nothing is sent again.
+    pub sdus_lost: u64,
     pub sdus_refused: u64,
     pub delivered_bits: u64,
     /// Nanoseconds, and their squares.
@@ -352,6 +354,10 @@ pub(super) struct NetworkTotals {
     pub fach_queue_drops: u64,
     pub link_drops: u64,
     pub rach_collisions: u64,
+    pub rlc_unrecoverable_errors: u64,
+    pub rlc_reestablishments: u64,
+    pub cell_updates: u64,
+    pub radio_link_failures: u64,
     pub internet: InternetTotals,
     pub fairness: Fairness,
 }

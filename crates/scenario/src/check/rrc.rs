@@ -26,8 +26,8 @@ impl Inspection<'_> {
                     self.time_on_dch(&path, rrc)?;
                     self.threshold(&path, ue, rrc);
                 }
-                None if ue.rrc.is_some() => {
-                    let message = "these users are not switched, so their [rrc] says nothing: set bearer = \"switched\"";
+                None if ue.rrc.as_ref().is_some_and(Rrc::concerns_switching) => {
+                    let message = "these users are not switched: of their [rrc] only the keys of the cell update have an effect; set bearer = \"switched\" to switch them";
                     self.warn(&format!("ue.{i}.rrc"), message);
                 }
                 None => {}

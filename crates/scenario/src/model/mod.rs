@@ -175,9 +175,14 @@ impl Scenario {
         ue.radio.as_ref().unwrap_or(&self.radio)
     }
 
+    /// The keys of RRC of a group, of which those of the cell update hold for users that are not switched, too.
+    pub fn connection_of<'a>(&'a self, ue: &'a Ue) -> &'a Rrc {
+        ue.rrc.as_ref().unwrap_or(&self.rrc)
+    }
+
     /// RRC of a group, where it is switched between channels.
     pub fn rrc_of<'a>(&'a self, ue: &'a Ue) -> Option<&'a Rrc> {
-        ue.is_switched().then(|| ue.rrc.as_ref().unwrap_or(&self.rrc))
+        ue.is_switched().then(|| self.connection_of(ue))
     }
 }
 

@@ -2,15 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-pub use umts_stack::rnc::rrc::RestingState;
 use umts_stack::rnc::rrc::{
-    DchRates, Delays, Inactivity, RateChange, RateDown, RrcConfig, RrcState, Upswitch,
+    ConnectionConfig, DchRates, Delays, Inactivity, RadioLinkConfig, RateChange, RateDown, RrcConfig,
+    RrcState, Upswitch,
 };
+pub use umts_stack::rnc::rrc::{RestingState, TrafficVolume};
 use umts_units::{Bytes, Duration, MilliWatts, Probability};
 
 use crate::text::{word_none, word_off};
 
-/// Radio resource control of the users with `bearer = "switched"`: FACH and RACH for little data, a DCH for more.
+/// Radio resource control of the users with `bearer = "switched"`: FACH and RACH for little data, a DCH for more. The keys of
+/// the cell update and of radio link failure hold for all users with RLC.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rrc {
@@ -26,7 +28,10 @@ pub struct Rrc {
     #[schemars(extend("x-source" = "Dubois (2005), §7.2"))]
     pub initial_state: RestingState,
 
-    /// More octets of SDUs than this in the downlink's RLC buffer (not sent, or not acknowledged) want a DCH.
+    /// What the thresholds below are compared with: the buffer occupancy of RLC, or whole SDUs until they are acknowledged.
+    #[schemars(extend("x-source" = "TS 25.321 §8.2.2, TS 25.331 §14.4 for buffer_occupancy; umtslab until version 0.1 for unacknowledged"))]
+    pub traffic_volume: TrafficVolume,
+    /// A larger `traffic_volume` than this in the downlink wants a DCH.
     #[serde(with = "word_off")]
     #[schemars(with = "crate::text::Off<Bytes>", extend("x-max" = "1 GB", "x-source" = "TS 25.331 §14.4.2.1, event 4a; Dubois (2005), Table 7.2: 500 to 1500 B"))]
     pub upswitch_threshold: Option<Bytes>,
@@ -37,7 +42,7 @@ pub struct Rrc {
     /// The buffers are looked at on multiples of this; `"0 s"`: whenever they change.
     #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE: 10 ms"))]
     pub measurement_interval: Duration,
-    /// For how long a buffer must stay above its threshold.
+    /// For how long the volume must stay above its threshold.
     #[schemars(extend("x-max" = "5 s", "x-source" = "TS 25.331 §10.3.7.64: 0 to 5000 ms"))]
     pub time_to_trigger: Duration,
     /// After how long a refused user asks again while its buffer stays above the threshold: the pending time after trigger.
@@ -51,7 +56,7 @@ pub struct Rrc {
     /// Time after that in which a DCH is kept, unless another user's request needs it.
     #[schemars(extend("x-max" = "1 h", "x-source" = "Dubois (2005), §5.2.2, Table 8.1: 4 to 16 s"))]
     pub preemptive_inactivity: Duration,
-    /// Blocks count as activity only while the RLC buffer of their direction holds more than this; `"off"`: all blocks.
+    /// Blocks count as activity only while the `traffic_volume` of their direction is larger than this; `"off"`: all blocks.
     #[serde(with = "word_off")]
     #[schemars(with = "crate::text::Off<Bytes>", extend("x-max" = "1 GB", "x-source" = "TS 25.331 §14.4.2.2, event 4b"))]
     pub activity_threshold: Option<Bytes>,
@@ -115,7 +120,7 @@ pub struct Rrc {
     #[schemars(extend("x-source" = "TS 25.331 §8.6.4.9, RLC re-establish indicator"))]
     pub rlc_at_switch: RlcAtSwitch,
 
-    /// A user on a DCH that is not the largest asks for a larger one when its downlink buffer holds more than this.
+    /// A user on a DCH that is not the largest asks for a larger one when its `traffic_volume` in the downlink is larger than this.
     #[serde(with = "word_off")]
     #[schemars(with = "crate::text::Off<Bytes>", extend("x-max" = "1 GB", "x-source" = "Dubois (2005), §9.2, names dynamic rates as future work"))]
     pub rate_upswitch_threshold: Option<Bytes>,
@@ -127,6 +132,38 @@ pub struct Rrc {
     #[schemars(extend("x-min" = "100 ms", "x-max" = "1 h", "x-source" = "umtslab"))]
     pub rate_downswitch_window: Duration,
 
+    /// Reaction to an RLC unrecoverable error (MaxRST): a CELL UPDATE and re-establishment of RLC at both ends, in which packets
+    /// are lost of which something was sent; or none, and the bearer carries nothing until the end of the run.
+    #[schemars(extend("x-source" = "TS 25.322 §11.4.4; TS 25.331 §8.3.1.2"))]
+    pub rlc_unrecoverable_error: RlcUnrecoverableError,
+    /// Time from a CELL UPDATE to its answer, the CELL UPDATE CONFIRM, and to re-establishment of RLC if that is not lost.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "umtslab: as pch_to_fach, which is a cell update too"))]
+    pub cell_update_delay: Duration,
+    /// Time from a CELL UPDATE CONFIRM to its repetition. The RNC repeats it until the UE has it or repeats the CELL UPDATE. `"off"`:
+    /// it is sent once.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Duration>", extend("x-min" = "10 ms", "x-max" = "60 s", "x-source" = "TS 25.331 §8.3.1.5: UTRAN may transmit several; interval: umtslab"))]
+    pub cell_update_confirm_interval: Option<Duration>,
+    /// T302: time from a CELL UPDATE without answer to its repetition.
+    #[schemars(extend("x-min" = "100 ms", "x-max" = "60 s", "x-source" = "TS 25.331 §10.3.3.43: 100 ms to 8 s, default 4 s"))]
+    pub t302: Duration,
+    /// N302: repetitions of a CELL UPDATE. After the last one RRC releases the connection: switched users enter idle mode, others
+    /// request a new connection, which takes `idle_to_fach` or `idle_to_dch`.
+    #[schemars(extend("x-max" = 1000, "x-source" = "TS 25.331 §10.3.3.43: 0 to 7, default 3"))]
+    pub n302: u32,
+    /// T300: time from an RRC CONNECTION REQUEST without answer to its repetition, for users that are not switched.
+    #[schemars(extend("x-min" = "100 ms", "x-max" = "60 s", "x-source" = "TS 25.331 §10.3.3.44: 100 ms to 8 s, default 1 s"))]
+    pub t300: Duration,
+    /// T313: time from the N313-th out-of-sync indication of a DCH to radio link failure, which leads to a CELL UPDATE as an RLC
+    /// unrecoverable error does; or `"off"`. A radio frame is out of sync if the downlink would have lost a block in it and in
+    /// each of the 15 frames before it. One frame in sync stops the timer.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Duration>", extend("x-max" = "60 s", "x-source" = "TS 25.331 §8.5.6, §10.3.3.43: 0 to 15 s, default 3 s; off here, since radio links cost an event in each frame"))]
+    pub t313: Option<Duration>,
+    /// N313: successive out-of-sync indications that start T313.
+    #[schemars(extend("x-min" = 1, "x-max" = 1000, "x-source" = "TS 25.331 §10.3.3.43: 1 to 200, default 20"))]
+    pub n313: u32,
+
     /// What a user's device draws in each state, for the estimate of its energy.
     pub power: StatePower,
 }
@@ -137,6 +174,7 @@ impl Rrc {
         RrcConfig {
             initial: self.initial_state.into(),
             dchs,
+            traffic_volume: self.traffic_volume,
             upswitch: Upswitch {
                 threshold: [self.upswitch_threshold, self.upswitch_threshold_uplink],
                 measurement_interval: self.measurement_interval,
@@ -176,6 +214,43 @@ impl Rrc {
         }
     }
 
+    /// Supervision of the connection of a user, switched or with fixed channels, of which the downlink is a DCH or DSCH or not.
+    pub fn connection(&self, is_switched: bool, has_dch: bool) -> ConnectionConfig {
+        let set_up = if has_dch { self.idle_to_dch } else { self.idle_to_fach };
+        ConnectionConfig {
+            recovers_rlc: self.rlc_unrecoverable_error == RlcUnrecoverableError::CellUpdate,
+            delay: self.cell_update_delay,
+            confirm_interval: self.cell_update_confirm_interval,
+            t302: self.t302,
+            n302: self.n302,
+            t300: self.t300,
+            new_connection: (!is_switched).then_some(set_up),
+            radio_link: self
+                .t313
+                .filter(|_| has_dch || is_switched)
+                .map(|t313| RadioLinkConfig { t313, n313: self.n313 }),
+        }
+    }
+
+    /// Whether keys are set that concern switched users alone.
+    pub(crate) fn concerns_switching(&self) -> bool {
+        let unset = Rrc::default();
+        let of_switching = Rrc {
+            rlc_unrecoverable_error: unset.rlc_unrecoverable_error,
+            cell_update_delay: unset.cell_update_delay,
+            cell_update_confirm_interval: unset.cell_update_confirm_interval,
+            t302: unset.t302,
+            n302: unset.n302,
+            t300: unset.t300,
+            t313: unset.t313,
+            n313: unset.n313,
+            idle_to_fach: unset.idle_to_fach,
+            idle_to_dch: unset.idle_to_dch,
+            ..self.clone()
+        };
+        of_switching != unset
+    }
+
     /// Whether data goes on during a switch between CELL_FACH and CELL_DCH.
     pub fn data_continues(&self) -> bool {
         self.data_while_switching == DataWhileSwitching::Continues
@@ -188,10 +263,12 @@ impl Default for Rrc {
         let Upswitch { threshold: [upswitch_threshold, upswitch_threshold_uplink], .. } = Upswitch::default();
         let Upswitch { measurement_interval, time_to_trigger, retry, .. } = Upswitch::default();
         let delays = Delays::default();
+        let connection = ConnectionConfig::default();
         Rrc {
             profile: None,
             dch: vec!["ps-64".to_owned()],
             initial_state: RestingState::CellFach,
+            traffic_volume: TrafficVolume::default(),
             upswitch_threshold,
             upswitch_threshold_uplink,
             measurement_interval,
@@ -221,6 +298,14 @@ impl Default for Rrc {
             rate_upswitch_threshold: None,
             rate_downswitch_utilisation: None,
             rate_downswitch_window: ms(5000),
+            rlc_unrecoverable_error: RlcUnrecoverableError::CellUpdate,
+            cell_update_delay: connection.delay,
+            cell_update_confirm_interval: connection.confirm_interval,
+            t302: connection.t302,
+            n302: connection.n302,
+            t300: connection.t300,
+            t313: None,
+            n313: 20,
             power: StatePower::default(),
         }
     }
@@ -254,6 +339,16 @@ pub enum RlcAtSwitch {
     Kept,
     /// It begins anew: packets of which something was sent are lost.
     Reestablished,
+}
+
+/// Reaction of RRC to an RLC unrecoverable error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RlcUnrecoverableError {
+    /// A CELL UPDATE, then re-establishment of RLC.
+    CellUpdate,
+    /// None: the bearer carries nothing any more.
+    Ignored,
 }
 
 /// Power that a device draws above its base, by state: a handset's radio part.

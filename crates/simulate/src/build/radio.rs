@@ -3,9 +3,10 @@
 use umts_scenario::{Channel, Group, Scenario, model as scenario};
 use umts_stack::network::{CellConfig, ChannelConfig, FachMode, Iub, RachMode, SubstituteConfig, UeConfig};
 use umts_stack::radio::capacity::CapacityConfig;
-use umts_stack::radio::mac::block_bits;
+use umts_stack::radio::mac::{Channel as Kind, block_bits};
 use umts_stack::radio::phy::ErrorModel;
 use umts_stack::rnc::Limits;
+use umts_stack::rnc::rrc::ConnectionConfig;
 
 use super::rrc;
 
@@ -42,10 +43,18 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
         rlc: rlc.config(group),
         wire_mode: rlc.wire_mode,
         channels: group.channels.map(|of| channel(rlc, of)),
+        connection: connection(scenario, of, group).into(),
         switching: scenario.rrc_of(of).map(|of| rrc::switching(rlc, of, group)),
         errors: [(&radio.downlink).into(), radio.uplink.as_ref().map_or(ErrorModel::ErrorFree, Into::into)],
         substitute: capacity.map(SubstituteConfig::Capacity).or(flat),
     }
+}
+
+fn connection(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> ConnectionConfig {
+    let [downlink, _] = group.channels;
+    // Capacity of a TDD cell is granted on request: no DCH is set up.
+    let has_dch = matches!(downlink.kind, Kind::Dch | Kind::Dsch) && !group.is_granted;
+    scenario.connection_of(of).connection(of.is_switched(), has_dch)
 }
 
 pub(super) fn channel(rlc: &scenario::Rlc, of: Channel) -> ChannelConfig {

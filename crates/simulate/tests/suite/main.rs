@@ -16,6 +16,7 @@ mod recorders;
 mod reference_bearers;
 mod rlc;
 mod rlc_captures;
+mod rlc_recovery;
 mod rrc;
 mod runs;
 mod schedulers;

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::common::{metrics, scenario, value};
 use umts_simulate::observe;
+use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
@@ -144,5 +145,49 @@ fn wire_mode_gives_the_same_run_event_for_event() {
         let differ = described.iter().zip(&wired).find(|(described, wired)| described != wired);
         assert_eq!(differ, None, "{name} {overrides:?}");
         assert_eq!(described.len(), wired.len(), "{name} {overrides:?}");
+    }
+}
+
+/// SDUs that entered RLC and never came up, counted from the events of a run. Those whose last PDU is under way at the end are
+/// neither.
+#[test]
+fn unacknowledged_and_transparent_mode_report_their_losses() {
+    for (mode, bler) in [("um", "0.1"), ("tm", "0.05"), ("am", "0.3")] {
+        let set = [
+            ("rlc.mode", mode),
+            ("radio.bler", bler),
+            ("rlc.max_dat", "2"),
+            ("duration", "60 s"),
+            ("measure.to", "end"),
+        ];
+        let scenario = scenario("voice-beside-download", &set);
+        let events = observe(&scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
+            .expect("nothing stops it")
+            .1;
+        let mut came = std::collections::BTreeSet::new();
+        let mut gone = std::collections::BTreeSet::new();
+        for (_, event) in &events {
+            match *event {
+                TraceEvent::SduDelivered { direction: Direction::Downlink, sdu, .. } => {
+                    came.insert(sdu);
+                }
+                TraceEvent::SduLost { direction: Direction::Downlink, sdu, .. }
+                | TraceEvent::SduDiscarded { direction: Direction::Downlink, sdu, .. } => {
+                    gone.insert(sdu);
+                }
+                _ => {}
+            }
+        }
+        let entered = |(_, event): &&(Time, TraceEvent)| {
+            matches!(event, TraceEvent::SduQueued { direction: Direction::Downlink, .. })
+        };
+        let entered = events.iter().filter(entered).count();
+        let lost = gone.difference(&came).count();
+        assert!(lost > 0 && entered - came.len() - lost < 100, "{mode}: {entered}, {}, {lost}", came.len());
+        let metrics = crate::common::output(&scenario).metrics.network;
+        let expected = 100.0 * lost as f64 / entered as f64;
+        assert!((value(&metrics, "sdu_error_pct") - expected).abs() < 1e-9, "{mode}");
+        let expected = 100.0 * lost as f64 / (came.len() + lost) as f64;
+        assert!((value(&metrics, "residual_loss_pct") - expected).abs() < 1e-9, "{mode}");
     }
 }

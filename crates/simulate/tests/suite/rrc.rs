@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 
-use crate::common::{metrics, output, scenario, value};
+use crate::common::{load, metrics, output, scenario, value};
 use proptest::prelude::*;
 use umts_scenario::Scenario;
 use umts_simulate::observe;
@@ -410,4 +411,28 @@ proptest! {
             prop_assert!(sdus.is_sorted_by(|a, b| a < b), "{:?}: {:?}", ue, sdus);
         }
     }
+}
+
+/// Datagrams of 576 octets each 220 ms on a FACH of 32 kbit/s without errors. Each is sent before the next one comes, while its
+/// acknowledgment is still under way.
+#[test]
+fn sent_data_that_awaits_its_acknowledgment_asks_for_no_dch() {
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let text = std::fs::read_to_string(scenarios.join("web-cell.toml")).expect("it is shipped");
+    let (cell, _) = text.split_once("[radio]").expect("it has a radio");
+    let base = scenarios.join("ftp-on-fach.toml").canonicalize().expect("it is shipped");
+    let cell = cell.replace("\"ftp-on-fach.toml\"", &format!("{base:?}"));
+    let users = "[radio]\nmodel = \"error_free\"\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n[[flow]]\nue = \"user\"\n\
+                 traffic = \"cbr\"\n[flow.cbr]\npayload = \"548 B\"\ninterval = \"220 ms\"\n";
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let path = folder.path().join("datagrams.toml");
+    std::fs::write(&path, format!("{cell}{users}")).expect("there is room");
+    let requests = |threshold, volume| {
+        let set =
+            [("duration", "60 s"), ("rrc.upswitch_threshold", threshold), ("rrc.traffic_volume", volume)];
+        value(&output(&load(&path, &set)).metrics.network, "dch_requests")
+    };
+    assert_eq!(requests("1000 B", "buffer_occupancy"), 0.0);
+    assert!(requests("1000 B", "unacknowledged") > 0.0, "1,152 octets are not acknowledged at a time");
+    assert!(requests("500 B", "buffer_occupancy") > 0.0, "576 octets wait at a time");
 }

@@ -31,6 +31,7 @@ impl Access {
             ues: Ues::default(),
             air: Air::default(),
             sectors: None,
+            measures_volume: ues.iter().any(|ue| ue.switching.is_some()),
             substitutes: Vec::new(),
             streams: *streams,
             scratch: Vec::new(),

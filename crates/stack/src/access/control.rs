@@ -18,7 +18,7 @@ impl Access {
     #[inline(never)]
     pub(super) fn measure<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
-        let measured = context.measured();
+        let measured = context.measured(step.cx.now);
         if context.tell_rrc(|rrc| rrc.handle_buffers(&mut step.cx, measured)) == Some(true) {
             self.obey(step, ue);
         }
@@ -27,7 +27,7 @@ impl Access {
     /// A timer of a UE's RRC may be due; waking early, it sleeps again.
     pub fn rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
-        let measured = context.measured();
+        let measured = context.measured(step.cx.now);
         let Some(control) = &mut context.control else { return };
         control.wake.has_come(step.cx.now);
         if control.started {
@@ -50,7 +50,7 @@ impl Access {
     }
 
     /// Does what the RRC of `ue` orders, and sees to its next wake-up.
-    fn obey<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    pub(super) fn obey<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let cell = self.ues[ue].cell;
         let (mut freed, mut settled) = (false, false);
         while let Some(order) = self.ues[ue].control.as_mut().and_then(|control| control.poll_order()) {
@@ -64,6 +64,7 @@ impl Access {
                     self.use_channels(step, ue, 1 + usize::from(dch));
                 }
                 Order::Reestablish => self.ues[ue].reestablish(&mut step.cx),
+                Order::UpdateCell(cause) => self.begin_cell_update(step, ue, cause),
                 Order::RequestDch { instead_of } => self.request_dch(step, ue, instead_of),
                 Order::Withdraw => self.cells[cell.index()].admission.withdraw(ue),
                 Order::ReleaseDch => {
@@ -94,8 +95,10 @@ impl Access {
         step.wake(&mut control.wake, deadline, Phase::Rrc, Event::RrcWake(ue));
     }
 
-    fn suspend(&mut self, ue: UeId) {
-        self.ues[ue].rlc.iter_mut().for_each(Rlc::suspend);
+    pub(super) fn suspend(&mut self, ue: UeId) {
+        let context = &mut self.ues[ue];
+        context.rlc.iter_mut().for_each(Rlc::suspend);
+        context.connection.stop_supervision();
         self.detach(ue);
     }
 
@@ -103,12 +106,18 @@ impl Access {
     fn use_channels<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, channels: usize) {
         self.detach(ue);
         self.attach(ue, channels);
+        self.resume(step, ue);
+    }
+
+    /// RLC goes on over the channels that are attached.
+    pub(super) fn resume<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         for direction in Direction::BOTH {
             let context = &mut self.ues[ue];
             let blocks = context.leg(direction).format.blocks;
             context.rlc[direction.index()].resume(blocks);
             self.rlc_changed(step, ue, direction);
         }
+        self.supervise_radio_link(step, ue);
     }
 
     fn request_dch<T: TraceSink<TraceEvent>>(

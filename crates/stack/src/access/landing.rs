@@ -9,6 +9,7 @@ use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, FlightId, UeId};
 use crate::packet::Packet;
 use crate::radio::air::{Flight, FlightSet};
+use crate::radio::phy::Lost;
 use crate::radio::rlc::Rlc;
 use crate::trace::{DropPlace, TraceEvent};
 
@@ -36,6 +37,8 @@ impl Access {
         step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
         let context = &mut self.ues[ue];
         if sent.epoch != context.epoch {
+            let all = Lost::all(sent.set.blocks);
+            context.rlc[direction.reversed().index()].record_lost_ends(&mut step.cx, &sent.set, all);
             return None;
         }
         let rlc = &mut context.rlc[direction.reversed().index()];

@@ -20,6 +20,7 @@
 
 mod build;
 mod carrier;
+mod cell_update;
 mod channels;
 mod config;
 mod control;
@@ -61,6 +62,8 @@ pub struct Access {
     air: Air,
     /// The carrier of the DSCHs of a layout, if there is one.
     sectors: Option<CarrierId>,
+    /// Whether RRC of any UE may have to be called when blocks leave.
+    measures_volume: bool,
     /// What stands in place of UMTS, by UE; empty if nothing does for any.
     substitutes: Vec<Option<Box<Substitute>>>,
     /// Makes the draws of carriers and channels that come to be later.
@@ -85,11 +88,12 @@ struct Cell {
 
 impl Access {
     /// Schedules the beginning of every RRC.
-    pub fn start(&self, agenda: &mut EventQueue<Event>) {
+    pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
         for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {
             agenda.push(Time::ZERO, Phase::Rrc, Event::RrcWake(ue.id));
         }
         self.start_sectors(agenda);
+        self.start_radio_links(agenda);
     }
 
     /// A packet enters: at the RNC for the downlink, at the UE for the uplink.
@@ -129,6 +133,9 @@ impl Access {
         if turned.is_watched {
             self.holders_changed(step, id);
         }
+        if self.measures_volume {
+            self.volumes_fell(step, id);
+        }
         let carrier = &mut self.carriers[id];
         if !turned.all_have_more {
             put_to_sleep(step, carrier, &mut self.ues);
@@ -145,6 +152,18 @@ impl Access {
         ready.extend_from_slice(self.carriers[id].members());
         for &ue in &ready {
             self.holder_changed(step, ue);
+        }
+        ready.clear();
+        self.scratch = ready;
+    }
+
+    /// Blocks of some UEs left, by which the need of a DCH may be over.
+    #[inline(never)]
+    fn volumes_fell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+        let mut ready = std::mem::take(&mut self.scratch);
+        ready.extend(self.carriers[id].members().iter().filter(|&&ue| self.ues[ue].awaits_fall));
+        for &ue in &ready {
+            self.measure(step, ue);
         }
         ready.clear();
         self.scratch = ready;

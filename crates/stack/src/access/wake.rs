@@ -67,7 +67,11 @@ impl Access {
         ue: UeId,
         direction: Direction,
     ) {
-        self.ues[ue].wake[direction.index()].has_come(step.cx.now);
+        let context = &mut self.ues[ue];
+        context.wake[direction.index()].has_come(step.cx.now);
+        if context.rlc[direction.index()].take_unrecoverable_error() {
+            self.rlc_failed(step, ue);
+        }
         self.buffers_changed_by(step, ue, direction, |step, rlc| rlc.handle_timeout(&mut step.cx));
     }
 }

@@ -75,7 +75,7 @@ impl Network {
     }
 
     /// Schedules the beginning of every flow, and of every RRC.
-    pub fn start(&self, agenda: &mut EventQueue<Event>) {
+    pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
         self.between.access.start(agenda);
         self.hosts.start(agenda);
     }
@@ -133,6 +133,7 @@ impl Network {
             Event::LinkLoss(lost) => between.core.link_loss(step, lost),
             Event::HeldPacketEnters(held) => between.core.held_packet_enters(step, held),
             Event::RrcWake(ue) => access.rrc_wake(step, ue),
+            Event::ConnectionWake(ue) => access.connection_wake(step, ue),
             Event::CellWake(cell) => access.cell_wake(step, cell),
             Event::CellOpens(cell) => access.cell_opens(step, cell),
             Event::RlcWake(ue, direction) => access.rlc_wake(step, ue, direction),

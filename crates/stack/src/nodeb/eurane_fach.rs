@@ -16,6 +16,7 @@ use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::ids::CarrierId;
 use crate::radio::Air;
+use crate::radio::phy::Lost;
 use crate::rnc::{Plan, Turn, Turned};
 use crate::trace::TraceEvent;
 use crate::ue::Ues;
@@ -92,6 +93,8 @@ impl EuraneFach {
             let (ue, set) = (block.ue, &block.set);
             step.cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
             step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
+            let receiver = &ues[ue].rlc[direction.reversed().index()];
+            receiver.record_lost_ends(&mut step.cx, set, Lost::all(set.blocks));
             air.return_set(block.set);
         });
         let mut flight = air.begin(direction, channel);

@@ -103,6 +103,8 @@ impl FlatLink {
         self.record_buffer(cx);
         let next = self.waiting.front().map(|next| cx.now + self.rate.time_to_send(next.size()));
         if self.loss > 0.0 && self.losses.uniform() < self.loss {
+            let (ue, direction) = (self.ue, self.direction);
+            cx.record(|| TraceEvent::SduLost { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
             return (Sent::Lost(sdu.packet), next);
         }
         self.on_the_way.push_back(sdu);

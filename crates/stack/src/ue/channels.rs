@@ -1,5 +1,6 @@
 //! A transport channel as one UE uses it.
 
+use super::SIGNALLING_BLOCK;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::radio::mac::TransportFormat;
 use crate::radio::phy::{BlockErrors, Lost, Question};
@@ -25,5 +26,9 @@ impl Leg {
     pub fn verdict(&mut self, ue: UeId, direction: Direction, tti: u64, first: u32, blocks: u32) -> Lost {
         let (cell, format) = (self.cell, self.format);
         self.errors.verdict(&Question { cell, ue, direction, tti, first, blocks, format })
+    }
+    /// Whether a signalling message of `ue`, one block in TTI number `tti`, is lost.
+    pub fn loses_signalling(&mut self, ue: UeId, direction: Direction, tti: u64) -> bool {
+        !self.verdict(ue, direction, tti, SIGNALLING_BLOCK, 1).is_none()
     }
 }

@@ -10,7 +10,7 @@ use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
 use crate::rnc::SchedulerKind;
-use crate::rnc::rrc::RrcConfig;
+use crate::rnc::rrc::{ConnectionConfig, RrcConfig};
 
 /// One user equipment and its bearer.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct UeConfig {
     pub wire_mode: bool,
     /// What it uses in each direction; where it is switched, at the beginning: FACH and RACH.
     pub channels: [ChannelConfig; 2],
+    /// Supervision of its RRC connection.
+    pub connection: Arc<ConnectionConfig>,
     /// RRC, if it is switched.
     pub switching: Option<SwitchingConfig>,
     /// Block errors in each direction.

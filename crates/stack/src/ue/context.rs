@@ -2,9 +2,9 @@
 //! channels that carry them. It can move as a whole.
 
 use umts_kernel::TraceSink;
-use umts_units::Time;
+use umts_units::{Bytes, Time};
 
-use super::{Control, Leg, UeConfig};
+use super::{Connection, Control, Leg, UeConfig};
 use crate::Cx;
 use crate::detail::{Detail, Stage};
 use crate::ids::{CellId, Direction, UeId};
@@ -13,7 +13,7 @@ use crate::radio::mac::Channel;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::rlc::{BlockSet, Rlc};
 use crate::rnc::Preemptible;
-use crate::rnc::rrc::{DchRates, Measured, Rrc};
+use crate::rnc::rrc::{DchRates, Measured, Rrc, TrafficVolume};
 use crate::step::Wakeup;
 use crate::trace::TraceEvent;
 
@@ -47,6 +47,8 @@ pub struct UeContext {
     pub wake: [Wakeup; 2],
     /// Whether RRC is to be told when its buffers change: not of UEs with fixed channels, nor while nothing depends on it.
     pub is_measured: bool,
+    /// Whether RRC is to be told when blocks leave as well.
+    pub awaits_fall: bool,
     /// Its DCH counts as one that can be taken away, until it is used again.
     pub is_takeable: bool,
     /// Whether it had more when it was asked last, until somebody looks whether it stays: it need not be asked that again then.
@@ -55,6 +57,8 @@ pub struct UeContext {
     shown: [u64; 2],
     /// How often RLC began anew: what was sent before does not concern it.
     pub epoch: u16,
+    /// Its RRC connection: recovery from failures.
+    pub connection: Connection,
     /// RRC; none where the channels never change.
     pub control: Option<Box<Control>>,
 }
@@ -86,10 +90,12 @@ impl UeContext {
             on_carrier: [false; 2],
             wake: [Wakeup::NONE; 2],
             is_measured: control.as_ref().is_some_and(|control| !control.rrc().ignores_buffers()),
+            awaits_fall: false,
             is_takeable: false,
             has_more: [false; 2],
             shown: [0; 2],
             epoch: 0,
+            connection: Connection::new(config.connection.clone()),
             control,
         }
     }
@@ -106,14 +112,26 @@ impl UeContext {
         let rrc = self.control.as_mut()?.rrc_mut();
         let heard = tell(rrc);
         self.is_measured = !rrc.ignores_buffers();
+        self.awaits_fall = rrc.awaits_fall();
         Some(heard)
     }
 
+    /// What traffic volume measurement says of the entity that sends in `direction`.
+    fn traffic_volume(&self, control: &Control, now: Time, direction: Direction) -> Bytes {
+        let rlc = &self.rlc[direction.index()];
+        match control.rrc().config().traffic_volume {
+            TrafficVolume::BufferOccupancy => rlc.available_for_transmission(now),
+            TrafficVolume::Unacknowledged => rlc.buffer_occupancy(),
+        }
+    }
+
     /// What RRC is told of the UE.
-    pub fn measured(&self) -> Measured {
+    pub fn measured(&self, now: Time) -> Measured {
         let control = self.control.as_ref();
+        let volume =
+            |direction| control.map_or(Bytes::ZERO, |control| self.traffic_volume(control, now, direction));
         Measured {
-            buffered: [self.rlc[0].buffer_occupancy(), self.rlc[1].buffer_occupancy()],
+            buffered: Direction::BOTH.map(volume),
             active_until: control.map_or(Time::ZERO, |control| control.active_until),
             carried: [0, 1].map(|way| {
                 control.map_or(0, |control| control.sent[way]) * self.rlc[way].pdu_payload().bits()
@@ -144,15 +162,19 @@ impl UeContext {
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         self.epoch = self.epoch.wrapping_add(1);
         self.rlc.iter_mut().for_each(|rlc| rlc.reestablish(cx));
+        let ue = self.id;
+        cx.record(|| TraceEvent::RlcReestablished { ue });
     }
 
     /// Blocks were sent.
     #[inline]
     fn note_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
+        let Some(control) = &self.control else { return };
+        let least = control.rrc().config().inactivity.counts_above;
+        let counts = least.is_none_or(|least| self.traffic_volume(control, now, direction) > least);
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
-        let least = control.rrc().config().inactivity.counts_above;
-        if least.is_none_or(|least| self.rlc[direction.index()].buffer_occupancy() > least) {
+        if counts {
             let end = now + self.legs[direction.index()].format.tti;
             control.active_until = control.active_until.max(end);
         }

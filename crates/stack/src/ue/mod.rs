@@ -3,6 +3,7 @@
 mod capacity_request;
 mod channels;
 mod config;
+mod connection;
 mod context;
 mod control;
 mod rach;
@@ -12,6 +13,7 @@ use std::ops::{Index, IndexMut};
 pub use capacity_request::CapacityRequest;
 pub use channels::Leg;
 pub use config::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
+pub use connection::{Connection, SIGNALLING_BLOCK};
 pub use context::{Pdus, UeContext};
 pub use control::{COMMON, Control};
 pub use rach::{PrivateRach, Rach};
@@ -32,6 +34,11 @@ impl Ues {
     /// In the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &UeContext> {
         self.0.iter()
+    }
+
+    /// The same, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut UeContext> {
+        self.0.iter_mut()
     }
 
     /// The last of the four steps of a turn (see [`access`](crate::access)): the radio is asked about all that is on the air in

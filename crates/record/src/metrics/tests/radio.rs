@@ -88,6 +88,39 @@ fn radio_metrics_are_for_each_direction() {
 }
 
 #[test]
+fn sdus_that_never_came_up_are_lost_in_every_mode() {
+    let (ue, direction, size) = (UeId(0), Direction::Downlink, Bytes(100));
+    let queued = |id| TraceEvent::SduQueued { ue, direction, sdu: PacketId(id), size };
+    let delivered = |id| TraceEvent::SduDelivered { ue, direction, sdu: PacketId(id), size, entered: ms(0) };
+    let discarded = |id| TraceEvent::SduDiscarded { ue, direction, sdu: PacketId(id), size };
+    let lost = |id| TraceEvent::SduLost { ue, direction, sdu: PacketId(id), size };
+    let mut story = Story::default();
+    story.at(0);
+    for id in 0..8 {
+        story.event(queued(id));
+    }
+    story.at(100).event(delivered(0));
+    // Its peer had delivered it already.
+    story.event(delivered(1)).event(discarded(1));
+    // It was on the air when its sender discarded it.
+    story.event(discarded(2)).event(delivered(2));
+    // Discarded, and a part of it reported as lost as well.
+    story.event(discarded(3)).event(lost(3));
+    story.event(lost(4));
+    // 5, 6 and 7 are under way at the end.
+    let result = story.result(0, 1000);
+    check(
+        &result.network,
+        &[
+            ("sdu_error_pct", 100.0 * 2.0 / 8.0),
+            ("residual_loss_pct", 100.0 * 2.0 / 5.0),
+            ("rlc_sdu_discards", 3.0),
+        ],
+    );
+    assert_eq!(result.network.value("residual_loss_pct_uplink"), None);
+}
+
+#[test]
 fn datagrams_have_a_loss_a_delay_and_a_jitter() {
     let mut story = Story::default();
     let datagram = |number, timestamp| Datagram {

@@ -73,6 +73,9 @@ pub fn errors_stream(direction: Direction, ue: UeId) -> String {
 /// The blocks of a TTI have the addresses 0 to 127; the chain's own draw lies above them.
 const CHAIN: u32 = Lost::MOST_BLOCKS;
 
+/// The address of a block that is not sent, above those of signalling.
+const UNSENT: u32 = CHAIN + 2;
+
 impl BlockErrors {
     /// A process whose draws come from `draws`.
     pub fn new(model: ErrorModel, draws: AddressedStream) -> Self {
@@ -105,6 +108,25 @@ impl BlockErrors {
             ErrorModel::Independent { unit, .. } => self.independent(tti, first, blocks, unit),
             ErrorModel::Gilbert { step, .. } => self.gilbert(tti, first, blocks, step),
             ErrorModel::Trace(_) => self.traced(blocks),
+        }
+    }
+
+    /// Whether a block would be lost in TTI number `tti` that is not sent: traces and chains that step once per block stay
+    /// where they are.
+    pub fn would_lose(&mut self, tti: u64) -> bool {
+        match &self.model {
+            ErrorModel::ErrorFree => false,
+            ErrorModel::Independent { unit, .. } => {
+                let unit = *unit;
+                !self.independent(tti, UNSENT, 1, unit).is_none()
+            }
+            ErrorModel::Gilbert { step: ErrorUnit::Tti, .. } => {
+                !self.gilbert(tti, UNSENT, 1, ErrorUnit::Tti).is_none()
+            }
+            ErrorModel::Gilbert { step: ErrorUnit::Pdu, .. } => {
+                self.bad.is_some_and(|bad| self.decides(tti, UNSENT, self.loss[usize::from(bad)]))
+            }
+            ErrorModel::Trace(verdicts) => verdicts[(self.blocks_seen % verdicts.len() as u64) as usize],
         }
     }
 

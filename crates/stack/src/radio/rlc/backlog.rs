@@ -105,6 +105,45 @@ mod tests {
         assert_eq!(told(&rlc), (40, Some(ms(0)), 1));
     }
 
+    #[test]
+    fn buffer_occupancy_leaves_out_what_was_sent_and_not_negatively_acknowledged() {
+        let config = RlcConfig::Am(AmConfig::default().into());
+        let occupancy = |rlc: &Rlc, at: u64| rlc.available_for_transmission(ms(at)).0;
+        let mut rlc = with_two_sdus(&config, Direction::Downlink);
+        assert_eq!(occupancy(&rlc, 10), 200);
+        let first = send(&mut rlc, 20, 2);
+        assert_eq!(occupancy(&rlc, 20), 120);
+        let rest = send(&mut rlc, 30, 9);
+        assert_eq!((occupancy(&rlc, 30), rlc.buffer_occupancy()), (0, Bytes(200)));
+        // The second PDU of all was lost. The peer's report waits as a control PDU of 42 octets.
+        let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
+        peer.handle_blocks(&mut Cx::new(ms(40), &mut NoTrace), &first, Lost(0b10));
+        peer.handle_blocks(&mut Cx::new(ms(50), &mut NoTrace), &rest, Lost(0));
+        assert_eq!(occupancy(&peer, 50), 42);
+        let report = send(&mut peer, 60, 1);
+        assert_eq!(occupancy(&peer, 60), 0);
+        // It is to be sent again, with its header.
+        rlc.handle_blocks(&mut Cx::new(ms(70), &mut NoTrace), &report, Lost(0));
+        assert_eq!(occupancy(&rlc, 70), 42);
+    }
+
+    #[test]
+    fn buffer_occupancy_includes_what_lies_beyond_the_window() {
+        let config = AmConfig { window: 3, ..AmConfig::default() };
+        let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
+        send(&mut rlc, 20, 9);
+        assert_eq!(rlc.available_for_transmission(ms(20)), Bytes(81));
+    }
+
+    #[test]
+    fn buffer_occupancy_of_unacknowledged_mode_is_what_is_not_sent_yet() {
+        let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
+        let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
+        send(&mut rlc, 20, 1);
+        let occupancy = rlc.available_for_transmission(ms(20));
+        assert!((Bytes(160)..=Bytes(165)).contains(&occupancy), "{occupancy}");
+    }
+
     /// Entry in ms, size and blocks of each SDU that waits.
     fn waiting(rlc: &Rlc) -> Vec<(u64, u64, u32)> {
         let mut sdus = Vec::new();

@@ -102,6 +102,16 @@ impl Rlc {
         );
     }
 
+    /// These blocks of the peer never come. Without acknowledgments the SDUs that end in them are lost.
+    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
+        match self {
+            Rlc::Am(_) => {}
+            Rlc::Um(entity) => entity.record_lost_ends(cx, set, lost),
+            Rlc::Tm(entity) => entity.record_lost_ends(cx, set, lost),
+            Rlc::Wired(wired) => wired.inner.record_lost_ends(cx, set, lost),
+        }
+    }
+
     /// Lets the timers expire that are due.
     #[inline]
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
@@ -155,6 +165,16 @@ impl Rlc {
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         in_any_mode!(self, entity => entity.poll_timeout(), wired => wired.inner.poll_timeout())
+    }
+
+    /// Whether an unrecoverable error of acknowledged mode occurred since the last call (TS 25.322 §11.4.4). Call it when
+    /// [`poll_timeout`](Self::poll_timeout) is due.
+    pub fn take_unrecoverable_error(&mut self) -> bool {
+        match self {
+            Rlc::Am(entity) => entity.take_unrecoverable_error(),
+            Rlc::Um(_) | Rlc::Tm(_) => false,
+            Rlc::Wired(wired) => wired.inner.take_unrecoverable_error(),
+        }
     }
 
     /// Fills `set` with `blocks` control PDUs at most: on the second of two logical channels (TS 25.322 §4.2.1.3), which
@@ -305,7 +325,18 @@ impl Rlc {
         in_any_mode!(self, entity => entity.waiting_sdus(into), wired => wired.inner.waiting_sdus(into));
     }
 
-    /// SDU octets that it holds: what RRC measures for channel switching.
+    /// Octets that wait for transmission or retransmission: the buffer occupancy of traffic volume measurement
+    /// (TS 25.321 §8.2.2).
+    pub fn available_for_transmission(&self, now: Time) -> Bytes {
+        match self {
+            Rlc::Am(entity) => entity.available_for_transmission(now),
+            Rlc::Um(entity) => entity.available_for_transmission(),
+            Rlc::Tm(entity) => entity.available_for_transmission(),
+            Rlc::Wired(wired) => wired.inner.available_for_transmission(now),
+        }
+    }
+
+    /// SDU octets that it holds, those sent and not acknowledged included.
     pub fn buffer_occupancy(&self) -> Bytes {
         in_any_mode!(self, entity => entity.buffer_occupancy(), wired => wired.inner.buffer_occupancy())
     }

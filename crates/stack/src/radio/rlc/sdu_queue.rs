@@ -6,9 +6,10 @@ use umts_units::{Bytes, Duration, Time};
 use super::am::BufferFull;
 use super::backlog::Cut;
 use super::buffer::Buffer;
-use super::{Backlog, BlockSet, DataRun, Sdu, WaitingSdu};
+use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
+use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
 
 /// SDUs that wait to be sent in direction `sends`, and what is recorded of them.
@@ -94,6 +95,11 @@ impl SduQueue {
         self.buffer.waiting_sdus(Cut::into(payload), 0, into);
     }
 
+    /// Octets of SDUs that are in no PDU yet.
+    pub fn unsent(&self) -> Bytes {
+        Bytes(self.buffer.unsent_octets())
+    }
+
     /// SDU octets that wait.
     pub fn occupancy(&self) -> Bytes {
         Bytes(self.buffer.octets())
@@ -107,7 +113,7 @@ impl SduQueue {
         first: u64,
         count: u32,
         ends_from: u16,
-        pdu: impl FnOnce(DataRun) -> super::Pdu,
+        pdu: impl FnOnce(DataRun) -> Pdu,
     ) {
         let run = DataRun::new(first, count, (ends_from, set.ends_mark()));
         set.push_run(pdu(run), count);
@@ -131,6 +137,25 @@ impl SduQueue {
         let (ue, direction, entered) = (self.ue, self.sends.reversed(), sdu.entered);
         let (id, size) = (sdu.packet.id, sdu.size());
         cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: id, size, entered });
+    }
+
+    /// An SDU of the peer can no longer come up.
+    pub fn record_lost<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
+        let (ue, direction) = (self.ue, self.sends.reversed());
+        cx.record(|| TraceEvent::SduLost { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
+    }
+
+    /// The SDUs of the peer that end in these blocks of `set` can no longer come up.
+    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
+        let mut block = 0;
+        for pdu in &set.pdus {
+            if let Pdu::Umd(run) | Pdu::Tmd(run) = pdu {
+                let is_lost = |end: &&SduEnd| lost.contains(block + end.sn.steps_from(run.first) as u32);
+                let ends = set.ends_of(run).iter().filter(is_lost);
+                ends.for_each(|end| self.record_lost(cx, &end.sdu));
+            }
+            block += pdu.blocks();
+        }
     }
 
     /// PDUs came that no entity of this mode takes.

@@ -34,6 +34,19 @@ impl From<RestingState> for RrcState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DchRates(pub [BitRate; 2]);
 
+/// What traffic volume measurement counts in an RLC entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum TrafficVolume {
+    /// Buffer occupancy (TS 25.321 §8.2.2): octets of SDUs and PDUs that wait for transmission or retransmission. PDUs that were sent
+    /// and not negatively acknowledged do not count; control PDUs that wait do.
+    #[default]
+    BufferOccupancy,
+    /// Octets of whole SDUs until they are acknowledged or given up.
+    Unacknowledged,
+}
+
 /// A UE's RRC.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RrcConfig {
@@ -41,6 +54,8 @@ pub struct RrcConfig {
     pub initial: RrcState,
     /// The bearers that it may be given, the largest first.
     pub dchs: Vec<DchRates>,
+    /// What is measured of the RLC buffers.
+    pub traffic_volume: TrafficVolume,
     /// When a DCH is wanted.
     pub upswitch: Upswitch,
     /// The timers that lead to cheaper states.
@@ -63,7 +78,7 @@ pub struct RrcConfig {
 /// Traffic volume measurement: TS 25.331 §14.4, event 4a.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upswitch {
-    /// By direction: more SDU octets than this in the RLC buffer want a DCH; `None`: never.
+    /// By direction: a larger traffic volume than this wants a DCH; `None`: never.
     pub threshold: [Option<Bytes>; 2],
     /// The buffer is looked at on multiples of this; zero: whenever it changes.
     pub measurement_interval: Duration,
@@ -194,7 +209,7 @@ pub struct RateDown {
 /// What RRC knows of its UE when it is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// SDU octets in the sending RLC entities, by direction.
+    /// Traffic volume of the sending RLC entities, by direction.
     pub buffered: [Bytes; 2],
     /// The end of the last TTI with data, either way.
     pub active_until: Time,

@@ -11,13 +11,17 @@
 //!   CELL_PCH ─► URA_PCH ─► idle                  by timers; each may be skipped
 //! ```
 //!
+//! Any state leads to CELL_FACH by a cell update (`cell_update.rs`), or to idle mode if nothing answers.
+//!
 //! Messages are not exchanged: a switch takes its configured delay and nothing on the air. The RNC's view and the UE's are
 //! one. After any `handle_*`: drain [`Rrc::poll_order`], call again at [`Rrc::poll_timeout`].
 
 mod active_set;
 mod cell_selection;
+mod cell_update;
 mod compressed_mode;
 mod config;
+mod radio_link;
 
 #[cfg(test)]
 mod tests;
@@ -30,19 +34,19 @@ use umts_units::{Duration, Time};
 
 pub use active_set::{ActiveSet, SoftHandover};
 pub use cell_selection::CellSelection;
+pub use cell_update::{CellUpdate, ConnectionConfig, RadioLinkConfig};
 pub use compressed_mode::{CompressedBy, CompressedMode};
 pub use config::{
-    DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RestingState, RrcConfig, Upswitch,
+    DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RestingState, RrcConfig, TrafficVolume,
+    Upswitch,
 };
+pub use radio_link::{FRAME, RadioLink};
 
 pub use crate::radio::RrcState;
 
 use crate::Cx;
 use crate::ids::{Direction, UeId};
-use crate::trace::{SwitchCause, TraceEvent};
-
-/// A radio frame.
-const FRAME: Duration = Duration::from_millis(10);
+use crate::trace::{CellUpdateCause, CellUpdateOutcome, SwitchCause, TraceEvent};
 
 /// What is to be done for the UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +59,8 @@ pub enum Order {
     UseDch(u8),
     /// RLC begins anew at both ends.
     Reestablish,
+    /// A [`CellUpdate`] begins on the common channels. Its end goes to [`Rrc::handle_cell_update_end`].
+    UpdateCell(CellUpdateCause),
     /// Admission is asked for a DCH: any, or one larger than this bearer's. The answer goes to [`Rrc::handle_answer`].
     RequestDch {
         /// The bearer in use, whose place the new one takes.
@@ -111,6 +117,10 @@ pub struct Rrc {
     /// The window over which throughput is measured: its end, and what had been carried at its beginning.
     window: (Time, [u64; 2]),
     active_until: Time,
+    /// A cell update is under way: the switch to CELL_FACH lasts until it ends.
+    updates_cell: bool,
+    /// Why a cell update begins at the end of the switch that is under way.
+    failed: Option<CellUpdateCause>,
     orders: VecDeque<Order>,
 }
 
@@ -135,6 +145,8 @@ impl Rrc {
             paged_at: None,
             window: (Time::NEVER, [0; 2]),
             active_until: Time::ZERO,
+            updates_cell: false,
+            failed: None,
             orders: VecDeque::new(),
         }
     }
@@ -151,6 +163,12 @@ impl Rrc {
             Phase::Switching { .. } => true,
             Phase::In(state) => state == RrcState::CellDch && self.config.rate_change.up_above.is_none(),
         }
+    }
+
+    /// Whether it must be called when blocks leave: the need of a DCH lasts only while the buffers stay above the threshold.
+    #[inline]
+    pub fn awaits_fall(&self) -> bool {
+        self.trigger.is_some() && self.config.traffic_volume == TrafficVolume::BufferOccupancy
     }
 
     /// The RLC buffers changed. Returns whether that may have changed something here.
@@ -229,6 +247,31 @@ impl Rrc {
     /// Another UE takes the DCH.
     pub fn handle_preemption<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         self.begin_switch(cx, self.config.inactivity.after_dch, Duration::ZERO, SwitchCause::Preempted);
+    }
+
+    /// RLC or the radio link failed. During a switch the cell update waits for its end, and is dropped if the switch
+    /// re-establishes RLC.
+    pub fn handle_failure<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, cause: CellUpdateCause) {
+        match self.phase {
+            Phase::In(RrcState::Idle) => {}
+            Phase::In(_) => self.update_cell(cx, cause),
+            Phase::Switching { .. } if self.updates_cell => {}
+            Phase::Switching { .. } => drop(self.failed.get_or_insert(cause)),
+        }
+    }
+
+    /// The cell update is over: the UE is in CELL_FACH, or in idle mode if its connection was released.
+    pub fn handle_cell_update_end<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        outcome: CellUpdateOutcome,
+        measured: Measured,
+    ) {
+        self.active_until = measured.active_until;
+        match outcome {
+            CellUpdateOutcome::Confirmed => self.enter(cx, RrcState::CellFach, measured),
+            CellUpdateOutcome::ConnectionReleased => self.enter(cx, RrcState::Idle, measured),
+        }
     }
 
     /// The next thing to do.
@@ -418,18 +461,33 @@ impl Rrc {
         cause: SwitchCause,
     ) {
         let Phase::In(from) = self.phase else { return };
+        let until = cx.now + after + self.config.delays.of(from, to);
+        self.leave(cx, Phase::Switching { from, to, until }, cause);
+        if !(self.config.data_continues && from.carries_data() && to.carries_data()) {
+            self.orders.push_back(Order::Suspend);
+        }
+    }
+
+    /// Leaves the state for CELL_FACH by way of a cell update.
+    fn update_cell<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, cause: CellUpdateCause) {
+        let Phase::In(from) = self.phase else { return };
+        self.updates_cell = true;
+        let switching = Phase::Switching { from, to: RrcState::CellFach, until: Time::NEVER };
+        self.leave(cx, switching, SwitchCause::CellUpdate);
+        self.orders.extend([Order::Suspend, Order::UpdateCell(cause)]);
+    }
+
+    /// Leaves the state for a switch.
+    fn leave<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, phase: Phase, cause: SwitchCause) {
+        let Phase::Switching { from, to, .. } = phase else { return };
         let ue = self.ue;
         cx.record(|| TraceEvent::RrcSwitch { ue, from, to, cause });
+        self.phase = phase;
         self.trigger = None;
         self.paged_at = None;
         if to != RrcState::CellDch {
             self.forget_need(cx);
         }
-        if !(self.config.data_continues && from.carries_data() && to.carries_data()) {
-            self.orders.push_back(Order::Suspend);
-        }
-        let until = cx.now + after + self.config.delays.of(from, to);
-        self.phase = Phase::Switching { from, to, until };
     }
 
     /// The end of a switch.
@@ -451,7 +509,11 @@ impl Rrc {
         }
         // Without an RRC connection there is no bearer: the next one begins anew.
         let changes_channel = from.is_some_and(|from| from.carries_data() && state.carries_data());
-        if from.is_some() && (state == RrcState::Idle || (changes_channel && self.config.reestablishes)) {
+        let reestablishes = std::mem::take(&mut self.updates_cell)
+            || state == RrcState::Idle
+            || (changes_channel && self.config.reestablishes);
+        let reestablishes = from.is_some() && reestablishes;
+        if reestablishes {
             self.orders.push_back(Order::Reestablish);
         }
         match state {
@@ -463,6 +525,9 @@ impl Rrc {
             RrcState::CellFach => self.orders.push_back(Order::UseCommon),
             RrcState::CellPch | RrcState::UraPch | RrcState::Idle => self.orders.push_back(Order::Suspend),
         }
-        self.evaluate(cx, measured);
+        match self.failed.take().filter(|_| !reestablishes) {
+            Some(cause) => self.update_cell(cx, cause),
+            None => self.evaluate(cx, measured),
+        }
     }
 }

@@ -28,6 +28,7 @@ fn config() -> RrcConfig {
     RrcConfig {
         initial: RrcState::CellFach,
         dchs: vec![DchRates([rate(384), rate(64)]), DchRates([rate(64), rate(64)])],
+        traffic_volume: TrafficVolume::default(),
         upswitch: Upswitch {
             threshold: [Some(Bytes(500)), Some(Bytes(200))],
             measurement_interval: Duration::ZERO,
@@ -382,6 +383,80 @@ fn a_larger_dch_is_asked_for_and_a_smaller_one_taken() {
         bench.orders[bench.orders.len() - 2..],
         [(3707, Order::ChangeDch(1)), (3707, Order::UseDch(1))]
     );
+}
+
+/// Ends the cell update under way at `ms`.
+fn end_update(bench: &mut Bench, ms: u64, outcome: CellUpdateOutcome) {
+    bench.until(ms);
+    let measured = bench.measured;
+    bench.rrc.handle_cell_update_end(&mut Cx::new(bench.now, &mut NoTrace), outcome, measured);
+    bench.take_orders();
+}
+
+fn fail(bench: &mut Bench) {
+    let cause = CellUpdateCause::RlcUnrecoverableError;
+    bench.rrc.handle_failure(&mut Cx::new(bench.now, &mut NoTrace), cause);
+    bench.take_orders();
+}
+
+fn orders(bench: &mut Bench) -> Vec<Order> {
+    std::mem::take(&mut bench.orders).into_iter().map(|(_, order)| order).collect()
+}
+
+const UPDATE: Order = Order::UpdateCell(CellUpdateCause::RlcUnrecoverableError);
+
+#[test]
+fn a_failure_on_a_dch_leads_to_cell_fach_by_a_cell_update() {
+    let mut bench = Bench::new(config());
+    bench.on_dch();
+    fail(&mut bench);
+    assert_eq!((bench.state(), orders(&mut bench)), (None, vec![Order::Suspend, UPDATE]));
+    // A second error, of the other end, belongs to the same procedure.
+    fail(&mut bench);
+    assert_eq!(orders(&mut bench), []);
+    end_update(&mut bench, 9_000, CellUpdateOutcome::Confirmed);
+    assert_eq!(bench.state(), Some(RrcState::CellFach));
+    assert_eq!(orders(&mut bench), [Order::ReleaseDch, Order::Reestablish, Order::UseCommon]);
+}
+
+#[test]
+fn a_released_connection_leads_to_idle_mode_and_data_sets_up_another() {
+    let mut bench = Bench::new(config());
+    fail(bench.buffers(0, 100));
+    bench.orders.clear();
+    end_update(&mut bench, 16_000, CellUpdateOutcome::ConnectionReleased);
+    assert_eq!(orders(&mut bench)[..2], [Order::Reestablish, Order::Suspend]);
+    bench.enters(RrcState::CellFach, 16_606);
+}
+
+#[test]
+fn a_failure_during_a_switch_waits_for_its_end() {
+    let mut bench = Bench::new(config());
+    fail(bench.buffers(501, 0).until(100));
+    bench.until(900).orders.clear();
+    bench.until(901);
+    assert_eq!((bench.state(), orders(&mut bench)), (None, vec![Order::UseDch(0), Order::Suspend, UPDATE]));
+    // A switch that re-establishes RLC has repaired it.
+    let mut bench = Bench::new(RrcConfig { reestablishes: true, ..config() });
+    fail(bench.buffers(501, 0).until(100));
+    bench.until(901);
+    assert_eq!(bench.state(), Some(RrcState::CellDch));
+    assert!(!orders(&mut bench).contains(&UPDATE));
+}
+
+#[test]
+fn the_need_of_a_dch_ends_when_the_buffer_falls_during_the_time_to_trigger() {
+    let mut lasting = config();
+    lasting.upswitch.time_to_trigger = ms(100);
+    let mut bench = Bench::new(lasting.clone());
+    assert!(!bench.rrc.awaits_fall());
+    bench.buffers(501, 0);
+    assert!(bench.rrc.awaits_fall());
+    bench.until(50).buffers(400, 0);
+    assert!(!bench.rrc.awaits_fall());
+    lasting.traffic_volume = TrafficVolume::Unacknowledged;
+    let mut bench = Bench::new(lasting);
+    assert!(!bench.buffers(501, 0).rrc.awaits_fall(), "blocks that leave change nothing");
 }
 
 #[test]

@@ -131,6 +131,11 @@ impl Sectors {
         change
     }
 
+    /// The end of the interruption by the last handover of `ue`.
+    pub fn silent_until(&self, ue: UeId) -> Time {
+        self.users.get(ue).silent_until
+    }
+
     /// Looks where those are whose turn it is to be measured; those with nothing in RLC fall asleep. Returns who changes cells.
     pub fn look_around(&mut self, now: Time, ues: &Ues) -> Vec<Change> {
         let phase = self.tti % self.phases;

@@ -31,6 +31,7 @@ use crate::rnc::mac_sh::{
     Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
     TimeoutConfig, WithoutCredit,
 };
+use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::sectors::{
     BufferAtHandover, DchConfig, HandoverConfig, RlcAtHandover, SectorsConfig, TalkConfig,
 };
@@ -145,13 +146,14 @@ impl Bench {
                 rlc: RlcConfig::Am(rlc.clone()),
                 wire_mode: false,
                 channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
+                connection: ConnectionConfig::default().into(),
                 switching: None,
                 errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
                 substitute: None,
             })
             .collect();
         let cells = vec![cell; config.environment.layout.cells()];
-        let access = Access::new(&cells, Some(config), &ues, &Streams::new(1, 0));
+        let mut access = Access::new(&cells, Some(config), &ues, &Streams::new(1, 0));
         let mut agenda = EventQueue::new();
         access.start(&mut agenda);
         Bench { access, agenda, trace: Vec::new(), delivered: Vec::new() }

@@ -20,6 +20,7 @@ use crate::radio::phy::tdd::layout::{FRAME, LayoutKind};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::{AmConfig, MissingPduIndication, Piggyback};
 use crate::radio::rlc::testing::packet;
+use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::tdd::{
     AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
 };
@@ -99,6 +100,7 @@ impl Bench {
             rlc: RlcConfig::Am(rlc.into()),
             wire_mode: false,
             channels: [channel; 2],
+            connection: ConnectionConfig { recovers_rlc: false, ..ConnectionConfig::default() }.into(),
             switching: None,
             errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
             substitute: None,

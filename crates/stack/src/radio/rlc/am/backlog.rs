@@ -21,6 +21,16 @@ impl Sender {
         }
     }
 
+    /// Octets that wait for transmission or retransmission (TS 25.321 §8.2.2): SDUs that are in no PDU yet, within the window
+    /// or beyond, PDUs that were negatively acknowledged, and a PDU that is repeated only to poll. PDUs that were sent and not
+    /// negatively acknowledged do not count.
+    pub fn available_for_transmission(&self, config: &AmConfig, now: Time) -> u64 {
+        let unsent = self.buffer.unsent_octets();
+        let polls_alone = unsent == 0 && self.nacked_count == 0 && self.has_data(now);
+        let pdus = self.nacked_count + u32::from(polls_alone);
+        unsent + u64::from(pdus) * u64::from(config.pdu_octets())
+    }
+
     /// The SDUs that are not through, in order: those with PDUs to be sent again, then those with something unsent.
     pub fn waiting_sdus(&self, config: &AmConfig, into: &mut Vec<WaitingSdu>) {
         let mut from = self.vt_a.max(self.given_up.floor);

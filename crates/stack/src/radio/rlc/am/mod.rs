@@ -4,7 +4,8 @@
 //! Not modelled: ciphering.
 //!
 //! After any `handle_*`: drain [`AmEntity::poll_delivered`]; ask [`AmEntity::poll_transmit`] at the next TTI while
-//! [`AmEntity::has_work`]; else sleep until [`AmEntity::poll_timeout`].
+//! [`AmEntity::has_work`]; else sleep until [`AmEntity::poll_timeout`], then call [`AmEntity::take_unrecoverable_error`] and
+//! [`AmEntity::handle_timeout`].
 
 mod acknowledgment;
 mod backlog;
@@ -265,7 +266,7 @@ impl AmEntity {
         if self.timers.take_due(Timer::Mrw, now).is_some() {
             self.sender.mrw_timer_expired(&self.config);
         }
-        if self.timers.take_due(Timer::Reset, now).is_some() {
+        if !self.reset.has_failed() && self.timers.take_due(Timer::Reset, now).is_some() {
             self.send_reset_again(cx);
         }
         self.see_to_reset(cx);
@@ -436,7 +437,8 @@ impl AmEntity {
         self.receiver.granted_window = window;
     }
 
-    /// Whether MaxRST was reached: nothing is sent or taken any more (TS 25.322 §11.4.2, unrecoverable error).
+    /// Whether MaxRST was reached: nothing is sent or taken until the entity is re-established (TS 25.322 §11.4.4,
+    /// unrecoverable error).
     pub fn has_failed(&self) -> bool {
         self.reset.has_failed()
     }
@@ -451,7 +453,15 @@ impl AmEntity {
         self.sender.waiting_sdus(&self.config, into);
     }
 
-    /// SDU octets that wait or are not wholly acknowledged: what RRC measures for channel switching.
+    /// Octets that wait for transmission or retransmission, control PDUs included (TS 25.321 §8.2.2). A control PDU counts as a
+    /// whole PDU.
+    pub fn available_for_transmission(&self, now: Time) -> Bytes {
+        let control = u64::from(self.reset.has_work()) + u64::from(self.status_is_due(now));
+        let data = self.sender.available_for_transmission(&self.config, now);
+        Bytes(data + control * u64::from(self.config.pdu_octets()))
+    }
+
+    /// SDU octets that wait or are not wholly acknowledged.
     pub fn buffer_occupancy(&self) -> Bytes {
         self.sender.occupancy()
     }

@@ -136,8 +136,19 @@ impl AmEntity {
         }
         self.reset.state.0 |= State::FAILED;
         self.timers = Timers::default();
+        // The caller is woken at once and fetches the error.
+        self.timers.set(Timer::Reset, cx.now);
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::RlcUnrecoverable { ue, direction });
+    }
+
+    /// Whether an unrecoverable error occurred since the last call (TS 25.322 §11.4.4).
+    pub fn take_unrecoverable_error(&mut self) -> bool {
+        let is_new = self.reset.has_failed() && self.timers.is_running(Timer::Reset);
+        if is_new {
+            self.timers.stop(Timer::Reset);
+        }
+        is_new
     }
 
     /// A RESET arrived: it is answered, and obeyed if it is not the last one again.

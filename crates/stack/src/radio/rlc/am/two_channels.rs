@@ -81,8 +81,10 @@ impl AmEntity {
     }
 
     /// Whether nothing that was sent waits for an acknowledgment, and no window for the peer to move; or none will come,
-    /// since the entity has failed.
+    /// since the entity has failed or is suspended.
     pub fn is_settled(&self) -> bool {
-        self.has_failed() || (self.sender.vt_a == self.sender.vt_s && self.sender.mrw_fields().is_none())
+        self.has_failed()
+            || self.suspended
+            || (self.sender.vt_a == self.sender.vt_s && self.sender.mrw_fields().is_none())
     }
 }

@@ -78,12 +78,18 @@ impl Wired {
     ) {
         let mut read = std::mem::take(&mut self.read);
         let verifier = &mut self.verifier;
-        let lost = self
+        let seen = self
             .composer
             .encoding()
             .decode(set, lost, &mut read, |pdu| verifier.take(pdu))
             .expect("what was composed can be read");
-        self.watched(cx, |rlc, cx| rlc.handle_blocks(cx, &read, lost));
+        self.watched(cx, |rlc, cx| {
+            rlc.handle_blocks(cx, &read, seen);
+            // What was lost is not read, except in transparent mode.
+            if seen != lost {
+                rlc.record_lost_ends(cx, set, lost);
+            }
+        });
         self.read = read;
     }
 

@@ -108,10 +108,16 @@ impl TmEntity {
 
     fn take<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu, is_bad: bool) {
         if is_bad && self.config.erroneous_sdus == ErroneousSdus::Dropped {
+            self.queue.record_lost(cx, &sdu);
             return;
         }
         self.queue.record_delivered(cx, &sdu);
         if is_bad { self.erroneous.push_back(sdu) } else { self.delivered.push_back(sdu) }
+    }
+
+    /// These blocks of the peer never come: neither do the SDUs that end in them.
+    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
+        self.queue.record_lost_ends(cx, set, lost);
     }
 
     /// Gives up the SDUs that are too old.
@@ -215,6 +221,11 @@ impl TmEntity {
     /// The SDUs that wait to be sent, in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         self.queue.waiting_sdus(self.config.pdu_payload, into);
+    }
+
+    /// Octets of SDUs that are in no PDU yet.
+    pub fn available_for_transmission(&self) -> Bytes {
+        self.queue.unsent()
     }
 
     /// SDU octets that wait.

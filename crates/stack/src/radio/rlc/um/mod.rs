@@ -117,6 +117,14 @@ impl UmEntity {
             }
             block += count;
         }
+        if !lost.is_none() {
+            self.queue.record_lost_ends(cx, set, lost);
+        }
+    }
+
+    /// These blocks of the peer never come: neither do the SDUs that end in them.
+    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
+        self.queue.record_lost_ends(cx, set, lost);
     }
 
     fn take_run<T: TraceSink<TraceEvent>>(
@@ -137,12 +145,14 @@ impl UmEntity {
         for end in ends {
             let began = self.vr_us - 1 - Sn::of(self.vr_us - 1).steps_from(end.first).min(self.vr_us - 1);
             if !std::mem::replace(&mut self.knows_start, true) {
+                self.queue.record_lost(cx, &end.sdu);
                 continue;
             }
             if began >= self.unbroken_from {
                 self.queue.record_delivered(cx, &end.sdu);
                 self.delivered.push_back(end.sdu);
             } else {
+                self.queue.record_lost(cx, &end.sdu);
                 self.erroneous.push_back(end.sdu);
             }
         }
@@ -255,6 +265,11 @@ impl UmEntity {
     /// The SDUs that wait to be sent, in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         self.queue.waiting_sdus(self.cutting.payload, into);
+    }
+
+    /// Octets of SDUs that are in no PDU yet.
+    pub fn available_for_transmission(&self) -> Bytes {
+        self.queue.unsent()
     }
 
     /// SDU octets that wait.

@@ -113,6 +113,9 @@ fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
     assert!(!talk.am.has_failed());
     assert!(talk.at(1_690).sends(10).is_empty());
     assert!(talk.am.has_failed() && !talk.am.has_work(ms(1_690)));
+    // The caller is woken at once and fetches the error, which is reported once.
+    assert_eq!(talk.am.poll_timeout(), Some(ms(1_690)));
+    assert_eq!([(); 2].map(|()| talk.am.take_unrecoverable_error()), [true, false]);
     assert_eq!(talk.am.poll_timeout(), None);
     assert!(talk.trace.iter().any(|(_, event)| matches!(event, TraceEvent::RlcUnrecoverable { .. })));
 }

@@ -1,0 +1,151 @@
+//! Recovery of a UE whose RLC or radio link failed: a cell update, then RLC is re-established at both ends
+//! (TS 25.322 §11.4.4, TS 25.331 §8.3.1).
+
+use umts_kernel::{EventQueue, Phase, TraceSink};
+use umts_units::{Duration, Time};
+
+use super::Access;
+use super::sharing::Sharing;
+use crate::Step;
+use crate::event::Event;
+use crate::ids::{Direction, UeId};
+use crate::radio::mac::Channel;
+use crate::trace::{CellUpdateCause, CellUpdateOutcome, TraceEvent};
+use crate::ue::{COMMON, UeContext};
+
+impl Access {
+    /// Schedules the supervision of the radio links of UEs that have a DCH from the beginning.
+    pub(super) fn start_radio_links(&mut self, agenda: &mut EventQueue<Event>) {
+        for ue in self.ues.iter_mut().filter(|ue| ue.control.is_none()) {
+            let has_dch = self.carriers[ue.leg(Direction::Downlink).carrier].plan.channel == Channel::Dch;
+            ue.connection.supervise(Time::ZERO, has_dch);
+            if ue.connection.poll_timeout().is_some() {
+                agenda.push(Time::ZERO, Phase::Rrc, Event::ConnectionWake(ue.id));
+            }
+        }
+    }
+
+    /// The radio link of a DCH is supervised from now on, if the UE has one.
+    pub(super) fn supervise_radio_link<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        ue: UeId,
+    ) {
+        let context = &mut self.ues[ue];
+        let has_dch = self.carriers[context.leg(Direction::Downlink).carrier].plan.channel == Channel::Dch;
+        context.connection.supervise(step.cx.now, has_dch);
+        self.schedule_connection_wake(step, ue);
+    }
+
+    /// An RLC entity of `ue` reported an unrecoverable error.
+    pub(super) fn rlc_failed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+        if self.ues[ue].connection.recovers_rlc() {
+            self.connection_failed(step, ue, CellUpdateCause::RlcUnrecoverableError);
+        }
+    }
+
+    fn connection_failed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        ue: UeId,
+        cause: CellUpdateCause,
+    ) {
+        let context = &mut self.ues[ue];
+        if context.connection.updates_cell() {
+            return;
+        }
+        if context.tell_rrc(|rrc| rrc.handle_failure(&mut step.cx, cause)).is_some() {
+            return self.obey(step, ue);
+        }
+        self.suspend(ue);
+        Direction::BOTH.into_iter().for_each(|direction| self.rlc_changed(step, ue, direction));
+        self.begin_cell_update(step, ue, cause);
+    }
+
+    /// A UE that was suspended sends a CELL UPDATE. A switched one does so on the common channels, whatever it had before.
+    pub(super) fn begin_cell_update<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        ue: UeId,
+        cause: CellUpdateCause,
+    ) {
+        step.cx.record(|| TraceEvent::CellUpdateStarted { ue, cause });
+        self.attach(ue, COMMON);
+        self.ues[ue].connection.begin_update(step.cx.now);
+        self.schedule_connection_wake(step, ue);
+    }
+
+    /// A step of a cell update may be due, or a frame of a supervised radio link ends.
+    pub fn connection_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+        self.ues[ue].connection.wake.has_come(step.cx.now);
+        if self.ues[ue].connection.updates_cell() {
+            self.update_cell(step, ue);
+        } else {
+            self.look_at_radio_link(step, ue);
+        }
+        self.schedule_connection_wake(step, ue);
+    }
+
+    fn update_cell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+        let silent_until = self.silent_until(ue);
+        let ttis = self.ttis(step.cx.now, ue);
+        let UeContext { connection, legs, .. } = &mut self.ues[ue];
+        let arrives = |direction: Direction| {
+            !legs[direction.index()].loses_signalling(ue, direction, ttis[direction.index()])
+        };
+        if let Some(outcome) = connection.handle_update(&mut step.cx, ue, silent_until, arrives) {
+            self.end_cell_update(step, ue, outcome);
+        }
+    }
+
+    fn end_cell_update<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        ue: UeId,
+        outcome: CellUpdateOutcome,
+    ) {
+        let context = &mut self.ues[ue];
+        let measured = context.measured(step.cx.now);
+        let is_switched =
+            context.tell_rrc(|rrc| rrc.handle_cell_update_end(&mut step.cx, outcome, measured)).is_some();
+        step.cx.record(|| TraceEvent::CellUpdateEnded { ue, outcome });
+        if is_switched {
+            return self.obey(step, ue);
+        }
+        context.reestablish(&mut step.cx);
+        self.resume(step, ue);
+    }
+
+    fn look_at_radio_link<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+        let now = step.cx.now;
+        let [tti, _] = self.ttis(now, ue);
+        let UeContext { connection, legs, .. } = &mut self.ues[ue];
+        let leg = &mut legs[Direction::Downlink.index()];
+        if connection.handle_frame(now, || leg.errors.would_lose(tti)) {
+            self.connection_failed(step, ue, CellUpdateCause::RadioLinkFailure);
+        }
+    }
+
+    /// By direction, the number of the TTI that is on the air at `now`.
+    fn ttis(&self, now: Time, ue: UeId) -> [u64; 2] {
+        Direction::BOTH.map(|direction| {
+            let leg = self.ues[ue].leg(direction);
+            let lead: Duration = self.carriers[leg.carrier].plan.iub.lead;
+            (now + lead).as_nanos() / leg.format.tti.as_nanos()
+        })
+    }
+
+    /// In a layout, the end of the interruption by a handover.
+    fn silent_until(&self, ue: UeId) -> Option<Time> {
+        match &self.carriers[self.ues[ue].leg(Direction::Downlink).carrier].sharing {
+            Sharing::Sectors(sectors) => Some(sectors.silent_until(ue)),
+            _ => None,
+        }
+    }
+
+    fn schedule_connection_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+        let connection = &mut self.ues[ue].connection;
+        let deadline = connection.poll_timeout();
+        step.wake(&mut connection.wake, deadline, Phase::Rrc, Event::ConnectionWake(ue));
+    }
+}

@@ -1,0 +1,93 @@
+//! Supervision of a UE's RRC connection: its cell update, and the radio link of its DCH.
+
+use std::sync::Arc;
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::rnc::rrc::{CellUpdate, ConnectionConfig, FRAME, RadioLink};
+use crate::step::Wakeup;
+use crate::trace::{CellUpdateOutcome, TraceEvent};
+
+/// Address of signalling among the draws of a TTI: above those of data blocks (0 to 127) and of the error chain (128).
+pub const SIGNALLING_BLOCK: u32 = 129;
+
+/// The RRC connection of one UE.
+#[derive(Debug)]
+pub struct Connection {
+    config: Arc<ConnectionConfig>,
+    update: Option<CellUpdate>,
+    /// The radio link of a DCH that is supervised, and the end of its next frame.
+    link: Option<(RadioLink, Time)>,
+    /// When either is next due.
+    pub wake: Wakeup,
+}
+
+impl Connection {
+    /// A connection that is in order.
+    pub fn new(config: Arc<ConnectionConfig>) -> Self {
+        Connection { config, update: None, link: None, wake: Wakeup::NONE }
+    }
+
+    /// Whether an RLC unrecoverable error leads to a cell update.
+    pub fn recovers_rlc(&self) -> bool {
+        self.config.recovers_rlc
+    }
+
+    /// Whether a cell update is under way.
+    pub fn updates_cell(&self) -> bool {
+        self.update.is_some()
+    }
+
+    /// Begins a cell update. Supervision of the radio link pauses.
+    pub fn begin_update(&mut self, now: Time) {
+        self.update = Some(CellUpdate::new(now));
+        self.stop_supervision();
+    }
+
+    /// Supervises the radio link of a DCH from `now` on, or of none, if the configuration asks for that.
+    pub fn supervise(&mut self, now: Time, has_dch: bool) {
+        let is_supervised = has_dch && self.config.radio_link.is_some();
+        self.link = is_supervised.then(|| (RadioLink::default(), (now + FRAME).round_up_to(FRAME)));
+    }
+
+    /// The radio link of the DCH is not supervised any more.
+    pub fn stop_supervision(&mut self) {
+        self.link = None;
+    }
+
+    /// When [`handle_update`](Self::handle_update) or [`handle_frame`](Self::handle_frame) is due.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let update = self.update.as_ref().map(CellUpdate::poll_timeout);
+        update.or(self.link.map(|(_, at)| at))
+    }
+
+    /// Does the next step of the cell update if it is due; `silent_until`: the UE neither sends nor receives before.
+    /// `arrives` tells whether a message sent now in a direction is received. Returns the outcome at the end.
+    pub fn handle_update<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        ue: UeId,
+        silent_until: Option<Time>,
+        arrives: impl FnMut(Direction) -> bool,
+    ) -> Option<CellUpdateOutcome> {
+        let update = self.update.as_mut()?;
+        if let Some(until) = silent_until.filter(|&until| until > cx.now) {
+            update.postpone(until);
+        }
+        let outcome = update.handle_timeout(cx, ue, &self.config, arrives)?;
+        self.update = None;
+        Some(outcome)
+    }
+
+    /// A frame of the radio link may have ended; `is_bad` tells whether layer 1 found it bad. Returns whether the link has
+    /// failed.
+    pub fn handle_frame(&mut self, now: Time, is_bad: impl FnOnce() -> bool) -> bool {
+        let Some(config) = &self.config.radio_link else { return false };
+        let Some((link, at)) = self.link.as_mut().filter(|(_, at)| *at <= now) else { return false };
+        *at = now + FRAME;
+        link.handle_frame(now, is_bad(), config)
+    }
+}
