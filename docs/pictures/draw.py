@@ -55,7 +55,7 @@ PICTURES = (
     Picture(
         "sweep.png",
         (*_SWEEP, "-P", "tcp.variant=reno,newreno", "--runs", "10"),
-        ("ftp-on-fach-sweep", "goodput_kbps"),
+        ("ftp-on-fach-by-radio.bler-tcp.variant", "goodput_kbps"),
     ),
     Picture("rtt.png", _FACH, ("results/fach", "rtt", "--until", "60 s")),
     Picture("rrc.png", _SWITCHED, ("results/switched", "rrc", "--until", "60 s")),

@@ -22,11 +22,14 @@ _USUAL_WIDTH = 80
 
 
 class Table:
-    """Rows under headings; a heading that begins with ``>`` is of a column of numbers."""
+    """Rows under headings; a heading that begins with ``>`` is of a column of numbers.
+
+    Control characters of headings and cells are escaped.
+    """
 
     def __init__(self, *headings: str) -> None:
         self.right = [heading.startswith(">") for heading in headings]
-        self.headings = [heading.removeprefix(">") for heading in headings]
+        self.headings = [printable(heading.removeprefix(">")) for heading in headings]
         self.rows: list[tuple[str, ...]] = []
 
     def add_row(self, *cells: str) -> None:

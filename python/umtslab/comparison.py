@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from umtslab.analyse.statistics import Summary, difference_paired, difference_unpaired, summarise
+from umtslab.numbers import LEAST_FOR_ZERO
 from umtslab.run import Metrics, Run
 
 
@@ -22,6 +23,7 @@ class Verdict(StrEnum):
     EQUAL = "equal"
     NOT_SHOWN = "no difference shown"
     ONE_RUN = "one run, no interval"
+    TOO_FEW = "too few runs to tell"
     NOT_MEASURED = "not measured"
 
 
@@ -46,13 +48,18 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """Where the second lies: higher or lower only if 0 is outside the 95 % interval."""
+        """Where the second lies: higher or lower only if 0 is outside the 95 % interval.
+
+        Two differences that are equal give no interval: they may be equal by rounding alone.
+        """
         if self.difference is None:
             return Verdict.NOT_MEASURED
         if self.equal:
             return Verdict.EQUAL
         if self.ci95 is None:
             return Verdict.ONE_RUN
+        if self.ci95 == 0 and self.n < LEAST_FOR_ZERO:
+            return Verdict.TOO_FEW
         if abs(self.difference) <= self.ci95:
             return Verdict.NOT_SHOWN
         return Verdict.HIGHER if self.difference > 0 else Verdict.LOWER
@@ -76,6 +83,14 @@ class Comparison:
 
     pairs: int
     differences: tuple[Difference, ...]
+
+    def of(self, metric: str) -> Difference:
+        """The difference of a metric, which no run may have measured."""
+        try:
+            return self[metric]
+        except KeyError:
+            nothing = Summary(0, None, None, None)
+            return Difference(metric, nothing, nothing, 0, None, None, equal=False)
 
     def __getitem__(self, metric: str) -> Difference:
         for difference in self.differences:

@@ -72,6 +72,10 @@ _DATAGRAM_ROWS = (
 )
 
 ROWS = (
+    Row("page_time_s", "mean over pages", _PAGES),
+    Row("p95_page_time_s", "95 % quantile of pages", _PAGES),
+    Row("transfer_time_s", "mean over transfers", _known("transfer_time_s")),
+    Row("download_time_s", "mean over files", _is_file_of_one_connection),
     Row("goodput_kbps", "sum over connections", _TCP),
     Row("goodput_active_kbps", "while any is active", _TCP),
     Row("throughput_kbps", "sum over connections", _TCP),
@@ -81,17 +85,13 @@ ROWS = (
     Row("tcp_retransmissions", "sum over connections", _TCP),
     Row("rto_count", "sum over connections", _TCP),
     Row("connections_failed", "sum over connections", _some("connections_failed")),
-    Row("transfer_time_s", "mean over transfers", _known("transfer_time_s")),
     Row("pep_transfers", "sum over flows", _PROXY),
     Row("pep_buffer_octets", "mean of a transfer, average over time", _PROXY),
     Row("pep_stalled_s", "sum over transfers", _PROXY),
     Row("pep_ahead_octets", "most of any transfer", _PROXY),
     Row("pep_lost_octets", "sum over transfers", _some("pep_lost_octets")),
     *(Row(name, "sum over connections", _some(name)) for name in _HELPED),
-    Row("download_time_s", "mean over files", _is_file_of_one_connection),
     Row("pages", "sum over users", _PAGES),
-    Row("page_time_s", "mean over pages", _PAGES),
-    Row("p95_page_time_s", "95 % quantile of pages", _PAGES),
     Row("packet_call_time_s", "mean over packet calls", _has_calls),
     Row("session_time_s", "mean over sessions", _SESSIONS),
     *(Row(name, f"downlink, {of}", _DATAGRAMS) for name, of in _DATAGRAM_ROWS),
@@ -148,6 +148,9 @@ ROWS = (
 )
 """In the order in which they are shown."""
 
+TIMES = ("page_time_s", "transfer_time_s", "download_time_s")
+"""The metrics that users wait for."""
+
 _OF = {row.name: row.of for row in ROWS}
 
 
@@ -159,6 +162,12 @@ def first_look(*results: Means, among: Collection[str] | None = None) -> list[st
         if among is None or row.name in among
         if any(means.get(row.name) is not None and row.shown(means) for means in results)
     ]
+
+
+def leading(*results: Means) -> str:
+    """The metric that tells most of results: the time of a page, a transfer or a file if they have one."""
+    shown = first_look(*results, among=TIMES)
+    return shown[0] if shown else "goodput_kbps"
 
 
 def what_of(name: str) -> str:

@@ -82,7 +82,7 @@ def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
     for row in table.filter(table["n"] > 0).iter_rows(named=True):
         at = [_cell(row[key]) for key in front]
         what = escape(metric_label(row["metric"]))
-        rows.append([*at, what, escape(row["unit"]), str(row["n"]), mean(row["mean"], row["ci95"])])
+        rows.append([*at, what, escape(row["unit"]), str(row["n"]), mean(row["mean"], row["ci95"], row["n"])])
     kinds = "".join("r" if table[key].dtype.is_numeric() else "l" for key in front) + "llrr"
     headings = [
         *(escape(key_label(key)) for key in front),
@@ -94,12 +94,12 @@ def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
     return str(LatexTable(kinds, headings, rows, caption))
 
 
-def mean(value: float | None, half: float | None) -> str:
-    """A mean with its interval, as siunitx reads it."""
-    written, width = estimate(value, half)
+def mean(value: float | None, half: float | None, n: int | None = None) -> str:
+    """A mean with its interval, as siunitx reads it; alone if `n` equal values are too few for one."""
+    written, width = estimate(value, half, n)
     if written == NOTHING:
         return MISSING
-    if width == NOTHING:
+    if not width[0].isdigit():
         return rf"\num{{{written}}}"
     if "e" not in written:
         return rf"\num{{{written} \pm {width}}}"

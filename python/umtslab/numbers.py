@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+
+_MOST_DIGITS = 15
 
 NOTHING = "–"
 """What stands where there is no number."""
@@ -10,8 +13,10 @@ NOTHING = "–"
 
 def number(value: float | None, digits: int = 4) -> str:
     """A number to `digits` significant digits, whole numbers in full."""
-    if value is None:
+    if value is None or math.isnan(value):
         return NOTHING
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     if not 1e-4 <= abs(value) < 1e9:
@@ -20,17 +25,39 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{max(0, decimals)}f}"
 
 
-def estimate(mean: float | None, half: float | None) -> tuple[str, str]:
+def numbers(values: Iterable[float | None], digits: int = 4) -> list[str]:
+    """The numbers of a column, to as many significant digits as tell different values apart.
+
+    At least `digits`, and at most 15: beyond these, numbers differ by rounding alone.
+    """
+    column = list(values)
+    known = {value for value in column if value is not None and math.isfinite(value)}
+    different = 0
+    for enough in range(digits, _MOST_DIGITS + 1):
+        told_apart = len({float(number(value, enough)) for value in known})
+        if told_apart > different:
+            different, digits = told_apart, enough
+        if different == len(known):
+            break
+    return [number(value, digits) for value in column]
+
+
+LEAST_FOR_ZERO = 3
+"""Equal values from which an interval of width 0 is told: two may be equal by rounding alone."""
+
+
+def estimate(mean: float | None, half: float | None, n: int | None = None) -> tuple[str, str]:
     """A mean and the half width of its interval, which decides the digits of both: its first two are shown.
 
     Digits in front of the point are never rounded away: 796 ± 130. Without an interval, or with one of width
-    0, the mean has four digits.
+    0, the mean has four digits. Of fewer than three equal values (`n`) the interval is that they are equal.
     """
     if mean is None or half is None:
         return number(mean), NOTHING
     if half == 0:
         written = number(mean)
-        return (written.rstrip("0").rstrip(".") if "." in written and "e" not in written else written), "0"
+        plain = written.rstrip("0").rstrip(".") if "." in written and "e" not in written else written
+        return plain, "0" if n is None or n >= LEAST_FOR_ZERO else f"equal in {n} runs"
     shown = float(f"{half:.1e}")
     decimals = 1 - math.floor(math.log10(shown))
     size = max(abs(mean), shown)
@@ -43,7 +70,9 @@ def estimate(mean: float | None, half: float | None) -> tuple[str, str]:
     return f"{mean:.{places}f}", f"{shown:.{places}f}"
 
 
-def with_interval(mean: float | None, half: float | None) -> str:
-    """A mean with its interval in one piece, as in ``796 ± 130``; without an interval the mean alone."""
-    written, width = estimate(mean, half)
-    return written if width == NOTHING else f"{written} ± {width}"
+def with_interval(mean: float | None, half: float | None, n: int | None = None) -> str:
+    """A mean with its interval in one text, as in ``796 ± 130``; without an interval the mean alone."""
+    written, width = estimate(mean, half, n)
+    if width == NOTHING:
+        return written
+    return f"{written} ± {width}" if width[0].isdigit() else f"{written} ({width})"

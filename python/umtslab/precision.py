@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from umtslab.analyse.statistics import summarise
+from umtslab.numbers import LEAST_FOR_ZERO
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,12 @@ class Precision:
     most: int = 200
 
     def reached(self, values: Sequence[float | None]) -> float | None:
-        """Half width relative to the mean; None if it has none yet."""
+        """Half width relative to the mean; None if it has none yet, or of two values that are equal."""
         summary = summarise(values)
         if summary.mean is None or summary.ci95 is None:
             return None
         if summary.ci95 == 0:
-            return 0.0
+            return 0.0 if summary.n >= LEAST_FOR_ZERO else None
         return summary.ci95 / abs(summary.mean) if summary.mean else math.inf
 
     def is_met(self, values: Sequence[float | None]) -> bool:

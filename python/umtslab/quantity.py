@@ -21,6 +21,9 @@ _UNITS = {
     "KiB": (1024.0, "size"),
     "MiB": (1024.0**2, "size"),
 }
+BASE_UNITS = {"time": "s", "rate": "bit/s", "size": "B"}
+"""The unit of `Quantity.base` for each kind that has several units."""
+
 _WRITTEN = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
 
 

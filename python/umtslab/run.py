@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.changes import Changes, changes, changes_of_command, in_words
 from umtslab.version import CodeVersion
+from umtslab.whole_files import stored_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,20 +51,20 @@ class MissingSeries(LookupError):
     """A time series was asked for that the run did not record."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A finished run, in memory or in a run folder."""
 
     scenario: str
     identity: Identity
-    metrics: Metrics = field(repr=False)
+    metrics: Metrics
     events: int
     duration_s: float
     folder: Path | None = None
-    tables: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    command: str = field(default="", repr=False, compare=False)
+    tables: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    command: str = field(default="", compare=False)
     """What makes it again, of a run in a store."""
-    overrides: tuple[tuple[str, str], ...] | None = field(default=None, repr=False, compare=False)
+    overrides: tuple[tuple[str, str], ...] | None = field(default=None, compare=False)
     """Those of its scenario, of a run that was made here; of one from a store the command has them."""
 
     @cached_property
@@ -166,7 +167,7 @@ class Run:
 
         if self.folder is None:
             return None
-        scenario = tomllib.loads((self.folder / "scenario.toml").read_text(encoding="utf-8"))
+        scenario = tomllib.loads(stored_text(self.folder / "scenario.toml"))
         found = scenario.get("measure", {}).get("waterfall")
         return None if found is None else int(found)
 
@@ -181,6 +182,10 @@ class Run:
     def captures(self) -> list[Path]:
         """Captures of the run: a file per capture point, and per direction and view of RLC PDUs."""
         return [] if self.folder is None else sorted((self.folder / "captures").glob("*"))
+
+    def __repr__(self) -> str:
+        """As in ``Run('ftp-on-fach', seed=1, run=0, key='0123456789ab')``."""
+        return f"Run({self.scenario!r}, seed={self.seed}, run={self.run}, key={self.key[:12]!r})"
 
     def _repr_html_(self) -> str:
         from umtslab.analyse.statistics import summarise_metrics

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary, summarise_metrics
 from umtslab.changes import Changes, in_words
+from umtslab.columns_of_keys import column, unit
 from umtslab.export import connections_table, runs_table, series_table
 from umtslab.run import Run
 
@@ -26,13 +27,29 @@ class Runs(list[Run]):
         return tuple(change for change in first if all(change in other for other in others))
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per run: who it is, what was changed of its scenario where runs differ, all its metrics."""
+        """One row per run: who it is, what was changed of its scenario where runs differ, all its metrics.
+
+        A changed quantity is a number in s, bit/s or B, as `key_units` names it.
+        """
         import polars as pl
 
         shared = dict(self.changes)
         keys = {key: None for run in self for key, value in run.changes if shared.get(key) != value}
-        columns = {key: [dict(run.changes).get(key) for run in self] for key in keys}
+        columns = [column(key, [dict(run.changes).get(key) for run in self]) for key in keys]
         return pl.concat([pl.DataFrame(columns), runs_table(self)], how="horizontal")
+
+    def key_units(self) -> dict[str, str]:
+        """The units of the changed keys in `to_frame` that are quantities: ``{"duration": "s"}``."""
+        keys = {key: None for run in self for key, _ in run.changes}
+        found = {key: unit([dict(run.changes).get(key) for run in self]) for key in keys}
+        return {key: one for key, one in found.items() if one}
+
+    def __repr__(self) -> str:
+        """As in ``Runs(3 runs of ftp-on-fach, seed 1, umtslab 0.1.0)``."""
+        if not self:
+            return "Runs(no runs)"
+        count, rest = self._who().split(", ", 1)
+        return f"Runs({count} of {_listed({run.scenario for run in self})}, {rest})"
 
     def summary(self) -> dict[str, Summary]:
         """Mean, deviation and 95 % interval of each metric over these runs."""

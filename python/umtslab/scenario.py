@@ -6,6 +6,7 @@ stored run can name the command that remakes it.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -142,6 +143,14 @@ class Scenario:
         """What to look at before trusting the results."""
         return self.core.warnings
 
+    @cached_property
+    def python_classes(self) -> list[tuple[str, bool]]:
+        """The Python classes that it names as ``FILE:CLASS``, each with whether an override names it."""
+        if "python" not in self._toml:
+            return []
+        typed = {text.strip("\"'") for key, text in self.overrides if key.rpartition(".")[2] == "python"}
+        return [(name, name in typed) for name in dict.fromkeys(_classes(json.loads(self.to_json())))]
+
     @property
     def capture_notes(self) -> list[str]:
         """Of which users captures hold IP packets only, and why."""
@@ -264,6 +273,46 @@ def _restore(
     if path is not None:
         return Scenario.load(path, overrides)
     return Scenario.parse(text or "", name=label, base_dir=base_dir, overrides=overrides)
+
+
+def _classes(content: object) -> Iterator[str]:
+    """The values of all keys ``python``; of a table with a `variant`, only if that is ``python``."""
+    if isinstance(content, list):
+        for one in content:
+            yield from _classes(one)
+    elif isinstance(content, dict):
+        name = content.get("python")
+        if isinstance(name, str) and name and content.get("variant", "python") == "python":
+            yield name
+        for one in content.values():
+            yield from _classes(one)
+
+
+class CodeNotAllowed(ValueError):
+    """A scenario names Python classes of a file, and whoever runs it did not allow that."""
+
+
+def refuse_code(scenario: Scenario, *, overrides_may: bool = True) -> None:
+    """Refuse a scenario that names Python classes: they run as programs, with all rights of the user.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What is to be run.
+    overrides_may : bool, default True
+        Whether a class is allowed that an override names, as one typed on the command line.
+
+    Raises
+    ------
+    CodeNotAllowed
+        If it names one.
+    """
+    named = [name for name, by_override in scenario.python_classes if not (by_override and overrides_may)]
+    if named:
+        raise CodeNotAllowed(
+            f"{scenario.name} names Python code, which would run as a program with your rights: "
+            f"{', '.join(named)}; read it, and add --allow-code if you trust it"
+        )
 
 
 def as_scenario(scenario: Scenario | str | os.PathLike[str]) -> Scenario:

@@ -86,6 +86,7 @@ def simulate(
     OSError
         If results cannot be written.
     """
+    check_runs(runs, first_run)
     checked = as_scenario(scenario)
     if congestion is not None:
         checked = checked.with_congestion(congestion)
@@ -94,12 +95,25 @@ def simulate(
     chosen = checked.seed if seed is None else seed
     numbers = range(first_run, first_run + runs)
     tasks = (Task(checked, chosen, number, series, pcap) for number in numbers)
-    if numbers:
-        Task(checked, chosen, numbers[-1])  # a number that is too high is told before anything is run
+    Task(checked, chosen, numbers[-1])  # a number that is too high is an error before anything is run
     if isinstance(watch, Progress):
         watch.expect(runs)
     found = execute(tasks, store=store, jobs=jobs, executor=executor, watch=watch)
     return Runs(sorted(found, key=lambda run: run.run))
+
+
+def check_runs(runs: int, first_run: int) -> None:
+    """Refuse numbers of replications of which there are none.
+
+    Raises
+    ------
+    ValueError
+        If `runs` is below 1 or `first_run` below 0.
+    """
+    if runs < 1:
+        raise ValueError(f"runs must be at least 1 (got {runs})")
+    if first_run < 0:
+        raise ValueError(f"first_run must be at least 0 (got {first_run})")
 
 
 def execute(

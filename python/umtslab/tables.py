@@ -30,7 +30,7 @@ def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> T
     table = Table("metric", *shown, "unit", "which is")
     for name in names:
         summary = summaries[name]
-        mean, width = estimate(summary.mean, summary.ci95)
+        mean, width = estimate(summary.mean, summary.ci95, summary.n)
         values = (mean, width, str(summary.n)) if several else (number(summary.mean),)
         table.add_row(name, *values, unit_of.get(name, ""), what_of(name))
     return table

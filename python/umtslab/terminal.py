@@ -21,7 +21,7 @@ def budget_table(summaries: Mapping[str, Summary]) -> Table:
         if not time.mean:
             continue
         share = summaries.get(f"budget_{cause}_pct")
-        mean, width = estimate(time.mean, time.ci95)
+        mean, width = estimate(time.mean, time.ci95, time.n)
         table.add_row(
             cause_label(cause),
             *((mean, width) if most > 1 else (number(time.mean),)),
@@ -41,7 +41,7 @@ def transfers_table(summaries: Mapping[str, Summary]) -> Table | None:
     for name, words in (*transfer_parts(), (TRANSFERS_TOTAL, "total")):
         time = summaries[name]
         if time.mean:
-            mean, width = estimate(time.mean, time.ci95)
+            mean, width = estimate(time.mean, time.ci95, time.n)
             spent = (mean, width) if total.n > 1 else (number(time.mean),)
             table.add_row(words, *spent, number(100 * time.mean / total.mean, 3))
     return table

@@ -1,4 +1,4 @@
-"""Files that are read whole within bounds, and files that are there whole or not at all."""
+"""Files that are read whole within bounds, and files that are written atomically."""
 
 from __future__ import annotations
 
@@ -12,6 +12,67 @@ from typing import IO
 
 LARGEST = 16_000_000
 """The most octets of a file that is read as text, as of a scenario."""
+
+
+STORED = 256_000_000
+"""The most octets of a file of a results folder that is read whole."""
+
+
+def irregular(path: Path) -> str | None:
+    """What is at `path` instead of a file, in words; None for a file, and where there is nothing.
+
+    Links are followed. Nothing is opened: opening a named pipe waits for its other end.
+    """
+    try:
+        kind = path.stat().st_mode
+    except FileNotFoundError:
+        return "a link to nothing" if path.is_symlink() else None
+    except OSError as error:
+        return f"a link that leads nowhere ({error.strerror})" if path.is_symlink() else None
+    return next((words for is_kind, words in _KINDS if is_kind(kind)), None)
+
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def stored_bytes(path: Path, most: int = STORED) -> bytes:
+    """The content of a file of a results folder, which anything may have been put in place of.
+
+    Raises
+    ------
+    OSError
+        If there is no file, or something else of its name, or more than `most` octets.
+    """
+    if (found := irregular(path)) is not None:
+        raise OSError(errno.EINVAL, f"it is {found}, not a file", str(path))
+    # Not blocking: what was a file a moment ago may be a named pipe now.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", str(path))
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most} octets", str(path))
+    return content
+
+
+def stored_text(path: Path, most: int = STORED) -> str:
+    """The same as text.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    UnicodeDecodeError
+        If it is not UTF-8.
+    """
+    return stored_bytes(path, most).decode()
 
 
 def whole_text(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from umtslab.campaign import CampaignError, load_campaign
 from umtslab.campaign.where import Where
 from umtslab.cli import main
+from umtslab.metrics import units
 from umtslab.quantity import in_one_unit, quantity
 
 HEAD = f'version = 1\nscenario = "{FTP}"\n'
@@ -151,6 +153,15 @@ WRONG = {
         HEAD + "[precision]\nrelative = '5%'\nmetric = 'speed'\n[grid]\nradio.bler = [0.1]",
         "speed",
     ),
+    "metrics that do not exist": (
+        HEAD + "metrics = ['goodput_kbps', 'mean_udp_delay_s']\n[grid]\nradio.bler = [0.1]",
+        "c.toml:3: metrics: there is no metric 'mean_udp_delay_s'",
+    ),
+    "a metric named twice": (
+        HEAD + "metrics = ['rto_count', 'rto_count']\n[grid]\nradio.bler = [0.1]",
+        "rto_count is listed twice",
+    ),
+    "no metrics": (HEAD + "metrics = []\n[grid]\nradio.bler = [0.1]", "metrics: the list is empty"),
     "name that is a path": (HEAD + "name = '../up'\n[grid]\nradio.bler = [0.1]", "../up"),
 }
 
@@ -225,3 +236,34 @@ def test_a_store_of_another_layout_is_refused_and_left_as_it_is(
     assert "layout 7" in done.stderr
     after = {name: content for name, content in tree(tmp_path / "results").items() if "-" not in name[:20]}
     assert after == {name: content for name, content in before.items() if "-" not in name[:20]}
+
+
+CAMPAIGNS = sorted(FTP.parents[1].glob("campaigns/*.toml"))
+
+
+@pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: path.stem)
+def test_shipped_campaigns_name_metrics_that_exist(path: Path) -> None:
+    text = path.read_text()
+    commented = re.findall(r"(?m)^# .*umts (?:plot|export) \S+ (?:.*--metric )?([a-z0-9_]+)", text)
+    for name in commented:
+        assert name in units(), name
+    if "[grid]" in text:
+        assert load_campaign(path).metrics
+
+
+@pytest.mark.slow
+def test_tables_and_pages_show_the_metrics_of_the_file(tmp_path: Path, umts: Umts) -> None:
+    file = tmp_path / "some.toml"
+    file.write_text(
+        f"{HEAD}metrics = ['rto_count', 'mean_rtt_s']\nset = {{ duration = '5 s' }}\n"
+        "[grid]\nradio.bler = [0.1, 0.3]\n"
+    )
+    shown = umts("sweep", file, "--report").stdout
+    assert "rto_count" in shown
+    assert "goodput_kbps" not in shown
+    page = (tmp_path / "results" / "reports" / "some.html").read_text()
+    assert 'id="rto_count"' in page
+    assert 'id="goodput_kbps"' not in page
+    assert "rto_count" in umts("compare", "some@radio.bler=0.1", "some@radio.bler=0.3").stdout
+    one = umts("sweep", file, "--metric", "goodput_kbps").stdout
+    assert "rto_count" not in one

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import FTP, Umts
 from umtslab import Store, run_campaign
 from umtslab.campaign import CampaignError, load_campaign
+from umtslab.campaign.file import name_of_keys
 from umtslab.campaign.record import Record, load_record
 
 SHORT = {"duration": "5 s"}
@@ -18,11 +20,11 @@ def swept(store: Store, **axes: list[str]) -> Record:
     keys = {key.replace("__", "."): values for key, values in axes.items()}
     plan = load_campaign(FTP).with_settings(SHORT.items()).with_parameters(keys)
     run_campaign(plan, store=store)
-    return kept(store)
+    return kept(store, plan.name)
 
 
-def kept(store: Store) -> Record:
-    record = load_record(store, "ftp-on-fach-sweep")
+def kept(store: Store, name: str = "ftp-on-fach-by-radio.bler") -> Record:
+    record = load_record(store, name)
     assert record is not None
     return record
 
@@ -40,13 +42,33 @@ def test_more_values_are_added_and_fewer_take_nothing_away(store: Store) -> None
 def test_another_plan_is_refused_before_anything_is_run(store: Store) -> None:
     before = swept(store, radio__bler=["0.1"])
     count = len(store.runs())
+    named = replace(load_campaign(FTP), name=before.name, named=True)
+    other = named.with_settings(SHORT.items()).with_parameters({"rlc.max_dat": ["2"]})
     with pytest.raises(CampaignError, match=r"it varies radio\.bler, and this one rlc\.max_dat; .*--name"):
-        swept(store, rlc__max_dat=["2"])
-    longer = load_campaign(FTP).with_settings([("duration", "6 s")]).with_parameters({"radio.bler": ["0.1"]})
+        run_campaign(other, store=store)
+    longer = named.with_settings([("duration", "6 s")]).with_parameters({"radio.bler": ["0.1"]})
     with pytest.raises(CampaignError, match=r"what is set in it is another \(duration = 5 s\)"):
         run_campaign(longer, store=store)
     assert len(store.runs()) == count
     assert kept(store) == before
+
+
+def test_sweeps_without_a_name_do_not_collide(store: Store) -> None:
+    first = swept(store, radio__bler=["0.1"])
+    assert swept(store, rlc__max_dat=["2"]).name == "ftp-on-fach-by-rlc.max_dat"
+    longer = load_campaign(FTP).with_settings([("duration", "6 s")]).with_parameters({"radio.bler": ["0.1"]})
+    again = [run_campaign(longer, store=store).name for _ in range(2)]
+    assert again == ["ftp-on-fach-by-radio.bler-2"] * 2, "the same plan finds its own name"
+    another = load_campaign(FTP).with_settings([("duration", "7 s")]).with_parameters({"radio.bler": ["0.1"]})
+    assert run_campaign(another, store=store).name == "ftp-on-fach-by-radio.bler-3"
+    assert kept(store) == first
+
+
+def test_names_of_many_keys_are_short_and_different() -> None:
+    names = {name_of_keys("s", [f"a.key.with.a.long.name.{n}" for n in range(count)]) for count in (30, 31)}
+    assert len(names) == 2
+    assert all(len(name) < 150 for name in names)
+    assert name_of_keys("s", ["ue.a user/x@y.bearer"]) == "s-by-ue.a_user_x_y.bearer"
 
 
 def test_a_file_and_the_command_line_name_the_same_points(store: Store, tmp_path: Path) -> None:
@@ -54,7 +76,7 @@ def test_a_file_and_the_command_line_name_the_same_points(store: Store, tmp_path
     plan = tmp_path / "plan.toml"
     plan.write_text(
         f"""version = 1
-name = "ftp-on-fach-sweep"
+name = "ftp-on-fach-by-radio.bler"
 scenario = "{FTP}"
 set = {{ duration = "5 s" }}
 grid.radio.bler = [0.10, 0.4]
@@ -68,12 +90,12 @@ grid.radio.bler = [0.10, 0.4]
 def test_the_command_keeps_another_plan_under_another_name(umts: Umts) -> None:
     words = ("sweep", FTP, "--set", "duration=5 s", "-P")
     umts(*words, "radio.bler=0.1,0.2", "--runs", 2)
-    told = umts(*words, "rlc.max_dat=2", status=2).stderr
-    assert "has a campaign 'ftp-on-fach-sweep' of another plan" in told
-    assert "of another plan" in umts(*words, "rlc.max_dat=2", "--plan", status=2).stderr
+    umts(*words, "rlc.max_dat=2", "--plan")
     umts(*words, "rlc.max_dat=2", "--name", "dats")
+    told = umts(*words, "rlc.max_dat=2", "--name", "ftp-on-fach-by-radio.bler", status=2).stderr
+    assert "has a campaign 'ftp-on-fach-by-radio.bler' of another plan" in told
     assert "rlc.max_dat" in umts("export", "dats", "--csv").stdout
     fewer = umts(*words, "radio.bler=0.1", "--runs", 1)
-    assert "ftp-on-fach-sweep has 4 runs at 2 points by now, these among them" in fewer.stderr
-    assert len(umts("export", "ftp-on-fach-sweep", "--csv").stdout.splitlines()) == 5
+    assert "ftp-on-fach-by-radio.bler has 4 runs at 2 points by now, these among them" in fewer.stderr
+    assert len(umts("export", "ftp-on-fach-by-radio.bler", "--csv").stdout.splitlines()) == 5
     assert "without / and @" in umts(*words, "radio.bler=0.1", "--name", "a/b", status=2).stderr

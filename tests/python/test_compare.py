@@ -49,6 +49,12 @@ def test_one_pair_has_no_interval() -> None:
     assert difference.verdict is Verdict.ONE_RUN
 
 
+def test_two_equal_differences_are_too_few_to_tell() -> None:
+    assert compare(runs([1.0, 2.0]), runs([1.5, 2.5]))["x"].verdict is Verdict.TOO_FEW
+    assert compare(runs([1.0, 2.0, 3.0]), runs([1.5, 2.5, 3.5]))["x"].verdict is Verdict.HIGHER
+    assert compare(runs([1.0, 2.0]), runs([1.0, 2.0]))["x"].verdict is Verdict.EQUAL
+
+
 def test_what_one_side_did_not_measure_is_not_compared() -> None:
     assert compare(runs([None, None]), runs([1.0, 2.0]))["x"].verdict is Verdict.NOT_MEASURED
 
@@ -80,3 +86,23 @@ def test_results_of_one_store_are_told_apart_by_name(umts: Umts) -> None:
         names.append(done.stdout.split("result ")[1].split(":")[0])
     answer = json.loads(umts("compare", *names, "--json").stdout)
     assert [answer["first"]["result"], answer["second"]["result"]] == names
+
+
+@pytest.mark.slow
+def test_several_metrics_are_compared(umts: Umts) -> None:
+    for bler in (0.1, 0.3):
+        umts("run", FTP, "--duration", "5 s", "--set", f"radio.bler={bler}", "--runs", 2, "--out", f"o{bler}")
+    metrics = ("--metric", "rto_count", "--metric", "goodput_kbps")
+    shown = umts("compare", "o0.1", "o0.3", *metrics).stdout.splitlines()
+    assert [line.split()[0] for line in shown[-2:]] == ["rto_count", "goodput_kbps"]
+    found = json.loads(umts("compare", "o0.1", "o0.3", *metrics, "--json").stdout)
+    assert list(found["differences"]) == ["rto_count", "goodput_kbps"]
+    assert "no metric 'speed'" in umts("compare", "o0.1", "o0.3", "--metric", "speed", status=2).stderr
+    umts("sweep", FTP, "--set", "duration=5 s", "-P", "radio.bler=0.1,0.3", "--runs", 2, "--name", "two")
+    both = umts("compare", "two@radio.bler=0.1", "two@radio.bler=0.3", *metrics)
+    assert [line for line in both.stdout.splitlines() if line.startswith(("rto_count", "goodput_kbps"))] == [
+        "rto_count", "goodput_kbps (kbit/s)",
+    ]  # fmt: skip
+    found = json.loads(umts("compare", "two@radio.bler=0.1", "two@radio.bler=0.3", *metrics, "--json").stdout)
+    assert found["metrics"] == ["rto_count", "goodput_kbps"]
+    assert {"rto_count", "goodput_kbps"} <= set(found["points"][0])

@@ -101,7 +101,8 @@ def test_a_missing_file_is_an_error_of_the_scenario(tmp_path: Path) -> None:
 
 def test_the_command_says_it_and_fails(umts: Umts, tmp_path: Path) -> None:
     scenario(tmp_path, RENO.replace("pass", "def on_ack(self, **_): raise KeyError('x')"))
-    done = umts("run", tmp_path / "scenario.toml", "--out", tmp_path / "results", status=1)
+    words = ("run", tmp_path / "scenario.toml", "--allow-code", "--out", tmp_path / "results")
+    done = umts(*words, status=1)
     assert "Mine.on_ack raised KeyError" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 import umtslab
-from conftest import FTP, short
-from umtslab import Scenario, Store, open_store, simulate, sweep
+from conftest import FTP
+from umtslab import Scenario, Store, open_store, run_campaign, simulate
+from umtslab.campaign import Campaign
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
@@ -35,8 +36,14 @@ def table_rows(page: str, heading: str) -> list[list[str]]:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A sweep like that of campaigns/fach-error-rate.toml."""
     with open_store(tmp_path_factory.mktemp("docs")) as store:
-        axes: dict[str, list[object]] = {"tcp.variant": ["reno", "newreno"], "radio.bler": [0.1, 0.2]}
-        sweep(short(), axes, runs=2, store=store, series=True)
+        grid: dict[str, list[str | int | float | bool]] = {
+            "tcp.variant": ["reno", "newreno"],
+            "radio.bler": [0.1, 0.2],
+        }
+        settings = {"duration": "20 s"}
+        run_campaign(
+            Campaign("fach-error-rate", FTP, runs=2, series=True, settings=settings, grid=grid), store=store
+        )
         yield store
 
 

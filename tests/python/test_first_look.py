@@ -7,7 +7,7 @@ import json
 import pytest
 from conftest import DSCH, FTP, Umts
 from umtslab import Run, Scenario, simulate
-from umtslab.first_look import first_look, what_of
+from umtslab.first_look import first_look, leading, what_of
 from umtslab.tables import connections_table
 
 
@@ -152,3 +152,14 @@ def test_some_metrics_alone_can_be_asked_for() -> None:
     some = ("pages", "mean_rtt_s", "udp_loss_pct", "goodput_kbps")
     assert first_look(metrics, among=some) == [name for name in first_look(metrics) if name in some]
     assert first_look(metrics, among=some) == ["goodput_kbps", "mean_rtt_s", "udp_loss_pct"]
+
+
+def test_the_time_that_users_wait_for_leads() -> None:
+    assert first_look(run("ftp-on-fach", "20 s").metrics)[0] == "goodput_kbps"
+    split = run("split-download", "60 s").metrics
+    assert (first_look(split)[0], leading(split)) == ("transfer_time_s", "transfer_time_s")
+    web = run("web-cell", "100 s").metrics
+    assert (first_look(web)[0], leading(web)) == ("page_time_s", "page_time_s")
+    file = simulate(Scenario.load(FTP, {"flow.0.traffic": "file", "flow.0.size": "10 kB"}))[0].metrics
+    assert (first_look(file)[0], leading(file)) == ("download_time_s", "download_time_s")
+    assert leading({"goodput_kbps": 1.0}) == leading() == "goodput_kbps"

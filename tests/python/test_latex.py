@@ -49,11 +49,11 @@ def test_every_special_character_of_latex_is_escaped() -> None:
 
 
 def test_a_summary_has_mean_and_interval_in_one_cell_and_no_empty_rows(scenario: Scenario) -> None:
-    text = summary_to_latex(summary_table(simulate(scenario, runs=2)))
+    text = summary_to_latex(summary_table(simulate(scenario, runs=3)))
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert not any("& 0 &" in line for line in rows)
     [goodput] = [line for line in rows if line.startswith("Goodput &")]
-    assert r"& kbit/s & 2 & \num{" in goodput
+    assert r"& kbit/s & 3 & \num{" in goodput
     assert r" \pm " in goodput
 
 

@@ -31,7 +31,7 @@ def runs() -> Runs:
 def test_runs_are_a_table_with_what_differs_in_front(runs: Runs) -> None:
     table = Runs([*runs, *simulate(short(("rlc.max_dat", "5")))]).to_frame()
     assert table.columns[:2] == ["rlc.max_dat", "key"]
-    assert table.select("rlc.max_dat", "seed", "run").rows() == [("3", 1, 0), ("3", 1, 1), ("5", 1, 0)]
+    assert table.select("rlc.max_dat", "seed", "run").rows() == [(3, 1, 0), (3, 1, 1), (5, 1, 0)]
     assert table["goodput_kbps"].to_list()[:2] == [run.metrics["goodput_kbps"] for run in runs]
     assert runs.connections().select("seed", "run", "connection").rows() == [(1, 0, 0), (1, 1, 0)]
     assert runs.series("cwnd")["run"].unique().sort().to_list() == [0, 1]

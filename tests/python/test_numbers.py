@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from umtslab.numbers import estimate, number, with_interval
+from umtslab.numbers import estimate, number, numbers, with_interval
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,28 @@ def test_a_number_alone_has_four_digits_and_whole_ones_all() -> None:
         "1.234e-05",
         "–",
     ]
+
+
+def test_what_is_not_finite_has_a_form() -> None:
+    assert [number(value) for value in (math.nan, math.inf, -math.inf)] == ["–", "∞", "-∞"]
+
+
+def test_a_column_has_as_many_digits_as_tell_its_values_apart() -> None:
+    assert numbers([1500.115, 1501.115, 1501.116]) == ["1500.115", "1501.115", "1501.116"]
+    assert numbers([0.1, 0.3, None, 0.3]) == ["0.1000", "0.3000", "–", "0.3000"]
+    assert numbers([0.3, 0.1 + 0.2]) == ["0.3000", "0.3000"], "they differ by rounding alone"
+    assert numbers([1e-12, 5.0, math.nan]) == ["1.000e-12", "5", "–"]
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=2))
+def test_times_in_nanoseconds_are_told_apart(times: list[int]) -> None:
+    column = [time / 1e9 for time in times]
+    written = numbers(column)
+    assert len(set(written)) == len(set(column))
+
+
+def test_fewer_than_three_equal_values_have_no_interval_of_nothing() -> None:
+    assert estimate(8.0, 0.0, 2) == ("8", "equal in 2 runs")
+    assert with_interval(8.0, 0.0, 2) == "8 (equal in 2 runs)"
+    assert with_interval(8.0, 0.0, 3) == "8 ± 0"
+    assert with_interval(8.0, 0.5, 2) == "8.00 ± 0.50"

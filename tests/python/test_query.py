@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from conftest import FTP, Umts, short
-from umtslab import Scenario, Store, open_store, simulate, sweep
+from conftest import FTP, Umts, command, short, started, tree
+from umtslab import Scenario, Store, open_store, read_store, simulate, sweep
 from umtslab.store.parameters import columns
 from umtslab.store.query import WrongQuery
 
@@ -141,3 +144,131 @@ def test_the_command_writes_parquet_into_a_new_folder(filled: Store, umts: Umts,
     assert len(pl.read_parquet(tmp_path / "data" / "runs.parquet")) == 5
     assert "is there already" in umts(*words, "-o", "data", status=2).stderr
     assert "a whole results folder" in umts("export", "nowhere", "--parquet", "-o", "new", status=2).stderr
+
+
+OUTSIDE = {
+    "copy": "copy (select 1 as x) to '{place}/x.json' (format json)",
+    "copy in a with": "with x as (copy (select 1) to '{place}/x.csv') select * from x",
+    "copy of a pivot": "copy (pivot (select 1 a, 2 b) on a using sum(b)) to '{place}/x.csv'",
+    "explain of copy": "explain analyze copy (select 1) to '{place}/x.csv'",
+    "attach": "attach '{place}/x.db'",
+    "export": "export database '{place}'",
+    "text": "select * from read_text('{file}')",
+    "octets": "select * from read_blob('/etc/hostname')",
+    "csv": "select * from read_csv('{file}')",
+    "a file as a table": "select * from '{file}'",
+    "standard input": "select * from read_csv('/dev/stdin')",
+    "names of files": "select * from glob('/etc/*')",
+    "above": "select * from read_text('{place}/../runs/../../../../../../etc/hostname')",
+    "through a link": "select * from read_text('{place}/link')",
+    "in a text": "select * from query('select * from read_text(''{file}'')')",
+    "serialised": "from json_execute_serialized_sql(json_serialize_sql('from read_text(''{file}'')'))",
+    "network": "select * from read_csv('http://127.0.0.1:9/x')",
+    "extensions": "install httpfs",
+    "loading": "load httpfs",
+    "settings": "set enable_external_access = true",
+    "settings by pragma": "pragma enable_profiling = 'json'",
+    "folder of temporary files": "set temp_directory = '/tmp'",
+    "profile": "select * from enable_profiling(save_location = '{place}/x.json')",
+    "log": "select * from enable_logging(storage = 'file', storage_path = '{place}/log')",
+    "a variable of Python": "select * from secret_frame",
+    "another table": "create table t as select 1",
+    "insert": "insert into runs select * from runs",
+    "drop": "drop table runs",
+    "two commands": "select 1; drop table runs",
+    "nothing": "-- nothing",
+}
+
+
+@pytest.mark.parametrize("attack", OUTSIDE)
+def test_a_query_reads_and_writes_no_file(attack: str, filled: Store, umts: Umts, tmp_path: Path) -> None:
+    secret_frame = pl.DataFrame({"x": [1]})
+    assert len(secret_frame) == 1
+    place = filled.path / "runs"
+    (place / "link").unlink(missing_ok=True)
+    (place / "link").symlink_to("/etc/hostname")
+    (place / "link.csv").write_text("x\n1\n")
+    before = tree(filled.path / "runs")
+    with pytest.raises(WrongQuery):
+        filled.query(OUTSIDE[attack].format(place=place, file=place / "link.csv"))
+    assert tree(filled.path / "runs") == before
+    (place / "link").unlink()
+    (place / "link.csv").unlink()
+
+
+def test_values_without_a_form_elsewhere_are_null_or_text(filled: Store, umts: Umts) -> None:
+    sql = """select corr(seed, goodput_kbps) as c, 'inf'::double as i, interval 3 day as v, 0.50 as d,
+        ['nan'::double, 1.5] as l, {'a': interval 1 hour, 'b': 2} as s, 'a'::blob as b,
+        uuid '12345678-1234-1234-1234-123456789012' as u, date '290000-01-01' as far, 1::bit as t from runs"""
+    words = ("query", sql, "--out", filled.path)
+    [row] = json.loads(umts(*words, "--json").stdout)
+    assert row == {
+        "c": None, "i": None, "v": "3 days", "d": 0.5, "l": [None, 1.5], "s": "{'a': '01:00:00', 'b': 2}",
+        "b": "a", "u": "12345678-1234-1234-1234-123456789012", "far": None, "t": "0" * 31 + "1",
+    }  # fmt: skip
+    shown = umts(*words).stdout.splitlines()[1].split("  ")
+    assert [shown[0], shown[1], shown[2]] == ["–", "–", "3 days"]
+    assert '"[null, 1.5]"' in umts(*words, "--csv").stdout
+
+
+def test_all_types_of_duckdb_have_a_form(filled: Store, umts: Umts) -> None:
+    words = ("query", "select * from test_all_types()", "--out", filled.path)
+    assert len(json.loads(umts(*words, "--json").stdout)) == 3
+    umts(*words)
+    umts(*words, "--csv")
+
+
+def test_names_of_columns_are_escaped(filled: Store, umts: Umts) -> None:
+    shown = umts("query", 'select 1 as "a\x1b[31mb", 2 as ">c", \'x\' as ">d"', "--out", filled.path).stdout
+    assert shown.splitlines()[0].split() == ["a\\u001b[31mb", ">c", ">d"]
+
+
+def test_numbers_have_the_digits_that_tell_rows_apart(filled: Store, umts: Umts) -> None:
+    sql = "select t::double as t from (values (1500.001), (1500.002), (1500.003)) v(t)"
+    shown = umts("query", sql, "--out", filled.path).stdout
+    assert shown.split() == ["t", "1500.001", "1500.002", "1500.003"]
+
+
+def test_ctrl_c_ends_a_query_at_once(filled: Store) -> None:
+    endless = "select sum(a.range * b.range) from range(100000000) a, range(100000000) b"
+    words = command("query", endless, "--out", filled.path)
+    with started(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == ""
+
+
+def test_campaigns_and_points_are_tables(umts: Umts, tmp_path: Path) -> None:
+    campaign = tmp_path / "rates.toml"
+    campaign.write_text(
+        f"""version = 1
+        title = "Rates"
+        scenario = "{FTP}"
+        runs = 2
+        [set]
+        duration = "5 s"
+        [grid]
+        cell.fach.rate = ["32 kbit/s", "0.064 Mbit/s"]
+        tcp.variant = ["reno"]
+        """
+    )
+    umts("sweep", campaign, "--quiet")
+    umts("run", FTP, "--duration", "5 s", "--out", "results")
+    with read_store(tmp_path / "results") as store:
+        [row] = store.query("select * from campaigns").to_dicts()
+        assert row == {
+            "campaign": "rates", "title": "Rates", "seed": 1, "axes": ["cell.fach.rate", "tcp.variant"],
+            "metrics": [], "points": 2, "runs": 4,
+        }  # fmt: skip
+        means = store.query(
+            """select p.point, p."cell.fach.rate" as rate, p."tcp.variant" as variant, count(*) as n
+            from points p join runs r using (key) where p.campaign = 'rates' group by all order by all"""
+        )
+        assert means.rows() == [(0, 32_000.0, "reno", 2), (1, 64_000.0, "reno", 2)]
+        found = dict(store.query("select name, unit from keys").rows())
+    assert found["cell.fach.rate"] == "bit/s"
+    assert found["cell.iub.delay"] == "s"
+    assert found["radio.bler"] == ""
+    assert found["tcp.variant"] is None

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -272,3 +273,74 @@ def test_a_catalogue_whose_flaw_cannot_be_named_is_broken_like_any_other(umts: U
     # SQLite tells of an orphan index by its name, which is no UTF-8.
     catalogue.write_bytes(octets.replace(index, b"sqlite_autoind\xc7\x9a\x9a\xf4\xf2runs"))
     assert umts("export", "store", "--csv").stdout.count("\n") == 3
+
+
+IRREGULAR: dict[str, Callable[[Path], object]] = {
+    "pipe": os.mkfifo,
+    "endless": lambda file: file.symlink_to("/dev/zero"),
+    "folder": Path.mkdir,
+    "loop": lambda file: file.symlink_to(file.name),
+    "huge": lambda file: os.truncate(os.open(file, os.O_CREAT | os.O_RDWR), 10**12),
+}
+"""What may stand in the place of a file: opening it waits, reading it does not end, or fails."""
+
+PLACES = (
+    "runs/KEY/run.json",
+    "runs/KEY/metrics.json",
+    "campaigns/some.json",
+    "catalogue.sqlite",
+    ".staging/lock",
+)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", IRREGULAR)
+def test_what_stands_in_the_place_of_a_file_is_named_and_never_read(
+    kind: str, place: str, made: Path, tmp_path: Path
+) -> None:
+    if kind == "huge" and not place.startswith("campaigns"):
+        pytest.skip("a run is read whole; SQLite reads its header; nothing reads the lock")
+    finished = store_damage.finished
+    (made / "campaigns").mkdir()
+    (made / "campaigns" / "some.json").touch()
+    file = made / place.replace("KEY", first_run(made).name)
+    for path in made.glob("catalogue.sqlite-*"):
+        path.unlink()
+    file.unlink()
+    IRREGULAR[kind](file)
+    export = finished(("export", made, "--csv"), 0, 2)
+    if place.startswith("runs/KEY"):
+        assert f"{file.name} " in export
+    finished(("query", "select count(*) from runs", "--out", made), 0)
+    finished(("report", "some", "--out", made), 2)
+    finished(("doctor", made), 1)
+    run = (*RUN[:-1], made, "--resume")
+    finished(run, 2 if place == ".staging/lock" and kind != "huge" else 0)
+    finished(("doctor", made, "--repair"))
+    finished(("doctor", made))
+    finished(run)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", IRREGULAR)
+@pytest.mark.parametrize("name", ["study.sqlite", "study.json", "study.sqlite-wal"])
+def test_what_stands_in_the_place_of_a_study_is_named(kind: str, name: str, made: Path) -> None:
+    if kind == "huge" and name != "study.json":
+        pytest.skip("SQLite reads no more than its header")
+    finished = store_damage.finished
+    (made / "studies").mkdir()
+    if name == "study.sqlite-wal":
+        with closing(sqlite3.connect(made / "studies" / "study.sqlite")) as db:
+            db.execute("CREATE TABLE x (y)")
+    IRREGULAR[kind](made / "studies" / name)
+    finished(("doctor", made), 1)
+    finished(("report", "study", "--out", made), 2)
+    finished(("doctor", made, "--repair"))
+
+
+def test_a_figure_elsewhere_needs_no_folder_in_the_store(made: Path, umts: Umts, tmp_path: Path) -> None:
+    umts(*RUN, "--series")
+    (made / "figures").write_text("a file, so that no folder can be made")
+    umts("plot", "store", "cwnd", "-o", "elsewhere.png")
+    assert (tmp_path / "elsewhere.png").is_file()

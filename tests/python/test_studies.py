@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from umtslab.cli import main
 from umtslab.studies.optimise import load_optimisation, optimise
 from umtslab.studies.parameters import Parameter
 from umtslab.studies.place import Place
-from umtslab.studies.sensitivity import analyse_sensitivity, load_sensitivity
+from umtslab.studies.sensitivity import Effect, analyse_sensitivity, load_sensitivity
 
 pytestmark = pytest.mark.slow
 
@@ -199,3 +201,74 @@ def test_the_experiments_of_the_reproductions_are_whole_and_named_where_they_exp
         paper = path.parents[1]
         told = "".join((paper / name).read_text() for name in ("README.md", "reasons.toml"))
         assert path.stem in told, f"nothing refers to {path}"
+
+
+def test_edited_trials_are_named_by_doctor_and_by_the_next_search(umts: Umts, tmp_path: Path) -> None:
+    study = written(tmp_path, changed(BEST, "trials = 14", "trials = 3"))
+    first = umts("optimise", study, "--json").stdout
+    file = tmp_path / "results" / "studies" / "study.sqlite"
+    assert "nothing is damaged" in umts("doctor", "results").stdout
+    with closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE trial_values SET value = value + 1 WHERE trial_id = 2")
+    told = umts("doctor", "results", status=1).stdout
+    assert "study study is damaged" in told
+    assert "trial 1 is not as it was written" in told
+    again = umts("optimise", study, "--json")
+    assert again.stdout == first
+    assert "trial 1 is not as it was written; the file is set aside" in again.stderr
+    assert "nothing is damaged" in umts("doctor", "results").stdout
+
+
+def test_doctor_repairs_edited_trials(umts: Umts, tmp_path: Path) -> None:
+    umts("optimise", written(tmp_path, changed(BEST, "trials = 14", "trials = 2")), "--json")
+    file = tmp_path / "results" / "studies" / "study.sqlite"
+    with closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE trial_params SET param_value = 3")
+    umts("doctor", "results", "--repair")
+    assert not file.exists()
+    assert (tmp_path / "results" / "damaged" / "study.sqlite").is_file()
+
+
+def test_the_record_of_a_study_shows_that_it_was_edited(umts: Umts, tmp_path: Path) -> None:
+    umts("optimise", written(tmp_path, changed(BEST, "trials = 14", "trials = 2")), "--json")
+    file = tmp_path / "results" / "studies" / "study.json"
+    file.write_text(file.read_text().replace('"seed": 1', '"seed": 7'))
+    assert "record of study study is damaged" in umts("doctor", "results", status=1).stdout
+    assert "is damaged" in umts("report", "study", status=2).stderr
+
+
+def test_a_scenario_that_breaks_the_bound_is_no_gain(umts: Umts, tmp_path: Path) -> None:
+    text = changed(changed(BEST, "trials = 14", "trials = 6"), "at_most = 12", "at_most = 2")
+    text = changed(
+        text,
+        "[parameters]",
+        '[parameters]\ntcp.advertised_window = { choices = ["2 segments", "30 segments"] }',
+    )
+    shown = umts("optimise", written(tmp_path, text)).stdout
+    assert "The scenario as it is breaks mean_outstanding_segments at most 2 (mean " in shown
+    assert "Feasible against infeasible" in shown
+    assert "differs from" not in shown
+    page = Path(umts("report", "study").stdout.strip())
+    assert "breaks mean_outstanding_segments at most 2" in (tmp_path / page).read_text()
+
+
+def test_shares_that_are_not_known_say_so() -> None:
+    assert Effect("a", 0.4, 0.1, 1.3, 1.7).has_too_few_samples
+    assert Effect("a", 0.1, 0.4, 1.0, 0.1).has_too_few_samples
+    assert not Effect("a", 0.9, 0.1, 1.0, 0.1).has_too_few_samples
+    assert not Effect("a", 0.0, 0.01, 0.0, 0.02).has_too_few_samples, "it is known to be nothing"
+    assert not Effect("a", 0.4, None, 0.5, None).has_too_few_samples
+
+
+def test_sobol_remarks_on_few_samples(umts: Umts, tmp_path: Path) -> None:
+    study = written(tmp_path, MATTERS.replace("[set]", 'method = "sobol"\n[set]'))
+    shown = umts("sensitivity", study).stdout
+    found = json.loads(umts("sensitivity", study, "--json").stdout)["effects"]["goodput_kbps"]
+    few = {key for key, effect in found.items() if effect["too_few_samples"]}
+    assert {line.split()[0] for line in shown.splitlines() if "too few samples" in line} == few
+
+
+def test_pages_of_studies_print_whole() -> None:
+    style = (FTP.parents[1] / "python/umtslab/page/templates/page.html").read_text()
+    printed = style[style.index("@media print") :]
+    assert ".scroll { max-height: none; overflow: visible; }" in printed

@@ -116,7 +116,7 @@ def test_a_precision_that_is_missed_is_told(campaign: str, umts: Umts) -> None:
 def test_a_scenario_file_is_varied_from_the_command_line(umts: Umts) -> None:
     done = umts("sweep", FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=5 s", "--json")
     printed = json.loads(done.stdout)
-    assert printed["campaign"] == "ftp-on-fach-sweep"
+    assert printed["campaign"] == "ftp-on-fach-by-radio.bler"
     assert [point["parameters"] for point in printed["points"]] == [
         {"radio.bler": "0.1"},
         {"radio.bler": "0.2"},

@@ -13,7 +13,7 @@ from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
-from umtslab.simulation import execute
+from umtslab.simulation import check_runs, execute
 from umtslab.task import Task, Watch, side_by_side
 
 if TYPE_CHECKING:
@@ -61,9 +61,12 @@ def sweep(
         If a combination is wrong; nothing is run then.
     umtslab.campaign.CampaignError
         If a key has no values; nothing is run then.
+    ValueError
+        If `runs` is below 1 or `first_run` below 0.
     OSError
         If results cannot be written.
     """
+    check_runs(runs, first_run)
     combinations = grid(axes) if isinstance(axes, Mapping) else axes
     cells = points(as_scenario(scenario), combinations)
     numbers = range(first_run, first_run + runs)

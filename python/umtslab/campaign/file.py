@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 
 from umtslab.campaign.errors import CampaignError
@@ -24,6 +26,9 @@ MOST_POINTS = 1_000_000
 MOST_RUNS = 10_000_000
 """What one campaign runs: more would take minutes to be listed, and weeks to be run."""
 
+
+_LONGEST_NAME = 120
+"""Characters of a name that is made of keys."""
 
 _DIVIDE = "divide the campaign; --plan shows it as it is"
 
@@ -49,6 +54,14 @@ class Campaign:
     zipped: Mapping[str, Sequence[Value]] = field(default_factory=dict)
     listed: Sequence[Mapping[str, Value]] = ()
     where: str = ""
+    metrics: tuple[str, ...] = ()
+    """What tables, pages and figures of the campaign show; by default the metric that tells most."""
+    named: bool = True
+    """Whether somebody chose its name; otherwise the name follows from the keys."""
+    allow_code: bool = True
+    """Whether scenarios may name Python classes, which run as programs."""
+    allow_typed_code: bool = False
+    """Without `allow_code`: whether overrides may name them."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -133,7 +146,11 @@ class Campaign:
         if (key := no_overlap(parameters, taken)) is not None:
             raise CampaignError(f"{self}: {key} is in [zip] or [[list]], so -P cannot vary it by itself")
         settings = {key: value for key, value in self.settings.items() if key not in parameters}
-        return replace(self, grid={**self.grid, **parameters}, settings=settings)
+        return replace(self, grid={**self.grid, **parameters}, settings=settings)._with_own_name()
+
+    def _with_own_name(self) -> Campaign:
+        """The same, called after its scenario and the varied keys unless somebody chose a name."""
+        return self if self.named else replace(self, name=name_of_keys(self.scenario.stem, self.axes))
 
     def with_settings(self, settings: Iterable[tuple[str, Value]]) -> Campaign:
         """The same with other values for keys that are not varied."""
@@ -170,7 +187,7 @@ def load_campaign(path: Path) -> Campaign:
     """
     table = read_toml(path)
     if SCENARIO not in table and not any(part in table for part in PARTS):
-        return Campaign(f"{path.stem}-sweep", path)
+        return Campaign(name_of_keys(path.stem, ()), path, named=False)
     table.version()
     campaign = Campaign(
         name=table.text("name", path.stem),
@@ -186,11 +203,21 @@ def load_campaign(path: Path) -> Campaign:
         zipped=table.table("zip").lists(),
         listed=[row.values() for row in table.rows("list")],
         where=table.text("where", ""),
+        metrics=read_metrics(table),
     )
     check_name(table, campaign.name)
     table.done()
     _check(table, campaign)
     return campaign
+
+
+def name_of_keys(scenario: str, keys: Sequence[str]) -> str:
+    """The name of a campaign without a file: ``ftp-on-fach-by-radio.bler-tcp.variant``."""
+    name = f"{scenario}-by-{'-'.join(keys)}" if keys else f"{scenario}-sweep"
+    plain = re.sub(r"[^\w.+-]", "_", name)
+    if len(plain) <= _LONGEST_NAME:
+        return plain
+    return f"{plain[:_LONGEST_NAME]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
 
 
 def read_precision(table: Table) -> Precision | None:
@@ -208,6 +235,18 @@ def read_precision(table: Table) -> Precision | None:
     if found.most < found.least:
         raise inner.wrong("most", f"{found.most} runs at most are fewer than the least, {found.least}")
     return found
+
+
+def read_metrics(table: Table) -> tuple[str, ...]:
+    """The key ``metrics``, if there is one: names of metrics, each once."""
+    if "metrics" not in table:
+        return ()
+    names = [str(name) for name in table.listed("metrics")]
+    for name in names:
+        check_metric(table, "metrics", name)
+        if names.count(name) > 1:
+            raise table.wrong("metrics", f"{name} is listed twice")
+    return tuple(names)
 
 
 def check_metric(table: Table, key: str, metric: str) -> None:

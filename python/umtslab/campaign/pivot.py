@@ -64,7 +64,7 @@ class Pivot:
             else [value_label(value) for value in self.row_values]
         )
         rows = [
-            [escape(name), *(mean(cell.mean, cell.ci95) for cell in self._row(row))]
+            [escape(name), *(mean(cell.mean, cell.ci95, cell.n) for cell in self._row(row))]
             for name, row in zip(names, self.row_values, strict=True)
         ]
         of_rows = with_unit(key_label(self.rows), unit)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import Campaign
 from umtslab.campaign.points import Point
-from umtslab.campaign.study import check_name, common_seed, each_point
+from umtslab.campaign.study import check_name, common_seed, each_point, with_free_name
 from umtslab.run import Identity
 from umtslab.version import code_version
 
@@ -77,6 +77,7 @@ def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
         raise CampaignError(f"{place}: where holds for none of the first {_TRIED:,} points of {count:,}")
     seed = common_seed(campaign, points[0])
     if store is not None:
+        campaign = with_free_name(campaign, seed, store)
         check_name(campaign, seed, store)
     lacking = _Lacking(campaign, seed, store)
     planned = tuple(

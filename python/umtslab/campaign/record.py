@@ -6,6 +6,7 @@ which takes every run from the store.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,10 +16,14 @@ from typing import TYPE_CHECKING, Any
 from umtslab.analyse.statistics import Summary, summarise_metrics
 from umtslab.campaign.errors import CampaignError
 from umtslab.changes import Changes, in_words
+from umtslab.first_look import leading
+from umtslab.metrics import units
 from umtslab.run import Run
 from umtslab.runs import Runs
-from umtslab.store.seal import sealed, unsealed
-from umtslab.whole_files import whole_file
+from umtslab.store.campaign_tables import campaign_content
+from umtslab.store.damaged import set_aside
+from umtslab.store.seal import sealed
+from umtslab.whole_files import irregular, whole_file
 
 if TYPE_CHECKING:
     from umtslab.store import StoreReader
@@ -60,6 +65,13 @@ class Record:
     axes: tuple[str, ...]
     seed: int
     cells: tuple[Cell, ...]
+    metrics: tuple[str, ...] = ()
+    """The metrics that the campaign's file names."""
+
+    @property
+    def shown_metrics(self) -> tuple[str, ...]:
+        """The metrics to show: those of its file, or else the one that tells most of its results."""
+        return self.metrics or (leading(*(run.metrics for cell in self.cells for run in cell.runs)),)
 
     @cached_property
     def changes(self) -> Changes:
@@ -83,12 +95,15 @@ def save_record(store: Path, record: Record) -> Path:
         "title": record.title,
         "axes": record.axes,
         "seed": record.seed,
+        **({"metrics": record.metrics} if record.metrics else {}),
         "points": [
             {"parameters": dict(cell.parameters), "runs": [run.key for run in cell.runs]}
             for cell in record.cells
         ],
     }
     path = folder / f"{record.name}.json"
+    if irregular(path) is not None:
+        set_aside(store, [path])
     with whole_file(path) as file:
         file.write(sealed(content).encode())
     return path
@@ -108,10 +123,10 @@ def load_record(store: StoreReader, name: str) -> Record | None:
         If what the store says of it is not as it was written, or another version wrote it.
     """
     path = store.path / "campaigns" / f"{name}.json"
-    if "/" in name or not path.is_file():
+    if "/" in name or "\0" in name or not os.path.lexists(path):
         return None
     try:
-        content = unsealed(path)
+        content = campaign_content(path)
         if content["format"] != FORMAT:
             layout = content["format"]
             raise CampaignError(f"{path}: layout {layout}, but this version reads layout {FORMAT}")
@@ -120,9 +135,11 @@ def load_record(store: StoreReader, name: str) -> Record | None:
             Cell(point["parameters"], tuple(runs[key] for key in point["runs"] if key in runs))
             for point in content["points"]
         )
-        return Record(content["name"], content["title"], tuple(content["axes"]), content["seed"], cells)
+        metrics = tuple(name for name in content.get("metrics", ()) if name in units())
+        axes = tuple(content["axes"])
+        return Record(content["name"], content["title"], axes, content["seed"], cells, metrics)
     except CampaignError:
         raise
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError) as error:
         how = "umts sweep with the campaign's file makes it anew, and takes its runs from the store"
         raise DamagedRecord(f"{path} is damaged ({error}): {how}") from error

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary
 from umtslab.campaign.points import Point
+from umtslab.columns_of_keys import column, unit
 from umtslab.runs import Runs
 
 if TYPE_CHECKING:
@@ -44,53 +46,72 @@ class PointResults(list[PointResult]):
     """The cells of a grid in their order."""
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per run: the parameters of its point, who it is, all its metrics."""
-        import polars as pl
+        """One row per run: the parameters of its point, who it is, all its metrics.
 
+        A quantity is a number in s, bit/s or B, as `key_units` names it.
+        """
         from umtslab.export import runs_table
 
-        tables = [_under(one.point, runs_table(one.runs)) for one in self]
-        return pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()
+        return self._stacked([runs_table(one.runs) for one in self])
 
     def summary(self) -> pl.DataFrame:
         """One row per point and metric: unit, n, mean, sd and half width of the 95 % interval."""
-        import polars as pl
-
         from umtslab.export import summary_table
 
-        tables = [_under(one.point, summary_table(one.runs)) for one in self]
-        return pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()
+        return self._stacked([summary_table(one.runs) for one in self])
+
+    def key_units(self) -> dict[str, str]:
+        """The units of the parameters that are quantities: ``{"flow.size": "B"}``."""
+        found = {key: unit(self._values(key)) for key in self._keys()}
+        return {key: one for key, one in found.items() if one}
+
+    def __repr__(self) -> str:
+        """As in ``PointResults(4 points of radio.bler, tcp.variant)``."""
+        return f"PointResults({len(self)} points of {', '.join(self._keys()) or 'nothing'})"
+
+    def _keys(self) -> list[str]:
+        return list(dict.fromkeys(key for result in self for key in result.point.overrides))
+
+    def _values(self, key: str) -> list[object]:
+        return [_plain(result.point.overrides.get(key)) for result in self]
+
+    def _stacked(self, tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+        """The tables of the points below each other, with the parameters of each in front."""
+        import polars as pl
+
+        columns = [column(key, self._values(key)) for key in self._keys()]
+        under = [
+            table.select(*(pl.lit(one[row], one.dtype).alias(one.name) for one in columns), pl.all())
+            for row, table in enumerate(tables)
+        ]
+        return pl.concat(under, how="diagonal_relaxed") if under else pl.DataFrame()
 
     def _repr_html_(self) -> str:
         from umtslab.columns import Table
         from umtslab.first_look import first_look
         from umtslab.metrics import units
         from umtslab.notebook import caption, table
-        from umtslab.numbers import with_interval
 
         means = [{name: one.mean for name, one in result.summary().items()} for result in self]
         names = first_look(*means)[:_MOST_COLUMNS]
-        keys = list(dict.fromkeys(key for result in self for key in result.point.overrides))
+        keys = self._keys()
         unit_of = units()
         units_of = [f"{name} ({unit_of[name]})" if unit_of[name] else name for name in names]
         rows = Table(*keys, ">n", *(f">{name}" for name in units_of))
         for result in self[:_MOST_ROWS]:
             summary = result.summary()
             at = [str(result.point.overrides.get(key, "")) for key in keys]
-            values = [with_interval(summary[name].mean, summary[name].ci95) for name in names]
+            values = [_written(summary[name]) for name in names]
             rows.add_row(*at, str(len(result.runs)), *values)
         left_out = f"the first {_MOST_ROWS}" if len(self) > _MOST_ROWS else ""
         return caption(f"{len(self)} points", left_out) + table(rows)
 
 
-def _under(point: Point, table: pl.DataFrame) -> pl.DataFrame:
-    """A table with the point's parameters in front."""
-    import polars as pl
+def _written(summary: Summary) -> str:
+    from umtslab.numbers import with_interval
 
-    return table.select(
-        *(pl.lit(_plain(value)).alias(key) for key, value in point.overrides.items()), pl.all()
-    )
+    return with_interval(summary.mean, summary.ci95, summary.n)
 
 
 def _plain(value: object) -> object:
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from umtslab.campaign.points import Point
 from umtslab.campaign.record import Cell, DamagedRecord, Record, load_record, save_record
 from umtslab.progress import Progress
 from umtslab.run import Run
-from umtslab.scenario import Scenario
+from umtslab.scenario import Scenario, refuse_code
 from umtslab.simulation import execute
 from umtslab.task import Task, Watch, side_by_side
 
@@ -99,6 +100,10 @@ class Study:
         wanted = (task.identity for task in self.tasks())
         self.finished |= store.get_all(wanted, series=self.campaign.series)
 
+    def choose_name(self, store: StoreReader) -> None:
+        """Give a campaign without a chosen name one that stands for no other plan in the store."""
+        self.campaign = with_free_name(self.campaign, self.seed, store)
+
     def check_name(self, store: StoreReader) -> None:
         """Refuse a name under which the store has another plan.
 
@@ -119,7 +124,8 @@ class Study:
     def record(self) -> Record:
         """What there is by now, for the store and for people."""
         cells = [Cell(dict(point.overrides), tuple(self._runs_of(point))) for point in self.points]
-        return Record(self.campaign.name, self.campaign.title, self.campaign.axes, self.seed, tuple(cells))
+        campaign = self.campaign
+        return Record(campaign.name, campaign.title, campaign.axes, self.seed, tuple(cells), campaign.metrics)
 
     def missed(self) -> list[Cell]:
         """The points that the asked-for precision was missed at."""
@@ -160,6 +166,19 @@ class Study:
         return runs
 
 
+def with_free_name(campaign: Campaign, seed: int, store: StoreReader) -> Campaign:
+    """The campaign itself if its name was chosen; else under the first name that stands for no other plan.
+
+    Names are the campaign's own, and the same with ``-2``, ``-3`` and so on behind it.
+    """
+    for number in itertools.count(2):
+        if campaign.named or _other_plan(campaign, seed, store) is None:
+            return campaign
+        first = campaign.name if number == 2 else campaign.name.rpartition("-")[0]
+        campaign = replace(campaign, name=f"{first}-{number}")
+    raise AssertionError("numbers do not end")
+
+
 def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
     """Refuse a name under which the store has another plan.
 
@@ -168,6 +187,15 @@ def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
     CampaignError
         If it has one.
     """
+    if (why := _other_plan(campaign, seed, store)) is not None:
+        raise CampaignError(
+            f"{store.path} has a campaign {campaign.name!r} of another plan: {why}; "
+            "a name of its own (--name) keeps this one beside it"
+        )
+
+
+def _other_plan(campaign: Campaign, seed: int, store: StoreReader) -> str | None:
+    """Why the name of a campaign stands for another plan in the store; None if it does not."""
 
     def hash_at(parameters: Mapping[str, Any]) -> str | None:
         try:
@@ -176,12 +204,7 @@ def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
             return None
 
     old = _kept(campaign, store)
-    why = None if old is None else other_plan(old, campaign.axes, seed, hash_at)
-    if why is not None:
-        raise CampaignError(
-            f"{store.path} has a campaign {campaign.name!r} of another plan: {why}; "
-            "a name of its own (--name) keeps this one beside it"
-        )
+    return None if old is None else other_plan(old, campaign.axes, seed, hash_at)
 
 
 def _kept(campaign: Campaign, store: StoreReader) -> Record | None:
@@ -246,12 +269,15 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
     if place not in bases:
         bases[place] = _base(campaign, place)
     try:
-        return Point(combination, bases[place].with_overrides(values))
+        point = Point(combination, bases[place].with_overrides(values))
     except _core.ScenarioError as error:
         listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
         key = error.key
         place_of_key = str(campaign) if key is None or key not in values else campaign.place_of(key)
         raise CampaignError(f"{place_of_key}: the point {listed} makes no scenario\n{error}") from error
+    if not campaign.allow_code:
+        refuse_code(point.scenario, overrides_may=campaign.allow_typed_code)
+    return point
 
 
 def _base(campaign: Campaign, place: Path) -> Scenario:
@@ -305,6 +331,7 @@ def run_campaign(
     """
     chosen = campaign if isinstance(campaign, Campaign) else load_campaign(Path(campaign))
     study = Study(chosen.with_parameters(parameters or {}))
+    study.choose_name(store)
     study.check_name(store)
     study.run(store, workers or Workers(), watch, watch.expect if isinstance(watch, Progress) else None)
     study.keep(store)

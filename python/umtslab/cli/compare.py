@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.campaign.record import Cell, Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import METRIC, RESULT, add_all, add_json, add_out
+from umtslab.cli.options import RESULT, add_all, add_json, add_out, add_values
 from umtslab.cli.results import find_runs
 from umtslab.comparison import Comparison, Verdict
 from umtslab.comparison import compare as compare_runs
@@ -27,40 +28,43 @@ def options(parser: Parser) -> None:
         "Runs of the same seed and number met the same radio and are compared pair by pair: the"
         " second minus the first, with 95 % intervals. A metric is called higher or lower only "
         "if 0 lies outside the interval.",
-        "Of campaigns, the points with equal parameters are compared, one metric of them; NAME@KEY=VALUE are "
-        "the points with that value.",
+        "Of campaigns, the points with equal parameters are compared; NAME@KEY=VALUE are the points with "
+        "that value.",
     )
     parser.add_argument("first", metavar="RESULT", help="What to compare with.")
     parser.add_argument("second", metavar="RESULT", help="What is compared.")
     shown = parser.add_argument_group("what is shown")
-    shown.add_argument(
+    add_values(
+        shown,
         "--metric",
-        metavar="NAME",
-        default=METRIC,
-        help=f"Of campaigns: what is compared (default: {METRIC}).",
+        "NAME",
+        "What is compared; may be repeated (default: a first look; of campaigns the metrics of the first's "
+        "file, else the time of a page, transfer or file, else goodput_kbps).",
     )
     add_out(shown, "Where results are looked up by name")
     add_all(shown)
     add_json(shown)
 
 
-def compare(first: str, second: str, *, metric: str, out: Path, show_all: bool, json: bool) -> int:
+def compare(first: str, second: str, *, metric: Sequence[str], out: Path, show_all: bool, json: bool) -> int:
     """Print the differences between two results; arguments as `options` declares them."""
+    for name in metric:
+        if name not in units():
+            raise UsageError(unknown(name))
     sides = find_campaign(first, out), find_campaign(second, out)
     if sides[0] is not None and sides[1] is not None:
-        return _compare_points(sides[0], sides[1], metric, as_json=json)
+        metrics = tuple(metric) or sides[0].shown_metrics
+        return _compare_points(sides[0], sides[1], metrics, as_json=json)
     one, two = find_runs(first, out), find_runs(second, out)
     comparison = compare_runs(one, two)
     if json:
-        print(json_text.dumps(_as_json(comparison, one, two), indent=1, allow_nan=False))
+        print(json_text.dumps(_as_json(comparison, one, two, metric), indent=1, allow_nan=False))
     else:
-        _print(comparison, one, two, show_all=show_all)
+        _print(comparison, one, two, metric, show_all=show_all)
     return 0
 
 
-def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool) -> int:
-    if metric not in units():
-        raise UsageError(unknown(metric))
+def _compare_points(first: Record, second: Record, metrics: Sequence[str], *, as_json: bool) -> int:
     others = {_key(cell): cell for cell in second.cells}
     pairs = [(cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
     rows = [(one, compare_runs(one.runs, two.runs)) for one, two in pairs if one.runs and two.runs]
@@ -68,23 +72,36 @@ def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool
         raise UsageError("no point of the one has the parameters of a point of the other: say NAME@KEY=VALUE")
     if as_json:
         points = [
-            {"parameters": dict(cell.parameters), "pairs": found.pairs, metric: found[metric].as_dict()}
+            {
+                "parameters": dict(cell.parameters),
+                "pairs": found.pairs,
+                **{metric: found.of(metric).as_dict() for metric in metrics},
+            }
             for cell, found in rows
         ]
-        print(json_text.dumps({"metric": metric, "points": points}, indent=1, allow_nan=False))
+        named = {"metric": metrics[0], "metrics": list(metrics)}
+        print(json_text.dumps({**named, "points": points}, indent=1, allow_nan=False))
         return 0
+    for number, metric in enumerate(metrics):
+        if number:
+            print()
+        _print_points(first.axes, metric, rows)
+    return 0
+
+
+def _print_points(axes: Sequence[str], metric: str, rows: Sequence[tuple[Cell, Comparison]]) -> None:
     from umtslab.columns import Table, show
     from umtslab.numbers import estimate, number
 
     headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
-    table = Table(*first.axes, *headings)
+    table = Table(*axes, *headings)
     for cell, found in rows:
-        row = found[metric]
+        row = found.of(metric)
         table.add_row(
-            *(str(cell.parameters.get(key, "")) for key in first.axes),
+            *(str(cell.parameters.get(key, "")) for key in axes),
             number(row.first.mean),
             number(row.second.mean),
-            *estimate(row.difference, row.ci95),
+            *estimate(row.difference, row.ci95, row.n),
             number(row.percent, 2),
             str(found.pairs),
             row.verdict.value,
@@ -92,19 +109,21 @@ def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool
     unit = units().get(metric, "")
     print(f"{metric} ({unit})\n" if unit else f"{metric}\n")
     show(table)
-    return 0
 
 
 def _key(cell: Cell) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((key, str(value)) for key, value in cell.parameters.items()))
 
 
-def _as_json(comparison: Comparison, one: list[Run], two: list[Run]) -> dict[str, object]:
+def _as_json(
+    comparison: Comparison, one: list[Run], two: list[Run], metrics: Sequence[str]
+) -> dict[str, object]:
+    rows = [comparison.of(metric) for metric in metrics] or comparison.differences
     return {
         "first": _who(one),
         "second": _who(two),
         "pairs": comparison.pairs,
-        "differences": {difference.metric: difference.as_dict() for difference in comparison.differences},
+        "differences": {row.metric: row.as_dict() for row in rows},
     }
 
 
@@ -118,21 +137,23 @@ def _who(runs: list[Run]) -> dict[str, object]:
     }
 
 
-def _print(comparison: Comparison, one: list[Run], two: list[Run], *, show_all: bool) -> None:
+def _print(
+    comparison: Comparison, one: list[Run], two: list[Run], metrics: Sequence[str], *, show_all: bool
+) -> None:
     from umtslab.columns import Table, show
     from umtslab.numbers import estimate, number
 
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
-    names = sorted(measured) if show_all else _first_look(comparison)
+    names = list(metrics) or (sorted(measured) if show_all else _first_look(comparison))
     unit_of = units()
     table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "second is")
     for name in names:
-        row = measured[name]
+        row = comparison.of(name)
         table.add_row(
             name,
             number(row.first.mean),
             number(row.second.mean),
-            *estimate(row.difference, row.ci95),
+            *estimate(row.difference, row.ci95, row.n),
             number(row.percent, 2),
             unit_of.get(name, ""),
             row.verdict.value,

@@ -38,6 +38,7 @@ _WRONG = (
     "umtslab.reproduce.errors.BadData",
     "umtslab.reproduce.errors.UnknownSelection",
     "umtslab.run.MissingSeries",
+    "umtslab.scenario.CodeNotAllowed",
     "umtslab.store.folder.OtherLayout",
     "umtslab.store.query.WrongQuery",
     "umtslab.store.reader.RunNotFound",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import add_dask, add_jobs, add_json, add_out, add_quiet
+from umtslab.cli.options import add_allow_code, add_dask, add_jobs, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
@@ -37,6 +38,7 @@ def options(parser: Parser) -> None:
     )
     add_jobs(work, "Worker threads for the runs of a trial")
     add_dask(work)
+    add_allow_code(work)
     results = parser.add_argument_group("results")
     add_out(results, "Where results go, Optuna's study (studies/NAME.sqlite) among them")
     add_json(results)
@@ -44,11 +46,20 @@ def options(parser: Parser) -> None:
 
 
 def optimise(
-    study: Path, *, trials: int | None, jobs: int | None, dask: str | None, out: Path, json: bool, quiet: bool
+    study: Path,
+    *,
+    trials: int | None,
+    jobs: int | None,
+    dask: str | None,
+    allow_code: bool,
+    out: Path,
+    json: bool,
+    quiet: bool,
 ) -> int:
     """Find the parameters that give the best mean of a metric and keep the constraints."""
     check_purpose(study, "optimise")
     wanted = load_optimisation(study)
+    wanted = replace(wanted, frame=replace(wanted.frame, allow_code=allow_code))
     if trials is not None:
         if trials < 1:
             raise UsageError(f"--trials takes a number of at least 1, not {trials}")
@@ -86,6 +97,7 @@ def _as_json(outcome: Outcome, command: str) -> dict[str, Any]:
         else {
             **_trial_json(ranking[0]),
             "gain": outcome.gain(ranking[0]).as_dict(),
+            "as_it_is_breaks": [str(constraint) for constraint in outcome.broken(outcome.as_it_is)],
             "command": command,
         },
     }
@@ -105,7 +117,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
 def _print(outcome: Outcome, command: str) -> None:
     from umtslab.columns import Table, heading, show
     from umtslab.metrics import units
-    from umtslab.numbers import estimate, with_interval
+    from umtslab.numbers import estimate
 
     study = outcome.study
     keys = [parameter.key for parameter in study.frame.parameters]
@@ -118,9 +130,9 @@ def _print(outcome: Outcome, command: str) -> None:
         cells: list[str] = []
         for constraint in study.constraints:
             found = trial.limits[str(constraint)]
-            cells += estimate(found.mean, found.ci95)
+            cells += estimate(found.mean, found.ci95, found.n)
         values = [str(trial.parameters.get(key, "")) for key in keys]
-        reached = estimate(trial.objective.mean, trial.objective.ci95)
+        reached = estimate(trial.objective.mean, trial.objective.ci95, trial.objective.n)
         table.add_row(name, *values, *reached, *cells)
 
     ranking = outcome.ranking()
@@ -137,11 +149,33 @@ def _print(outcome: Outcome, command: str) -> None:
     show(table)
     if not ranking:
         return
-    gain = outcome.gain(ranking[0])
     print()
-    if gain.mean is not None:
-        shown = f"{with_interval(gain.mean, gain.ci95)} {unit}".rstrip()
-        print(f"The best differs from the scenario as it is by {shown} (paired).")
-    if not ranking[0].sure:
-        print("Its mean keeps the constraints, its 95 % interval does not: give the study more runs.")
+    for line in _compared(outcome, ranking[0]):
+        print(line)
     print(f"Again: {command}")
+
+
+def _compared(outcome: Outcome, best: Trial) -> Iterator[str]:
+    """The best trial against the scenario as it is, in sentences."""
+    from umtslab.metrics import units
+    from umtslab.numbers import number, with_interval
+
+    study = outcome.study
+    broken = outcome.broken(outcome.as_it_is)
+    for constraint in broken:
+        found, kept = outcome.as_it_is.limits[str(constraint)].mean, best.limits[str(constraint)].mean
+        yield (
+            f"The scenario as it is breaks {constraint} (mean {number(found)}), the best trial keeps it "
+            f"(mean {number(kept)})."
+        )
+    gain = outcome.gain(best)
+    unit = units().get(study.metric, "")
+    if broken:
+        yield "Feasible against infeasible: the difference of their objectives is no gain."
+    elif gain.mean == 0 and gain.ci95 == 0:
+        yield f"The best has the same {study.metric} as the scenario as it is in all {gain.n} pairs of runs."
+    elif gain.mean is not None:
+        shown = f"{with_interval(gain.mean, gain.ci95, gain.n)} {unit}".rstrip()
+        yield f"The best differs from the scenario as it is by {shown} (paired)."
+    if not best.sure:
+        yield "Its mean keeps the constraints, its 95 % interval does not: give the study more runs."

@@ -90,6 +90,16 @@ def add_budget(options: Options, more: str = ": --set measure.budget=true") -> N
     add_flag(options, "--budget", f"Divide the time of every TCP connection among its causes{more}.")
 
 
+def add_allow_code(options: Options) -> None:
+    """``--allow-code``, for verbs that run scenarios."""
+    add_flag(
+        options,
+        "--allow-code",
+        "Run Python classes that the file names: they are programs, and can do all that you can. A class "
+        "typed with --set needs no permission.",
+    )
+
+
 def add_flag(options: Options, name: str, what: str, *others: str) -> None:
     """An option without a value."""
     options.add_argument(name, *others, action="store_true", help=what)

@@ -95,6 +95,8 @@ def plot(
         figure, path = _drawn(results, kind, wanted, axes, look, out)
     except (NobodyChosen, UnknownFont) as error:
         raise UsageError(str(error)) from None
+    if output is None:
+        path.parent.mkdir(exist_ok=True)
     save(figure, output or path)
     print(output or path)
     return 0
@@ -162,6 +164,4 @@ def _beside(folder: Path | None, name: str) -> Path:
 
 
 def _in_figures(store: Path, name: str) -> Path:
-    figures = store / "figures"
-    figures.mkdir(exist_ok=True)
-    return figures / name
+    return store / "figures" / name

@@ -10,7 +10,7 @@ from umtslab.whole_files import whole_text
 _MARKS = {
     "reproduce": ("the plan of a reproduction", {"claims"}),
     "optimise": ("a study that optimises", {"constraint", "objective", "trials"}),
-    "sensitivity": ("a study of what matters", {"method", "metrics", "samples"}),
+    "sensitivity": ("a study of what matters", {"method", "parameters", "samples"}),
     "sweep": ("a campaign", {"grid", "list", "where", "zip"}),
     "run": ("a scenario", {"extends", "ue"}),
 }
@@ -45,4 +45,6 @@ def _purposes(path: Path) -> list[str]:
         keys = tomllib.loads(whole_text(path) if path.is_file() else "").keys()
     except (OSError, ValueError, RecursionError):
         return []
-    return [verb for verb, (_, marks) in _MARKS.items() if marks & keys]
+    found = [verb for verb, (_, marks) in _MARKS.items() if marks & keys]
+    # Both kinds of studies have parameters.
+    return [verb for verb in found if verb != "sensitivity" or "optimise" not in found]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json as json_text
+import math
+import os
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +15,9 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_flag, add_json, add_out, add_output
 from umtslab.cli.output_files import check_folder
 from umtslab.cli.results import read_results
-from umtslab.printable import write_data
+from umtslab.exit_status import INTERRUPTED
+from umtslab.printable import printable, write_data
+from umtslab.store.interruptible import Abandoned
 from umtslab.store.reader import is_store
 
 if TYPE_CHECKING:
@@ -25,9 +30,11 @@ def options(parser: Parser) -> None:
     """What can be typed behind ``umts query``."""
     parser.explain(
         "The table `runs` has a row per run, with a column for every parameter, as a number in s, bit/s or "
-        "octets where it is one, and for every metric. `connections` has a row per TCP connection, and each "
+        "bytes where it is one, and for every metric. `connections` has a row per TCP connection, and each "
         "recorded time series is a table of its own name. Names with a dot stand in double quotes, as in "
-        'select "radio.bler" from runs. The SQL is DuckDB\'s; nothing in the folder is changed.',
+        'select "radio.bler" from runs. `campaigns` has a row per campaign, `points` a row per run of each '
+        "point, `keys` the units of parameters. The SQL is DuckDB's. It can neither read nor write any file, "
+        "and nothing in the folder is changed.",
     )
     parser.add_argument("sql", metavar="SQL", help="The question: a text in quotes, or - for standard input.")
     add_flag(parser, "--csv", "Comma-separated values.")
@@ -39,12 +46,18 @@ def options(parser: Parser) -> None:
 def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) -> int:
     """Answer a question about stored runs; arguments as `options` declares them."""
     if csv and json:
-        raise UsageError("--csv and --json are two forms of one answer: say one of them")
+        raise UsageError("--csv and --json exclude each other: give one of them")
     kind = _kind(output, csv=csv, json=json)
     if not is_store(out):
         raise UsageError(f"{out} is no results folder: say --out FOLDER")
+    text = sys.stdin.read() if sql == "-" else sql
     with read_results(out) as store:
-        answer = store.query(sys.stdin.read() if sql == "-" else sql)
+        try:
+            answer = store.query(text)
+        except Abandoned:
+            # The thread of the query does not end, and Python would wait for the database at its own end.
+            sys.stdout.flush()
+            os._exit(INTERRUPTED)
     if kind == "":
         _show(answer)
     elif output is None:
@@ -71,25 +84,56 @@ def _kind(output: Path | None, *, csv: bool, json: bool) -> str:
 
 def _as_bytes(answer: pl.DataFrame, kind: str) -> bytes:
     if kind == ".csv":
-        return answer.write_csv().encode()
+        return _flat(answer).write_csv().encode()
     if kind == ".json":
-        return (json_text.dumps(answer.to_dicts(), indent=1, default=str) + "\n").encode()
+        rows = [{name: _plain(value) for name, value in row.items()} for row in answer.to_dicts()]
+        return (json_text.dumps(rows, indent=1, default=str, allow_nan=False) + "\n").encode()
     content = io.BytesIO()
     answer.write_parquet(content)
     return content.getvalue()
 
 
+def _plain(value: object) -> object:
+    """A value as JSON has it: null for numbers that are not finite, numbers for decimals."""
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def _flat(answer: pl.DataFrame) -> pl.DataFrame:
+    """The answer with lists and structs as JSON, which CSV has no form for."""
+    import polars as pl
+
+    def text(column: pl.Series) -> pl.Series:
+        rows = column.to_list()
+        return pl.Series(
+            column.name,
+            [None if row is None else json_text.dumps(_plain(row), default=str) for row in rows],
+            dtype=pl.String,
+        )
+
+    nested = [column for column in answer if column.dtype.is_nested()]
+    return answer.with_columns(text(column) for column in nested)
+
+
 def _show(answer: pl.DataFrame) -> None:
     from umtslab.columns import Table, show
-    from umtslab.numbers import NOTHING, number
 
-    def cell(value: object) -> str:
-        if isinstance(value, float):
-            return number(value)
-        return NOTHING if value is None else str(value)
-
-    right = [dtype.is_numeric() for dtype in answer.dtypes]
-    table = Table(*(f">{name}" if one else name for name, one in zip(answer.columns, right, strict=True)))
-    for row in answer.iter_rows():
-        table.add_row(*(cell(value) for value in row))
+    table = Table(*(">" if column.dtype.is_numeric() else "" for column in answer))
+    table.headings = [printable(name) for name in answer.columns]
+    for row in zip(*(_cells(column) for column in answer), strict=True):
+        table.add_row(*row)
     show(table)
+
+
+def _cells(column: pl.Series) -> list[str]:
+    """The values of a column as text; numbers with as many digits as tell them apart."""
+    from umtslab.numbers import NOTHING, numbers
+
+    if column.dtype.is_float():
+        return numbers(column)
+    return [NOTHING if value is None else str(value) for value in column.to_list()]

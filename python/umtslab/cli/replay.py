@@ -13,7 +13,7 @@ from umtslab.cli.options import add_out
 from umtslab.cli.results import find_runs
 from umtslab.emulate.session import RECORDING
 from umtslab.exit_status import FAILED
-from umtslab.scenario import Scenario
+from umtslab.scenario import Scenario, refuse_code
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
@@ -46,8 +46,10 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
     card = json.loads((folder / "emulation.json").read_text(encoding="utf-8"))
     if pcap is not None:
         pcap.mkdir(parents=True, exist_ok=True)
+    scenario = Scenario.load(folder / "scenario.toml")
+    refuse_code(scenario, overrides_may=False)  # emulations have none
     again = _core.replay(
-        Scenario.load(folder / "scenario.toml").core,
+        scenario.core,
         run.seed,
         str(folder / RECORDING),
         real_ues=None if card["session"]["wires"] else 1 + len(card["session"]["ues"]),

@@ -11,6 +11,7 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.options import (
     METRIC,
     add_all,
+    add_allow_code,
     add_budget,
     add_flag,
     add_jobs,
@@ -94,6 +95,7 @@ def _what_is_run(group: Options) -> None:
         help="Number of the first replication (default: 0).",
     )
     add_jobs(group)
+    add_allow_code(group)
 
 
 def run(
@@ -107,6 +109,7 @@ def run(
     metric: str,
     first_run: int,
     jobs: int | None,
+    allow_code: bool,
     series: bool,
     pcap: bool,
     budget: bool,
@@ -136,7 +139,7 @@ def run(
         settings += (("measure.waterfall", str(waterfall)),)
         budget = series = True
     settings += (("measure.budget", "true"),) if budget else ()
-    loaded = _loaded(scenario, settings)
+    loaded = _loaded(scenario, settings, allow_code=allow_code)
     typed_seed = checked_seed(seed)
     chosen_seed = loaded.seed if typed_seed is None else typed_seed
     if not quiet:
@@ -158,18 +161,21 @@ def run(
     return report(plan, wanted, show_all=show_all, as_json=json, quiet=quiet)
 
 
-def _loaded(path: Path, settings: Sequence[tuple[str, str]]) -> Scenario:
-    """The scenario; where it is wrong because it is none, that is said."""
+def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool) -> Scenario:
+    """The scenario; the error about a file of another kind names the verb for it."""
     from umtslab._core import ScenarioError
-    from umtslab.scenario import Scenario
+    from umtslab.scenario import Scenario, refuse_code
 
     try:
-        return Scenario.load(path, settings)
+        loaded = Scenario.load(path, settings)
     except ScenarioError:
         from umtslab.cli.purposes import check_purpose
 
         check_purpose(path, "run")
         raise
+    if not allow_code:
+        refuse_code(loaded)
+    return loaded
 
 
 def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> Precision | None:

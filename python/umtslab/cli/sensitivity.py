@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umtslab.cli.options import add_dask, add_jobs, add_json, add_out, add_output, add_quiet
+from umtslab.cli.options import add_allow_code, add_dask, add_jobs, add_json, add_out, add_output, add_quiet
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
@@ -24,6 +25,7 @@ def options(parser: Parser) -> None:
     work = parser.add_argument_group("what is run")
     add_jobs(work)
     add_dask(work)
+    add_allow_code(work)
     results = parser.add_argument_group("results")
     add_output(results, "Draw the effects into this file, PNG, SVG or PDF by its suffix.")
     add_out(results)
@@ -36,6 +38,7 @@ def sensitivity(
     *,
     jobs: int | None,
     dask: str | None,
+    allow_code: bool,
     output: Path | None,
     out: Path,
     json: bool,
@@ -46,6 +49,7 @@ def sensitivity(
         check_figure_file(output)
     check_purpose(study, "sensitivity")
     wanted = load_sensitivity(study)
+    wanted = replace(wanted, frame=replace(wanted.frame, allow_code=allow_code))
     with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="runs") as place:
         findings = analyse_sensitivity(wanted, place)
         save_findings(place.store.path, findings)
@@ -74,6 +78,7 @@ def _as_json(findings: Findings) -> dict[str, Any]:
                     f"{names[0]}_ci95": effect.first_ci95,
                     names[1]: effect.total,
                     f"{names[1]}_ci95": effect.total_ci95,
+                    **({"too_few_samples": effect.has_too_few_samples} if names[1] == "total" else {}),
                 }
                 for effect in effects
             }
@@ -95,12 +100,15 @@ def _print(findings: Findings) -> None:
     for metric, effects in findings.effects.items():
         unit = f" ({units()[metric]})" if morris and units().get(metric) else ""
         headings = (f">mu*{unit}", ">± 95 %", f">sigma{unit}") if morris else (
-            ">first order", ">± 95 %", ">total", ">± 95 %"
+            ">first order", ">± 95 %", ">total", ">± 95 %", ""
         )  # fmt: skip
         table = Table(metric, *headings)
         for effect in sorted(effects, key=lambda e: -(e.first if morris else e.total)):
             # Of Morris' method the second number is sigma, which has no interval.
-            second = (number(effect.total, 3),) if morris else estimate(effect.total, effect.total_ci95)
+            remark = "too few samples" if effect.has_too_few_samples else ""
+            second = (
+                (number(effect.total, 3),) if morris else (*estimate(effect.total, effect.total_ci95), remark)
+            )
             table.add_row(effect.parameter, *estimate(effect.first, effect.first_ci95), *second)
         print()
         show(table)

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 def look_at(store: Path, *, repair: bool, json: bool) -> int:
     """Examine a results folder and print what was found; status 1 if something is damaged, and stays so."""
     from umtslab.store import examination
+    from umtslab.studies.trials import damaged_studies
 
     if not is_store(store):
         raise UsageError(f"{store} is no results folder: it has neither a catalogue nor runs")
     try:
         found = examination.examine(store)
+        found.damage += damaged_studies(store)
         done = examination.repair(found) if repair and found.damage else []
     except (OSError, sqlite3.Error) as error:
         raise CannotOpen(store, error) from error

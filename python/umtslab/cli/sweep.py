@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import (
-    METRIC,
+    add_allow_code,
     add_dask,
     add_flag,
     add_jobs,
@@ -56,8 +56,9 @@ def options(parser: Parser) -> None:
         results,
         "--name",
         "NAME",
-        "What the results call it (default: the campaign's name). A name stands for one plan: more values "
-        "and runs are added to it, another plan under the same name is refused.",
+        "What the results call it (default: the campaign's name, or one made of the varied keys). A name "
+        "stands for one plan: more values and runs are added to it, another plan under the same name is "
+        "refused.",
     )
     add_flag(results, "--series", "Record time series.")
     add_flag(
@@ -102,10 +103,12 @@ def _points(group: Options) -> None:
         group,
         "--metric",
         "NAME",
-        "What to show, and what has to be that precise; may be repeated (default: goodput_kbps).",
+        "What to show, and what has to be that precise; may be repeated (default: the campaign's; else the "
+        "time of a page, transfer or file; else goodput_kbps).",
     )
     add_jobs(group)
     add_dask(group)
+    add_allow_code(group)
 
 
 def sweep(
@@ -119,6 +122,7 @@ def sweep(
     metric: Sequence[str],
     jobs: int | None,
     dask: str | None,
+    allow_code: bool,
     out: Path,
     name: str | None,
     series: bool,
@@ -137,18 +141,20 @@ def sweep(
     from umtslab.cli.where import chosen_workers
 
     check_purpose(campaign, "sweep", "run")
-    chosen = _campaign(campaign, parameter, changes, seed, runs, precision, metric, series=series)
+    chosen = _campaign(
+        campaign, parameter, changes, seed, runs, precision, metric, series=series, allow_code=allow_code
+    )
     if name is not None:
-        chosen = replace(chosen, name=_checked_name(name))
+        chosen = replace(chosen, name=_checked_name(name), named=True)
     if plan:
         return _show_plan(chosen, out, as_json=json)
     study = Study(chosen)
-    shown = metric or (_default_metric(chosen),)
     with (
         chosen_workers(jobs, dask) as where,
         open_results(out) as store,
         ProgressBar(study.campaign.name, quiet=quiet) as bar,
     ):
+        study.choose_name(store)
         study.check_name(store)
         with _kept_on_interrupt(study, store) as stopped:
             study.run(store, where, bar.watch, bar.expect)
@@ -157,6 +163,7 @@ def sweep(
             from umtslab.cli.report import write_report
 
             print(f"report: {write_report(kept, store, metric)}", file=sys.stderr)
+        shown = metric or _default_metrics(chosen, study.record())
         return _report(study, kept, store, shown, as_json=json, quiet=quiet, interrupted=bool(stopped))
 
 
@@ -170,6 +177,7 @@ def _campaign(
     metric: Sequence[str],
     *,
     series: bool,
+    allow_code: bool,
 ) -> Campaign:
     """The file's campaign with what the command line adds to it."""
     from dataclasses import replace
@@ -181,7 +189,11 @@ def _campaign(
     for name in metric:
         if name not in units():
             raise UsageError(unknown(name))
-    chosen = load_campaign(path).with_parameters(_parameters(parameter)).with_settings(overrides(changes))
+    loaded = load_campaign(path)
+    chosen = loaded.with_parameters(_parameters(parameter)).with_settings(overrides(changes))
+    # What is typed may name code; what the file names could not be told from it.
+    file_names_code = any(key.endswith("python") for key in (*loaded.settings, *loaded.axes))
+    chosen = replace(chosen, allow_code=allow_code, allow_typed_code=not file_names_code)
     if runs is not None and precision is not None:
         raise UsageError("--runs and --precision are two answers to one question: give one of them")
     if runs is not None:
@@ -223,8 +235,10 @@ def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool
     return found
 
 
-def _default_metric(campaign: Campaign) -> str:
-    return campaign.precision.metric if campaign.precision is not None else METRIC
+def _default_metrics(campaign: Campaign, record: Record) -> tuple[str, ...]:
+    if campaign.metrics or campaign.precision is None:
+        return record.shown_metrics
+    return (campaign.precision.metric,)
 
 
 @contextmanager

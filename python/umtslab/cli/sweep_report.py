@@ -73,7 +73,7 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
         numbers: list[str] = []
         for name in metrics:
             found = summarise(cell.values(name))
-            numbers += estimate(found.mean, found.ci95)
+            numbers += estimate(found.mean, found.ci95, found.n)
         words = [value_label(cell.parameters.get(key, "")) for key in record.axes]
         table.add_row(*words, str(len(cell.runs)), *numbers)
     heading(f"{record.title or record.name}, seed {record.seed}")

@@ -10,7 +10,7 @@ from umtslab.budget import has_budget
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.changes import in_words
-from umtslab.first_look import first_look, what_of
+from umtslab.first_look import TIMES, first_look, what_of
 from umtslab.labels import key_label, metric_with_unit, value_label
 from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
@@ -19,8 +19,11 @@ from umtslab.page import address, render
 if TYPE_CHECKING:
     from umtslab.store import StoreReader
 
-_FIRST = ("goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
-"""Shown where no metric is named; if no run measured one of them, what a first look wants."""
+_FIRST = (*TIMES, "goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
+"""Shown where no metric is named; if no run measured one of them, the first metrics of a first look."""
+
+_MOST = 4
+"""Metrics on a page for which none is named."""
 
 
 def html(
@@ -40,7 +43,7 @@ def html(
     store : StoreReader
         Where its runs are, for their commands.
     metrics : sequence of str
-        What is drawn and listed; by default four of those that a first look wants.
+        What is drawn and listed; by default those of the campaign's file, or four of a first look.
     over : str, optional
         The parameter of the horizontal axes; by default the first that is a number and varies.
     log : bool
@@ -83,11 +86,12 @@ def commands(cell: Cell, store: StoreReader) -> list[str]:
 
 
 def _chosen(record: Record) -> list[str]:
-    """The metrics to show: what at least one run has a value of."""
+    """The metrics to show: those of the campaign's file, or those that at least one run has a value of."""
+    if record.metrics:
+        return list(record.metrics)
     means = [run.metrics for cell in record.cells for run in cell.runs]
-    # Only these few are looked for in thousands of runs: a metric that none has is asked of each.
-    shown = first_look(*means, among=_FIRST)
-    return [name for name in _FIRST if name in shown] or first_look(*means)[: len(_FIRST)]
+    # Only these few are looked for in thousands of runs: a metric that none has is looked up in each.
+    return (first_look(*means, among=_FIRST) or first_look(*means))[:_MOST]
 
 
 def _sections(
@@ -122,7 +126,7 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
 def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:
     mean, half = summary.mean, summary.ci95
     ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
-    written, width = estimate(mean, half)
+    written, width = estimate(mean, half, summary.n)
     return {
         "at": _values(record, cell),
         "n": summary.n,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.campaign.errors import CampaignError
 from umtslab.labels import key_label, metric_label, metric_with_unit
-from umtslab.numbers import estimate
+from umtslab.numbers import with_interval
 from umtslab.page import address, render
 from umtslab.studies.optimise import Outcome
 from umtslab.studies.sensitivity import Findings
@@ -90,10 +90,16 @@ def _best(outcome: Outcome) -> str:
         return "No trial keeps the constraints."
     first = ranking[0]
     values = ", ".join(f"{key_label(key)} {value}" for key, value in first.parameters.items())
-    mean, half = estimate(first.objective.mean, first.objective.ci95)
-    told = f"{metric_with_unit(outcome.study.metric)} {mean} ± {half}"
-    plain = "" if outcome.as_it_is.feasible else " The scenario as it is breaks a constraint."
+    objective, name = first.objective, metric_with_unit(outcome.study.metric)
+    told = f"{name} {with_interval(objective.mean, objective.ci95, objective.n)}"
+    plain = "" if outcome.as_it_is.feasible else f" The scenario as it is breaks {_broken(outcome)}."
     return f"The best is trial {first.number}: {values}; {told}.{plain}"
+
+
+def _broken(outcome: Outcome) -> str:
+    """The constraints that the scenario as it is breaks."""
+    broken = (str(constraint) for constraint in outcome.broken(outcome.as_it_is))
+    return ", ".join(broken) or "a constraint"
 
 
 def _mattered(findings: Findings) -> Iterator[dict[str, str]]:
@@ -103,8 +109,19 @@ def _mattered(findings: Findings) -> Iterator[dict[str, str]]:
         "To the right is what matters much, above what does so unevenly or together with others."
         if findings.study.method == "morris"
         else "First order: alone; total: with all interactions."
-    )
+    ) + _few_samples(findings)
     yield {"anchor": "effects", "title": "Effects", "text": text, "picture": address(draw_effects(findings))}
+
+
+def _few_samples(findings: Findings) -> str:
+    """The parameters whose shares the samples are too few for, as a sentence."""
+    few = {
+        key_label(effect.parameter)
+        for effects in findings.effects.values()
+        for effect in effects
+        if findings.study.method == "sobol" and effect.has_too_few_samples
+    }
+    return f" Too few samples for {', '.join(sorted(few))}: intervals are wider than shares." if few else ""
 
 
 def _command(outcome: Outcome, store: StoreReader) -> str:

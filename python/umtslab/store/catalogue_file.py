@@ -15,6 +15,7 @@ from pathlib import Path
 
 from umtslab.store.catalogue import COLUMNS, SCHEMA, SEALED, Catalogue, Row, seal
 from umtslab.store.folder import OtherLayout, is_other_layout, other_layout
+from umtslab.whole_files import irregular, stored_text
 
 NAME = "catalogue.sqlite"
 
@@ -22,6 +23,8 @@ LAYOUT = 1
 """Version of the store's layout, in the catalogue's ``user_version``; 0 (not written yet) is the same."""
 
 _WAIT_S = 60.0
+
+_LONGEST_NOTE = 4096
 
 _MAGIC = b"SQLite format 3\0"
 
@@ -45,7 +48,22 @@ class BrokenCatalogue(Exception):
 
 def files(store: Path) -> list[Path]:
     """The catalogue's files, as far as they are there."""
-    return [path for ending in ("", "-wal", "-shm") if (path := store / (NAME + ending)).exists()]
+    paths = (store / (NAME + ending) for ending in ("", "-wal", "-shm", "-journal"))
+    return [path for path in paths if os.path.lexists(path)]
+
+
+def refuse_irregular(path: Path) -> None:
+    """Refuse a database of which a file is something else: SQLite would wait for a named pipe.
+
+    Raises
+    ------
+    BrokenCatalogue
+        If one is.
+    """
+    for ending in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + ending)
+        if (found := irregular(file)) is not None:
+            raise BrokenCatalogue(f"{file.name} is {found}, not a file")
 
 
 def refuse_other_layout(store: Path) -> None:
@@ -128,6 +146,7 @@ def open_to_write(store: Path) -> Catalogue:
         If it is damaged.
     """
     path = store / NAME
+    refuse_irregular(path)
     is_new = not path.exists() or path.stat().st_size == 0
     db = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
     try:
@@ -154,6 +173,7 @@ def open_to_write(store: Path) -> Catalogue:
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Open without writing; a write-protected folder has no room for the files that WAL shares memory by."""
+    refuse_irregular(path)
     if not path.is_file():
         raise NoCatalogue
     modes = ["mode=ro"]
@@ -224,6 +244,10 @@ def audit(db: sqlite3.Connection) -> None:
 def salvage(path: Path) -> dict[str, Row]:
     """What a damaged catalogue still tells of runs beyond the runs themselves, by key: from both ends."""
     found: dict[str, Row] = {}
+    try:
+        refuse_irregular(path)
+    except BrokenCatalogue:
+        return found
     for order in ("", "ORDER BY rowid DESC"):
         try:
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
@@ -245,21 +269,25 @@ def _columns(db: sqlite3.Connection) -> list[str]:
 
 def note(store: Path) -> None:
     """Note what the file system says of the catalogue, which is whole and closed."""
-    state = _state(store)
-    with suppress(OSError):
-        (store / ".staging" / "lock").write_text(state or "", encoding="ascii")
+    _write_note(store, _state(store) or "")
 
 
 def forget(store: Path) -> None:
     """Note nothing: who opens the catalogue next looks at the whole of it."""
-    with suppress(OSError):
-        (store / ".staging" / "lock").write_text("", encoding="ascii")
+    _write_note(store, "")
+
+
+def _write_note(store: Path, text: str) -> None:
+    lock = store / ".staging" / "lock"
+    if irregular(lock) is None:
+        with suppress(OSError):
+            lock.write_text(text, encoding="ascii")
 
 
 def _is_noted(store: Path) -> bool:
     state = _state(store)
     try:
-        return state is not None and (store / ".staging" / "lock").read_text(encoding="ascii") == state
+        return state is not None and stored_text(store / ".staging" / "lock", _LONGEST_NOTE) == state
     except (OSError, ValueError):
         return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
+from os.path import lexists
 from pathlib import Path
 
 from umtslab.store.seal import Damage
@@ -32,7 +33,7 @@ def set_aside(store: Path, things: Iterable[Path]) -> Path:
     first, *others = things
     numbers = itertools.count(1)
     place = folder / first.name
-    while place.exists() or any((folder / _beside(place, first, other)).exists() for other in others):
+    while lexists(place) or any(lexists(folder / _beside(place, first, other)) for other in others):
         place = folder / f"{first.name}.{next(numbers)}"
     for other in others:
         other.rename(folder / _beside(place, first, other))

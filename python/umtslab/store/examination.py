@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -11,11 +10,13 @@ from pathlib import Path
 
 from umtslab.run import Run
 from umtslab.store import catalogue_file
+from umtslab.store.campaign_tables import campaign_content
 from umtslab.store.damaged import set_aside
 from umtslab.store.reconcile import folders, kept_run
 from umtslab.store.seal import Damage, Damaged, unsealed
-from umtslab.store.staging import Staging
+from umtslab.store.staging import Staging, irregular_locks
 from umtslab.store.store import open_store
+from umtslab.whole_files import stored_text
 
 
 @dataclass
@@ -53,12 +54,17 @@ def examine(store: Path) -> Examination:
         else:
             found.without_digests += not _has_digests(store / "runs" / key)
     found.runs = len(sound)
-    found.damage += [*_of_catalogue(found, sound), *_of_campaigns(store), *_of_studies(store)]
+    found.damage += [
+        *_of_catalogue(found, sound),
+        *_of_campaigns(store),
+        *_of_studies(store),
+        *_of_locks(store),
+    ]
     return found
 
 
 def repair(found: Examination) -> list[str]:
-    """Set aside what was found damaged, and make a damaged catalogue anew; what was done, in words.
+    """Set aside what was found damaged, and make a damaged catalogue anew; returns the steps in words.
 
     Raises
     ------
@@ -66,6 +72,9 @@ def repair(found: Examination) -> list[str]:
         If the store cannot be written.
     """
     done = []
+    for path, _ in irregular_locks(found.store):
+        aside = set_aside(found.store, [path])
+        done.append(f"lock {path.name} is set aside: {aside}")
     staging = Staging(found.store)
     try:
         with staging.exclusively():
@@ -92,6 +101,8 @@ def _things(store: Path, damage: Damage) -> list[Path]:
             return [store / "campaigns" / f"{damage.name}.json"]
         case "study":
             return [store / "studies" / f"{damage.name}.sqlite"]
+        case "record of study":
+            return [store / "studies" / f"{damage.name}.json"]
     return []
 
 
@@ -116,21 +127,24 @@ def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Dama
 def _of_campaigns(store: Path) -> Iterator[Damage]:
     for path in sorted((store / "campaigns").glob("*.json")):
         try:
-            unsealed(path)
-        except (ValueError, OSError) as error:
+            campaign_content(path)
+        except ValueError as error:
             yield Damage("campaign", path.stem, (str(error),))
 
 
 def _of_studies(store: Path) -> Iterator[Damage]:
-    for path in sorted((store / "studies").glob("*.sqlite")):
+    """Records of studies; what is wrong with their trials, `umtslab.studies.trials` finds."""
+    for path in sorted((store / "studies").glob("*.json")):
         try:
-            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-                [(verdict,)] = db.execute("PRAGMA integrity_check(1)").fetchall()
-        except sqlite3.Error as error:
-            verdict = str(error)
-        if verdict != "ok":
-            yield Damage("study", path.stem, (verdict,))
+            unsealed(path)
+        except ValueError as error:
+            yield Damage("record of study", path.stem, (str(error),))
+
+
+def _of_locks(store: Path) -> Iterator[Damage]:
+    for path, found in irregular_locks(store):
+        yield Damage("lock", path.name, (f"it is {found}, not a file",))
 
 
 def _has_digests(folder: Path) -> bool:
-    return "digest" in json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    return "digest" in json.loads(stored_text(folder / "run.json"))

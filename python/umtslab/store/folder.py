@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from umtslab.indented import indented
 from umtslab.run import Identity, Run
 from umtslab.store.seal import Damage, Damaged, flaws_of_run, sealed
 from umtslab.version import CodeVersion
+from umtslab.whole_files import stored_text
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -82,17 +84,17 @@ def read_run(folder: Path) -> Run:
 
 
 def _read(folder: Path) -> Run:
-    card = json.loads((folder / _CARD).read_text(encoding="utf-8"))
+    card = json.loads(stored_text(folder / _CARD))
     code = CodeVersion(card["version"], card["commit"], card["code"])
     identity = Identity(card["scenario_hash"], code, card["seed"], card["run"])
-    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    metrics = json.loads(stored_text(folder / "metrics.json"))
     return Run(card["scenario"], identity, metrics, card["events"], card["duration_s"], folder)
 
 
 def other_layout(folder: Path) -> int | None:
     """The layout of a run folder if it is another version's; None if it is ours, or cannot be told."""
     try:
-        card = json.loads((folder / _CARD).read_text(encoding="utf-8"))
+        card = json.loads(stored_text(folder / _CARD))
     except (OSError, ValueError, RecursionError):
         return None
     layout = card.get("format") if isinstance(card, dict) else None
@@ -108,8 +110,8 @@ def is_other_layout(found: int, ours: int) -> bool:
 
 
 def is_run_folder(folder: Path) -> bool:
-    """Whether `folder` looks like a run folder."""
-    return (folder / _CARD).is_file()
+    """Whether `folder` looks like a run folder, whatever its card is."""
+    return os.path.lexists(folder / _CARD)
 
 
 def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
@@ -120,7 +122,7 @@ def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
     broken = {file.partition("/")[0] for file, _ in _core.check_run(str(old))}
     if _CARD in broken:
         return False
-    files = json.loads((old / _CARD).read_text(encoding="utf-8")).get("files", {})
+    files = json.loads(stored_text(old / _CARD)).get("files", {})
     if files.get("metrics.json") != digests["metrics.json"]:
         return False
     parts = [part for part in _PARTS if (old / part).is_dir() and not (new / part).exists()]

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from umtslab.columns_of_keys import column, unit
 from umtslab.export import runs_table
-from umtslab.quantity import quantity
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,12 +55,32 @@ def wide_table(runs: Sequence[Run], scenarios: Sequence[Mapping[str, Any]]) -> W
     return Wide(whole, [column.name for column in parameters])
 
 
+def keys_frame(scenarios: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """One row per parameter: its ``name``, the ``unit`` of its numbers, the number of its ``values``.
+
+    The unit is empty for plain numbers and null for texts, true and false.
+    """
+    import polars as pl
+
+    rows = [
+        (key, unit(values), len({str(value) for value in values} - {"None"}))
+        for key, values in _flat_columns(scenarios)
+    ]
+    schema = {"name": pl.String, "unit": pl.String, "values": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
 def columns(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[pl.Series]:
     """The keys of scenarios in their order in the alphabet, each with its value in every scenario."""
+    return (column(key, values) for key, values in _flat_columns(scenarios))
+
+
+def _flat_columns(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
+    """Dotted keys of scenarios with their value in every scenario, None where one lacks the key."""
     several = {name for scenario in scenarios for name in _several(scenario)}
     flat = [dict(_flat(scenario, several)) for scenario in scenarios]
     for key in sorted({key for one in flat for key in one}):
-        yield _column(key, [one.get(key) for one in flat])
+        yield key, [one.get(key) for one in flat]
 
 
 def _several(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -94,18 +114,3 @@ def _flat(
 
 def _are_tables(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
-
-
-def _column(key: str, values: Sequence[Any]) -> pl.Series:
-    """The values of a key in one type, null where a scenario lacks it."""
-    import polars as pl
-
-    known = [value for value in values if value is not None]
-    if all(isinstance(value, bool) for value in known):
-        return pl.Series(key, values, dtype=pl.Boolean)
-    found = [quantity(value) for value in known]
-    if None not in found and len({one.kind for one in found if one is not None}) == 1:
-        whole = all(isinstance(value, int) for value in known)
-        numbers = [None if (one := quantity(value)) is None else one.base for value in values]
-        return pl.Series(key, numbers, dtype=pl.Float64).cast(pl.Int64 if whole else pl.Float64)
-    return pl.Series(key, [None if value is None else str(value) for value in values], dtype=pl.String)

@@ -1,65 +1,83 @@
 """SQL over a store, by DuckDB, and a store as one set of Parquet files.
 
-Both know the same tables: ``runs``, with every parameter and metric as a column, ``connections`` and each
-time series. The rows of these have in front who their run is, and the parameters in which the runs differ.
+A query runs in a database of its own in memory. That holds copies of the tables that the query names, and has
+no access to any file but its temporary ones: SQL may come from anywhere, and a view over the store's files
+would need permission for their folder, which is permission to write there too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from umtslab.store.parameters import IDENTITY, wide_table
+from umtslab.store.answer import clean, write_answer
+from umtslab.store.interruptible import Abandoned, run_interruptibly
+from umtslab.store.sql_tables import NOT_SERIES, Contents, define_tables
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-    from umtslab.run import Run
+_LISTS_TABLES = re.compile(
+    r"\b(show|query|query_table|information_schema|sqlite_master|(duckdb|pg|pragma)_\w+)\b"
+)
+"""Words of SQL that may refer to tables without their names."""
 
-Scenario = Mapping[str, Any]
-"""A scenario as the catalogue has it: tables in tables."""
+_OUTSIDE = re.compile(
+    r"file system operations are disabled|extensions is disabled|configuration has been locked"
+)
 
-RUNS, CONNECTIONS = "runs", "connections"
+
+_QUERIES = frozenset({"SELECT", "EXPLAIN", "MULTI", "PRAGMA"})
+"""DuckDB's kinds of statements that have rows as results; ``MULTI`` is a pivot."""
+
+_NO_QUERY = "a query begins with select, from, with, values, describe, summarize or show; it changes nothing"
 
 
 class WrongQuery(ValueError):
     """SQL that DuckDB cannot answer; the message is its own, with the tables that there are."""
 
 
-def query(runs: Sequence[Run], scenarios: Sequence[Scenario], sql: str) -> pl.DataFrame:
-    """Answer `sql` over the tables of stored runs and their scenarios.
+def query(contents: Contents, sql: str) -> pl.DataFrame:
+    """Answer `sql` over the tables of a store.
+
+    In the answer a float that is not finite is null. Types without a counterpart in polars are text.
 
     Raises
     ------
     WrongQuery
-        If it is no query, or asks for what there is not.
+        If `sql` is no query, or names something that there is not.
     """
     import duckdb
     import polars as pl
 
-    with _opened(runs, scenarios) as (db, tables, folder):
-        # By a file: handed over as an Arrow stream, DuckDB 2.0 reports leaks on standard error when Python
-        # ends.
-        answer = folder / "answer.parquet"
-        try:
+    with _database() as (db, folder):
+        file = folder / "answer.parquet"
+
+        def answer() -> None:
+            define_tables(db, contents, folder, _named(contents, sql))
+            _lock(db, folder)
+            _refuse_commands(db, sql)
             found = db.sql(sql)
             if found is None:
-                raise WrongQuery("that asks for nothing: a query begins with select")
-            found.write_parquet(str(answer))
+                raise WrongQuery(_NO_QUERY)
+            write_answer(found, file)
+
+        try:
+            run_interruptibly(answer, db.interrupt)
         except duckdb.Error as error:
-            raise WrongQuery(f"{error}\nthere are {', '.join(tables)}") from None
-        return pl.read_parquet(answer)
+            raise WrongQuery(_told(error, contents)) from None
+        return clean(pl.read_parquet(file))
 
 
-def write_dataset(runs: Sequence[Run], scenarios: Sequence[Scenario], folder: Path) -> list[Path]:
-    """Write stored runs as Parquet files into `folder`, which must not be there: one file for each table.
+def write_dataset(contents: Contents, folder: Path) -> list[Path]:
+    """Write the tables of a store as Parquet files into `folder`, which must not be there: a file per table.
 
-    ``runs.parquet``, ``connections.parquet``, and ``series/KIND.parquet`` for each kind that a run recorded.
-    The same runs give the same rows in the same order.
+    Time series are in ``series/KIND.parquet``. The same runs give the same rows in the same order.
 
     Raises
     ------
@@ -67,66 +85,73 @@ def write_dataset(runs: Sequence[Run], scenarios: Sequence[Scenario], folder: Pa
         If there is something of that name.
     """
     folder.mkdir(parents=True)
-    written = []
-    with _opened(runs, scenarios) as (db, tables, _):
-        for table in tables:
-            path = folder / (
-                f"{table}.parquet" if table in (RUNS, CONNECTIONS) else f"series/{table}.parquet"
-            )
-            path.parent.mkdir(exist_ok=True)
-            db.table(table).write_parquet(str(path), compression="zstd")
-            written.append(path)
-    return written
+    with _database() as (db, temporary):
+        names = contents.table_names()
+        define_tables(db, contents, temporary, names, as_views=True)
+        files = [
+            folder / (f"{name}.parquet" if name in NOT_SERIES else f"series/{name}.parquet") for name in names
+        ]
+
+        def write() -> None:
+            for name, file in zip(names, files, strict=True):
+                file.parent.mkdir(exist_ok=True)
+                db.table(name).write_parquet(str(file), compression="zstd")
+
+        run_interruptibly(write, db.interrupt)
+    return files
 
 
 @contextmanager
-def _opened(
-    runs: Sequence[Run], scenarios: Sequence[Scenario]
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[str], Path]]:
-    """A database in memory with the runs' tables, the names of these, and a folder for what is in between."""
+def _database() -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """An empty database in memory, and a folder for temporary files."""
     import duckdb
 
-    with TemporaryDirectory(prefix="umts-query-") as folder, duckdb.connect() as db:
-        place = Path(folder)
-        wide = wide_table(runs, scenarios)
-        wide.table.write_parquet(place / "runs.parquet")
-        db.read_parquet(str(place / "runs.parquet")).create_view(RUNS)
-        tables = [RUNS]
-        if runs:
-            in_front = [*IDENTITY, *wide.differing()]
-            for name, files in _files(runs).items():
-                _view(db, name, files, in_front)
-                tables.append(name)
-        yield db, tables, place
+    with TemporaryDirectory(prefix="umts-query-", ignore_cleanup_errors=True) as folder:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": folder,
+            "allow_community_extensions": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+        }
+        db = duckdb.connect(config=settings)
+        try:
+            yield db, Path(folder)
+        except Abandoned:
+            raise  # closing the database would wait for its query
+        except BaseException:
+            db.close()
+            raise
+        db.close()
 
 
-def _files(runs: Sequence[Run]) -> dict[str, list[Path]]:
-    """The files of each table, by its name; of connections first."""
-    found: dict[str, list[Path]] = {CONNECTIONS: []}
-    for run in runs:
-        assert run.folder is not None, "it is in a store"
-        found[CONNECTIONS].append(run.folder / "connections.parquet")
-        for kind in run.series_kinds():
-            found.setdefault(kind, []).append(run.folder / "series" / f"{kind}.parquet")
-    return {CONNECTIONS: found.pop(CONNECTIONS), **dict(sorted(found.items()))}
+def _lock(db: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Take from the database all access to files outside of `folder`, to extensions and to its settings."""
+    place = str(folder).replace("'", "''")
+    db.execute("set allow_persistent_secrets = false")
+    db.execute(f"set allowed_directories = ['{place}']")
+    db.execute("set enable_external_access = false")
+    db.execute("set lock_configuration = true")
 
 
-def _view(db: duckdb.DuckDBPyConnection, name: str, files: list[Path], in_front: list[str]) -> None:
-    """The rows of many runs' files in the order of the runs, with what tells the runs apart in front."""
-    listed = ", ".join(_text(str(file)) for file in files)
-    depth = -2 if name == CONNECTIONS else -3
-    columns = ", ".join(f"r.{_name(column)}" for column in in_front)
-    db.execute(
-        f"create view {_name(name)} as select {columns}, f.* exclude (filename, file_row_number) "
-        f"from read_parquet([{listed}], filename = true, file_row_number = true, union_by_name = true) f "
-        f"join {RUNS} r on r.key = parse_path(f.filename)[{depth}] "
-        "order by r.result, r.seed, r.run, f.file_row_number"
-    )
+def _refuse_commands(db: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Refuse statements such as insert and drop, which would change copies of the tables and nothing else."""
+    for statement in db.extract_statements(sql):
+        if statement.type.name not in _QUERIES:
+            raise WrongQuery(f"{statement.type.name.lower()} is not a query: {_NO_QUERY}")
 
 
-def _name(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
+def _named(contents: Contents, sql: str) -> set[str]:
+    """The tables that `sql` may refer to."""
+    lower = sql.lower()
+    names = contents.table_names()
+    if _LISTS_TABLES.search(lower):
+        return set(names)
+    return {name for name in names if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", lower)}
 
 
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _told(error: duckdb.Error, contents: Contents) -> str:
+    """The message of DuckDB, and what a query can use instead."""
+    if _OUTSIDE.search(str(error)):
+        return f"{error}\na query reads the tables of the results folder, and no other file"
+    return f"{error}\nthere are {', '.join(contents.table_names())}"

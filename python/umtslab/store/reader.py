@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from umtslab import _core
 from umtslab.run import Identity, Run
 from umtslab.store import catalogue_file
+from umtslab.store.campaign_tables import campaign_content
 from umtslab.store.catalogue import Catalogue
 from umtslab.store.damaged import Tell, warn
 from umtslab.store.reconcile import differences, reconcile
@@ -23,6 +24,8 @@ from umtslab.store.seal import Damage, flaws_of_runs
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from umtslab.store.sql_tables import Contents
 
 
 class RunNotFound(LookupError):
@@ -127,16 +130,17 @@ class StoreReader:
 
         The table ``runs`` has a row per run, with a column for every parameter and every metric;
         ``connections`` has a row per connection of every run, and each recorded time series is a table of its
-        own name. See docs/reference/store.md.
+        own name. ``campaigns``, ``points`` and ``keys`` describe campaigns and the units of parameters. The
+        SQL can neither read nor write any file. See docs/results.md.
 
         Raises
         ------
         umtslab.store.query.WrongQuery
-            If it is no query, or asks for what there is not.
+            If it is no query, or names something that there is not.
         """
         from umtslab.store.query import query
 
-        return query(*self._with_scenarios(), sql)
+        return query(self._contents(), sql)
 
     def write_dataset(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the tables that `query` knows as Parquet files into a new folder; the files.
@@ -148,11 +152,25 @@ class StoreReader:
         """
         from umtslab.store.query import write_dataset
 
-        return write_dataset(*self._with_scenarios(), Path(folder))
+        return write_dataset(self._contents(), Path(folder))
 
-    def _with_scenarios(self) -> tuple[list[Run], list[dict[str, Any]]]:
+    def campaigns(self) -> list[dict[str, Any]]:
+        """The content of each campaign's record, by name; a damaged one is noted and left out."""
+        found = []
+        for path in sorted((self.path / "campaigns").glob("*.json")):
+            try:
+                content = campaign_content(path)
+            except ValueError as error:
+                self.note(Damage("campaign", path.stem, (str(error),)))
+            else:
+                found.append(content)
+        return found
+
+    def _contents(self) -> Contents:
+        from umtslab.store.sql_tables import Contents
+
         runs = self.runs()
-        return runs, [self.parameters(run) for run in runs]
+        return Contents(runs, [self.parameters(run) for run in runs], self.campaigns())
 
     # ── Damage ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -248,4 +266,4 @@ def read_store(path: str | os.PathLike[str], tell: Tell | None = None) -> StoreR
 
 def is_store(path: Path) -> bool:
     """Whether `path` is a store."""
-    return (path / catalogue_file.NAME).is_file() or (path / "runs").is_dir()
+    return os.path.lexists(path / catalogue_file.NAME) or (path / "runs").is_dir()

@@ -14,6 +14,7 @@ from umtslab.store.damaged import Tell
 from umtslab.store.folder import OtherLayout, is_run_folder, read_run
 from umtslab.store.remake import parameters, run_command
 from umtslab.store.seal import Damage, Damaged
+from umtslab.whole_files import stored_text
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 
@@ -73,5 +74,5 @@ def _row(store: Path, run: Run) -> Row:
     series, pcap = bool(run.series_kinds()), bool(run.captures())
     command = run_command(scenario_file, (), run.identity, store, series=series, pcap=pcap)
     written = datetime.fromtimestamp((run.folder / "run.json").stat().st_mtime, UTC)
-    text = scenario_file.read_text(encoding="utf-8")
+    text = stored_text(scenario_file)
     return Row(parameters(text), written.isoformat(timespec="microseconds"), command)

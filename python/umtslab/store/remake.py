@@ -33,7 +33,9 @@ def remaking_command(
     """The command for a run: with the scenario's file and overrides, else with its text, kept in `place`."""
     if scenario.path is None:
         return run_command(place / "scenario.toml", (), identity, store, series=series, pcap=pcap)
-    return run_command(Path(scenario.path), scenario.overrides, identity, store, series=series, pcap=pcap)
+    command = run_command(Path(scenario.path), scenario.overrides, identity, store, series=series, pcap=pcap)
+    names_code = any(not by_override for _, by_override in scenario.python_classes)
+    return f"{command} --allow-code" if names_code else command
 
 
 def run_command(

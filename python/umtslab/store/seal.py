@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from umtslab import _core
+from umtslab.whole_files import stored_text
 
 _CHANGED = "is not as it was written"
 
@@ -23,7 +24,7 @@ class Damage:
     """What is wrong with something in a store: ``run 0123…: metrics.json is gone``."""
 
     kind: str
-    """``run``, ``catalogue``, ``campaign`` or ``study``."""
+    """``run``, ``catalogue``, ``campaign``, ``study``, ``record of study`` or ``lock``."""
     name: str
     """The run's key, the campaign's name; of the catalogue, its file."""
     flaws: tuple[str, ...]
@@ -59,13 +60,13 @@ def unsealed(path: Path) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it is not as it was written.
-    OSError
-        If it cannot be read.
+        If it is not as it was written, or cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = stored_text(path)
         content = json.loads(text)
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise ValueError(f"{path.name} {_CHANGED}") from None
     if not isinstance(content, dict):

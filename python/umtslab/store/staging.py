@@ -7,11 +7,14 @@ tell what is left over.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from umtslab.whole_files import irregular
 
 
 class Staging:
@@ -23,7 +26,7 @@ class Staging:
         self._remove_left_overs()
         self._name = _new_name()
         with self.exclusively():
-            self._lock = os.open(self._lock_file(self._name), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+            self._lock = _open_lock(self._lock_file(self._name))
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             self._folder.mkdir()
 
@@ -40,7 +43,7 @@ class Staging:
     @contextmanager
     def exclusively(self) -> Iterator[None]:
         """Alone in the store, among threads and processes, for a moment."""
-        descriptor = os.open(self._root / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        descriptor = _open_lock(self._root / "lock")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
@@ -69,13 +72,35 @@ class Staging:
     def _remove_left_overs(self) -> None:
         with self.exclusively():
             for lock_file in self._root.glob("*.lock"):
-                if _is_free(lock_file):
+                if irregular(lock_file) is None and _is_free(lock_file):
                     self._remove(lock_file.stem)
 
     def _remove(self, name: str) -> None:
         # The folder first: while its lock file exists, somebody will come back for it.
         _remove_tree(self._root / name)
         self._lock_file(name).unlink(missing_ok=True)
+
+
+def irregular_locks(store: Path) -> Iterator[tuple[Path, str]]:
+    """The locks of a store that are something else than files, and what they are."""
+    root = store / ".staging"
+    for path in sorted([root / "lock", *root.glob("*.lock")]):
+        if (found := irregular(path)) is not None:
+            yield path, found
+
+
+def _open_lock(path: Path) -> int:
+    """Open a lock file, which is made if it is not there.
+
+    Raises
+    ------
+    OSError
+        If something else has its name, or it cannot be made.
+    """
+    if (found := irregular(path)) is not None:
+        hint = "umts doctor FOLDER --repair sets it aside"
+        raise OSError(errno.EINVAL, f"it is {found}, not a file; {hint}", str(path))
+    return os.open(path, os.O_CREAT | os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
 
 
 def _new_name() -> str:

@@ -26,6 +26,8 @@ class Frame:
     runs: int
     settings: Mapping[str, Value]
     parameters: tuple[Parameter, ...]
+    allow_code: bool = True
+    """Whether scenarios may name Python classes, which run as programs."""
 
     def campaign(self, rows: Iterable[Mapping[str, Value]]) -> Campaign:
         """A campaign of points; run k of each has the same seed and number."""
@@ -38,6 +40,7 @@ class Frame:
             runs=self.runs,
             settings=self.settings,
             listed=list(rows),
+            allow_code=self.allow_code,
         )
 
     def beginning(self) -> Study:

@@ -28,17 +28,16 @@ from umtslab.store.seal import Damage
 from umtslab.studies.file import Frame, study_file
 from umtslab.studies.parameters import Parameter
 from umtslab.studies.place import Place
+from umtslab.studies.trials import DIGEST, ChangedTrial, check_trials, digest
 from umtslab.system_errors import is_disk_full
 from umtslab.version import code_version
+from umtslab.whole_files import irregular
 
 if TYPE_CHECKING:
     from umtslab.store import Store
 
 _STARTUP_TRIALS = 10
 """Trials drawn at random before the estimator has something to learn from."""
-
-_DIGEST = "umtslab:digest"
-"""Where a kept trial has the digest of itself."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +112,15 @@ class Outcome:
         found = {tuple(trial.parameters.items()): trial for trial in reversed(self.trials) if trial.feasible}
         sign = -1 if self.study.maximise else 1
         return sorted(found.values(), key=lambda t: (sign * (t.objective.mean or 0.0), t.number))
+
+    def broken(self, trial: Trial) -> list[Constraint]:
+        """The constraints that the means of a trial break, or that no run of it measured."""
+        found = []
+        for constraint in self.study.constraints:
+            mean = trial.limits[str(constraint)].mean
+            if mean is None or constraint.violation(mean) > 0:
+                found.append(constraint)
+        return found
 
     def gain(self, trial: Trial) -> Summary:
         """By how much a trial's objective exceeds that of the scenario as it is, pair by pair."""
@@ -212,7 +220,7 @@ class _Search:
         else:
             self._now.tell(self._asked, trial.objective.mean)
         told = self._now.get_trials()[-1]
-        told.set_user_attr(_DIGEST, _digest(told))
+        told.set_user_attr(DIGEST, digest(told))
         self._past.add_trial(told)
 
     def _values(self, params: Mapping[str, Any]) -> dict[str, Value]:
@@ -237,15 +245,24 @@ def _past(study: Optimisation, store: Store) -> Any:
     folder = store.path / "studies"
     folder.mkdir(exist_ok=True)
     file = folder / f"{study.frame.name}.sqlite"
+    if (found := irregular(file)) is not None:
+        return _opened_anew(study, store, file, f"{file.name} is {found}, not a file")
     try:
         return _opened(study, file)
-    except Exception as error:  # Optuna and its database raise what they please at broken content
+    except ChangedTrial as error:
+        return _opened_anew(study, store, file, str(error))
+    except Exception as error:  # Optuna and its database raise many kinds at broken content
         if not file.is_file() or not os.access(file, os.W_OK) or _is_disk_full(error):
             raise
-        aside = set_aside(store.path, [file])
-        words = f"{type(error).__name__}; it is set aside as {aside}, its trials are taken from their runs"
-        store.note(Damage("study", study.frame.name, (words,)))
-        return _opened(study, file)
+        return _opened_anew(study, store, file, f"Optuna cannot read it ({type(error).__name__})")
+
+
+def _opened_anew(study: Optimisation, store: Store, file: Path, flaw: str) -> Any:
+    """A new file for the trials; the damaged one is set aside."""
+    aside = set_aside(store.path, [file])
+    words = f"{flaw}; the file is set aside as {aside}, and the trials are taken from their runs"
+    store.note(Damage("study", study.frame.name, (words,)))
+    return _opened(study, file)
 
 
 def _is_disk_full(error: BaseException | None) -> bool:
@@ -264,16 +281,8 @@ def _opened(study: Optimisation, file: Path) -> Any:
         direction="maximize" if study.maximise else "minimize",
         load_if_exists=True,
     )
-    for number, trial in enumerate(past.get_trials(deepcopy=False)):
-        if trial.number != number or trial.user_attrs.get(_DIGEST) != _digest(trial):
-            raise ValueError(f"trial {number} is not as it was written")
+    check_trials(past)
     return past
-
-
-def _digest(trial: Any) -> str:
-    """What shows that a trial is as it was told, with all that later ones are chosen by."""
-    parts = [trial.number, trial.state.name, trial.params, trial.values, trial.system_attrs]
-    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def distribution(parameter: Parameter) -> Any:

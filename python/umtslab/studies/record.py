@@ -6,18 +6,21 @@ together. It can be made anew by running the study, which takes every run from t
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from umtslab.campaign.errors import CampaignError
 from umtslab.run import Run
+from umtslab.store.damaged import set_aside
+from umtslab.store.seal import sealed, unsealed
 from umtslab.studies.file import Frame
 from umtslab.studies.optimise import Constraint, Optimisation, Outcome, Trial, judged
 from umtslab.studies.parameters import Parameter
 from umtslab.studies.sensitivity import Effect, Findings, Sensitivity
-from umtslab.whole_files import whole_file
+from umtslab.whole_files import irregular, whole_file
 
 if TYPE_CHECKING:
     from umtslab.store import StoreReader
@@ -67,17 +70,29 @@ def recorded_studies(store: Path) -> list[str]:
 
 
 def load_study(store: StoreReader, name: str) -> Outcome | Findings | None:
-    """The study of that name, with those of its runs that are still there; None if there is none."""
+    """The study of that name, with those of its runs that are still there; None if there is none.
+
+    Raises
+    ------
+    CampaignError
+        If what the store says of it is not as it was written, or another version wrote it.
+    """
     path = store.path / "studies" / f"{name}.json"
-    if "/" in name or not path.is_file():
+    if "/" in name or "\0" in name or not os.path.lexists(path):
         return None
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if content["format"] != FORMAT:
-        raise ValueError(f"{path}: layout {content['format']}, but this version reads layout {FORMAT}")
-    frame = _frame(content["frame"])
-    if content["kind"] == "sensitivity":
-        return _findings(frame, content)
-    return _outcome(frame, content, {run.key: run for run in store.runs()})
+    try:
+        content = unsealed(path)
+        if content["format"] != FORMAT:
+            raise CampaignError(f"{path}: layout {content['format']}, but this version reads layout {FORMAT}")
+        frame = _frame(content["frame"])
+        if content["kind"] == "sensitivity":
+            return _findings(frame, content)
+        return _outcome(frame, content, {run.key: run for run in store.runs()})
+    except CampaignError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        how = "the command that made the study makes it again, and takes its runs from the store"
+        raise CampaignError(f"{path} is damaged ({error}): {how}") from error
 
 
 def _save(store: Path, frame: Frame, content: Mapping[str, Any]) -> Path:
@@ -85,14 +100,16 @@ def _save(store: Path, frame: Frame, content: Mapping[str, Any]) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / f"{frame.name}.json"
     described = {
-        **asdict(frame),
+        **{name: value for name, value in asdict(frame).items() if name != "allow_code"},
         "source": str(frame.source),
         "scenario": str(frame.scenario),
         "settings": dict(frame.settings),
         "parameters": [asdict(parameter) for parameter in frame.parameters],
     }
+    if irregular(path) is not None:
+        set_aside(store, [path])
     with whole_file(path) as file:
-        file.write((json.dumps({"format": FORMAT, "frame": described, **content}, indent=1) + "\n").encode())
+        file.write(sealed({"format": FORMAT, "frame": described, **content}).encode())
     return path
 
 

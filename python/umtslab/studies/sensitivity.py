@@ -26,6 +26,9 @@ _LEVELS = 4
 _MOST_POINTS = 100_000
 _SEED_BITS = 2**32
 
+_KNOWN = 0.05
+"""A share of the variance with a narrower interval is known, even if it is 0."""
+
 
 @dataclass(frozen=True)
 class Sensitivity:
@@ -50,6 +53,12 @@ class Effect:
     first_ci95: float | None
     total: float
     total_ci95: float | None
+
+    @property
+    def has_too_few_samples(self) -> bool:
+        """Of Sobol's method: whether an interval is wider than its share, and than a twentieth of all."""
+        pairs = ((self.first, self.first_ci95), (self.total, self.total_ci95))
+        return any(ci95 is not None and ci95 > max(abs(share), _KNOWN) for share, ci95 in pairs)
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,11 @@ def effects_table(findings: Findings) -> pl.DataFrame:
         for one in effects
     ]
     schema = {"metric": pl.String, "parameter": pl.String, **dict.fromkeys(names, pl.Float64)}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    found = pl.DataFrame(rows, schema=schema, orient="row")
+    if morris:
+        return found
+    few = [one.has_too_few_samples for effects in findings.effects.values() for one in effects]
+    return found.with_columns(pl.Series("too_few_samples", few, dtype=pl.Boolean))
 
 
 def _name(outcome: Outcome, trial: Trial) -> str:

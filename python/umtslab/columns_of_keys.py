@@ -1,0 +1,38 @@
+"""The values of a scenario key as a column: numbers in one unit where they are quantities of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from umtslab.quantity import BASE_UNITS, quantity
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def column(key: str, values: Sequence[Any]) -> pl.Series:
+    """The values of a key in one type, null where there is none; quantities in s, bit/s or B."""
+    import polars as pl
+
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, bool) for value in known):
+        return pl.Series(key, values, dtype=pl.Boolean)
+    if _kind(known) is not None:
+        whole = all(isinstance(value, int) or str(value).lstrip("-").isdecimal() for value in known)
+        numbers = [None if (one := quantity(value)) is None else one.base for value in values]
+        return pl.Series(key, numbers, dtype=pl.Float64).cast(pl.Int64 if whole else pl.Float64)
+    return pl.Series(key, [None if value is None else str(value) for value in values], dtype=pl.String)
+
+
+def unit(values: Sequence[Any]) -> str | None:
+    """The unit of a column's numbers, empty for plain numbers; None for a column of another type."""
+    kind = _kind([value for value in values if value is not None])
+    return None if kind is None else BASE_UNITS.get(kind, kind)
+
+
+def _kind(known: Sequence[Any]) -> str | None:
+    """What the values of a key measure; None if they are not numbers of one kind."""
+    found = [quantity(value) for value in known]
+    kinds = {None if one is None else one.kind for one in found}
+    return kinds.pop() if len(kinds) == 1 else None

@@ -1,0 +1,105 @@
+"""Campaigns of a store as tables: ``campaigns`` with a row each, ``points`` with a row per run of a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab.columns_of_keys import column
+from umtslab.store.seal import unsealed
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_OF_POINTS = ("campaign", "point", "label", "key")
+
+
+def campaign_content(path: Path) -> dict[str, Any]:
+    """The record of a campaign as it is in its file.
+
+    Raises
+    ------
+    ValueError
+        If it is not as it was written, or cannot be read.
+    """
+    content = unsealed(path)
+    if not _is_record(content):
+        raise ValueError(f"{path.name} is no record of a campaign")
+    return content
+
+
+def _is_record(content: Mapping[str, Any]) -> bool:
+    points = content.get("points")
+    return (
+        all(isinstance(content.get(key), str) for key in ("name", "title"))
+        and isinstance(seed := content.get("seed"), int)
+        and 0 <= seed < 2**64
+        and _are_texts(content.get("axes"))
+        and _are_texts(content.get("metrics", []))
+        and isinstance(points, list)
+        and all(
+            isinstance(point, dict)
+            and isinstance(point.get("parameters"), dict)
+            and _are_texts(point.get("runs"))
+            for point in points
+        )
+    )
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def campaigns_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """One row per campaign: name, title, seed, varied keys, metrics, number of points and of runs."""
+    import polars as pl
+
+    schema: dict[str, Any] = {
+        "campaign": pl.String,
+        "title": pl.String,
+        "seed": pl.UInt64,
+        "axes": pl.List(pl.String),
+        "metrics": pl.List(pl.String),
+        "points": pl.Int64,
+        "runs": pl.Int64,
+    }
+    rows = [
+        (
+            one["name"],
+            one["title"],
+            one["seed"],
+            list(one["axes"]),
+            list(one.get("metrics", ())),
+            len(one["points"]),
+            sum(len(point["runs"]) for point in one["points"]),
+        )
+        for one in campaigns
+    ]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def points_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """One row per run of each point; a point without runs has one row whose ``key`` is null.
+
+    Each varied key is a column, null where its campaign does not vary it. A quantity is a number in s, bit/s
+    or B.
+    """
+    import polars as pl
+
+    rows = [
+        (one["name"], number, point["parameters"], key)
+        for one in campaigns
+        for number, point in enumerate(one["points"])
+        for key in point["runs"] or [None]
+    ]
+    labels = [", ".join(f"{key} = {value}" for key, value in values.items()) for _, _, values, _ in rows]
+    content = {
+        "campaign": pl.Series([name for name, *_ in rows], dtype=pl.String),
+        "point": pl.Series([number for _, number, *_ in rows], dtype=pl.Int64),
+        "label": pl.Series(labels, dtype=pl.String),
+        "key": pl.Series([key for *_, key in rows], dtype=pl.String),
+    }
+    axes = sorted({key for _, _, values, _ in rows for key in values}.difference(_OF_POINTS))
+    varied = {key: column(key, [values.get(key) for _, _, values, _ in rows]) for key in axes}
+    return pl.DataFrame({**content, **varied})

@@ -1,0 +1,113 @@
+"""The tables of a store that SQL can query, made in a DuckDB database.
+
+``runs`` has a row per run, with every parameter and metric as a column. ``connections`` and each time series
+have the rows of all runs, with the identity of the run and the parameters in which the runs differ in front.
+``campaigns``, ``points`` and ``keys`` describe campaigns and the units of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab.store.campaign_tables import campaigns_frame, points_frame
+from umtslab.store.parameters import IDENTITY, keys_frame, wide_table
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+
+    from umtslab.run import Run
+
+RUNS, CONNECTIONS = "runs", "connections"
+CAMPAIGNS, POINTS, KEYS = "campaigns", "points", "keys"
+NOT_SERIES = (RUNS, CONNECTIONS, CAMPAIGNS, POINTS, KEYS)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the tables of a store are made of."""
+
+    runs: Sequence[Run]
+    scenarios: Sequence[Mapping[str, Any]]
+    """The scenario of each run, as tables in tables."""
+    campaigns: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    """The content of each campaign's record."""
+
+    def series_files(self) -> dict[str, list[Path]]:
+        """The Parquet files of each table of many runs by its name, ``connections`` first."""
+        found: dict[str, list[Path]] = {CONNECTIONS: []}
+        for run in self.runs:
+            assert run.folder is not None, "runs of a store have folders"
+            found[CONNECTIONS].append(run.folder / "connections.parquet")
+            for kind in run.series_kinds():
+                found.setdefault(kind, []).append(run.folder / "series" / f"{kind}.parquet")
+        if not self.runs:
+            return {}
+        return {CONNECTIONS: found.pop(CONNECTIONS), **dict(sorted(found.items()))}
+
+    def table_names(self) -> list[str]:
+        """The names of all tables."""
+        return [RUNS, *self.series_files(), CAMPAIGNS, POINTS, KEYS]
+
+
+def define_tables(
+    db: duckdb.DuckDBPyConnection,
+    contents: Contents,
+    folder: Path,
+    wanted: Collection[str],
+    *,
+    as_views: bool = False,
+) -> None:
+    """Create the `wanted` tables in `db`, with `folder` for temporary files.
+
+    A view reads the files of the runs at each use; a table holds a copy of their rows.
+    """
+    wide = wide_table(contents.runs, contents.scenarios)
+    frames = {
+        RUNS: wide.table,
+        CAMPAIGNS: campaigns_frame(contents.campaigns),
+        POINTS: points_frame(contents.campaigns),
+        KEYS: keys_frame(contents.scenarios),
+    }
+    kind = "view" if as_views else "table"
+    for name, frame in frames.items():
+        if name in wanted or name == RUNS:
+            _define_frame(db, kind, name, frame, folder)
+    in_front = [*IDENTITY, *wide.differing()]
+    for name, files in contents.series_files().items():
+        if name in wanted:
+            _define_series(db, kind, name, files, in_front)
+
+
+def _define_frame(
+    db: duckdb.DuckDBPyConnection, kind: str, name: str, frame: pl.DataFrame, folder: Path
+) -> None:
+    file = folder / f"{name}.parquet"
+    frame.write_parquet(file)
+    db.execute(f"create {kind} {_name(name)} as select * from read_parquet({_text(str(file))})")
+
+
+def _define_series(
+    db: duckdb.DuckDBPyConnection, kind: str, name: str, files: list[Path], in_front: list[str]
+) -> None:
+    """The rows of many runs' files in the order of the runs, with the columns `in_front` of the run."""
+    listed = ", ".join(_text(str(file)) for file in files)
+    depth = -2 if name == CONNECTIONS else -3
+    columns = ", ".join(f"r.{_name(column)}" for column in in_front)
+    db.execute(
+        f"create {kind} {_name(name)} as select {columns}, f.* exclude (filename, file_row_number) "
+        f"from read_parquet([{listed}], filename = true, file_row_number = true, union_by_name = true) f "
+        f"join {RUNS} r on r.key = parse_path(f.filename)[{depth}] "
+        "order by r.result, r.seed, r.run, f.file_row_number"
+    )
+
+
+def _name(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

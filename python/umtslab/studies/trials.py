@@ -1,0 +1,91 @@
+"""Trials in Optuna's file of a study, each with a digest of itself, and what is wrong with such a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from umtslab.store.seal import Damage
+from umtslab.whole_files import irregular
+
+DIGEST = "umtslab:digest"
+"""The user attribute of a trial that holds its digest."""
+
+
+class ChangedTrial(ValueError):
+    """A trial is not as it was written."""
+
+
+def digest(trial: Any) -> str:
+    """A digest of a finished trial, with all values that decide the trials after it."""
+    parts = [trial.number, trial.state.name, trial.params, trial.values, trial.system_attrs]
+    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def check_trials(study: Any) -> None:
+    """Compare the trials of one of Optuna's studies with their digests.
+
+    Raises
+    ------
+    ChangedTrial
+        If one is not as it was written.
+    """
+    for number, trial in enumerate(study.get_trials(deepcopy=False)):
+        if trial.number != number or trial.user_attrs.get(DIGEST) != digest(trial):
+            raise ChangedTrial(f"trial {number} is not as it was written")
+
+
+def damaged_studies(store: Path) -> Iterator[Damage]:
+    """What is wrong with the files of studies in a store.
+
+    Trials are compared with their digests if Optuna is installed.
+    """
+    for path in sorted((store / "studies").glob("*.sqlite")):
+        if (flaw := _flaw(path)) is not None:
+            yield Damage("study", path.stem, (flaw,))
+
+
+def _flaw(path: Path) -> str | None:
+    for ending in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + ending)
+        if (found := irregular(file)) is not None:
+            return f"{file.name} is {found}, not a file"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            [(verdict,)] = db.execute("PRAGMA integrity_check(1)").fetchall()
+    except sqlite3.Error as error:
+        return str(error)
+    if verdict != "ok":
+        return str(verdict)
+    return _changed_trial(path)
+
+
+def _changed_trial(path: Path) -> str | None:
+    """Which trial of a file was changed; None if none was, or Optuna is not installed to read it."""
+    try:
+        import optuna
+    except ImportError:
+        return None
+    import shutil
+    from tempfile import TemporaryDirectory
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # A copy: Optuna writes to a database that it opens.
+    with TemporaryDirectory(prefix="umts-study-") as folder:
+        for file in path.parent.glob(f"{path.name}*"):
+            if file.is_file():
+                shutil.copyfile(file, Path(folder) / file.name)
+        try:
+            storage = optuna.storages.RDBStorage(f"sqlite:///{folder}/{path.name}")
+            for name in optuna.get_all_study_names(storage):
+                check_trials(optuna.load_study(study_name=name, storage=storage))
+        except ChangedTrial as error:
+            return str(error)
+        except Exception as error:  # Optuna and its database raise many kinds at broken content
+            return f"Optuna cannot read it ({type(error).__name__})"
+    return None

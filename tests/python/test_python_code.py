@@ -1,0 +1,118 @@
+"""Scenarios that name Python files are programs: the command runs them only where that is allowed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Umts
+from umtslab import Scenario, simulate
+from umtslab.cli import main
+from umtslab.scenario import CodeNotAllowed, refuse_code
+
+SCENARIO = """
+version = 1
+duration = "5 s"
+[[ue]]
+name = "user"
+[[flow]]
+ue = "user"
+[tcp]
+variant = "python"
+python = "evil.py:Evil"
+"""
+
+EVIL = """
+from pathlib import Path
+
+Path("FOLDER/was here").touch()
+
+from umtslab import CongestionControl
+
+class Evil(CongestionControl):
+    pass
+"""
+
+STUDY = """
+version = 1
+scenario = "evil.toml"
+runs = 2
+trials = 2
+samples = 2
+metrics = ["goodput_kbps"]
+[parameters]
+rlc.max_dat = { from = 2, to = 6 }
+tcp.variant = { choices = ["python", "reno"] }
+"""
+
+
+@pytest.fixture
+def evil(tmp_path: Path) -> Path:
+    """A folder as somebody else may have made it."""
+    (tmp_path / "evil.py").write_text(EVIL.replace("FOLDER", str(tmp_path)))
+    (tmp_path / "evil.toml").write_text(SCENARIO)
+    head = 'version = 1\nscenario = "evil.toml"\n'
+    (tmp_path / "campaign.toml").write_text(f"{head}[grid]\nrlc.max_dat = [2, 3]\n")
+    (tmp_path / "plain.toml").write_text(SCENARIO.replace('variant = "python"\npython', "# python"))
+    named = '[set]\ntcp.variant = "python"\ntcp.python = "evil.py:Evil"\n[grid]\nrlc.max_dat = [2, 3]\n'
+    (tmp_path / "named.toml").write_text(head.replace("evil.toml", "plain.toml") + named)
+    study = STUDY.replace("samples = 2\nmetrics", "# metrics")
+    (tmp_path / "best.toml").write_text(f"{study}[objective]\nmetric = 'goodput_kbps'\n")
+    return tmp_path
+
+
+WORDS = {
+    "run": ("run", "evil.toml"),
+    "run with a set": ("run", "evil.toml", "--set", "rlc.max_dat=3"),
+    "run with the variant set": ("run", "evil.toml", "--set", "tcp.variant=python"),
+    "sweep of a scenario": ("sweep", "evil.toml", "-P", "rlc.max_dat=2,3"),
+    "sweep of a campaign": ("sweep", "campaign.toml"),
+    "campaign that names it": ("sweep", "named.toml"),
+    "campaign that names it, with a set": ("sweep", "named.toml", "--set", "duration=4 s"),
+    "optimise": ("optimise", "best.toml"),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_code_of_a_file_is_run_only_if_that_is_allowed(
+    case: str, evil: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(evil)
+    assert main([*WORDS[case], "--quiet"]) == 2
+    told = capsys.readouterr().err
+    assert "evil.py:Evil" in told
+    assert "--allow-code" in told
+    assert not (evil / "was here").exists()
+    assert not list((evil / "results" / "runs").glob("*")) if (evil / "results").exists() else True
+
+
+@pytest.mark.slow
+def test_allowed_code_is_run_and_the_command_of_the_run_says_so(umts: Umts, evil: Path) -> None:
+    umts("run", evil / "evil.toml", "--allow-code", "--quiet")
+    assert (evil / "was here").exists()
+    command = umts("query", "select command from runs", "--json").stdout
+    assert "--allow-code" in json.loads(command)[0]["command"]
+    umts("sweep", evil / "campaign.toml", "--allow-code", "--quiet")
+
+
+@pytest.mark.slow
+def test_code_that_is_typed_needs_no_permission(umts: Umts, evil: Path) -> None:
+    typed = ("--set", "tcp.variant=python", "--set", f"tcp.python={evil}/evil.py:Evil")
+    umts("run", evil / "plain.toml", *typed, "--quiet")
+    umts("sweep", evil / "plain.toml", *typed, "-P", "rlc.max_dat=2,3", "--quiet")
+    command = json.loads(umts("query", "select command from runs", "--json").stdout)[0]["command"]
+    assert "--allow-code" not in command
+
+
+def test_from_python_loading_is_permission(evil: Path) -> None:
+    scenario = Scenario.load(evil / "evil.toml")
+    simulate(scenario)
+    with pytest.raises(CodeNotAllowed, match=r"evil\.py:Evil"):
+        refuse_code(scenario)
+    typed = Scenario.load(
+        evil / "plain.toml", {"tcp.variant": "python", "tcp.python": f"{evil}/evil.py:Evil"}
+    )
+    refuse_code(typed)
+    with pytest.raises(CodeNotAllowed):
+        refuse_code(typed, overrides_may=False)
