@@ -6,11 +6,18 @@ from pathlib import Path
 
 import pytest
 from conftest import CAMPAIGN, FTP, run_umts
+from umtslab import Scenario, simulate
+from umtslab.budget import MissingBudget
+from umtslab.campaign.record import Cell, Record
 from umtslab.figure_kinds import UnknownFigure
 from umtslab.plot import draw
+from umtslab.plot.budget import draw_budget
+from umtslab.plot.budget_overlay import draw_budgets, merged
 from umtslab.plot.cdf import draw_cdf
 from umtslab.plot.mean import draw_mean
 from umtslab.run import Run
+
+LOSSES = FTP.with_name("three-losses.toml")
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +78,42 @@ def test_two_campaigns_are_one_figure(folder: Path) -> None:
     path = run_umts(folder, "plot", "one", "two", "goodput_kbps").stdout.strip()
     assert path == "results/figures/one-two-goodput_kbps.png"
     assert (folder / path).is_file()
+
+
+def budgeted(version: str, *, budget: bool = True) -> list[Run]:
+    settings = [("duration", "15 s"), ("tcp.variant", version)]
+    return simulate(
+        Scenario.load(LOSSES, settings + ([("measure.budget", "true")] if budget else [])), runs=2
+    )
+
+
+def test_budgets_of_two_results_stand_side_by_side() -> None:
+    results = {version: budgeted(version) for version in ("reno", "newreno")}
+    figure = draw_budgets(results)
+    [axes] = figure.axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["Reno", "NewReno"]
+    tops = dict.fromkeys((0.0, 1.0), 0.0)
+    for bar in axes.patches:
+        middle = round(bar.get_x() + bar.get_width() / 2)  # type: ignore[attr-defined]
+        tops[middle] = max(tops[middle], bar.get_y() + bar.get_height())  # type: ignore[attr-defined]
+    for place, runs in enumerate(results.values()):
+        whole = [(run.metrics["budget_total_s"] or 0.0) / run.connection_count() for run in runs]
+        assert tops[place] == pytest.approx(sum(whole) / len(whole))
+    title = " ".join(axes.get_title(loc="left").split())
+    assert title == "three-losses, seed 1, runs 0 to 1, with duration = 15 s"
+    with pytest.raises(MissingBudget, match="tahoe has no time budget: run it again with --budget"):
+        draw_budgets({**results, "tahoe": budgeted("tahoe", budget=False)})
+
+
+def test_budgets_of_two_campaigns_are_panels_of_one_figure() -> None:
+    def campaign(name: str) -> Record:
+        cells = tuple(
+            Cell({"tcp.variant": version}, tuple(budgeted(version))) for version in ("reno", "sack")
+        )
+        return Record(name, "", ("tcp.variant",), 1, cells)
+
+    figure = draw_budget(merged({"one": campaign("one"), "two": campaign("two")}))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["one", "two"]
 
 
 def test_a_kind_that_there_is_not_is_an_error_with_a_message(recorded: Run) -> None:

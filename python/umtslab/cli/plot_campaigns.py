@@ -78,7 +78,9 @@ def _budget(records: Mapping[str, Record], over: str | None, against: str | None
     if look.log_x or look.log_y or against is not None:
         raise UsageError("--log and --against are for metrics; bars stand side by side")
     if len(records) > 1:
-        raise UsageError(f"{BUDGET} is of one campaign, not of {len(records)}: draw them apart")
+        from umtslab.plot.budget_overlay import merged
+
+        return draw_budget(merged(named_campaigns(records)), over, look=look)
     [record] = records.values()
     return draw_budget(record, over, look=look)
 

@@ -89,6 +89,8 @@ def _drawn(
 
     if mean and kind not in MEANS:
         raise UsageError(f"--mean is for {', '.join(MEANS)}")
+    if kind == BUDGET and len(runs) > 1:
+        return _budgets(found, runs, words, view, look)
     if kind in (WATERFALL, BUDGET, MAP):
         if len(runs) > 1:
             raise UsageError(f"{kind} is of one result, not of {len(runs)}")
@@ -107,6 +109,20 @@ def _drawn(
     from umtslab.plot.cdf import draw_cdf
 
     return draw_cdf(results, kind, view, look)
+
+
+def _budgets(
+    found: Sequence[Sequence[Run]], runs: Sequence[Run], words: Sequence[str], view: View, look: Look
+) -> Figure:
+    """The budgets of several results side by side."""
+    from umtslab.plot import named_apart
+    from umtslab.plot.budget_overlay import draw_budgets
+
+    if not view.is_whole:
+        raise UsageError("--from and --until are for figures with a time axis, and budget has none")
+    if view.chooses:
+        raise UsageError(f"--connection and --ue are for the budget of one result, not of {len(runs)}")
+    return draw_budgets(dict(zip(named_apart(runs, words), found, strict=True)), look)
 
 
 def _of_one(run: Run, kind: str, view: View, look: Look) -> Figure:

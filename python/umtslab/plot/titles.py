@@ -18,6 +18,12 @@ def shared_title(results: Sequence[Sequence[Run]]) -> str:
     Overrides are not part of the scenario file, so the title states them. Parts that differ between runs are
     left out; the legend names results by them.
     """
+    shared = in_words(shared_changes(run.changes for result in results for run in result))
+    return ", ".join(filter(None, [shared_runs(results), shared]))
+
+
+def shared_runs(results: Sequence[Sequence[Run]]) -> str:
+    """Scenario, seed and run numbers that all runs of all results have in common."""
     runs = [run for result in results for run in result]
     names = {run.scenario for run in runs}
     seeds = {run.seed for run in runs}
@@ -25,7 +31,6 @@ def shared_title(results: Sequence[Sequence[Run]]) -> str:
         names.pop() if len(names) == 1 else "",
         f"seed {seeds.pop()}" if len(seeds) == 1 else "",
         _numbers(results),
-        in_words(shared_changes(run.changes for run in runs)),
     ]
     return ", ".join(filter(None, parts))
 
