@@ -1,4 +1,4 @@
-"""Packet captures, analysed: TCP metrics of any pcap or pcapng file, named as the simulation's."""
+"""Packet captures, analysed: TCP metrics and UDP flows of any pcap or pcapng file, named as the simulation's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,22 @@ if TYPE_CHECKING:
 
 
 MOST_CONNECTIONS = 50_000
-"""As many connections are kept and have rows if nobody says otherwise: less than 300 MB in all."""
+"""Connections that are kept and have rows by default: less than 300 MB in all."""
+
+_LARGEST_LIMIT = 1 << 32
+"""A limit beyond this is a mistake: so many connections have no room in any memory."""
+
+
+def check_most_connections(most_connections: int) -> None:
+    """Check a limit on connections.
+
+    Raises
+    ------
+    ValueError
+        If it is not between 1 and 2^32.
+    """
+    if not 1 <= most_connections <= _LARGEST_LIMIT:
+        raise ValueError(f"most_connections must be from 1 to {_LARGEST_LIMIT} (got {most_connections})")
 
 
 @dataclass(frozen=True)
@@ -75,6 +90,23 @@ class CaptureAnalysis:
 
         return pl.DataFrame(self.core.connections).sort("connection")
 
+    @property
+    def udp_rest(self) -> dict[str, int]:
+        """Datagrams, and octets of payload, of UDP flows that have no rows."""
+        packets, payload_bytes = self.core.udp_rest
+        return {"packets": packets, "payload_bytes": payload_bytes}
+
+    @property
+    def passed_over(self) -> dict[str, int]:
+        """Packets that are neither TCP nor UDP, by what they are."""
+        return dict(self.core.passed_over)
+
+    def udp_flows(self) -> pl.DataFrame:
+        """One row per UDP flow, in the order of their first packets; except for the `udp_rest`."""
+        import polars as pl
+
+        return pl.DataFrame(self.core.udp_flows)
+
     def series(self, name: str) -> pl.DataFrame:
         """``sent``, ``acked`` or ``sacked`` of the connection that `time_sequence` asked for.
 
@@ -101,7 +133,8 @@ def analyse_captures(
     Parameters
     ----------
     paths : path-like or sequence of path-like
-        One pcap or pcapng file or several, of any size; ``-`` is standard input.
+        One pcap or pcapng file or several, of any size, also compressed with gzip, Zstandard or LZ4; ``-`` is
+        standard input.
     time_sequence : int, optional
         Number of a connection whose course is wanted as ``series``.
     connection : int, optional
@@ -128,8 +161,7 @@ def analyse_captures(
     # A text is a sequence too, of letters.
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
     names = [os.fspath(path) for path in several]
-    if most_connections < 1:
-        raise ValueError(f"most_connections is {most_connections}, and one is the least")
+    check_most_connections(most_connections)
     found = _core.analyse(
         names,
         time_sequence=time_sequence,

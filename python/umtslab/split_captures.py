@@ -6,16 +6,17 @@ same, so that times and acknowledgments of one number can be compared. Each capt
 
 from __future__ import annotations
 
+import json
 import os
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import polars as pl
+from umtslab.captures import MOST_CONNECTIONS, check_most_connections
 
+if TYPE_CHECKING:
     from umtslab import _core
 
 Row = Mapping[str, Any]
@@ -32,31 +33,45 @@ _PROXY_SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
 
 @dataclass(frozen=True)
 class SplitTransfer:
-    """Two connections of a transfer: rows of the tables of connections, in the order in which its data pass.
+    """Two connections of a transfer, in the order in which its data pass.
 
     ``delay_s`` is the mean time from the first sight of an octet on the first to that on the second,
     ``longest_delay_s`` the longest; ``ahead_octets`` the most that was acknowledged on the first and not on
-    the second. None where nothing was sent.
+    the second. None where nothing was sent. Rows are made when they are read, since captures may have many.
     """
 
-    first: Row
-    second: Row
-    captures: tuple[str, str]
+    legs: tuple[_Seen, _Seen]
     octets: int
     delay_s: float | None
     longest_delay_s: float | None
     ahead_octets: int | None
 
+    @property
+    def first(self) -> Row:
+        """The row of the connection that the data pass first."""
+        return self.legs[0].row()
+
+    @property
+    def second(self) -> Row:
+        """The row of the other connection."""
+        return self.legs[1].row()
+
+    @property
+    def captures(self) -> tuple[str, str]:
+        """The captures of the two connections."""
+        return self.legs[0].core.file, self.legs[1].core.file
+
     def as_json(self) -> dict[str, Any]:
         """For ``--json``: the two connections under the names of their captures' places."""
+        rows = [dict(self.first), dict(self.second)]
         return {
-            "connections": [dict(self.first), dict(self.second)],
+            "connections": rows,
             "captures": list(self.captures),
             "octets": self.octets,
             "delay_s": self.delay_s,
             "longest_delay_s": self.longest_delay_s,
             "ahead_octets": self.ahead_octets,
-            "ended": [self.first["ended"], self.second["ended"]],
+            "ended": [row["ended"] for row in rows],
         }
 
 
@@ -64,29 +79,38 @@ class SplitTransfer:
 class _Seen:
     """A connection of one capture."""
 
-    path: str
-    row: Row
-    begins: tuple[bytes, bytes]
-    """What the client's data begin with, and the server's, without words to or of the proxy."""
-    sent: Course
-    acked: Course
+    core: _core.Analysis
+    number: int
+    opened_s: float
+    """In seconds since 1970."""
+    ends: frozenset[str]
+    content: tuple[bytes, bytes] | None
+    """What tells it from others; None if the capture has no payload."""
+    before: int
+    """Octets in front of the sender's data that are for the proxy, or the proxy's."""
+    most: int
+    """Octets of the sender's data. A FIN takes a sequence number and is no octet."""
+
+    def row(self) -> Row:
+        row: Row = json.loads(self.core.connection_lines(self.number, 1))
+        return row
 
     @property
     def hosts(self) -> frozenset[str]:
-        return frozenset(str(self.row[end]).rpartition(":")[0] for end in ("client", "server"))
+        return frozenset(end.rpartition(":")[0] for end in self.ends)
 
-    @property
-    def ends(self) -> frozenset[str]:
-        return frozenset((self.row["client"], self.row["server"]))
-
-    @property
-    def content(self) -> tuple[bytes, bytes] | None:
-        """What tells it from others; None if the capture has no payload."""
-        client, server = (begin[:_SAME] for begin in self.begins)
-        return (client, server) if client or server else None
+    def courses(self) -> tuple[Course, Course]:
+        """How far the data, and their acknowledgments, had come."""
+        sent, acked = self.core.course(self.number, self.most)
+        return _without(sent, self.before), _without(acked, self.before)
 
 
-def split_transfers(paths: tuple[str | os.PathLike[str], str | os.PathLike[str]]) -> list[SplitTransfer]:
+def split_transfers(
+    paths: tuple[str | os.PathLike[str], str | os.PathLike[str]],
+    *,
+    most_connections: int = MOST_CONNECTIONS,
+    warnings: list[str] | None = None,
+) -> list[SplitTransfer]:
     """The transfers of which both captures have a connection, in the order of the first capture.
 
     Connections are paired by their addresses and ports, then by their hosts. Where no host is shared (an
@@ -94,63 +118,56 @@ def split_transfers(paths: tuple[str | os.PathLike[str], str | os.PathLike[str]]
     where captures are cut behind the headers, by their openings. Of several that fit, the one that opened
     nearest is taken.
 
+    Parameters
+    ----------
+    paths : two path-likes
+        The captures.
+    most_connections : int
+        The most connections of each capture that are paired: the first ones.
+    warnings : list of str, optional
+        What to look at before the numbers are trusted is added here.
+
     Raises
     ------
     umtslab.CaptureReadError
         If a file cannot be read or is no capture.
+    ValueError
+        If `most_connections` is out of range.
     """
-    first, second = ([*_connections(os.fspath(path))] for path in paths)
+    from umtslab import _core
+
+    check_most_connections(most_connections)
+    found = [_core.analyse_courses(os.fspath(path), most_connections) for path in paths]
+    if warnings is not None:
+        warnings.extend(f"{core.file}: {warning}" for core in found for warning in core.warnings)
+    first, second = ([*_connections(core)] for core in found)
     return [_transfer(one, other) for one, other in _pairs(first, second)]
 
 
-def _connections(path: str) -> list[_Seen]:
-    """The connections of a capture with their courses, their openings as seconds since 1970."""
-    import polars as pl
-
-    from umtslab import _core
-
-    found = _core.analyse_courses(path)
-    start = found.start_s or 0.0
-    table = pl.DataFrame(found.connections).sort("connection")
-    # FIN takes a sequence number and is no octet.
-    most = table.select("connection", (pl.col("distinct_bytes") + pl.col("unseen_bytes")).alias("most"))
-    sent = _courses(found, "sent", "end", most, start)
-    acked = _courses(found, "acked", "ack", most, start)
-    # Once: each look makes it anew.
-    all_begins = found.begins
-    seen = []
-    for row in table.iter_rows(named=True):
-        number = row["connection"]
-        ways = [sent.get(number, []), acked.get(number, [])]
-        begins = all_begins.get(number, (b"", b""))
+def _connections(core: _core.Analysis) -> Iterator[_Seen]:
+    """The connections of a capture that have rows, in the order of their numbers."""
+    start = core.start_s or 0.0
+    for number in core.connection_numbers():
+        row = json.loads(core.connection_lines(number, 1))
+        begins = core.beginnings(number)
         told = _told_the_proxy(begins)
+        before = 0
         if row["sender"] in ("client", "server"):
             before = told[("client", "server").index(row["sender"])]
-            ways = [[(at, octets - before) for at, octets in way if octets > before] for way in ways]
-        rest = (begins[0][told[0] :], begins[1][told[1] :])
-        seen.append(_Seen(path, {**row, "at_s": start + row["opened_s"]}, rest, *ways))
-    return seen
+        content = (begins[0][told[0] :][:_SAME], begins[1][told[1] :][:_SAME])
+        yield _Seen(
+            core,
+            number,
+            start + row["opened_s"],
+            frozenset((row["client"], row["server"])),
+            content if any(content) else None,
+            before,
+            int((row["distinct_bytes"] or 0) + (row["unseen_bytes"] or 0)),
+        )
 
 
-def _courses(
-    found: _core.Analysis, series: str, column: str, most: pl.DataFrame, start: float
-) -> dict[int, Course]:
-    """How far data or acknowledgments of each connection had come, where that rises."""
-    import polars as pl
-
-    octets = pl.min_horizontal(pl.col(column), pl.col("most").cast(pl.Int64))
-    so_far = pl.col("octets").cum_max().over("connection")
-    before = so_far.shift(1, fill_value=0).over("connection")
-    rising = (
-        pl.DataFrame(found.series[series])
-        .join(most, on="connection", how="left")
-        .sort("time_s", maintain_order=True)
-        .select("connection", pl.col("time_s") + start, octets.alias("octets"))
-        .filter(pl.col("octets") > before.clip(0))
-        .group_by("connection", maintain_order=True)
-        .agg("time_s", "octets")
-    )
-    return {number: list(zip(times, reached, strict=True)) for number, times, reached in rising.iter_rows()}
+def _without(course: Course, before: int) -> Course:
+    return [(at, octets - before) for at, octets in course if octets > before] if before else course
 
 
 def _told_the_proxy(begins: tuple[bytes, bytes]) -> tuple[int, int]:
@@ -225,7 +242,7 @@ def _nearest(
 
 
 def _opened(seen: _Seen) -> float:
-    return float(seen.row["at_s"])
+    return seen.opened_s
 
 
 def _apart(one: _Seen, other: _Seen) -> float:
@@ -234,20 +251,18 @@ def _apart(one: _Seen, other: _Seen) -> float:
 
 def _transfer(one: _Seen, other: _Seen) -> SplitTransfer:
     never = (float("inf"), float("inf"))
+    legs = [(one, *one.courses()), (other, *other.courses())]
     # Data pass first where they are seen first, or where the last of them are.
-    first, second = sorted(
-        (one, other), key=lambda leg: (leg.sent[0][0], leg.sent[-1][0]) if leg.sent else never
-    )
-    delays = _delays(first.sent, second.sent)
+    legs.sort(key=lambda leg: (leg[1][0][0], leg[1][-1][0]) if leg[1] else never)
+    (first, sent, acked), (second, sent_on, acked_on) = legs
+    delays = _delays(sent, sent_on)
     weights = sum(size for _, size in delays)
     return SplitTransfer(
-        first=first.row,
-        second=second.row,
-        captures=(first.path, second.path),
-        octets=min(first.sent[-1][1], second.sent[-1][1]) if first.sent and second.sent else 0,
+        legs=(first, second),
+        octets=min(sent[-1][1], sent_on[-1][1]) if sent and sent_on else 0,
         delay_s=sum(delay * size for delay, size in delays) / weights if weights else None,
         longest_delay_s=max((delay for delay, _ in delays), default=None),
-        ahead_octets=_ahead(first.acked, second.acked) if first.acked else None,
+        ahead_octets=_ahead(acked, acked_on) if acked else None,
     )
 
 

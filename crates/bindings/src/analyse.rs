@@ -11,16 +11,19 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use pyo3::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse_file};
-use umts_capture::{Analysis as Analysed, Counts, MetricSet, definitions};
+use umts_capture::{Analysis as Analysed, Counts, Course, CourseStep, MetricSet, definitions};
 use umts_units::Time;
 
-use crate::columns::{Columns, Rows};
+use crate::columns::{Columns, Rows, udp_flows};
 use crate::errors::input_error;
 use crate::lines::write_row;
 use crate::run::tell;
 
 /// Octets that Python takes as `bytes`.
 type Octets = Cow<'static, [u8]>;
+
+/// When, in seconds, a number of octets was first reached.
+type Steps = Vec<(f64, i64)>;
 
 /// One analysed capture. `connections` and the values of `series` are Arrow streams.
 #[pyclass(frozen, module = "umtslab._core")]
@@ -55,10 +58,17 @@ pub struct Analysis {
     /// `sent`, `acked` and `sacked` of the connection that was asked for; empty if none was.
     #[pyo3(get)]
     series: BTreeMap<&'static str, Py<Columns>>,
-    /// What the data of the client and of the server begin with, by the number of the connection; of captures whose courses were
-    /// asked for.
+    /// One row per UDP flow.
     #[pyo3(get)]
-    begins: BTreeMap<u64, (Octets, Octets)>,
+    udp_flows: Py<Columns>,
+    /// Datagrams, and octets of payload, of UDP flows that have no rows.
+    #[pyo3(get)]
+    udp_rest: (u64, u64),
+    /// Packets that are neither TCP nor UDP, by what they are.
+    #[pyo3(get)]
+    passed_over: BTreeMap<String, u64>,
+    /// Courses of connections, in the order of their numbers, where they were asked for.
+    courses: Vec<Course>,
     /// Number, batch and row of each connection that has a row, by its number: rows are in the order in which connections
     /// closed.
     places: Vec<(u64, u32, u32)>,
@@ -75,6 +85,48 @@ impl Analysis {
             write_row(&mut text, &batches[batch as usize], row as usize);
         }
         text
+    }
+
+    /// The numbers of the connections that have rows.
+    fn connection_numbers(&self) -> Vec<u64> {
+        self.places.iter().map(|place| place.0).collect()
+    }
+
+    /// The UDP flows with the numbers from `first` on, at most `count`, as JSON: an object a line.
+    fn udp_flow_lines(&self, first: usize, count: usize) -> String {
+        let mut text = String::new();
+        for batch in self.udp_flows.get().batches() {
+            for row in (first..batch.num_rows()).take(count) {
+                write_row(&mut text, batch, row);
+            }
+        }
+        text
+    }
+
+    /// When, in seconds since 1970, each number of octets was first sent and first acknowledged, of the first `most` octets of
+    /// the connection's sender. Empty without a course.
+    fn course(&self, connection: u64, most: i64) -> (Steps, Steps) {
+        let steps = |course: &[CourseStep]| {
+            let end = course.partition_point(|&(_, octets)| octets < most);
+            let kept = course[..course.len().min(end + 1)].iter();
+            kept.map(|&(at, octets)| (at.as_secs(), octets.min(most))).filter(|step| step.1 > 0).collect()
+        };
+        self.course_of(connection)
+            .map_or_else(Default::default, |course| (steps(&course.sent), steps(&course.acked)))
+    }
+
+    /// What the data of client and server begin with; empty without a course.
+    fn beginnings(&self, connection: u64) -> (Octets, Octets) {
+        let Some(course) = self.course_of(connection) else { return Default::default() };
+        let [client, server] = &course.begins;
+        (Cow::Owned(client.clone()), Cow::Owned(server.clone()))
+    }
+}
+
+impl Analysis {
+    fn course_of(&self, connection: u64) -> Option<&Course> {
+        let place = self.courses.binary_search_by_key(&connection, |course| course.connection).ok()?;
+        Some(&self.courses[place])
     }
 }
 
@@ -103,13 +155,13 @@ pub fn analyse(
     paths.into_iter().enumerate().map(one).collect()
 }
 
-/// Analyses a capture in one pass, with `sent`, `acked` and `sacked` of every connection, in seconds since its first packet, and
-/// what their data begin with.
+/// Analyses a capture in one pass, with the courses of the first `most_connections`, which alone have rows, and what their
+/// data begin with.
 #[pyfunction]
-pub fn analyse_courses(py: Python<'_>, path: PathBuf) -> PyResult<Analysis> {
+pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -> PyResult<Analysis> {
     let mut interruption = None;
     let analysed = py.detach(|| {
-        umts_capture::analyse_courses(&path, &mut |fraction| match tell(None, fraction) {
+        umts_capture::analyse_courses(&path, most_connections, &mut |fraction| match tell(None, fraction) {
             Ok(()) => ControlFlow::Continue(()),
             Err(raised) => {
                 interruption = Some(raised);
@@ -173,14 +225,9 @@ fn analyse_one(
     }
 }
 
-fn result(py: Python<'_>, file: PathBuf, mut analysed: Analysed, mut rows: Rows) -> PyResult<Analysis> {
+fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> PyResult<Analysis> {
     rows.add(&analysed.connections);
     let mut series = BTreeMap::new();
-    let begins = analysed.time_sequences.iter_mut().map(|course| {
-        let [client, server] = std::mem::take(&mut course.begins);
-        (course.connection, (Cow::Owned(client), Cow::Owned(server)))
-    });
-    let begins = begins.collect();
     if !analysed.time_sequences.is_empty() {
         for (name, columns) in Columns::of_time_sequences(&analysed.time_sequences) {
             series.insert(name, Py::new(py, columns)?);
@@ -194,7 +241,10 @@ fn result(py: Python<'_>, file: PathBuf, mut analysed: Analysed, mut rows: Rows)
         connection_count: analysed.connection_count,
         rest: analysed.rest.map(|rest| (rest.connections, by_name(&rest.metrics))),
         connections: Py::new(py, rows)?,
-        begins,
+        udp_flows: Py::new(py, udp_flows(&analysed.udp_flows))?,
+        udp_rest: (analysed.udp_rest.packets, analysed.udp_rest.payload_bytes),
+        passed_over: analysed.passed_over,
+        courses: analysed.courses,
         places,
         counts: counts(&analysed.counts),
         start_s: analysed.first.map(Time::as_secs),
@@ -233,7 +283,11 @@ fn counts(counts: &Counts) -> BTreeMap<&'static str, u64> {
         ("fragments", fragments),
         ("not_tcp", not_tcp),
         ("unreadable", unreadable),
+        ("udp", counts.udp),
+        ("too_deep", counts.too_deep),
+        ("beyond_frame", counts.beyond_frame),
         ("captured_twice", counts.captured_twice),
+        ("not_believed", counts.not_believed),
         ("out_of_time", counts.out_of_time),
     ]
     .into()

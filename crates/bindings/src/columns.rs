@@ -9,7 +9,7 @@ use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use umts_capture::TimeSequenceTables;
+use umts_capture::{TimeSequenceTables, UdpDirection, UdpFlowRow};
 use umts_record::series::{Table, Values};
 
 use crate::lines;
@@ -125,6 +125,8 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
         column("window_scale", "1", true, numbers(&|row| row.window_scale.map(u32::from))),
         column("sack_permitted", "", true, flags(&|row| row.sack_permitted)),
         column("timestamps", "", true, flags(&|row| row.timestamps)),
+        column("client_teid", "", true, numbers(&|row| row.teid[0])),
+        column("server_teid", "", true, numbers(&|row| row.teid[1])),
     ];
     columns.extend(umts_capture::definitions().enumerate().map(|(index, metric)| {
         // By place: a search by name for each value of each row would take longer than the analysis.
@@ -132,6 +134,56 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
         column(metric.name, metric.unit, true, floats(values))
     }));
     batch(columns)
+}
+
+/// The UDP flows of a capture, one row each.
+pub fn udp_flows(rows: &[UdpFlowRow]) -> Columns {
+    let words = |word: &dyn Fn(&UdpFlowRow) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(rows.iter().map(word)))
+    };
+    let numbers = |number: &dyn Fn(&UdpFlowRow) -> Option<u32>| -> ArrayRef {
+        Arc::new(rows.iter().map(number).collect::<UInt32Array>())
+    };
+    let flow = UInt64Array::from_iter_values(rows.iter().map(|row| row.flow));
+    let mut columns = vec![
+        column("flow", "", false, Arc::new(flow)),
+        column("client", "", false, words(&|row| row.client.to_string())),
+        column("server", "", false, words(&|row| row.server.to_string())),
+        column("sender", "", false, words(&|row| row.sender.to_owned())),
+        column("quic_version", "", true, numbers(&|row| row.quic_version)),
+        column("client_teid", "", true, numbers(&|row| row.teid[0])),
+        column("server_teid", "", true, numbers(&|row| row.teid[1])),
+        column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
+        column("duration_s", "s", false, floats(rows.iter().map(|row| Some(row.duration_s)))),
+    ];
+    columns.extend(udp_direction("", rows.iter().map(|row| &row.sent)));
+    columns.extend(udp_direction("reverse_", rows.iter().map(|row| &row.reverse)));
+    let batch = batch(columns);
+    Columns { schema: batch.schema(), batches: vec![batch] }
+}
+
+/// The columns of one direction of UDP flows.
+fn udp_direction<'a>(
+    prefix: &str,
+    rows: impl Iterator<Item = &'a UdpDirection> + Clone,
+) -> Vec<(Field, ArrayRef)> {
+    let count = |name: &str, unit, value: fn(&UdpDirection) -> u64| {
+        let values = UInt64Array::from_iter_values(rows.clone().map(value));
+        column(&format!("{prefix}{name}"), unit, false, Arc::new(values) as ArrayRef)
+    };
+    let measure = |name: &str, unit, value: fn(&UdpDirection) -> Option<f64>| {
+        column(&format!("{prefix}{name}"), unit, true, floats(rows.clone().map(value)))
+    };
+    vec![
+        count("packets", "1", |way| way.packets),
+        count("payload_bytes", "B", |way| way.payload_bytes),
+        measure("rate_kbps", "kbit/s", |way| way.rate_kbps),
+        measure("mean_gap_s", "s", |way| way.mean_gap_s),
+        measure("longest_gap_s", "s", |way| way.longest_gap_s),
+        measure("spin_rtt_s", "s", |way| way.spin_rtt_s),
+        measure("min_spin_rtt_s", "s", |way| way.min_spin_rtt_s),
+        count("spin_rtt_samples", "1", |way| way.spin_rtt_samples),
+    ]
 }
 
 /// The rows of a time series as columns.

@@ -1,6 +1,7 @@
 //! All connections of a capture: finds the one that a packet belongs to, and lets go of those that are over.
 
 mod crowd;
+mod tunnels;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -9,14 +10,18 @@ use umts_units::{Duration, Time};
 
 use crate::analyser::crowd::Crowd;
 use crate::clock::BusyClock;
-use crate::connection::{Connection, Position, Side};
+use crate::connection::{Connection, Position, Side, Taken};
+use crate::copies::{Recent, digest_of_segment};
+use crate::courses::{Course, Courses};
 use crate::ends::Ends;
+use crate::headers::parse;
 use crate::link::LinkType;
 use crate::metrics::MetricSet;
-use crate::packet::{Packet, Skipped, parse};
+use crate::packet::{Packet, PassedOver, Protocol, Skipped};
 use crate::table::Table;
 use crate::timeseq::{TimeSequence, TimeSequenceTables, Watched};
 use crate::totals::Totals;
+use crate::udp::{UdpFlowRow, UdpFlows, UdpRest, unread_tunnel};
 
 /// A closed connection is kept for what comes late: twice the longest life of a segment, as Linux has it.
 const LINGER: Duration = Duration::from_secs(120);
@@ -26,6 +31,9 @@ const HALF_OPEN: Duration = Duration::from_secs(300);
 const LATEST: Time = Time::from_nanos(i64::MAX as u64);
 /// Pairs of hosts without a connection whose last closing is remembered.
 const MOST_PAIRS: usize = 1 << 16;
+
+/// Kinds of packets without TCP and UDP that are told apart.
+const MOST_KINDS: usize = 64;
 
 /// Rows that are handed over at a time in the end.
 const ROWS_AT_ONCE: usize = 4096;
@@ -60,6 +68,8 @@ pub struct ConnectionRow {
     pub sack_permitted: Option<bool>,
     /// Whether both ends sent timestamps in their SYNs.
     pub timestamps: Option<bool>,
+    /// TEIDs of the GTP-U tunnels in which the packets of client and server were last.
+    pub teid: [Option<u32>; 2],
     /// Its metrics.
     pub metrics: MetricSet,
 }
@@ -90,10 +100,18 @@ pub struct Counts {
     pub fragments: u64,
     /// IP, but not TCP.
     pub not_tcp: u64,
-    /// Cut off or wrong before the end of TCP's fixed header.
+    /// Of these, datagrams of UDP.
+    pub udp: u64,
+    /// Cut off or wrong before the end of the fixed header of TCP or UDP.
     pub unreadable: u64,
+    /// In more tunnels, one in another, than are read.
+    pub too_deep: u64,
+    /// With a header that promises more octets than the frame had on the link; as many as the frame had are counted.
+    pub beyond_frame: u64,
     /// Captured twice.
     pub captured_twice: u64,
+    /// With an acknowledgment or a reset that cannot be one of the connection.
+    pub not_believed: u64,
     /// With an earlier time than the packet before; they count as of that packet's time.
     pub out_of_time: u64,
 }
@@ -120,6 +138,14 @@ pub struct Analysis {
     pub warnings: Vec<String>,
     /// The connections that were asked for, in time.
     pub time_sequences: Vec<TimeSequenceTables>,
+    /// The courses that were asked for.
+    pub courses: Vec<Course>,
+    /// UDP flows, in the order of their first packets.
+    pub udp_flows: Vec<UdpFlowRow>,
+    /// UDP flows that have no rows.
+    pub udp_rest: UdpRest,
+    /// Packets that are neither TCP nor UDP, by what they are.
+    pub passed_over: BTreeMap<String, u64>,
 }
 
 /// TCP metrics of a capture, packet by packet: no files, no clock.
@@ -142,6 +168,9 @@ pub struct Analyser {
     totals: Totals,
     finished: Vec<ConnectionRow>,
     counts: Counts,
+    recent: Recent,
+    udp: UdpFlows,
+    passed_over: BTreeMap<PassedOver, u64>,
     first: Option<Time>,
     now: Time,
     watched: Watched,
@@ -167,9 +196,14 @@ impl Analyser {
         }
     }
 
-    /// Also collects the course of every connection.
+    /// Also collects every connection in time.
     pub(crate) fn with_all_time_sequences(self) -> Self {
-        Analyser { watched: Watched::All(BTreeMap::new(), Vec::new()), ..self }
+        Analyser { watched: Watched::All(BTreeMap::new()), ..self }
+    }
+
+    /// Also collects the courses of the first connections.
+    pub(crate) fn with_courses(self, connections: usize) -> Self {
+        Analyser { watched: Watched::Courses(Box::new(Courses::new(connections))), ..self }
     }
 
     /// Takes in a packet: `bytes` of it were captured at `time` since 1970, of `original_length` octets on the link.
@@ -190,7 +224,7 @@ impl Analyser {
         &mut self,
         time: Time,
         original_length: u32,
-        read: Result<(), Skipped>,
+        read: Result<Protocol, Skipped>,
         packet: &Packet,
     ) {
         self.counts.packets += 1;
@@ -200,12 +234,41 @@ impl Analyser {
         self.counts.out_of_time += u64::from(time < self.now);
         self.now = self.now.max(time);
         match read {
-            Ok(()) => self.segment(packet),
-            Err(Skipped::LinkType) => self.counts.unknown_link += 1,
-            Err(Skipped::NotIp) => self.counts.not_ip += 1,
-            Err(Skipped::Fragment) => self.counts.fragments += 1,
-            Err(Skipped::NotTcp) => self.counts.not_tcp += 1,
-            Err(Skipped::Short) => self.counts.unreadable += 1,
+            Ok(Protocol::Tcp) => self.segment(packet),
+            Ok(Protocol::Udp) => self.datagram(packet),
+            Err(skipped) => self.skipped(skipped),
+        }
+    }
+
+    fn skipped(&mut self, skipped: Skipped) {
+        let (count, what) = match skipped {
+            Skipped::LinkType => (&mut self.counts.unknown_link, None),
+            Skipped::NotIp(what) => (&mut self.counts.not_ip, Some(what)),
+            Skipped::Fragment => (&mut self.counts.fragments, None),
+            Skipped::NotTcp(what) => (&mut self.counts.not_tcp, Some(what)),
+            Skipped::Short => (&mut self.counts.unreadable, None),
+            Skipped::TooDeep => (&mut self.counts.too_deep, None),
+        };
+        *count += 1;
+        if let Some(what) = what {
+            self.pass_over(what);
+        }
+    }
+
+    fn pass_over(&mut self, what: PassedOver) {
+        if self.passed_over.len() < MOST_KINDS || self.passed_over.contains_key(&what) {
+            *self.passed_over.entry(what).or_default() += 1;
+        }
+    }
+
+    fn datagram(&mut self, packet: &Packet) {
+        self.counts.not_tcp += 1;
+        self.counts.udp += 1;
+        self.counts.beyond_frame += u64::from(packet.exceeds_frame);
+        if !self.udp.datagram(self.now, packet) {
+            self.counts.captured_twice += 1;
+        } else if let Some(tunnel) = unread_tunnel(packet) {
+            self.pass_over(tunnel);
         }
     }
 
@@ -237,49 +300,87 @@ impl Analyser {
         taken(self.take_finished());
         self.totals.window = self.window();
         self.totals.active_union = u128::from(self.together.total().as_nanos());
+        let (rest, warnings) = (self.rest(), self.warnings());
+        let (time_sequences, courses) = self.watched.finish();
         Analysis {
             metrics: MetricSet::of(&self.totals),
-            warnings: self.warnings(),
+            warnings,
             connections: Vec::new(),
             connection_count: self.next,
-            rest: self.rest(),
+            rest,
             counts: self.counts,
             first: self.first,
             last: self.first.map(|_| self.now),
-            time_sequences: self.watched.finish(),
+            udp_flows: self.udp.rows(self.first.unwrap_or_default()),
+            udp_rest: self.udp.rest,
+            passed_over: self.passed_over.iter().map(|(what, count)| (what.name().into(), *count)).collect(),
+            time_sequences,
+            courses,
         }
     }
 
     fn segment(&mut self, packet: &Packet) {
         self.counts.tcp += 1;
+        self.counts.beyond_frame += u64::from(packet.exceeds_frame);
         self.let_go();
-        let slot = self.connection_of(packet);
+        let digest = digest_of_segment(packet);
+        let age = self.recent.age(self.now, digest);
+        let slot = self.connection_of(packet, age.is_some());
+        if age.is_some_and(|age| self.is_copy(slot, packet, digest, age)) {
+            self.counts.captured_twice += 1;
+            return;
+        }
         let connection = self.open.at(slot);
         let number = connection.number;
         let was_closed = connection.closed.is_some();
         let watcher = self.watched.of(number, self.first);
-        if !connection.packet(self.now, packet, watcher, &mut self.together) {
-            self.counts.captured_twice += 1;
-            return;
-        }
+        let taken = connection.packet(self.now, packet, watcher, &mut self.together);
+        self.counts.not_believed += u64::from(taken == Taken::NotBelieved);
         if !was_closed && connection.closed.is_some() {
             let pair = pair(connection);
-            self.closing.push_back((self.now + LINGER, packet.ends, number));
+            self.closing.push_back((self.now + LINGER, connection.ends, number));
             self.pair_closed_at(pair, self.now);
         }
     }
 
-    /// The place of the connection that the packet belongs to, or begins.
-    fn connection_of(&mut self, packet: &Packet) -> usize {
-        let found = self.open.find(&packet.ends);
-        if let Some(slot) = found {
-            // Only a SYN can end a connection.
-            if !packet.segment.flags.syn() || !self.open.at(slot).is_succeeded_by(packet) {
-                return slot;
-            }
-            let over = self.open.remove(&packet.ends).expect("it was found");
-            self.fold(over);
+    /// Whether a packet is the second copy of an equal one that came `age` earlier.
+    #[cold]
+    fn is_copy(&mut self, slot: usize, packet: &Packet, digest: u64, age: Duration) -> bool {
+        let segment = &packet.segment;
+        if !self.open.at(slot).is_copy(age, segment) {
+            self.recent.renew(self.now, digest);
+            return false;
         }
+        // Of acknowledgments without identification each one has one copy: more may be duplicates.
+        if segment.identification == 0 && segment.sequence_length() == 0 {
+            self.recent.forget(digest);
+        }
+        true
+    }
+
+    /// The place of the connection that the packet belongs to, or begins.
+    fn connection_of(&mut self, packet: &Packet, is_copy: bool) -> usize {
+        match self.open.find(&packet.ends) {
+            Some(slot) if self.open.at(slot).is_in_tunnel_of(packet) => self.or_successor(slot, packet),
+            None if packet.teid.is_none() => self.begin(packet),
+            _ => {
+                let packet = Packet { ends: self.ends_in_tunnel(packet, is_copy), ..*packet };
+                match self.open.find(&packet.ends) {
+                    Some(slot) => self.or_successor(slot, &packet),
+                    None => self.begin(&packet),
+                }
+            }
+        }
+    }
+
+    /// The place of this connection, or of one that the packet begins between the same ends.
+    fn or_successor(&mut self, slot: usize, packet: &Packet) -> usize {
+        // Only a SYN can end a connection.
+        if !packet.segment.flags.syn() || !self.open.at(slot).is_succeeded_by(packet) {
+            return slot;
+        }
+        let over = self.open.remove(&packet.ends).expect("it was found");
+        self.fold(over);
         self.begin(packet)
     }
 
@@ -356,6 +457,7 @@ impl Analyser {
             window_scale: connection.window_scale(sender.other()),
             sack_permitted: connection.is_sack_permitted(),
             timestamps,
+            teid: connection.teid,
             metrics: MetricSet::of(totals),
         }
     }
@@ -381,13 +483,30 @@ impl Analyser {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let Counts { packets, tcp, unknown_link, fragments, unreadable, captured_twice, out_of_time, .. } =
-            self.counts;
-        [
-            (unknown_link, "packets are of a link type that is not read here"),
-            (fragments, "packets are IP fragments, and were left out"),
-            (unreadable, "packets are cut off or wrong before the end of TCP's header, and were left out"),
-            (captured_twice, "packets were captured twice, and count once"),
+        let counts = &self.counts;
+        let without_tcp = if counts.tcp == 0 { counts.packets } else { 0 };
+        let general = [
+            (counts.unknown_link, "packets are of a link type that is not read here"),
+            (counts.fragments, "packets are IP fragments, and were left out"),
+            (
+                counts.unreadable,
+                "packets are cut off or wrong before the end of the header of TCP or UDP, and were left out",
+            ),
+            (counts.too_deep, "packets have more headers in each other than are read, and were left out"),
+            (
+                counts.beyond_frame,
+                "packets have headers that promise more octets than their frames had: only those of the frame count",
+            ),
+            (counts.captured_twice, "packets were captured twice, and count once"),
+            (
+                counts.not_believed,
+                "segments acknowledge or reset what their connection cannot have sent, and were not believed",
+            ),
+            (
+                self.totals.untold,
+                "segments filled holes more than 3 ms late and count as sent again; without timestamps they cannot be \
+                 told from first copies that were overtaken",
+            ),
             (
                 self.crowd.one_sided,
                 "connections of which one end was heard only were let go of early, since there were too many at a \
@@ -402,13 +521,30 @@ impl Analyser {
                 self.rest.connections,
                 "connections have no rows of their own, since there are too many: they are summed in one row",
             ),
-            (out_of_time, "packets have earlier times than those before them, and count as of the same time"),
-            (u64::from(packets > 0 && tcp == 0) * packets, "packets, and no TCP among them"),
-        ]
-        .into_iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, what)| format!("{number} {what}"))
-        .collect()
+            (
+                self.udp.rest.packets,
+                "datagrams are of UDP flows that have no rows of their own, since there are too many",
+            ),
+            (
+                self.watched.thinned(),
+                "connections have courses of which steps were left out, since there were too many: delays are less exact",
+            ),
+            (
+                counts.out_of_time,
+                "packets have earlier times than those before them, and count as of the same time",
+            ),
+            (without_tcp, "packets, and no TCP among them"),
+        ];
+        let unread = self.passed_over.iter().filter(|(what, _)| what.may_carry_tcp());
+        let unread = unread.map(|(what, number)| {
+            format!("{number} packets are {}, whose contents are not read here", what.name())
+        });
+        general
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, what)| format!("{number} {what}"))
+            .chain(unread)
+            .collect()
     }
 }
 

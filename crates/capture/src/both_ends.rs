@@ -14,7 +14,7 @@ use umts_units::Time;
 
 use crate::analyser::{Analyser, Analysis};
 use crate::ends::Ends;
-use crate::packet::Packet;
+use crate::packet::{Packet, Protocol};
 use crate::reader::ReadError;
 use crate::reading::{Batch, End, Next, Reading, Record};
 
@@ -34,7 +34,7 @@ pub fn analyse_both_ends(
     for (side, path) in captures.into_iter().enumerate() {
         let mut records = Records::open(path)?;
         while let Some(record) = records.next()? {
-            if record.read.is_ok() {
+            if record.read == Ok(Protocol::Tcp) {
                 let ends = record.packet.ends;
                 let begun = || Known {
                     is_wanted: is_wanted(ends.0.socket_address().ip(), ends.1.socket_address().ip()),
@@ -57,7 +57,7 @@ pub fn analyse_both_ends(
     while let Some(side) = earlier(&next) {
         if let Some(Record { time, length, read, packet }) = next[side].take() {
             // What is no TCP is counted once.
-            let wanted = if read.is_ok() { known[&packet.ends].senders_side() } else { Some(0) };
+            let wanted = if read == Ok(Protocol::Tcp) { known[&packet.ends].senders_side() } else { Some(0) };
             if wanted == Some(side) {
                 analyser.read(time, length, read, &packet);
             }

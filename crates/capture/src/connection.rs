@@ -6,10 +6,11 @@ use umts_units::{Duration, Time};
 
 use crate::clock::BusyClock;
 use crate::ends::Ends;
+use crate::holes::REORDERING;
 use crate::packet::{Options, Packet, Segment};
-use crate::timeseq::TimeSequence;
+use crate::timeseq::Watcher;
 use crate::totals::Totals;
-use crate::way::{SentAs, Way};
+use crate::way::{Path, SentAs, Way};
 
 /// Where a capture was taken, seen from the sender of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,21 @@ pub(crate) struct Connection {
     /// each end announces are shifted by.
     shortest: Option<Duration>,
     shift: [u8; 2],
+    /// Both shifts are known.
+    is_scaled: bool,
+    /// TEIDs of the GTP-U tunnels in which the packets of each end were last.
+    pub teid: [Option<u32>; 2],
+    /// Packets that could be copies without doubt, and how many of these were.
+    decisive: u32,
+    copies: u32,
+}
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Yes,
+    /// Its acknowledgment, or its reset, cannot be one of the connection.
+    NotBelieved,
 }
 
 /// What a packet was to a connection, for a figure.
@@ -116,6 +132,10 @@ impl Connection {
             off: Duration::ZERO,
             shortest: None,
             shift: [0; 2],
+            is_scaled: false,
+            teid: [None; 2],
+            decisive: 0,
+            copies: 0,
         }
     }
 
@@ -153,26 +173,46 @@ impl Connection {
         }
     }
 
-    /// Takes the next packet in, and tells `watcher` what it was; false if it is the one before, captured twice.
+    /// Whether a packet is the second copy of one that was equal and came `age` earlier. With IP's identification it is.
+    /// Without, data are sent again no sooner than a round trip later; an acknowledgment alone may well be repeated at once,
+    /// so it is a copy only where packets that can be told come twice, too.
+    #[cold]
+    pub fn is_copy(&mut self, age: Duration, segment: &Segment) -> bool {
+        let is_decisive = segment.identification != 0 || segment.sequence_length() > 0;
+        let is_copy = match () {
+            () if segment.identification != 0 => true,
+            () if is_decisive => self.shortest.is_none_or(|shortest| age < shortest),
+            () => self.copies > 0 && 2 * self.copies >= self.decisive,
+        };
+        self.copies = self.copies.saturating_add(u32::from(is_copy && is_decisive));
+        is_copy
+    }
+
+    /// Takes the next packet in, and shows `watcher` what it was.
     pub fn packet(
         &mut self,
         now: Time,
         packet: &Packet,
-        watcher: Option<&mut TimeSequence>,
+        watcher: Option<Watcher<'_>>,
         together: &mut BusyClock,
-    ) -> bool {
+    ) -> Taken {
         let (from, segment) = (self.side_of(packet), &packet.segment);
-        if self.ways[from as usize].repeats_last(segment) {
-            return false;
-        }
         self.last = now;
+        if !self.is_believable(from, segment) {
+            self.ways[from as usize].count(segment);
+            return Taken::NotBelieved;
+        }
+        self.decisive = self.decisive.saturating_add(u32::from(segment.sequence_length() > 0));
+        if packet.teid.is_some() {
+            self.teid[from as usize] = packet.teid;
+        }
         if segment.flags.syn() || self.answer[1].is_none() {
             self.shake_hands(now, from, segment);
         }
         let mut ack = None;
         let mut sack = Vec::new();
         if segment.flags.ack() && !segment.flags.rst() {
-            let window = self.window(from, segment);
+            let window = (self.window(from, segment), self.is_scaled || segment.flags.syn());
             let shortest = self.shortest;
             let other = &mut self.ways[from.other() as usize];
             ack = other.acked(now, segment, window, shortest, together);
@@ -182,7 +222,8 @@ impl Connection {
         }
         self.ways[from as usize].tally.ecn_marks += u64::from(packet.is_marked);
         let sender_delay = self.answer[answer_of(from)].unwrap_or_default();
-        let sent = self.ways[from as usize].sent(now, segment, sender_delay, together);
+        let path = Path { shortest: self.shortest, sender_delay };
+        let sent = self.ways[from as usize].sent(now, segment, path, together);
         self.reset |= segment.flags.rst();
         let is_closed = self.reset || self.ways.iter().all(|way| way.fin_acked);
         if is_closed && self.closed.is_none() {
@@ -194,7 +235,17 @@ impl Connection {
         if let Some(watcher) = watcher {
             watcher.seen(now, &Seen { from, sent, ack, sack });
         }
-        true
+        Taken::Yes
+    }
+
+    /// Whether the acknowledgment, or the reset, can be one of this connection.
+    #[inline]
+    fn is_believable(&mut self, from: Side, segment: &Segment) -> bool {
+        match (segment.flags.rst(), segment.flags.ack()) {
+            (true, _) => self.ways[from as usize].may_reset(segment),
+            (false, true) => self.ways[from.other() as usize].may_be_acknowledged(segment),
+            (false, false) => true,
+        }
     }
 
     /// From SYN to the acknowledgment of the SYN+ACK: a whole round trip wherever the capture was taken.
@@ -275,10 +326,14 @@ impl Connection {
             let index = from as usize;
             self.syn_was_repeated |= self.syn[index].is_some();
             self.syn[index] = Some((now, segment.options));
-            if from == Side::Server
-                && let Some((asked, _)) = self.syn[Side::Client as usize]
-            {
-                self.answer[0] = Some(now.saturating_since(asked));
+            self.ways[from.other() as usize].is_answered = true;
+            if let [Some((asked, _)), Some((answered, _))] = self.syn {
+                let is_in_order = from == Side::Server;
+                // A SYN may be captured after its answer, if both directions come by queues of their own.
+                let is_late = asked.saturating_since(answered) <= REORDERING && self.answer[0].is_none();
+                if is_in_order || is_late {
+                    self.answer[0] = Some(answered.saturating_since(asked));
+                }
             }
         } else if from == Side::Client
             && self.answer[1].is_none()
@@ -288,6 +343,7 @@ impl Connection {
         }
         self.shortest = self.handshake_rtt();
         self.shift = [Side::Client, Side::Server].map(|side| self.window_scale(side).unwrap_or(0));
+        self.is_scaled = self.window_scale(Side::Client).is_some();
         let sack_permitted = self.is_sack_permitted();
         for way in &mut self.ways {
             way.sack_permitted = sack_permitted;

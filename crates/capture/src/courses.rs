@@ -1,81 +1,257 @@
-//! A capture in time: the course of every connection and what its data begin with, in one pass over the file.
-//!
-//! It is for captures of both sides of a proxy. Connections whose addresses do not tell that they belong together have
-//! octets in common.
+//! How far the data and the acknowledgments of every connection had come at each time, and what the data begin with: for
+//! captures of both sides of a proxy, of which connections belong together that have only octets in common.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use umts_units::Time;
+
 use crate::analyser::{Analyser, Analysis};
-use crate::blocks::{Blocks, Ending};
-use crate::link::LinkType;
-use crate::packet::{Packet, parse};
+use crate::blocks::{Blocks, Captured, Ending};
+use crate::connection::Seen;
+use crate::headers::parse;
+use crate::order::TimeWindow;
+use crate::packet::{Packet, Protocol, Skipped};
 use crate::reader::{ReadError, Reason, damage};
+use crate::reading::moved;
 
-/// Progress is told once for so many octets.
+/// Progress is reported once for so many octets.
 const STEP: u64 = 8 << 20;
+/// Octets of a beginning that are kept: more than what requests and greetings have in common.
+const BEGINNING: usize = 512;
+/// Steps of all courses together that are kept: 64 MiB.
+const MOST_STEPS: usize = 4 << 20;
 
-/// Analyses a file with the course of every connection, in memory; `progress` is told the part that is read, and may stop.
+/// When a number of octets was first reached.
+pub type CourseStep = (Time, i64);
+
+/// How far the data of a connection, and their acknowledgments, had come.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Course {
+    /// The connection's number.
+    pub connection: u64,
+    /// How far the sender's data had come. A FIN counts as an octet.
+    pub sent: Vec<CourseStep>,
+    /// How far they were acknowledged.
+    pub acked: Vec<CourseStep>,
+    /// What the client's data begin with, and the server's.
+    pub begins: [Vec<u8>; 2],
+}
+
+/// Analyses a file with the courses of the first `most_connections`; `progress` is given the part that is read, and may
+/// stop.
 ///
 /// # Errors
-/// As [`analyse_file`](crate::reader::analyse_file), but for standard input.
+/// As [`analyse_file`](crate::reader::analyse_file), except for standard input.
 pub fn analyse_courses(
     path: &Path,
+    most_connections: usize,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Analysis, ReadError> {
     let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
     let file = File::open(path).map_err(|source| error(0, source.into()))?;
     let size = file.metadata().map_err(|source| error(0, source.into()))?.len();
     let mut blocks = Blocks::open(file).map_err(|reason| error(0, reason))?;
-    let mut analyser = Analyser::new().with_all_time_sequences();
-    let mut told = 0;
+    let mut analyser = Analyser::new().with_limit(most_connections).with_courses(most_connections);
+    let mut window = TimeWindow::new(Shown::default);
+    let mut reported = 0;
     let ending: Ending = loop {
+        if window.is_full() {
+            window.pop().expect("a full window has packets").analyse(&mut analyser);
+        }
         let ended = blocks.next(|captured| {
-            let mut packet = Packet::default();
-            let read = parse(captured.link, captured.bytes, captured.length, &mut packet);
-            if read.is_ok() {
-                analyser.show(payload(captured.link, captured.bytes, &packet));
-            }
-            analyser.read(captured.time, captured.length, read, &packet);
+            window.next_slot().read(&captured);
+            window.push(captured.time);
         });
-        if let Some(ending) = ended.map_err(|source| error(blocks.offset(), source.into()))? {
+        if let Some(ending) = ended.map_err(|reason| error(blocks.offset(), reason))? {
             break ending;
         }
-        if blocks.offset() - told >= STEP {
-            told = blocks.offset();
-            if progress((told as f64 / size.max(1) as f64).min(1.0)).is_break() {
-                return Err(error(told, Reason::Stopped));
+        if blocks.offset() - reported >= STEP {
+            reported = blocks.offset();
+            if progress((blocks.position() as f64 / size.max(1) as f64).min(1.0)).is_break() {
+                return Err(error(reported, Reason::Stopped));
             }
         }
     };
-    let warnings: Vec<String> =
-        damage(ending, blocks.offset()).into_iter().chain(blocks.warnings()).collect();
+    while let Some(shown) = window.pop() {
+        shown.analyse(&mut analyser);
+    }
+    let mut warnings: Vec<String> = damage(ending, blocks.offset()).into_iter().collect();
+    warnings.extend(blocks.warnings().chain(moved(window.moved)));
     let mut analysis = analyser.finish();
     analysis.warnings.splice(0..0, warnings);
     Ok(analysis)
 }
 
+/// A packet with the beginning of its payload.
+struct Shown {
+    time: Time,
+    length: u32,
+    read: Result<Protocol, Skipped>,
+    packet: Packet,
+    payload: Vec<u8>,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        let read = Err(Skipped::Short);
+        Shown { time: Time::ZERO, length: 0, read, packet: Packet::default(), payload: Vec::new() }
+    }
+}
+
+impl Shown {
+    fn read(&mut self, captured: &Captured<'_>) {
+        (self.time, self.length) = (captured.time, captured.length);
+        self.read = parse(captured.link, captured.bytes, captured.length, &mut self.packet);
+        self.payload.clear();
+        if self.read.is_ok() {
+            let payload = payload(captured.bytes, &self.packet);
+            self.payload.extend_from_slice(&payload[..payload.len().min(BEGINNING)]);
+        }
+    }
+
+    fn analyse(&self, analyser: &mut Analyser) {
+        analyser.show(&self.payload);
+        analyser.read(self.time, self.length, self.read, &self.packet);
+    }
+}
+
 /// What was captured of the payload of a packet that could be read.
-fn payload<'a>(link: LinkType, bytes: &'a [u8], packet: &Packet) -> &'a [u8] {
-    let Ok(ip) = link.ip_of(bytes) else { return &[] };
-    let half =
-        |at: usize| ip.get(at..at + 2).map_or(0, |two| usize::from(u16::from_be_bytes([two[0], two[1]])));
-    let end = match (ip.first().map(|first| first >> 4), half(2), half(4)) {
-        (Some(4), total @ 1.., _) => total,
-        (Some(6), _, length @ 1..) => 40 + length,
-        // A length of zero: captured before the network card divided it into packets.
-        _ => ip.len(),
-    };
-    let start = end.saturating_sub(packet.segment.payload as usize);
-    ip.get(start..end.min(ip.len())).unwrap_or_default()
+fn payload<'a>(bytes: &'a [u8], packet: &Packet) -> &'a [u8] {
+    let start = packet.payload_at as usize;
+    let end = start.saturating_add(packet.segment.payload as usize);
+    bytes.get(start..end.min(bytes.len())).unwrap_or_default()
+}
+
+/// The courses of a capture's connections, in bounded memory.
+#[derive(Debug)]
+pub(crate) struct Courses {
+    of: BTreeMap<u64, Ways>,
+    most_connections: u64,
+    /// The beginning of the payload of the packet that is seen next.
+    payload: Vec<u8>,
+    steps: usize,
+    most_steps: usize,
+    /// Steps were left out for want of room.
+    pub is_thinned: bool,
+}
+
+/// Both directions, until it is known which one carried more.
+#[derive(Debug, Default)]
+struct Ways {
+    sent: [Vec<CourseStep>; 2],
+    acked: [Vec<CourseStep>; 2],
+    begins: [Vec<u8>; 2],
+}
+
+impl Courses {
+    pub fn new(most_connections: usize) -> Self {
+        Courses {
+            of: BTreeMap::new(),
+            most_connections: most_connections as u64,
+            payload: Vec::new(),
+            steps: 0,
+            most_steps: MOST_STEPS,
+            is_thinned: false,
+        }
+    }
+
+    pub fn len(&self) -> u64 {
+        self.of.len() as u64
+    }
+
+    pub fn show(&mut self, payload: &[u8]) {
+        self.payload.clear();
+        self.payload.extend_from_slice(payload);
+    }
+
+    pub fn seen(&mut self, now: Time, connection: u64, seen: &Seen) {
+        if connection >= self.most_connections {
+            return;
+        }
+        let ways = self.of.entry(connection).or_default();
+        let from = seen.from;
+        if let Some(sent) = seen.sent {
+            self.steps += usize::from(rise(&mut ways.sent[from as usize], now, sent.end));
+            keep_beginning(&mut ways.begins[from as usize], sent.start, &self.payload);
+        }
+        if let Some(ack) = seen.ack {
+            self.steps += usize::from(rise(&mut ways.acked[from.other() as usize], now, ack));
+        }
+        if self.steps > self.most_steps {
+            self.thin();
+        }
+    }
+
+    /// Leaves every second step out. What is left is as exact as before.
+    #[cold]
+    fn thin(&mut self) {
+        self.is_thinned = true;
+        self.steps = 0;
+        for ways in self.of.values_mut() {
+            for course in ways.sent.iter_mut().chain(&mut ways.acked) {
+                let last = course.len().saturating_sub(1);
+                let mut place = 0;
+                course.retain(|_| {
+                    place += 1;
+                    place % 2 == 1 || place - 1 == last
+                });
+                course.shrink_to_fit();
+                self.steps += course.len();
+            }
+        }
+        // Courses of two steps cannot be thinned: they may be as many as there are connections.
+        if self.steps > self.most_steps / 4 * 3 {
+            self.most_steps = 2 * self.steps;
+        }
+    }
+
+    /// In the order of the connections.
+    pub fn finish(self) -> Vec<Course> {
+        self.of.into_iter().map(|(connection, ways)| ways.finish(connection)).collect()
+    }
+}
+
+impl Ways {
+    fn finish(self, connection: u64) -> Course {
+        let reached = |course: &Vec<CourseStep>| course.last().map(|&(_, octets)| octets);
+        let [client, server] = self.sent;
+        let [of_client, of_server] = self.acked;
+        let is_of_client = reached(&client) > reached(&server);
+        let (sent, acked) = if is_of_client { (client, of_client) } else { (server, of_server) };
+        Course { connection, sent, acked, begins: self.begins }
+    }
+}
+
+/// Adds a step if it rises above those before; returns whether it does.
+fn rise(course: &mut Vec<CourseStep>, now: Time, octets: i64) -> bool {
+    let rises = octets > course.last().map_or(0, |&(_, octets)| octets);
+    if rises {
+        course.push((now, octets));
+    }
+    rises
+}
+
+/// Keeps what the payload adds to the beginning; what leaves a gap adds nothing.
+fn keep_beginning(kept: &mut Vec<u8>, seq: i64, payload: &[u8]) {
+    let known = usize::try_from(seq).ok().and_then(|seq| kept.len().checked_sub(seq));
+    if let Some(new) = known.and_then(|known| payload.get(known..)) {
+        let room = BEGINNING.saturating_sub(kept.len());
+        kept.extend_from_slice(&new[..new.len().min(room)]);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cause::Cause;
+    use crate::connection::Side;
+    use crate::link::LinkType;
+    use crate::way::SentAs;
 
-    /// A segment over IPv4 with so many octets of options and this payload, behind an Ethernet header or not, and padded.
+    /// A segment over IPv4 with so many octets of options and this payload, behind an Ethernet header or not.
     fn packet(link: LinkType, options: usize, payload: &[u8]) -> Vec<u8> {
         let mut bytes = match link {
             LinkType::Ethernet => [&[0; 12][..], &[8, 0]].concat(),
@@ -85,28 +261,8 @@ mod tests {
         bytes.extend([0x45, 0]);
         bytes.extend(total.to_be_bytes());
         bytes.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
-        bytes.extend([
-            0,
-            1,
-            0,
-            2,
-            0,
-            0,
-            0,
-            9,
-            0,
-            0,
-            0,
-            7,
-            (5 + options as u8 / 4) << 4,
-            0x10,
-            1,
-            1,
-            0,
-            0,
-            0,
-            0,
-        ]);
+        bytes.extend([0, 1, 0, 2, 0, 0, 0, 9, 0, 0, 0, 7]);
+        bytes.extend([(5 + options as u8 / 4) << 4, 0x10, 1, 1, 0, 0, 0, 0]);
         bytes.extend(vec![1; options]);
         bytes.extend(payload);
         bytes
@@ -120,11 +276,28 @@ mod tests {
                 bytes.extend([0; 9]);
                 let mut found = Packet::default();
                 parse(link, &bytes, bytes.len() as u32, &mut found).expect("it is right");
-                assert_eq!(payload(link, &bytes, &found), content);
+                assert_eq!(payload(&bytes, &found), content);
                 let cut = &bytes[..bytes.len() - 9 - content.len() / 2];
                 parse(link, cut, bytes.len() as u32, &mut found).expect("it is right");
-                assert_eq!(payload(link, cut, &found), &content[..content.len() - content.len() / 2]);
+                assert_eq!(payload(cut, &found), &content[..content.len() - content.len() / 2]);
             }
+        }
+    }
+
+    #[test]
+    fn the_steps_of_all_courses_are_bounded() {
+        let mut courses = Courses { most_steps: 1000, ..Courses::new(10) };
+        for number in 0..100_000 {
+            let sent = SentAs { start: number, end: number + 1, cause: Cause::New, takes_probe_back: false };
+            let seen = Seen { from: Side::Server, sent: Some(sent), ack: None, sack: Vec::new() };
+            courses.seen(Time::from_nanos(number as u64), number as u64 % 20, &seen);
+        }
+        assert!(courses.is_thinned && courses.steps <= 1000, "{}", courses.steps);
+        let found = courses.finish();
+        assert_eq!(found.len(), 10, "connections beyond the limit have no course");
+        for course in found {
+            assert!(course.sent.iter().all(|&(at, octets)| at.as_nanos() as i64 == octets - 1));
+            assert!(course.sent.len() > 20 && course.sent.last().is_some_and(|step| step.1 > 99_900));
         }
     }
 }

@@ -10,6 +10,8 @@ pub(crate) struct End {
     address: [u64; 2],
     port: u16,
     is_ipv6: bool,
+    /// Tells connections between the same addresses and ports apart that are in different tunnels; 0 for most.
+    tunnel: u8,
 }
 
 /// Both ends, the smaller one first: the same for both directions.
@@ -18,12 +20,12 @@ pub(crate) struct Ends(pub End, pub End);
 
 impl End {
     fn of_ipv4(address: u32, port: u16) -> Self {
-        End { address: [0, u64::from(address)], port, is_ipv6: false }
+        End { address: [0, u64::from(address)], port, is_ipv6: false, tunnel: 0 }
     }
 
     pub fn of_ipv6(address: [u8; 16], port: u16) -> Self {
         let address = u128::from_be_bytes(address);
-        End { address: [(address >> 64) as u64, address as u64], port, is_ipv6: true }
+        End { address: [(address >> 64) as u64, address as u64], port, is_ipv6: true, tunnel: 0 }
     }
 
     pub fn port(self) -> u16 {
@@ -58,12 +60,25 @@ impl Ends {
     }
 
     /// Bits that differ between most connections: not a hash.
+    #[inline]
     pub fn few_bits(&self) -> usize {
+        (self.digest() >> 48) as usize
+    }
+
+    /// 64 bits that differ between most connections.
+    #[inline]
+    pub fn digest(&self) -> u64 {
         let Ends(a, b) = self;
         let mix =
             a.address[1] ^ b.address[1].rotate_left(16) ^ u64::from(a.port) << 32 ^ u64::from(b.port) << 48;
         // The golden ratio spreads them over the upper bits (Knuth's multiplicative hashing).
-        (mix.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+        mix.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// The same ends in another tunnel, which is told from others by a number.
+    pub fn in_tunnel(self, number: u8) -> Self {
+        let Ends(a, b) = self;
+        Ends(End { tunnel: number, ..a }, End { tunnel: number, ..b })
     }
 }
 

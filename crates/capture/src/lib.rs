@@ -2,13 +2,16 @@
 //!
 //! A packet goes from the file to a number in this order:
 //!
-//! 1. [`reader`]: files in bounded memory; `blocks.rs` has the formats pcap and pcapng.
-//! 2. `link.rs`, `packet.rs`: the IP and TCP headers behind a link header, from as many bytes as were captured.
-//! 3. [`Analyser`]: which connection it belongs to. No files, no clock: it is given packets, and asked in the end.
+//! 1. [`reader`]: files in bounded memory; `blocks.rs` has the formats pcap and pcapng, `compressed.rs` what they may be
+//!    packed in, `order.rs` puts packets into the order of their times.
+//! 2. `link.rs`, `headers.rs`, `tunnel.rs`: the headers from the link to TCP or UDP, through tunnels, from as many bytes
+//!    as were captured; `packet.rs` has what is kept of them.
+//! 3. [`Analyser`]: which connection it belongs to, and whether it was captured twice (`copies.rs`). No files, no clock: it
+//!    is given packets, and asked in the end. `udp.rs` has the flows of UDP.
 //! 4. `connection.rs`: both ends, the handshake, where the capture was taken.
 //! 5. `way.rs`: the data of one end and what is acknowledged of it, as the sender's TCP would see it; `flight.rs` has
-//!    what may be timed of them, `recovery.rs` says why a segment was sent again (with `rack.rs`, `probe.rs` and
-//!    `undo.rs`), `spurious.rs` whether that was needed.
+//!    what may be timed of them, `holes.rs` what did not pass here, `recovery.rs` says why a segment was sent again (with
+//!    `rack.rs`, `probe.rs` and `undo.rs`), `spurious.rs` whether that was needed.
 //! 6. [`metrics`](definitions): the formulas.
 //!
 //! What is right depends on where the capture was taken. At the sender of the data, round-trip times and the
@@ -21,12 +24,18 @@ mod blocks;
 mod both_ends;
 mod cause;
 mod clock;
+mod compressed;
 mod connection;
+mod copies;
 mod courses;
 mod ends;
 mod flight;
+mod headers;
+mod holes;
+mod interface;
 mod link;
 mod metrics;
+mod order;
 mod packet;
 mod probe;
 mod rack;
@@ -41,6 +50,8 @@ mod tally;
 mod timeseq;
 mod timestamps;
 mod totals;
+mod tunnel;
+mod udp;
 mod undo;
 mod way;
 
@@ -48,7 +59,8 @@ pub use analyser::{Analyser, Analysis, ConnectionRow, Counts, Rest};
 pub use both_ends::analyse_both_ends;
 pub use cause::Cause;
 pub use connection::Position;
-pub use courses::analyse_courses;
+pub use courses::{Course, CourseStep, analyse_courses};
 pub use link::LinkType;
 pub use metrics::{Definition, MetricSet, definitions};
 pub use timeseq::{SentPoint, TimeSequenceTables};
+pub use udp::{UdpDirection, UdpFlowRow, UdpRest};

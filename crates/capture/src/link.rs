@@ -1,6 +1,7 @@
-//! Link layers: from the first captured byte to the IP header.
+//! Link types of captures, and which header the packets of each begin with.
 
-use crate::packet::Skipped;
+use crate::headers::{Header, Octets};
+use crate::packet::{PassedOver, Skipped};
 
 /// How a capture's packets begin (LINKTYPE numbers of the tcpdump group).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,12 +10,16 @@ pub enum LinkType {
     Loopback,
     /// Ethernet, with any number of VLAN tags, or PPP over Ethernet (1).
     Ethernet,
-    /// PPP, in HDLC-like framing or without (9, 50).
+    /// PPP, in HDLC-like framing or without; Cisco's HDLC (9, 50, 104).
     Ppp,
     /// PPP over Ethernet, from its session header on (51).
     PppOverEthernet,
     /// IPv4 or IPv6 without a link header (12, 14, 101, 228, 229).
     Raw,
+    /// LLC and SNAP, as over ATM (100).
+    Llc,
+    /// MPLS labels (219).
+    Mpls,
     /// Linux "cooked", version 1 (113).
     LinuxSll,
     /// Linux "cooked", version 2 (276).
@@ -29,75 +34,56 @@ impl LinkType {
         match number {
             0 | 108 => LinkType::Loopback,
             1 => LinkType::Ethernet,
-            9 | 50 => LinkType::Ppp,
+            9 | 50 | 104 => LinkType::Ppp,
             51 => LinkType::PppOverEthernet,
             12 | 14 | 101 | 228 | 229 => LinkType::Raw,
+            100 => LinkType::Llc,
             113 => LinkType::LinuxSll,
+            219 => LinkType::Mpls,
             276 => LinkType::LinuxSll2,
             other => LinkType::Other(other),
         }
     }
 
-    /// What follows the link header.
-    pub(crate) fn ip_of(self, bytes: &[u8]) -> Result<&[u8], Skipped> {
+    /// Skips the link header. Returns the header that follows.
+    pub(crate) fn skip(self, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
         match self {
-            LinkType::Raw => Ok(bytes),
-            LinkType::Ethernet => of_ether_type(word(bytes, 12)?, &bytes[14..]),
-            LinkType::LinuxSll => of_ether_type(word(bytes, 14)?, &bytes[16..]),
-            LinkType::LinuxSll2 => match (word(bytes, 0)?, bytes.get(20..)) {
-                (protocol, Some(rest)) => of_ether_type(protocol, rest),
-                (_, None) => Err(Skipped::Short),
-            },
-            LinkType::Ppp => of_ppp(bytes),
-            LinkType::PppOverEthernet => of_ppp(bytes.get(6..).ok_or(Skipped::Short)?),
-            LinkType::Loopback => of_loopback(bytes),
+            LinkType::Raw => Ok(Header::Ip),
+            LinkType::Ethernet => {
+                rest.skip(12)?;
+                Ok(Header::EtherType)
+            }
+            LinkType::LinuxSll => {
+                let protocol = rest.half(14)?;
+                rest.skip(16)?;
+                Ok(Header::OfType(protocol))
+            }
+            LinkType::LinuxSll2 => {
+                let protocol = rest.half(0)?;
+                rest.skip(20)?;
+                Ok(Header::OfType(protocol))
+            }
+            LinkType::Ppp => Ok(Header::Ppp),
+            LinkType::PppOverEthernet => {
+                rest.skip(6)?;
+                Ok(Header::Ppp)
+            }
+            LinkType::Loopback => loopback(rest),
+            LinkType::Llc => Ok(Header::Llc),
+            LinkType::Mpls => Ok(Header::Mpls),
             LinkType::Other(_) => Err(Skipped::LinkType),
         }
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> Result<u16, Skipped> {
-    let word = bytes.get(at..at + 2).ok_or(Skipped::Short)?;
-    Ok(u16::from_be_bytes([word[0], word[1]]))
-}
-
-fn of_ether_type(mut ether_type: u16, mut bytes: &[u8]) -> Result<&[u8], Skipped> {
-    loop {
-        match ether_type {
-            0x0800 | 0x86dd => return Ok(bytes),
-            // IEEE 802.1Q, 802.1ad and the number that was used for the latter before it had one.
-            0x8100 | 0x88a8 | 0x9100 => {
-                ether_type = word(bytes, 2)?;
-                bytes = &bytes[4..];
-            }
-            0x8864 => return of_ppp(bytes.get(6..).ok_or(Skipped::Short)?),
-            _ => return Err(Skipped::NotIp),
-        }
-    }
-}
-
-/// RFC 1661 §2 and RFC 1662 §3.1: address and control fields are there or not, the protocol takes one octet or two;
-/// Cisco's HDLC has 0x0f or 0x8f first, and an EtherType.
-fn of_ppp(bytes: &[u8]) -> Result<&[u8], Skipped> {
-    let bytes = match bytes {
-        [0xff, 0x03, rest @ ..] => rest,
-        [0x0f | 0x8f, 0x00, rest @ ..] => return of_ether_type(word(rest, 0)?, &rest[2..]),
-        other => other,
-    };
-    match bytes {
-        [0x00, 0x21 | 0x57, rest @ ..] | [0x21 | 0x57, rest @ ..] => Ok(rest),
-        [_, _, ..] => Err(Skipped::NotIp),
-        _ => Err(Skipped::Short),
-    }
-}
-
-fn of_loopback(bytes: &[u8]) -> Result<&[u8], Skipped> {
-    let [a, b, c, d, rest @ ..] = bytes else { return Err(Skipped::Short) };
-    let family = [*a, *b, *c, *d];
-    // Families are small numbers, so the order of the bytes shows itself. IPv6 is 24 (NetBSD, OpenBSD), 28 (FreeBSD),
-    // 30 (macOS) or 10 (Linux).
-    match u32::from_be_bytes(family).min(u32::from_le_bytes(family)) {
-        2 | 10 | 24 | 28 | 30 => Ok(rest),
-        _ => Err(Skipped::NotIp),
+/// Skips the address family.
+fn loopback(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    let family = rest.word(0)?;
+    rest.skip(4)?;
+    // Families are small numbers, which shows the byte order. IPv6 is 24 (NetBSD, OpenBSD), 28 (FreeBSD), 30 (macOS) or
+    // 10 (Linux).
+    match family.min(family.swap_bytes()) {
+        2 | 10 | 24 | 28 | 30 => Ok(Header::Ip),
+        _ => Err(Skipped::NotIp(PassedOver::OtherFamily)),
     }
 }

@@ -84,7 +84,7 @@ metrics! {
         => |t| ratio(of_both(t, t.outstanding_segment_s)?, seconds(t.tally.active));
     "max_outstanding_segments" ["segments"] "The most of it at any time; of the capture, of any one connection."
         => |t| of_both(t, t.max_outstanding_segments).filter(|_| t.tally.active > 0);
-    "tcp_retransmissions" ["1"] "Segments sent again (data, SYN or FIN), and segments that come so late that they fill a hole as retransmissions do."
+    "tcp_retransmissions" ["1"] "Segments sent again (data, SYN or FIN), and segments that fill a hole as retransmissions do: by their timestamps, or else later than 3 ms."
         => |t| count(of_sender(t, t.tally.retransmissions)?);
     "tcp_retransmissions_by_dupack" ["1"] "Those because of duplicate or selective acknowledgments, RACK included, and in the recovery that these began."
         => |t| count(of_both(t, t.tally.by_dupack)?);
@@ -165,7 +165,7 @@ metrics! {
         => |t| count(of_both(t, t.unneeded.by_timestamps)?);
     "unneeded_by_early_ack" ["1"] "Those acknowledged before they were sent, or sooner after it than the shortest round trip."
         => |t| count(of_both(t, t.unneeded.by_early_ack)?);
-    "out_of_order_packets" ["1"] "Data segments that came at most 3 ms after others that left later: reordered, not sent again."
+    "out_of_order_packets" ["1"] "Data segments that came after others that left later, by their timestamps or else by at most 3 ms: reordered, not sent again."
         => |t| count(of_sender(t, t.tally.out_of_order)?);
     "payload_bytes" ["B"] "Payload sent, repetitions included." => |t| count(of_sender(t, t.tally.sent)?);
     "distinct_bytes" ["B"] "Payload sent, each byte once." => |t| count(of_sender(t, t.tally.sent_once)?);
@@ -184,7 +184,7 @@ metrics! {
         => |t| t.rtt_timestamps.mean_s();
     "min_rtt_timestamps_s" ["s"] "Smallest of them." => |t| t.rtt_timestamps.min_s();
     "max_rtt_timestamps_s" ["s"] "Largest of them." => |t| t.rtt_timestamps.max_s();
-    "keep_alives" ["1"] "Segments that only ask whether the other end is there."
+    "keep_alives" ["1"] "Keep-alive segments of the data's sender: nothing new, an octet below the window."
         => |t| count(of_sender(t, t.tally.keep_alives)?);
     "fin_packets" ["1"] "Segments with FIN, either way." => |t| count(t.fins);
     "rst_packets" ["1"] "Segments with RST, either way." => |t| count(t.resets);
@@ -192,6 +192,7 @@ metrics! {
     "reverse_payload_bytes" ["B"] "Payload that the other end sent." => |t| count(t.reverse_payload);
     "reverse_total_packets" ["1"] "Data segments that the other end sent, each once." => |t| count(t.reverse_segments);
     "reverse_tcp_retransmissions" ["1"] "Segments that the other end sent again." => |t| count(t.reverse_retransmissions);
+    "reverse_keep_alives" ["1"] "Keep-alive segments that the other end sent." => |t| count(t.reverse_keep_alives);
 }
 
 /// Known only where packets of the data's sender were seen.

@@ -1,25 +1,119 @@
-//! IP and TCP headers, from as many bytes as were captured. Lengths come from the IP header, so a capture that was cut
-//! behind the headers is as good as a whole one.
+//! TCP segments and UDP datagrams, as far as their headers are needed.
 
-use crate::ends::{End, Ends};
-use crate::link::LinkType;
+use std::borrow::Cow;
 
-/// Why a packet says nothing about TCP.
+use crate::ends::Ends;
+
+/// Why a packet is neither a TCP segment nor a UDP datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Skipped {
+pub(crate) enum Skipped {
     /// Its link type is not read here.
     LinkType,
-    /// Not IP: ARP, say.
-    NotIp,
+    /// Not IP: ARP, for example.
+    NotIp(PassedOver),
     /// A part of an IP packet.
     Fragment,
-    /// IP, but not TCP.
-    NotTcp,
-    /// Cut off, or wrong, before the end of TCP's fixed header.
+    /// IP, but neither TCP nor UDP.
+    NotTcp(PassedOver),
+    /// Cut off, or wrong, before the end of the fixed header of TCP or UDP.
     Short,
+    /// More headers in each other than are read.
+    TooDeep,
 }
 
-/// A TCP segment, and between whom.
+/// What a packet has instead of IP, TCP or UDP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PassedOver {
+    EtherType(u16),
+    /// A service access point of IEEE 802.2.
+    Llc(u8),
+    /// A protocol number of PPP.
+    Ppp(u16),
+    /// A protocol number of IP.
+    Protocol(u8),
+    /// An address family of a loopback interface.
+    OtherFamily,
+    /// A version of IP other than 4 and 6.
+    OtherVersion,
+    /// MPLS with neither IP nor a pseudowire's control word.
+    MplsContent,
+    GreContent,
+    GtpSignalling,
+    GtpContent,
+    /// Tunnels in UDP whose contents are not read.
+    L2tp,
+    Teredo,
+    Capwap,
+    VxlanGpe,
+}
+
+impl PassedOver {
+    pub fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            PassedOver::EtherType(0x0806) => "ARP",
+            PassedOver::EtherType(0x8035) => "RARP",
+            PassedOver::EtherType(0x8863) => "PPPoE discovery",
+            PassedOver::EtherType(0x888e) => "EAPOL",
+            PassedOver::EtherType(0x88cc) => "LLDP",
+            PassedOver::EtherType(0x88e5) => "MACsec",
+            PassedOver::EtherType(0x88f7) => "PTP",
+            PassedOver::EtherType(number) => return Cow::Owned(format!("EtherType {number:#06x}")),
+            PassedOver::Llc(0x42) => "spanning tree",
+            PassedOver::Llc(number) => return Cow::Owned(format!("LLC service {number:#04x}")),
+            PassedOver::Ppp(0xc021) => "PPP LCP",
+            PassedOver::Ppp(0x8021) => "PPP IPCP",
+            PassedOver::Ppp(number) => return Cow::Owned(format!("PPP protocol {number:#06x}")),
+            PassedOver::Protocol(1) => "ICMP",
+            PassedOver::Protocol(2) => "IGMP",
+            PassedOver::Protocol(50) => "ESP",
+            PassedOver::Protocol(58) => "ICMPv6",
+            PassedOver::Protocol(59) => "IPv6 without next header",
+            PassedOver::Protocol(89) => "OSPF",
+            PassedOver::Protocol(103) => "PIM",
+            PassedOver::Protocol(108) => "IPComp",
+            PassedOver::Protocol(112) => "VRRP",
+            PassedOver::Protocol(115) => "L2TPv3",
+            PassedOver::Protocol(132) => "SCTP",
+            PassedOver::Protocol(number) => return Cow::Owned(format!("IP protocol {number}")),
+            PassedOver::OtherFamily => "other address families",
+            PassedOver::OtherVersion => "IP of another version",
+            PassedOver::MplsContent => "MPLS with unknown contents",
+            PassedOver::GreContent => "GRE with unknown contents",
+            PassedOver::GtpSignalling => "GTP-U signalling",
+            PassedOver::GtpContent => "GTP-U with unknown contents",
+            PassedOver::L2tp => "L2TP",
+            PassedOver::Teredo => "Teredo",
+            PassedOver::Capwap => "CAPWAP",
+            PassedOver::VxlanGpe => "VXLAN-GPE",
+        })
+    }
+
+    /// Whether there may be TCP in it, which is not read.
+    pub fn may_carry_tcp(self) -> bool {
+        matches!(
+            self,
+            PassedOver::EtherType(0x88e5)
+                | PassedOver::Protocol(50 | 108 | 115)
+                | PassedOver::MplsContent
+                | PassedOver::GreContent
+                | PassedOver::GtpContent
+                | PassedOver::L2tp
+                | PassedOver::Teredo
+                | PassedOver::Capwap
+                | PassedOver::VxlanGpe
+        )
+    }
+}
+
+/// What a packet was found to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Tcp,
+    /// Of `segment`, only identification and payload are set.
+    Udp,
+}
+
+/// A TCP segment or a UDP datagram, and between which ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Packet {
     pub ends: Ends,
@@ -27,7 +121,35 @@ pub(crate) struct Packet {
     pub is_from_first: bool,
     /// A router has marked it (RFC 3168 §5: CE).
     pub is_marked: bool,
+    /// A header promised more octets than the frame had on the link.
+    pub exceeds_frame: bool,
+    /// TEID of the GTP-U tunnel in which it was, of the innermost one.
+    pub teid: Option<u32>,
+    /// Octets of the frame before the payload.
+    pub payload_at: u32,
     pub segment: Segment,
+    pub datagram: Datagram,
+}
+
+/// What is needed of a UDP datagram besides its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Datagram {
+    pub checksum: u16,
+    /// First octet of the payload; 0 if there is none.
+    pub first: u8,
+    /// Version of QUIC, if the payload begins with a long header (RFC 8999 §5.1).
+    pub version: Option<u32>,
+}
+
+impl Datagram {
+    pub fn read(&mut self, checksum: u16, payload: &[u8]) {
+        let first = payload.first().copied().unwrap_or(0);
+        let version = match payload {
+            [first, a, b, c, d, ..] if first & 0x80 != 0 => Some(u32::from_be_bytes([*a, *b, *c, *d])),
+            _ => None,
+        };
+        *self = Datagram { checksum, first, version };
+    }
 }
 
 /// What TCP's header says.
@@ -49,6 +171,10 @@ pub(crate) struct Segment {
 pub(crate) struct Flags(u8);
 
 impl Flags {
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
     pub fn fin(self) -> bool {
         self.0 & 0x01 != 0
     }
@@ -105,105 +231,15 @@ impl Segment {
     }
 }
 
-/// Octets of the headers without options.
-const IPV4_FIXED: usize = 20;
-const IPV6_FIXED: usize = 40;
 const TCP_FIXED: usize = 20;
-/// The protocol number of TCP.
-const TCP: u8 = 6;
 
-/// Reads a packet of which `bytes` were captured and that had `original_length` octets on the link. It is written
-/// where it is wanted, since every copy of it shows in the speed.
-pub(crate) fn parse(
-    link: LinkType,
-    bytes: &[u8],
-    original_length: u32,
-    packet: &mut Packet,
-) -> Result<(), Skipped> {
-    let ip = link.ip_of(bytes)?;
-    let link_header = (bytes.len() - ip.len()) as u32;
-    let ip_length = original_length.saturating_sub(link_header);
-    match ip.first().ok_or(Skipped::Short)? >> 4 {
-        4 => parse_ipv4(ip, ip_length, packet),
-        6 => parse_ipv6(ip, ip_length, packet),
-        _ => Err(Skipped::NotIp),
-    }
-}
-
-fn parse_ipv4(ip: &[u8], on_link: u32, packet: &mut Packet) -> Result<(), Skipped> {
-    let Some((fixed, _)) = ip.split_first_chunk::<IPV4_FIXED>() else { return Err(Skipped::Short) };
-    let header_length = usize::from(fixed[0] & 0x0f) * 4;
-    if header_length < IPV4_FIXED || header_length > ip.len() {
-        return Err(Skipped::Short);
-    }
-    // More fragments to come, or not the first one.
-    if u16::from_be_bytes([fixed[6], fixed[7]]) & 0x3fff != 0 {
-        return Err(Skipped::Fragment);
-    }
-    if fixed[9] != TCP {
-        return Err(Skipped::NotTcp);
-    }
-    // Zero: captured before the network card divided it into packets.
-    let total = match u32::from(u16::from_be_bytes([fixed[2], fixed[3]])) {
-        0 => on_link,
-        length => length,
-    };
-    let tcp_length = total.checked_sub(header_length as u32).ok_or(Skipped::Short)?;
-    let address = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-    let ports = parse_tcp(&ip[header_length..], tcp_length, &mut packet.segment)?;
-    packet.segment.identification = u16::from_be_bytes([fixed[4], fixed[5]]);
-    packet.is_marked = is_marked(fixed[1]);
-    (packet.ends, packet.is_from_first) = Ends::of_ipv4((address(12), ports.0), (address(16), ports.1));
-    Ok(())
-}
-
-fn parse_ipv6(ip: &[u8], on_link: u32, packet: &mut Packet) -> Result<(), Skipped> {
-    let Some((fixed, _)) = ip.split_first_chunk::<IPV6_FIXED>() else { return Err(Skipped::Short) };
-    let length = match u32::from(u16::from_be_bytes([fixed[4], fixed[5]])) {
-        0 => on_link.saturating_sub(IPV6_FIXED as u32),
-        length => length,
-    };
-    let (mut next, mut at) = (fixed[6], IPV6_FIXED);
-    loop {
-        let extension = |octets: usize| ip.get(at..at + octets).ok_or(Skipped::Short);
-        let octets = match next {
-            TCP => break,
-            // Hop-by-hop options, routing, destination options, mobility (RFC 8200 §4, RFC 6275): units of eight
-            // octets, the first not counted.
-            0 | 43 | 60 | 135 => 8 * (1 + usize::from(extension(2)?[1])),
-            // Authentication header (RFC 4302 §2.2): units of four octets, two not counted.
-            51 => 4 * (2 + usize::from(extension(2)?[1])),
-            44 => {
-                // An "atomic" fragment is the whole packet (RFC 6946).
-                let fields = extension(4)?;
-                if u16::from_be_bytes([fields[2], fields[3]]) & 0xfff9 != 0 {
-                    return Err(Skipped::Fragment);
-                }
-                8
-            }
-            _ => return Err(Skipped::NotTcp),
-        };
-        next = extension(1)?[0];
-        at += octets;
-    }
-    let tcp = ip.get(at..).ok_or(Skipped::Short)?;
-    let tcp_length = length.checked_sub((at - IPV6_FIXED) as u32).ok_or(Skipped::Short)?;
-    let address = |from: usize| std::array::from_fn(|index| fixed[from + index]);
-    let ports = parse_tcp(tcp, tcp_length, &mut packet.segment)?;
-    packet.segment.identification = 0;
-    packet.is_marked = is_marked(fixed[1] >> 4);
-    (packet.ends, packet.is_from_first) =
-        Ends::between(End::of_ipv6(address(8), ports.0), End::of_ipv6(address(24), ports.1));
-    Ok(())
-}
-
-/// Both bits of the ECN field are set.
-fn is_marked(bits: u8) -> bool {
-    bits & 0x03 == 0x03
-}
-
-/// Ports and segment. A capture may be cut inside of the options.
-fn parse_tcp(tcp: &[u8], length: u32, segment: &mut Segment) -> Result<(u16, u16), Skipped> {
+/// Reads TCP's header. Returns both ports and the octets of the header. A capture may be cut inside the options.
+#[inline]
+pub(crate) fn parse_tcp(
+    tcp: &[u8],
+    length: u32,
+    segment: &mut Segment,
+) -> Result<(u16, u16, usize), Skipped> {
     let Some((fixed, rest)) = tcp.split_first_chunk::<TCP_FIXED>() else { return Err(Skipped::Short) };
     let half = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
     let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
@@ -220,7 +256,7 @@ fn parse_tcp(tcp: &[u8], length: u32, segment: &mut Segment) -> Result<(u16, u16
     segment.flags = Flags(fixed[13] & 0xd7);
     segment.options = Options::default();
     segment.options.read(&rest[..(header - TCP_FIXED).min(rest.len())]);
-    Ok((half(0), half(2)))
+    Ok((half(0), half(2), header))
 }
 
 impl Options {

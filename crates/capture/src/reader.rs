@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::analyser::{Analyser, Analysis, ConnectionRow};
 use crate::blocks::Ending;
+use crate::compressed::Fault;
 use crate::reading::{Next, Reading, Record};
 
 /// Progress is told once for so many bytes.
@@ -38,9 +39,25 @@ pub enum Reason {
     /// There is nothing in it.
     #[error("the file is empty")]
     Empty,
-    /// Packed.
-    #[error("the file is compressed: unpack it first")]
+    /// Compressed in a format that is not read here, or twice.
+    #[error(
+        "the file is compressed in a way that is not read here (gzip, Zstandard and LZ4 are): unpack it first"
+    )]
     Compressed,
+    /// Compressed, and cut off or damaged before a capture begins.
+    #[error("the compressed file is cut off or damaged before a capture begins in it")]
+    NotUnpacked,
+    /// A clock that no computer has.
+    #[error(
+        "interface {interface} counts time in units of {resolution}, as no clock does: \
+         the times of its packets are not known"
+    )]
+    Clock {
+        /// Its number in the section of the file.
+        interface: u32,
+        /// The unit.
+        resolution: String,
+    },
     /// Something else.
     #[error("this is neither pcap nor pcapng")]
     NoCapture,
@@ -97,7 +114,7 @@ pub fn analyse<R: Read + Send + 'static>(
     let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
     let mut reading = Reading::start(source);
     let mut analyser = analyser(&options);
-    let mut told = 0;
+    let (mut told, mut position) = (0, 0);
     let end = loop {
         let offset = match reading.next() {
             Next::Batch(batch) => {
@@ -105,6 +122,7 @@ pub fn analyse<R: Read + Send + 'static>(
                     analyser.read(*time, *length, *read, packet);
                 }
                 let offset = batch.offset;
+                position = batch.position;
                 reading.give_back(batch);
                 offset
             }
@@ -121,7 +139,7 @@ pub fn analyse<R: Read + Send + 'static>(
         } else if offset > told {
             continue;
         }
-        let fraction = (told as f64 / size.max(1) as f64).min(1.0);
+        let fraction = (position as f64 / size.max(1) as f64).min(1.0);
         if let Some(progress) = options.progress.as_mut()
             && progress(fraction).is_break()
         {
@@ -146,6 +164,16 @@ pub(crate) fn damage(ending: Ending, offset: u64) -> Option<String> {
             Some(format!("the file ends inside of what begins at byte {offset}: analysed up to there"))
         }
         Ending::Damaged => Some(format!("the file is damaged at byte {offset}: analysed up to there")),
+        Ending::NotUnpacked(Fault::CutOff) => {
+            Some(format!("the compressed file is cut off: analysed up to byte {offset} of its content"))
+        }
+        Ending::NotUnpacked(Fault::Damaged) => {
+            Some(format!("the compressed file is damaged: analysed up to byte {offset} of its content"))
+        }
+        Ending::NotUnpacked(Fault::TooMuch) => Some(format!(
+            "the compressed file unpacks to more than a thousand times its size: analysed up to byte {offset} of \
+             its content"
+        )),
     }
 }
 

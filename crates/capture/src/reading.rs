@@ -9,7 +9,9 @@ use std::time::Duration;
 use umts_units::Time;
 
 use crate::blocks::{Blocks, Ending};
-use crate::packet::{Packet, Skipped, parse};
+use crate::headers::parse;
+use crate::order::TimeWindow;
+use crate::packet::{Packet, Protocol, Skipped};
 use crate::reader::Reason;
 
 /// Packets in a batch: what fits into the cache that processors share.
@@ -27,25 +29,30 @@ pub(crate) struct Record {
     pub time: Time,
     /// Octets on the link.
     pub length: u32,
-    /// Whether `packet` holds it.
-    pub read: Result<(), Skipped>,
+    /// What `packet` holds.
+    pub read: Result<Protocol, Skipped>,
     pub packet: Packet,
 }
 
-/// Packets in the order of the file.
+impl Record {
+    fn empty() -> Self {
+        Record { time: Time::ZERO, length: 0, read: Err(Skipped::Short), packet: Packet::default() }
+    }
+}
+
+/// Packets in the order of their times.
 #[derive(Debug)]
 pub(crate) struct Batch {
     records: Vec<Record>,
     used: usize,
-    /// Where in the file reading went on after them.
+    /// Octets of the unpacked file, and of the file itself, that were read by then.
     pub offset: u64,
+    pub position: u64,
 }
 
 impl Batch {
     fn new() -> Self {
-        let empty =
-            Record { time: Time::ZERO, length: 0, read: Err(Skipped::Short), packet: Packet::default() };
-        Batch { records: vec![empty; BATCH], used: 0, offset: 0 }
+        Batch { records: vec![Record::empty(); BATCH], used: 0, offset: 0, position: 0 }
     }
 
     /// The packets.
@@ -111,38 +118,68 @@ impl Reading {
     }
 }
 
-fn read(source: impl Read, full: &SyncSender<Result<Batch, End>>, empty: &Receiver<Batch>) -> End {
+fn read(
+    source: impl Read + Send + 'static,
+    full: &SyncSender<Result<Batch, End>>,
+    empty: &Receiver<Batch>,
+) -> End {
     let mut blocks = match Blocks::open(source) {
         Ok(blocks) => blocks,
         Err(reason) => return End { ending: Err(reason), offset: 0, warnings: Vec::new() },
     };
-    let stopped = |offset| End { ending: Err(Reason::Stopped), offset, warnings: Vec::new() };
+    let mut window = TimeWindow::new(Record::empty);
+    let mut ending = None;
     loop {
-        let Ok(mut batch) = empty.recv() else { return stopped(blocks.offset()) };
-        let ending = fill(&mut batch, &mut blocks);
-        if full.send(Ok(batch)).is_err() {
-            return stopped(blocks.offset());
+        let Ok(mut batch) = empty.recv() else { return stopped(&blocks) };
+        match fill(&mut batch, &mut blocks, &mut window, &mut ending) {
+            Ok(()) => {}
+            Err(reason) => return End { ending: Err(reason), offset: blocks.offset(), warnings: Vec::new() },
         }
-        if let Some(ending) = ending.transpose() {
-            let warnings = blocks.warnings().collect();
-            return End { ending: ending.map_err(Reason::Io), offset: blocks.offset(), warnings };
+        let is_last = ending.is_some() && batch.used == 0;
+        if full.send(Ok(batch)).is_err() {
+            return stopped(&blocks);
+        }
+        if let Some(ending) = ending.filter(|_| is_last) {
+            let warnings = blocks.warnings().chain(moved(window.moved)).collect();
+            return End { ending: Ok(ending), offset: blocks.offset(), warnings };
         }
     }
 }
 
-/// Fills a batch; tells how the capture ended if it did.
-fn fill(batch: &mut Batch, blocks: &mut Blocks<impl Read>) -> std::io::Result<Option<Ending>> {
+fn stopped(blocks: &Blocks) -> End {
+    End { ending: Err(Reason::Stopped), offset: blocks.offset(), warnings: Vec::new() }
+}
+
+/// What to say of packets that were put into the order of their times.
+pub(crate) fn moved(packets: u64) -> Option<String> {
+    let what = "packets were not in the order of their times in the file, and were put into it";
+    (packets > 0).then(|| format!("{packets} {what}"))
+}
+
+/// Fills a batch, with nothing only after the end.
+fn fill(
+    batch: &mut Batch,
+    blocks: &mut Blocks,
+    window: &mut TimeWindow<Record>,
+    ending: &mut Option<Ending>,
+) -> Result<(), Reason> {
     batch.used = 0;
     let limit = blocks.offset() + MOST_OCTETS;
-    let mut ending = Ok(None);
-    while batch.used < BATCH && blocks.offset() < limit && matches!(ending, Ok(None)) {
-        ending = blocks.next(|captured| {
-            let record = &mut batch.records[batch.used];
-            (record.time, record.length) = (captured.time, captured.length);
-            record.read = parse(captured.link, captured.bytes, captured.length, &mut record.packet);
+    while batch.used < BATCH && (blocks.offset() < limit || ending.is_some()) {
+        if window.is_full() || ending.is_some() {
+            let Some(record) = window.pop() else { break };
+            batch.records[batch.used] = *record;
             batch.used += 1;
-        });
+        }
+        if ending.is_none() {
+            *ending = blocks.next(|captured| {
+                let record = window.next_slot();
+                (record.time, record.length) = (captured.time, captured.length);
+                record.read = parse(captured.link, captured.bytes, captured.length, &mut record.packet);
+                window.push(captured.time);
+            })?;
+        }
     }
-    batch.offset = blocks.offset();
-    ending
+    (batch.offset, batch.position) = (blocks.offset(), blocks.position());
+    Ok(())
 }

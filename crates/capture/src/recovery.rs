@@ -148,6 +148,9 @@ pub(crate) struct Recoveries {
     is_paced: bool,
     /// It has repeated something because of RACK, or as a probe.
     has_rack: bool,
+    /// When the only segment was repeated as a probe, how long after that, and where it begins.
+    lone_probe: Option<(Time, Duration, u64)>,
+    takes_probe_back: bool,
 }
 
 impl Recoveries {
@@ -244,6 +247,7 @@ impl Recoveries {
         self.probes.settle();
         let cause = self.cause(what);
         let by_rto = cause == Cause::Rto;
+        self.revise_probe(what, cause);
         self.has_rack |= matches!(cause, Cause::Rack | Cause::Probe);
         if by_rto && self.current.is_none() && what.end < what.highest && !self.probes.is_waiting() {
             // Nothing was known to be lost, and no probe came before it.
@@ -270,6 +274,30 @@ impl Recoveries {
         }
         self.last_sent = Some(what.now);
         cause
+    }
+
+    /// Whether the repetition that was judged last shows that the one before was no probe.
+    pub fn takes_probe_back(&self) -> bool {
+        self.takes_probe_back
+    }
+
+    /// The timeout doubles with each expiry (RFC 6298 §5.5); after a probe it does not. So the only segment, repeated
+    /// after a time and again after twice as long, was repeated by expiries.
+    fn revise_probe(&mut self, what: &Repetition, cause: Cause) {
+        let before = self.lone_probe.take().filter(|&(_, _, start)| start == what.start);
+        self.takes_probe_back = false;
+        match cause {
+            Cause::Probe if what.start <= what.una => {
+                let begin = self.last_ack.max(self.last_sent).unwrap_or(what.now);
+                self.lone_probe = Some((what.now, what.now.saturating_since(begin), what.start));
+            }
+            Cause::Rto if let Some((at, waited, _)) = before => {
+                let (waited, again) = (waited.as_nanos(), what.now.saturating_since(at).as_nanos());
+                self.takes_probe_back = (waited * 2 - waited / 4..=waited * 2 + waited / 4).contains(&again);
+                self.probes.are_absent |= self.takes_probe_back;
+            }
+            _ => {}
+        }
     }
 
     fn cause(&self, what: &Repetition) -> Cause {

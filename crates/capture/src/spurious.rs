@@ -78,6 +78,13 @@ impl Retransmissions {
         self.recent.push_back(Resent { start, end, at, timestamp, is_acknowledged: has_arrived, evidence });
     }
 
+    /// Whether a segment with this timestamp is an earlier copy of one that was sent again: the first one, which came late.
+    pub fn is_earlier_copy(&self, start: u64, end: u64, timestamp: Option<u32>) -> bool {
+        let is_of_later =
+            |resent: &Resent| timestamp.zip(resent.timestamp).is_some_and(|(own, sent)| is_before(own, sent));
+        self.recent.iter().any(|resent| resent.start < end && start < resent.end && is_of_later(resent))
+    }
+
     /// Whether an acknowledgment can tell something of one.
     pub fn is_waiting(&self) -> bool {
         self.waiting > 0

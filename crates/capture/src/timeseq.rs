@@ -6,6 +6,7 @@ use umts_units::Time;
 
 use crate::cause::Cause;
 use crate::connection::Seen;
+use crate::courses::{Course, Courses};
 
 /// A segment of the connection's sender.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,55 +32,75 @@ pub struct TimeSequenceTables {
     pub acked: Vec<(f64, i64)>,
     /// Time, and what was acknowledged selectively.
     pub sacked: Vec<(f64, i64, i64)>,
-    /// What the client's data begin with, and the server's, as far as payload was shown.
-    pub begins: [Vec<u8>; 2],
 }
 
-/// Octets of a beginning that are kept: more than what requests and greetings have in common.
-const BEGINNING: usize = 512;
-
-/// The connections whose course is collected.
+/// The connections that are collected in time.
 #[derive(Debug, Default)]
 pub(crate) enum Watched {
     #[default]
-    Nobody,
+    None,
     /// One, in seconds since its first packet.
     One(Box<TimeSequence>),
-    /// Every one, in seconds since the capture's first packet; and the beginning of the payload of the next one.
-    All(BTreeMap<u64, TimeSequence>, Vec<u8>),
+    /// Every one, in seconds since the capture's first packet.
+    All(BTreeMap<u64, TimeSequence>),
+    /// How far data and acknowledgments of each had come.
+    Courses(Box<Courses>),
+}
+
+/// Where the packets of a connection are collected.
+pub(crate) enum Watcher<'a> {
+    Figure(&'a mut TimeSequence),
+    Course(&'a mut Courses, u64),
+}
+
+impl Watcher<'_> {
+    pub fn seen(self, now: Time, seen: &Seen) {
+        match self {
+            Watcher::Figure(sequence) => sequence.seen(now, seen),
+            Watcher::Course(courses, connection) => courses.seen(now, connection, seen),
+        }
+    }
 }
 
 impl Watched {
-    /// Whoever collects the course of the connection with this number; the capture's first packet was seen at `first`.
+    /// Where the packets of the connection with this number are collected; the capture's first packet was seen at `first`.
     #[inline]
-    pub fn of(&mut self, connection: u64, first: Option<Time>) -> Option<&mut TimeSequence> {
+    pub fn of(&mut self, connection: u64, first: Option<Time>) -> Option<Watcher<'_>> {
         match self {
-            Watched::Nobody => None,
-            Watched::One(wanted) => (wanted.connection == connection).then_some(wanted),
-            Watched::All(courses, payload) => {
-                let begun = || TimeSequence { begin: first, ..TimeSequence::new(connection) };
-                let course = courses.entry(connection).or_insert_with(begun);
-                course.payload.clear();
-                course.payload.append(payload);
-                Some(course)
+            Watched::None => None,
+            Watched::One(wanted) => {
+                (wanted.connection == connection).then_some(Watcher::Figure(wanted.as_mut()))
             }
+            Watched::All(all) => {
+                let begun = || TimeSequence { begin: first, ..TimeSequence::new(connection) };
+                Some(Watcher::Figure(all.entry(connection).or_insert_with(begun)))
+            }
+            Watched::Courses(courses) => Some(Watcher::Course(courses, connection)),
         }
     }
 
     /// The payload of the packet that is seen next.
     pub fn show(&mut self, payload: &[u8]) {
-        if let Watched::All(_, shown) = self {
-            shown.clear();
-            shown.extend_from_slice(&payload[..payload.len().min(BEGINNING)]);
+        if let Watched::Courses(courses) = self {
+            courses.show(payload);
+        }
+    }
+
+    /// Connections with courses of which steps were left out.
+    pub fn thinned(&self) -> u64 {
+        match self {
+            Watched::Courses(courses) if courses.is_thinned => courses.len(),
+            _ => 0,
         }
     }
 
     /// In the order of the connections.
-    pub fn finish(self) -> Vec<TimeSequenceTables> {
+    pub fn finish(self) -> (Vec<TimeSequenceTables>, Vec<Course>) {
         match self {
-            Watched::Nobody => Vec::new(),
-            Watched::One(wanted) => vec![wanted.finish()],
-            Watched::All(courses, _) => courses.into_values().map(TimeSequence::finish).collect(),
+            Watched::None => (Vec::new(), Vec::new()),
+            Watched::One(wanted) => (vec![wanted.finish()], Vec::new()),
+            Watched::All(all) => (all.into_values().map(TimeSequence::finish).collect(), Vec::new()),
+            Watched::Courses(courses) => (Vec::new(), courses.finish()),
         }
     }
 }
@@ -90,20 +111,11 @@ pub(crate) struct TimeSequence {
     connection: u64,
     begin: Option<Time>,
     ways: [TimeSequenceTables; 2],
-    /// Of the packet that is seen now.
-    payload: Vec<u8>,
-    begins: [Vec<u8>; 2],
 }
 
 impl TimeSequence {
     pub fn new(connection: u64) -> Self {
-        TimeSequence {
-            connection,
-            begin: None,
-            ways: Default::default(),
-            payload: Vec::new(),
-            begins: Default::default(),
-        }
+        TimeSequence { connection, begin: None, ways: Default::default() }
     }
 
     /// A packet of the connection was seen.
@@ -112,28 +124,23 @@ impl TimeSequence {
         let time_s = now.saturating_since(*self.begin.get_or_insert(now)).as_secs();
         if let Some(sent) = seen.sent {
             let (seq, end) = (sent.start, sent.end);
-            self.ways[from as usize].sent.push(SentPoint { time_s, seq, end, cause: sent.cause });
-            self.keep_beginning(from as usize, seq);
+            let points = &mut self.ways[from as usize].sent;
+            if sent.takes_probe_back
+                && let Some(probe) = points.iter_mut().rev().find(|point| point.cause == Cause::Probe)
+            {
+                probe.cause = Cause::Rto;
+            }
+            points.push(SentPoint { time_s, seq, end, cause: sent.cause });
         }
         let other = &mut self.ways[from.other() as usize];
         other.acked.extend(seen.ack.map(|ack| (time_s, ack)));
         other.sacked.extend(seen.sack.iter().map(|&(left, right)| (time_s, left, right)));
     }
 
-    /// Keeps what the payload adds to the beginning; what leaves a gap adds nothing.
-    fn keep_beginning(&mut self, from: usize, seq: i64) {
-        let kept = &mut self.begins[from];
-        let known = usize::try_from(seq).ok().and_then(|seq| kept.len().checked_sub(seq));
-        if let Some(new) = known.and_then(|known| self.payload.get(known..)) {
-            let room = BEGINNING.saturating_sub(kept.len());
-            kept.extend_from_slice(&new[..new.len().min(room)]);
-        }
-    }
-
     fn finish(self) -> TimeSequenceTables {
         let bytes = |way: &TimeSequenceTables| way.sent.iter().map(|sent| sent.end).max();
         let [client, server] = self.ways;
         let chosen = if bytes(&client) > bytes(&server) { client } else { server };
-        TimeSequenceTables { connection: self.connection, begins: self.begins, ..chosen }
+        TimeSequenceTables { connection: self.connection, ..chosen }
     }
 }

@@ -37,6 +37,9 @@ pub(crate) struct Totals {
     pub reverse_payload: u64,
     pub reverse_segments: u64,
     pub reverse_retransmissions: u64,
+    pub reverse_keep_alives: u64,
+    /// Segments of either end that count as sent again for want of timestamps.
+    pub untold: u64,
     pub first: Option<Time>,
     pub last: Option<Time>,
     /// Nanoseconds.
@@ -84,6 +87,8 @@ impl Totals {
             reverse_payload: back.tally.sent,
             reverse_segments: back.tally.data_segments,
             reverse_retransmissions: back.tally.retransmissions,
+            reverse_keep_alives: back.tally.keep_alives,
+            untold: tally.untold + back.tally.untold,
             first: Some(connection.first),
             last: Some(connection.last),
             off: u128::from(connection.off.as_nanos()),
@@ -121,6 +126,8 @@ impl Totals {
         self.reverse_payload += other.reverse_payload;
         self.reverse_segments += other.reverse_segments;
         self.reverse_retransmissions += other.reverse_retransmissions;
+        self.reverse_keep_alives += other.reverse_keep_alives;
+        self.untold += other.untold;
         self.first = [self.first, other.first].into_iter().flatten().min();
         self.last = self.last.max(other.last);
         self.off += other.off;

@@ -2,6 +2,7 @@
 //!
 //! Sequence numbers are unwrapped to 64 bits, starting at 2^32 so that those before the first one seen have room.
 
+mod acceptance;
 mod causes;
 
 use umts_units::{Duration, Time};
@@ -9,6 +10,7 @@ use umts_units::{Duration, Time};
 use crate::cause::Cause;
 use crate::clock::BusyClock;
 use crate::flight::Flight;
+use crate::holes::{Filled, Hole, Holes, REORDERING};
 use crate::packet::Segment;
 use crate::ranges::Ranges;
 use crate::recovery::{Heard, Recoveries};
@@ -19,9 +21,9 @@ use crate::tally::Tally;
 const ORIGIN: u64 = 1 << 32;
 /// No window is larger (RFC 7323 §2.3), so what lies farther away is no segment of this connection.
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// A segment that arrives later than others which left after it was reordered if it is not later than this; else it
-/// was sent again, and the first copy did not pass here. tshark uses the same limit.
-const REORDERING: Duration = Duration::from_millis(3);
+/// A segment this far beyond the receiver's window is still believed: windows are exceeded by probes, and captures miss
+/// announcements.
+const SLACK: u64 = 1 << 16;
 
 /// What a segment was, for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +32,26 @@ pub(crate) struct SentAs {
     pub start: i64,
     pub end: i64,
     pub cause: Cause,
+    /// What was taken for a probe before was an expiry, as this one shows.
+    pub takes_probe_back: bool,
+}
+
+/// What a segment is to those that were seen before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    InOrder,
+    /// For the first time, after others that left later.
+    Late,
+    /// For the first time, after its acknowledgment.
+    AfterAck,
+    Again,
+}
+
+/// What the handshake tells of the path: the whole round trip, and how long the sender takes to answer, seen from here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Path {
+    pub shortest: Option<Duration>,
+    pub sender_delay: Duration,
 }
 
 /// One direction of a connection.
@@ -44,8 +66,7 @@ pub(crate) struct Way {
     fin: Option<u64>,
     una: Option<u64>,
     /// Between numbers that were seen, and not seen themselves.
-    missing: Ranges,
-    missing_since: Time,
+    holes: Holes,
     sacked: Ranges,
     /// Both ends permit selective acknowledgments, as the handshake says; and whether there were some.
     pub sack_permitted: Option<bool>,
@@ -58,9 +79,14 @@ pub(crate) struct Way {
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
+    /// After the last number that the receiver ever had room for, if windows could be told.
+    edge: Option<u64>,
+    /// An acknowledgment of what this end cannot have sent, as far as is known. Another one beyond it confirms it.
+    claimed: Option<u64>,
+    /// The other end has sent a SYN, or this one has acknowledged it.
+    pub is_answered: bool,
     /// It was announced to be shut, and not to be open since.
     shut_since: Option<Time>,
-    last: Segment,
     settled: Time,
     is_active: bool,
     is_over: bool,
@@ -90,11 +116,6 @@ impl Way {
         (self.recoveries.probes.of_new_data, self.recoveries.probes.repairs)
     }
 
-    /// The same segment as the one before it, captured twice: at two interfaces, say.
-    pub fn repeats_last(&self, segment: &Segment) -> bool {
-        segment.identification != 0 && self.last == *segment
-    }
-
     /// Octets since the first byte of payload.
     pub fn relative(&self, number: u64) -> i64 {
         number.wrapping_sub(self.base.unwrap_or(ORIGIN)) as i64
@@ -105,15 +126,14 @@ impl Way {
         &mut self,
         now: Time,
         segment: &Segment,
-        sender_delay: Duration,
+        path: Path,
         together: &mut BusyClock,
     ) -> Option<SentAs> {
-        self.last = *segment;
-        self.tally.packets += 1;
-        self.tally.resets += u64::from(segment.flags.rst());
+        self.count(segment);
         if segment.flags.rst() {
             return None;
         }
+        self.is_answered |= segment.flags.ack();
         let (start, length) = (self.unwrap(segment.seq), u64::from(segment.sequence_length()));
         let end = start + length;
         self.tally.ecn_answers += u64::from(segment.flags.cwr() && !segment.flags.syn());
@@ -126,7 +146,11 @@ impl Way {
             *counter += 1;
             return None;
         }
-        if length == 0 || self.is_far(end) {
+        if self.is_far(end) {
+            return None;
+        }
+        if length == 0 {
+            self.note_empty(now, start, segment);
             return None;
         }
         if self.is_probe_of_zero_window(start, segment) {
@@ -144,21 +168,23 @@ impl Way {
         if segment.payload > 0 {
             self.last_data = Some(now);
         }
-        let cause = self.place(now, start, end, segment, sender_delay);
+        let cause = self.place(now, start, end, segment, path);
         if let Some((value, _)) = segment.options.timestamps {
             self.flight.stamped(now, value);
         }
         self.update_activity(now, together);
-        Some(SentAs { start: self.relative(start), end: self.relative(end), cause })
+        let takes_probe_back = cause == Cause::Rto && self.recoveries.takes_probe_back();
+        Some(SentAs { start: self.relative(start), end: self.relative(end), cause, takes_probe_back })
     }
 
-    /// A segment of the other end arrived, with an acknowledgment; `window` in octets.
+    /// A segment of the other end arrived, with an acknowledgment; `window` in octets, if `is_scaled`, and else perhaps to
+    /// be scaled.
     /// Returns the acknowledgment in octets since the first byte of payload.
     pub fn acked(
         &mut self,
         now: Time,
         segment: &Segment,
-        window: u32,
+        (window, is_scaled): (u32, bool),
         shortest: Option<Duration>,
         together: &mut BusyClock,
     ) -> Option<i64> {
@@ -167,6 +193,7 @@ impl Way {
             return None;
         }
         self.settle(now);
+        self.note_edge(ack, window, is_scaled);
         let takes_nothing = segment.sequence_length() == 0;
         self.tally.acks_received += u64::from(takes_nothing);
         if !segment.flags.syn() {
@@ -176,7 +203,7 @@ impl Way {
         }
         let same_window = self.window.replace(window) == Some(window);
         self.flight.hears(segment);
-        self.note_unseen(ack);
+        self.note_unseen(now, ack);
         let Some(una) = self.una else {
             self.una = Some(ack);
             self.base.get_or_insert(ack);
@@ -239,30 +266,88 @@ impl Way {
         self.highest.get_or_insert(start);
     }
 
-    /// New, reordered or sent again.
-    fn place(&mut self, now: Time, start: u64, end: u64, segment: &Segment, sender_delay: Duration) -> Cause {
+    /// Counts a packet of this end.
+    pub fn count(&mut self, segment: &Segment) {
+        self.tally.packets += 1;
+        self.tally.resets += u64::from(segment.flags.rst());
+    }
+
+    /// A segment without data shows by its number what left before it.
+    #[inline]
+    fn note_empty(&mut self, now: Time, start: u64, segment: &Segment) {
+        if let Some(highest) = self.highest.filter(|&highest| highest < start)
+            && start <= self.limit(highest)
+        {
+            self.holes.open(highest, start, now, timestamp_of(segment));
+            self.highest = Some(start);
+            self.data_end = self.data_end.max(start);
+        }
+    }
+
+    /// Places a segment among those that were seen. Returns why it was sent.
+    fn place(&mut self, now: Time, start: u64, end: u64, segment: &Segment, path: Path) -> Cause {
         let highest = self.highest.unwrap_or(start);
         if start > highest {
-            self.missing.insert(highest, start);
-            self.missing_since = now;
+            self.holes.open(highest, start, now, timestamp_of(segment));
         }
-        let fills = start < highest && self.missing.remove(start, end.min(highest));
-        let is_reordered = fills && now.saturating_since(self.missing_since) <= REORDERING;
-        let is_new = start >= highest || is_reordered;
+        let arrival = self.arrival(now, (start, end), highest, segment, path.shortest);
         self.highest = Some(highest.max(end));
         let payload_end = end - u64::from(segment.flags.fin());
-        if is_new {
-            self.note_new(now, start, end, segment, sender_delay);
-            self.tally.out_of_order += u64::from(is_reordered);
-            self.tally.data_segments += u64::from(segment.payload > 0);
-            self.tally.sent_once += u64::from(segment.payload);
+        if arrival == Arrival::Again {
+            self.tally.sent_once += payload_end.saturating_sub(self.data_end.max(start));
             self.data_end = self.data_end.max(payload_end);
-            self.flight.sent(now, start, end, is_reordered, self.window.is_some());
-            return Cause::New;
+            return self.sent_again(now, start, end, highest, segment, path.sender_delay);
         }
-        self.tally.sent_once += payload_end.saturating_sub(self.data_end.max(start));
+        self.note_new(now, start, end, segment, path.sender_delay);
+        self.tally.out_of_order += u64::from(arrival == Arrival::Late);
+        self.tally.data_segments += u64::from(segment.payload > 0);
+        self.tally.sent_once += u64::from(segment.payload);
         self.data_end = self.data_end.max(payload_end);
-        self.sent_again(now, start, end, highest, segment, sender_delay)
+        let una = self.una.unwrap_or(start);
+        if end > una {
+            self.flight.sent(now, start, end, arrival == Arrival::Late, self.window.is_some());
+        } else if segment.flags.fin() && !self.fin_acked {
+            self.fin_was_acknowledged(end);
+        }
+        Cause::New
+    }
+
+    /// A FIN is seen after its acknowledgment, which counted it as payload.
+    #[cold]
+    fn fin_was_acknowledged(&mut self, end: u64) {
+        self.fin_acked = true;
+        self.tally.acknowledged = self.tally.acknowledged.saturating_sub(1);
+        if self.data_end == end {
+            self.data_end = end - 1;
+        }
+    }
+
+    /// New, late, or sent again.
+    fn arrival(
+        &mut self,
+        now: Time,
+        (start, end): (u64, u64),
+        highest: u64,
+        segment: &Segment,
+        shortest: Option<Duration>,
+    ) -> Arrival {
+        if start >= highest {
+            return Arrival::InOrder;
+        }
+        let timestamp = timestamp_of(segment);
+        let Some(Filled { hole, acknowledged_octets }) = self.holes.fill(start, end.min(highest), now) else {
+            let is_late = self.retransmissions.is_earlier_copy(start, end, timestamp);
+            return if is_late { Arrival::Late } else { Arrival::Again };
+        };
+        self.tally.unseen = self.tally.unseen.saturating_sub(acknowledged_octets);
+        match (hole.is_filled_late(now, timestamp, shortest), hole.is_shown_by_ack()) {
+            (true, true) => Arrival::AfterAck,
+            (true, false) => Arrival::Late,
+            (false, _) => {
+                self.tally.untold += u64::from(timestamp.is_none() && segment.payload > 0);
+                Arrival::Again
+            }
+        }
     }
 
     #[cold]
@@ -278,7 +363,7 @@ impl Way {
         let una = self.una.unwrap_or(start);
         let cause = self.cause_of_repetition(now, (start, end), highest, segment, sender_delay);
         let has_arrived = end <= una || self.sacked.covers(start, end);
-        let timestamp = segment.options.timestamps.map(|(value, _)| value);
+        let timestamp = timestamp_of(segment);
         self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);
         self.flight.sent_again(now, start, end, timestamp.unwrap_or(0));
         let tally = &mut self.tally;
@@ -294,6 +379,11 @@ impl Way {
         tally.fast_by_rack += u64::from(cause == Cause::Rack);
         tally.probes += u64::from(cause == Cause::Probe);
         tally.unknown += u64::from(cause == Cause::Unknown);
+        if self.recoveries.takes_probe_back() {
+            tally.probes -= 1;
+            tally.by_rto += 1;
+            tally.expiries += 1;
+        }
         if cause == Cause::Rto || cause.begins_fast_recovery() {
             self.flight.stop_timing();
         }
@@ -308,7 +398,7 @@ impl Way {
         self.fin_acked |= fin > 0;
         self.tally.acknowledged += ack.saturating_sub(first).saturating_sub(fin);
         self.una = Some(ack);
-        self.missing.remove_below(ack);
+        self.tally.unseen += self.holes.acknowledge(ack, now);
         self.sacked.remove_below(ack);
         self.flight.acknowledged(now, una, ack, segment);
     }
@@ -324,11 +414,12 @@ impl Way {
     }
 
     /// What is acknowledged was sent, seen here or not.
-    fn note_unseen(&mut self, ack: u64) {
+    fn note_unseen(&mut self, now: Time, ack: u64) {
         if let Some(highest) = self.highest
             && ack > highest
         {
             self.tally.unseen += ack - highest;
+            self.holes.open_acknowledged(highest, ack, now);
             self.highest = Some(ack);
             self.data_end = self.data_end.max(ack);
         }
@@ -347,6 +438,12 @@ impl Way {
     /// RFC 9293 §3.8.6.1: an octet of new data into a window that is shut.
     fn is_probe_of_zero_window(&self, start: u64, segment: &Segment) -> bool {
         self.window == Some(0) && segment.payload == 1 && self.highest == Some(start) && !segment.flags.fin()
+    }
+
+    /// Whether a number is at most `distance` from those in use, as far as any are known.
+    pub fn is_near(&self, number: u32, distance: u32) -> bool {
+        let near = |known: u64| number.wrapping_sub(known as u32).wrapping_add(distance) <= 2 * distance;
+        self.reference().is_none_or(near)
     }
 
     fn is_far(&self, number: u64) -> bool {
@@ -397,6 +494,30 @@ impl Way {
         }
         self.is_active = is_active;
     }
+}
+
+impl Hole {
+    /// Whether an acknowledgment alone showed that these octets had left.
+    fn is_shown_by_ack(&self) -> bool {
+        self.acknowledged == Some(self.since)
+    }
+
+    /// Whether the segment with this timestamp, which fills the hole, left before those that showed it. Timestamps tell
+    /// that (RFC 7323 §3.2), but not within one of their ticks: then, and without timestamps, only time does. What was
+    /// sent again comes no sooner than a round trip after the hole was shown.
+    fn is_filled_late(&self, now: Time, timestamp: Option<u32>, shortest: Option<Duration>) -> bool {
+        let waited = now.saturating_since(self.since);
+        match self.timestamp.zip(timestamp).map(|(shown, value)| value.wrapping_sub(shown) as i32) {
+            Some(..0) => true,
+            Some(0) => waited <= REORDERING.max(shortest.unwrap_or_default()),
+            Some(_) => false,
+            None => waited <= REORDERING,
+        }
+    }
+}
+
+fn timestamp_of(segment: &Segment) -> Option<u32> {
+    segment.options.timestamps.map(|(value, _)| value)
 }
 
 /// The number nearest to `known` that ends in these 32 bits.

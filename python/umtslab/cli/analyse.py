@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.captures import MOST_CONNECTIONS
+from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
+
+_MOST = 1 << 32
+"""No capture has so many connections."""
 
 
 def options(parser: Parser) -> None:
@@ -26,8 +30,8 @@ def options(parser: Parser) -> None:
         "captures",
         nargs="+",
         metavar="CAPTURE",
-        help="pcap or pcapng files, each analysed for itself; `-` is standard input. A folder stands for the "
-        "captures in it, a result for those of its runs.",
+        help="pcap or pcapng files, also compressed (.gz, .zst, .lz4), each analysed for itself; `-` is standard "
+        "input. A folder stands for the captures in it, a result for those of its runs.",
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument(
@@ -44,7 +48,8 @@ def options(parser: Parser) -> None:
         default=MOST_CONNECTIONS,
         help="The most connections that are kept at a time, and that have rows of their own: the first "
         f"ones; all others are summed in one row, the rest (default: {MOST_CONNECTIONS}, with which the "
-        "analysis stays below 300 MB; a connection takes some 4 kB).",
+        "analysis stays below 300 MB; a connection takes some 4 kB). As many UDP flows have rows. With "
+        "--split, the first connections of each capture are paired.",
     )
     shown.add_argument(
         "--plot",
@@ -86,10 +91,13 @@ def analyse(
     if pdus and not quiet:
         note = f"{len(pdus)} captures of RLC PDUs have no TCP and are left out: {how_to_open(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
+    _check_range("--connections-limit", connections_limit, 1, _MOST)
+    if connection is not None:
+        _check_range("--connection", connection, 0, _MOST)
     if split:
         from umtslab.cli.split_report import split_report
 
-        return split_report(packets, json=json)
+        return split_report(packets, limit=connections_limit, json=json, quiet=quiet)
     return report(
         tuple(packets),
         connection,
@@ -99,3 +107,8 @@ def analyse(
         json=json,
         quiet=quiet,
     )
+
+
+def _check_range(option: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise UsageError(f"{option} takes a whole number from {least} to {most}, not {value}")

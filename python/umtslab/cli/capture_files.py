@@ -9,7 +9,9 @@ from pathlib import Path
 from umtslab.cli.failures import UsageError
 
 _SUFFIXES = (".pcap", ".pcapng", ".cap")
-_PDUS = re.compile(r"rlc-(downlink|uplink)-\w+\.pcapng")
+_PACKED = (".gz", ".zst", ".lz4")
+"""What a compressed capture has behind its suffix."""
+_PDUS = re.compile(r"rlc-(downlink|uplink)-\w+\.pcapng(\.(gz|zst|lz4))?")
 """What a run calls its captures of RLC PDUs, in which there is no packet of IP."""
 
 
@@ -43,7 +45,7 @@ def _meant(word: str, out: Path) -> list[Path]:
         return [path]
     if path.is_dir() and not _is_result(path):
         return _in_folder(path)
-    if not path.is_dir() and (path.suffix in _SUFFIXES or not _is_result(out)):
+    if not path.is_dir() and (_is_named_capture(path) or not _is_result(out)):
         return [path]
     from umtslab.cli.results import find_runs
 
@@ -51,6 +53,12 @@ def _meant(word: str, out: Path) -> list[Path]:
     if not captures:
         raise UsageError(f"{word} has no captures: run it again with --pcap")
     return captures
+
+
+def _is_named_capture(path: Path) -> bool:
+    """Whether a file is a capture by its name."""
+    name = path.with_suffix("") if path.suffix in _PACKED else path
+    return name.suffix in _SUFFIXES
 
 
 def _is_result(folder: Path) -> bool:
@@ -61,7 +69,10 @@ def _is_result(folder: Path) -> bool:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    found = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
+    found = sorted(path for path in folder.iterdir() if _is_named_capture(path))
     if not found:
-        raise UsageError(f"{folder} has no captures: no file there ends in {', '.join(_SUFFIXES)}")
+        raise UsageError(
+            f"{folder} has no captures: no file there ends in {', '.join(_SUFFIXES)}, "
+            f"or in one of these and {', '.join(_PACKED)}"
+        )
     return found

@@ -48,6 +48,17 @@ _HEADLINE = (
     "transmission_time_s",
 )
 
+_OF_FLOWS = {
+    "packets": "packets",
+    "payload (B)": "payload_bytes",
+    "rate (kbit/s)": "rate_kbps",
+    "mean gap (s)": "mean_gap_s",
+    "longest gap (s)": "longest_gap_s",
+    "spin RTT (s)": "spin_rtt_s",
+    "reverse packets": "reverse_packets",
+}
+"""Headings of the table of UDP flows, and the columns that they show."""
+
 _OF_CONNECTIONS = ("goodput_active_kbps", "mean_rtt_s", "total_packets", "tcp_retransmissions", "rto_count")
 
 
@@ -63,8 +74,6 @@ def report(
 ) -> int:
     """Analyse captures and print the answer; parameters as the verb has them."""
     _check(captures, connection, plot)
-    if limit < 1:
-        raise UsageError(f"--connections-limit takes a number of connections, at least 1, not {limit}")
     with FileBar("reading", quiet=quiet) as bar:
         analyses = analyse_captures(
             captures,
@@ -102,6 +111,7 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
             "start_s": analysis.start_s,
             "duration_s": analysis.duration_s,
             "counts": analysis.counts,
+            "passed_over": analysis.passed_over,
             "warnings": analysis.warnings,
             "metrics": found,
         }
@@ -111,9 +121,27 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
         for piece in _pieces(analysis, connection):
             out.write(separator + piece.rstrip("\n").replace("\n", ",\n  "))
             separator = ",\n  "
-        out.write(f"]{_rest(analysis)}\n}}")
+        out.write(f"]{_rest(analysis)}")
+        _write_udp(analysis, out)
+        out.write("\n}")
     summary = {name: summary.as_dict() for name, summary in summarise_metrics(metrics).items()}
     out.write(f'],\n "summary": {json_text.dumps(summary, indent=1, allow_nan=False)}\n}}\n')
+
+
+def _write_udp(analysis: CaptureAnalysis, out: TextIO) -> None:
+    """Write the members of the object that hold the UDP flows, if there are any."""
+    count = len(analysis.core.udp_flows)
+    if not count:
+        return
+    out.write(',\n "udp_flows": [')
+    separator = "\n  "
+    for first in range(0, count, _ROWS_AT_ONCE):
+        lines = analysis.core.udp_flow_lines(first, _ROWS_AT_ONCE)
+        out.write(separator + lines.rstrip("\n").replace("\n", ",\n  "))
+        separator = ",\n  "
+    out.write("]")
+    if analysis.udp_rest["packets"]:
+        out.write(f',\n "udp_rest": {json_text.dumps(analysis.udp_rest)}')
 
 
 def _rest(analysis: CaptureAnalysis) -> str:
@@ -126,8 +154,6 @@ def _rest(analysis: CaptureAnalysis) -> str:
 
 
 def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None) -> None:
-    if connection is not None and connection < 0:
-        raise UsageError(f"--connection takes a number of at least 0, not {connection}")
     if plot is not None:
         _check_figure(captures, plot)
     standard_input = sum(str(capture) == "-" for capture in captures)
@@ -182,27 +208,54 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
         rows = _rows(analysis, connection) if connection is not None or count <= _MOST_SHOWN else []
         heading(analysis.file)
         print(_what(analysis))
-        if not count:
-            continue
-        print()
+        if analysis.passed_over:
+            counts = sorted(analysis.passed_over.items(), key=lambda item: (-item[1], item[0]))
+            print("passed over: " + ", ".join(f"{count} {what}" for what, count in counts))
         if connection is not None:
+            print()
             print(_who(rows[0]))
             show(_metrics_table(rows[0], show_all=show_all))
             continue
-        show(_metrics_table(analysis.metrics, show_all=show_all))
-        if len(rows) == 1 and analysis.rest is None:
-            print(f"\n{_who(rows[0])}")
-        elif rows or analysis.rest is not None:
-            print()
-            show(_connections_table(rows, analysis.rest))
+        if count:
+            _print_connections(analysis, rows, show_all=show_all)
+        _print_udp(analysis)
+
+
+def _print_connections(analysis: CaptureAnalysis, rows: list[dict[str, Any]], *, show_all: bool) -> None:
+    print()
+    show(_metrics_table(analysis.metrics, show_all=show_all))
+    if len(rows) == 1 and analysis.rest is None:
+        print(f"\n{_who(rows[0])}")
+    elif rows or analysis.rest is not None:
+        print()
+        show(_connections_table(rows, analysis.rest))
+
+
+def _print_udp(analysis: CaptureAnalysis) -> None:
+    """Print the UDP flows that sent most."""
+    count = len(analysis.core.udp_flows)
+    if not count:
+        return
+    lines = analysis.core.udp_flow_lines(0, count).splitlines()
+    flows = [json_text.loads(line) for line in lines]
+    flows.sort(key=lambda flow: flow["payload_bytes"] + flow["reverse_payload_bytes"], reverse=True)
+    table = Table(">UDP flow", "client", "server", "sender", *(f">{heading}" for heading in _OF_FLOWS))
+    for flow in flows[:_MOST_SHOWN]:
+        who = (str(flow[name]) for name in ("flow", "client", "server", "sender"))
+        table.add_row(*who, *(number(flow[name]) for name in _OF_FLOWS.values()))
+    if count > _MOST_SHOWN:
+        table.add_row("", f"{count - _MOST_SHOWN} more", "", "", *("" for _ in _OF_FLOWS))
+    print()
+    show(table)
 
 
 def _what(analysis: CaptureAnalysis) -> str:
     counts = analysis.counts
     connections = analysis.connection_count
     plural = "" if connections == 1 else "s"
+    of_udp = f", {counts['udp']} of UDP" if counts["udp"] else ""
     return (
-        f"{counts['packets']} packets, {counts['tcp']} of TCP, in {analysis.duration_s:.6g} s; "
+        f"{counts['packets']} packets, {counts['tcp']} of TCP{of_udp}, in {analysis.duration_s:.6g} s; "
         f"{connections} connection{plural}"
     )
 
@@ -220,6 +273,9 @@ def _who(row: dict[str, Any]) -> str:
         words.append(f"MSS {row['mss']}")
     if row["window_scale"] is not None:
         words.append(f"window scale {row['window_scale']}")
+    for end in ("client", "server"):
+        if row[f"{end}_teid"] is not None:
+            words.append(f"TEID of the {end}'s packets {row[f'{end}_teid']:#x}")
     for option, name in (("sack_permitted", "SACK"), ("timestamps", "timestamps")):
         if row[option] is not None:
             words.append(name if row[option] else f"no {name}")

@@ -7,8 +7,9 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+from umtslab.captures import MOST_CONNECTIONS
 from umtslab.cli.failures import UsageError
 from umtslab.columns import Table, show
 from umtslab.numbers import number
@@ -17,24 +18,39 @@ from umtslab.split_captures import SplitTransfer, split_transfers
 _OF_LEGS = ("goodput_active_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
 
 
-def split_report(captures: Sequence[Path], *, json: bool) -> int:
+def split_report(
+    captures: Sequence[Path], *, limit: int = MOST_CONNECTIONS, json: bool = False, quiet: bool = False
+) -> int:
     """Pair the connections of two captures, and print what lies between them."""
     if len(captures) != 2:
         raise UsageError(f"--split compares the two sides of a proxy: name two captures, not {len(captures)}")
     if any(str(capture) == "-" for capture in captures):
         raise UsageError("--split reads its captures more than once, and standard input can be read once")
-    found = split_transfers((captures[0], captures[1]))
+    warnings: list[str] = []
+    found = split_transfers((captures[0], captures[1]), most_connections=limit, warnings=warnings)
+    if not quiet:
+        for warning in warnings:
+            print(f"warning: {warning}", file=sys.stderr)
     if json:
-        told = [_plain(transfer.as_json()) for transfer in found]
-        print(json_text.dumps({"transfers": told}, indent=1, allow_nan=False))
+        _write_json(found, sys.stdout)
         return 0
     print(f"{captures[0]} and {captures[1]}: {len(found)} transfer{'' if len(found) == 1 else 's'}")
     if found:
         print()
         show(_transfers(found), sys.stdout)
         print()
-        show(_legs(found), sys.stdout)
+        _show_legs(found, sys.stdout)
     return 0
+
+
+def _write_json(found: Sequence[SplitTransfer], out: TextIO) -> None:
+    """Write one transfer at a time: two rows of each hold every metric."""
+    out.write('{\n "transfers": [')
+    for place, transfer in enumerate(found):
+        text = json_text.dumps(_plain(transfer.as_json()), indent=1, allow_nan=False)
+        out.write("," if place else "")
+        out.write("\n  " + text.replace("\n", "\n  "))
+    out.write("\n ]\n}\n" if found else "]\n}\n")
 
 
 def _transfers(found: Sequence[SplitTransfer]) -> Table:
@@ -42,28 +58,41 @@ def _transfers(found: Sequence[SplitTransfer]) -> Table:
     table = Table(">transfer", "from", "to", *headings)
     for place, transfer in enumerate(found):
         ends = ("client", "server")
-        sender = transfer.first["sender"] if transfer.first["sender"] in ends else "client"
+        first, second = transfer.first, transfer.second
+        sender = first["sender"] if first["sender"] in ends else "client"
         other = ends[1 - ends.index(sender)]
         table.add_row(
             str(place),
-            str(transfer.first[sender]),
-            str(transfer.second[other]),
+            str(first[sender]),
+            str(second[other]),
             str(transfer.octets),
             number(_ms(transfer.delay_s)),
             number(_ms(transfer.longest_delay_s)),
             number(transfer.ahead_octets),
-            f"{transfer.first['ended']}, {transfer.second['ended']}",
+            f"{first['ended']}, {second['ended']}",
         )
     return table
 
 
-def _legs(found: Sequence[SplitTransfer]) -> Table:
-    table = Table(">transfer", "capture", ">connection", *(f">{name}" for name in _OF_LEGS))
+def _show_legs(found: Sequence[SplitTransfer], out: TextIO) -> None:
+    """Print both connections of each transfer, and which of their round-trip times are not the sender's."""
+    headings = (f">{name}" for name in _OF_LEGS)
+    table = Table(">transfer", "capture", ">connection", "captured at", *headings)
+    is_doubtful = False
     for place, transfer in enumerate(found):
         for capture, row in zip(transfer.captures, (transfer.first, transfer.second), strict=True):
-            values = (number(row[name]) for name in _OF_LEGS)
-            table.add_row(str(place), Path(capture).name, str(row["connection"]), *values)
-    return table
+            is_elsewhere = row["position"] != "sender"
+            is_doubtful |= is_elsewhere and row["mean_rtt_s"] is not None
+            values = (number(row[name]) + _mark(name, is_elsewhere, row[name]) for name in _OF_LEGS)
+            who = (str(place), Path(capture).name, str(row["connection"]), row["position"])
+            table.add_row(*who, *values)
+    show(table, out)
+    if is_doubtful:
+        print("\n* not captured at the sender: these round-trip times are not the sender's", file=out)
+
+
+def _mark(name: str, is_elsewhere: bool, value: float | None) -> str:
+    return "*" if name == "mean_rtt_s" and is_elsewhere and value is not None else ""
 
 
 def _ms(seconds: float | None) -> float | None:

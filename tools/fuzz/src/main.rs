@@ -1,9 +1,12 @@
-//! Fuzzing of what reads bytes from outside, of RLC's procedures and of scenario files, for a bounded time: `make fuzz`.
+//! Fuzzing of what reads bytes from outside, of RLC's procedures, of scenario files and of captures, for a bounded time:
+//! `make fuzz`.
 //!
 //! An execution is a target and a number: everything in it is drawn from the two. Executions are numbered from `--seed`
 //! on, so that the same arguments do the same as far as the time goes. One that fails is printed with the arguments that
 //! play it again; it becomes a test beside the code, named after what was wrong.
 
+mod capture_file;
+mod capture_packets;
 mod decoder;
 mod draw;
 mod hostile;
@@ -19,7 +22,7 @@ use draw::Draw;
 /// A target: its name and one execution of it, which panics if something is wrong.
 type Target = (&'static str, fn(&mut Draw));
 
-const TARGETS: [Target; 7] = [
+const TARGETS: [Target; 11] = [
     ("decoder", decoder::random_bytes),
     ("mutation", decoder::mutated_pdus),
     ("am", pair::acknowledged),
@@ -27,13 +30,18 @@ const TARGETS: [Target; 7] = [
     ("tm", pair::transparent),
     ("hostile", hostile::entity),
     ("scenario", scenario::settings),
+    ("capture-headers", capture_packets::nested_headers),
+    ("capture-conversation", capture_packets::conversations),
+    ("capture-file", capture_file::files),
+    ("capture-compressed", capture_file::compressed),
 ];
 
 const USAGE: &str = "usage: umts-fuzz [--seconds N] [--seed N] [--runs N] [--target NAME]
   --seconds N   stop after so many seconds (60), shared by the targets
   --seed N      number of the first execution (1)
   --runs N      stop after so many executions of each target
-  --target NAME decoder, mutation, am, um, tm, hostile or scenario: this one only";
+  --target NAME decoder, mutation, am, um, tm, hostile, scenario, capture-headers,
+                capture-conversation, capture-file or capture-compressed: this one only";
 
 struct Options {
     seconds: u64,

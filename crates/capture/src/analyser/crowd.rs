@@ -57,6 +57,7 @@ impl Analyser {
     pub fn with_limit(mut self, connections: usize) -> Self {
         self.crowd.most_rows = connections as u64;
         self.crowd.most_open = connections.max(1);
+        self.udp.limit(connections);
         self.crowd.most_one_sided = (connections / 2).clamp(1, MOST_ONE_SIDED);
         self
     }

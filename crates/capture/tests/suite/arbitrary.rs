@@ -96,7 +96,9 @@ fn the_ends_of_time_are_no_trouble() {
         (latest, End::Server, "", 1, Some(1), 1000),
         (latest, End::Client, "", 1, Some(2001), 0),
     ] {
-        let bytes = Packet { seq, ack, payload, ..Packet::new(from, flags) }.ipv4();
+        // With an identification of its own each: an equal one would be a copy of a mirror port.
+        let identification = (at % 1000) as u16 + 1;
+        let bytes = Packet { seq, ack, payload, identification, ..Packet::new(from, flags) }.ipv4();
         analyser.packet(umts_units::Time::from_nanos(at), LinkType::Raw, &bytes, bytes.len() as u32);
     }
     assert_eq!(analyser.finish().metrics.value("tcp_retransmissions"), Some(1.0));

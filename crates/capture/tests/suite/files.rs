@@ -10,7 +10,7 @@ use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse, analyse_file
 use umts_capture::{Analyser, Analysis, LinkType};
 
 /// A small download with a loss, as packets with their times in nanoseconds.
-fn packets() -> Vec<(u64, Vec<u8>)> {
+pub fn packets() -> Vec<(u64, Vec<u8>)> {
     let mut talk = Talk::opened();
     talk.flight(100, 6).ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(303, 6);
     let list = talk.packets.iter();
@@ -18,7 +18,7 @@ fn packets() -> Vec<(u64, Vec<u8>)> {
 }
 
 /// The same analysis, without a file.
-fn expected() -> Analysis {
+pub fn expected() -> Analysis {
     let mut analyser = Analyser::new();
     for (at, bytes) in packets() {
         let time = umts_units::Time::from_nanos(at);
@@ -28,20 +28,20 @@ fn expected() -> Analysis {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Order {
+pub enum Order {
     Little,
     Big,
 }
 
 impl Order {
-    fn half(self, number: u16) -> [u8; 2] {
+    pub fn half(self, number: u16) -> [u8; 2] {
         match self {
             Order::Little => number.to_le_bytes(),
             Order::Big => number.to_be_bytes(),
         }
     }
 
-    fn word(self, number: u32) -> [u8; 4] {
+    pub fn word(self, number: u32) -> [u8; 4] {
         match self {
             Order::Little => number.to_le_bytes(),
             Order::Big => number.to_be_bytes(),
@@ -68,19 +68,19 @@ fn pcap(order: Order, is_nanoseconds: bool) -> Vec<u8> {
     file
 }
 
-fn block(order: Order, kind: u32, body: &[u8]) -> Vec<u8> {
+pub fn block(order: Order, kind: u32, body: &[u8]) -> Vec<u8> {
     let padding = vec![0; body.len().next_multiple_of(4) - body.len()];
     let length = order.word((12 + body.len() + padding.len()) as u32);
     [&order.word(kind)[..], &length, body, &padding, &length].concat()
 }
 
-fn section(order: Order) -> Vec<u8> {
+pub fn section(order: Order) -> Vec<u8> {
     let body = [&order.word(0x1a2b_3c4d)[..], &order.half(1), &order.half(0), &[0xff; 8]].concat();
     block(order, 0x0a0d_0d0a, &body)
 }
 
 /// `resolution` as the option if_tsresol has it, none for the default of microseconds; `offset` in seconds.
-fn interface(order: Order, resolution: Option<u8>, offset: Option<i64>) -> Vec<u8> {
+pub fn interface(order: Order, resolution: Option<u8>, offset: Option<i64>) -> Vec<u8> {
     let mut body = [&order.half(101)[..], &order.half(0), &order.word(0)].concat();
     if let Some(resolution) = resolution {
         body.extend([&order.half(9)[..], &order.half(1), &[resolution, 0, 0, 0]].concat());
@@ -98,7 +98,7 @@ fn interface(order: Order, resolution: Option<u8>, offset: Option<i64>) -> Vec<u
     block(order, 1, &body)
 }
 
-fn packet(order: Order, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8> {
+pub fn packet(order: Order, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8> {
     let length = bytes.len() as u32;
     let mut body = Vec::new();
     for word in [interface, (units >> 32) as u32, units as u32, length, length] {
@@ -133,7 +133,7 @@ fn pcapng() -> Vec<u8> {
     file
 }
 
-fn read(bytes: &[u8]) -> Result<Analysis, ReadError> {
+pub fn read(bytes: &[u8]) -> Result<Analysis, ReadError> {
     let source = Cursor::new(bytes.to_vec());
     analyse(Path::new("some.pcap"), source, bytes.len() as u64, ReadOptions::default())
 }
@@ -212,7 +212,8 @@ fn damage_is_reported_with_its_place() {
 fn what_is_no_capture_says_so() {
     let reason = |bytes: &[u8]| read(bytes).expect_err("it is none").reason;
     assert!(matches!(reason(b""), Reason::Empty));
-    assert!(matches!(reason(&[0x1f, 0x8b, 8, 0]), Reason::Compressed));
+    assert!(matches!(reason(b"\xfd7zXZ\0\0\x04"), Reason::Compressed));
+    assert!(matches!(reason(&[0x1f, 0x8b, 8, 0]), Reason::NotUnpacked));
     assert!(matches!(reason(b"hello, world: this is a text"), Reason::NoCapture));
     let missing =
         analyse_file(Path::new("/nowhere/at.pcap"), ReadOptions::default()).expect_err("no such file");

@@ -10,10 +10,31 @@ const INTRODUCTION: &str = "\
 
 <!-- Generated from crates/capture/src/metrics.rs by `UMTS_BLESS=1 cargo test --release -p umts-capture`. -->
 
-`umts analyse` reads pcap and pcapng files of any origin: Ethernet (VLAN, PPPoE), raw IP, Linux cooked 1 and 2, PPP and
-loopback; IPv4 and IPv6; either byte order, any resolution of time, several sections and interfaces. Packets may be cut
-behind their TCP headers, since lengths come from the IP header. IP fragments are counted and left out. A file that is
-cut off or damaged is analysed up to there, with a warning; one that is no capture is an error (exit status 2).
+`umts analyse` reads captures of any origin:
+
+- **Files**: pcap (also Kuznetzov's \"modified\" format) and pcapng (also the obsolete Packet Block), in either byte order,
+  with any resolution of time, several sections and interfaces; as they are or compressed by gzip, Zstandard or LZ4 (`.gz`,
+  `.zst`, `.lz4`; known by their content). A compressed file is unpacked as a stream, at most to a thousand times its size,
+  or 256 MiB.
+- **Links**: Ethernet (VLAN, PPPoE, LLC/SNAP), raw IP, Linux cooked 1 and 2, PPP and Cisco HDLC, MPLS, ATM with LLC, and
+  loopback.
+- **Tunnels**, also in each other, up to 32 headers: GTP-U (with extension headers), GRE (also PPTP and ERSPAN), VXLAN,
+  Geneve, MPLS (also pseudowires), IP in IP, and IPsec's AH. A connection in GTP-U has the TEIDs of both directions beside it
+  (`client_teid` and `server_teid`, by the end that sent the packets); connections between the same addresses and ports in
+  different tunnels are told apart.
+
+Packets may be cut behind their TCP headers, since lengths come from the IP header; a length beyond the end of the frame
+counts as the frame, with a warning. IP fragments are counted and left out. All other packets are counted by what they are
+(`passed_over`), with a warning where TCP may be in them: ESP or L2TP, for example. A file that is cut off or damaged is
+analysed up to there, with a warning; one that is no capture, or whose clock has units that no clock has, is an error (exit
+status 2).
+
+Packets are put into the order of their times within a window of 4,096 packets. What is farther from its place counts as of
+the time of the packet before it, with a warning. A clock that is set back by more than 10 s keeps the order of the file.
+
+**UDP flows** have rows of their own: packets, payload, rate, mean and longest gap of the end that sent more, and with
+`reverse_` of the other. In a flow of QUIC, `spin_rtt_s` is the mean time between changes of the spin bit (RFC 9000 §17.4):
+a round trip, as often as packets of the flow allow to see it. It has no value where the bit is constant or random.
 
 Metrics have the [names of the simulation](metrics.md) and mean the same. What differs is what can be known:
 
@@ -24,8 +45,17 @@ Metrics have the [names of the simulation](metrics.md) and mean the same. What d
 - **Sender**: a connection's row is about the data of the end that sent more; `reverse_…` counts the other end's.
 - **Capture point**: `position` says where the capture was taken, told from how soon each end answers in the handshake.
   Round-trip times and outstanding data are the sender's own only at `sender`. At `receiver` and `between` they lack the
-  path before the capture point; a segment lost before it shows as a hole, and whatever fills the hole later than 3 ms
-  counts as sent again.
+  path before the capture point.
+- **Holes**: octets that later numbers show to have left, also numbers of segments without data, and that did not pass. What
+  fills a hole was sent again if its timestamp is later than that of the segment which showed the hole, and was only late if
+  it is earlier. Without timestamps, whatever fills a hole later than 3 ms counts as sent again: a warning says of how many
+  segments that is so. What is captured at most 3 ms after its acknowledgment was not sent again either.
+- **Copies**: packets that are equal down to the IP identification, at most 10 ms apart, were captured twice (by a mirror
+  port, or on two interfaces) and count once. Without identification (IPv6), data are copies if they come sooner than a round
+  trip after the first, and acknowledgments alone if what else the connection sends comes twice.
+- **Belief**: an acknowledgment of what its connection cannot have sent (anything but the SYN before that was answered, or
+  more than the window allows) is left out together with its segment, and so is a reset with such a number; a warning counts
+  them. Where a capture has missed packets, a second acknowledgment beyond the first is believed.
 - A metric without a value (`null`) is not known: there was no handshake, no acknowledgment was captured, or packets do
   not tell.
 
@@ -39,8 +69,9 @@ Why a segment was sent again is told from what preceded it, by the rules that a 
   the receiver reported second copies, at most SRTT.
 - **Tail loss probe** (RFC 8985 §7): the last segment after silence, while nothing is known to be missing. Where it is the
   only one outstanding, the timeout of the sender would repeat it too. It is a probe if both ends permit selective
-  acknowledgments, if it comes no later than a quarter after 2·SRTT + 200 ms, if no other probe is unanswered, and
-  unless the sender was seen to let its timer expire where a probe would have come before. New data that are sent as a
+  acknowledgments, if it comes no later than a quarter after 2·SRTT + 200 ms, if no other probe is unanswered, unless
+  the next one comes after twice the time (as timeouts do), and unless the sender was seen to let its timer expire where a
+  probe would have come before. New data that are sent as a
   probe look like any others; they are counted apart where the sender had more to send and waited as long as a probe does.
 - **Expiry** of the retransmission timer (RFC 6298): the oldest outstanding segment without any of these reasons.
 
@@ -67,9 +98,7 @@ the handshake, and silence after the last packet), unneeded retransmissions (the
 duplicates of ns-2's Tahoe (it goes on counting over an expiry), and `acks_received` of one-way connections (the first
 acknowledgment is written as the SYN+ACK that real TCP has).
 
-Two packets in a row that are the same down to the IP identification were captured twice and count once. Packets with
-earlier times than those before them count as of the same time. A connection ends with a new SYN at the same ports; it is
-kept for 120 s after both ends have closed it.
+A connection ends with a new SYN at the same ports; it is kept for 120 s after both ends have closed it.
 
 | name | unit | meaning |
 |---|---|---|

@@ -1,0 +1,64 @@
+//! Connections in GTP-U tunnels: the same addresses and ports may be in use in several tunnels at a time, and a connection
+//! may move from one tunnel to another.
+
+use crate::analyser::Analyser;
+use crate::connection::Connection;
+use crate::ends::Ends;
+use crate::packet::Packet;
+
+/// Connections between the same ends that are told apart by their tunnels.
+const MOST: u8 = 16;
+/// Numbers of a connection are no farther apart than this: a large window.
+const NEAR: u32 = 1 << 24;
+
+impl Analyser {
+    /// The ends of `packet` in its tunnel: of the connection that is in this tunnel, or that the packet continues, or else of
+    /// none. `is_copy`: an equal packet was seen a few milliseconds ago, perhaps in another tunnel.
+    #[cold]
+    pub(super) fn ends_in_tunnel(&mut self, packet: &Packet, is_copy: bool) -> Ends {
+        let (mut continued, mut free) = (None, None);
+        for number in 0..MOST {
+            let ends = packet.ends.in_tunnel(number);
+            let Some(slot) = self.open.find(&ends) else {
+                free.get_or_insert(ends);
+                continue;
+            };
+            let connection = self.open.at(slot);
+            if connection.is_in_tunnel_of(packet) {
+                return ends;
+            }
+            if continued.is_none() && connection.is_continued_by(packet, is_copy) {
+                continued = Some(ends);
+            }
+        }
+        continued.or(free).unwrap_or(packet.ends)
+    }
+}
+
+impl Connection {
+    /// Whether the packets of this end were last in the same tunnel as `packet`, or outside any.
+    #[inline]
+    pub fn is_in_tunnel_of(&self, packet: &Packet) -> bool {
+        let own = self.teid[self.side_of(packet) as usize];
+        own == packet.teid && (own.is_some() || self.teid == [None; 2])
+    }
+
+    /// Whether a packet in another tunnel belongs to this connection: because it is a copy, or fits its numbers.
+    fn is_continued_by(&self, packet: &Packet, is_copy: bool) -> bool {
+        let side = self.side_of(packet);
+        let (own, other) = (self.way(side), self.way(side.other()));
+        let segment = &packet.segment;
+        let is_tunnelled = self.teid != [None; 2];
+        if is_copy && own.is_near(segment.seq, NEAR) {
+            return true;
+        }
+        if is_tunnelled != packet.teid.is_some() {
+            return false;
+        }
+        if segment.flags.syn() {
+            let answers = other.isn.is_some_and(|isn| segment.ack == isn.wrapping_add(1));
+            return own.isn.is_none() && segment.flags.ack() && answers;
+        }
+        own.is_near(segment.seq, NEAR) && (!segment.flags.ack() || other.is_near(segment.ack, NEAR))
+    }
+}

@@ -1,0 +1,170 @@
+//! Compressed captures, unpacked as they are read: gzip, Zstandard and LZ4.
+//!
+//! Memory is bounded by the windows that the formats allow. Time is bounded by a limit on how much larger than the file
+//! its content may be, so that a few octets cannot stand for terabytes.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use flate2::bufread::MultiGzDecoder;
+use lz4_flex::frame::FrameDecoder;
+
+/// What any file may unpack to.
+const ALWAYS_ALLOWED: u64 = 1 << 28;
+/// Beyond that, so many times its size. Deflate cannot exceed it by much, and captures stay far below it.
+const MOST_TIMES: u64 = 1000;
+/// Base 2 logarithm of the largest window of Zstandard: 128 MiB, the default limit of its own program.
+const LARGEST_WINDOW: u32 = 27;
+const BUFFER: usize = 1 << 16;
+
+/// Octets that tell the format.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const ZSTD: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
+const LZ4: [u8; 4] = 0x184d_2204_u32.to_le_bytes();
+const LZ4_LEGACY: [u8; 4] = 0x184c_2102_u32.to_le_bytes();
+/// Formats that are not read: xz, bzip2, compress, zip, 7-Zip.
+const OTHERS: [&[u8]; 5] = [b"\xfd7zXZ", b"BZh", b"\x1f\x9d", b"PK\x03\x04", b"7z\xbc\xaf"];
+
+/// A source of octets that another thread may read.
+pub(crate) type Source = Box<dyn Read + Send>;
+
+/// Why the unpacked octets end before the content does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    CutOff,
+    Damaged,
+    /// More octets than the size of the file allows.
+    TooMuch,
+}
+
+/// How a file that begins with certain octets is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Gzip,
+    Zstd,
+    Lz4,
+    /// In a format that is not read here.
+    Other,
+}
+
+impl Packing {
+    /// The compression of a file that begins with `head`, if it is compressed.
+    pub fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            _ if head.starts_with(&GZIP) => Some(Packing::Gzip),
+            _ if head.starts_with(&ZSTD) => Some(Packing::Zstd),
+            _ if head.starts_with(&LZ4) || head.starts_with(&LZ4_LEGACY) => Some(Packing::Lz4),
+            _ if OTHERS.iter().any(|other| head.starts_with(other)) => Some(Packing::Other),
+            _ => None,
+        }
+    }
+}
+
+/// The content of a compressed file. It ends at the first fault, which `fault` then names.
+pub(crate) struct Unpacked {
+    decoder: Source,
+    file: Arc<FileState>,
+    produced: u64,
+    pub fault: Option<Fault>,
+}
+
+impl std::fmt::Debug for Unpacked {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Unpacked").field("produced", &self.produced).finish_non_exhaustive()
+    }
+}
+
+/// What is known of the compressed file, which the decoder owns.
+#[derive(Debug, Default)]
+struct FileState {
+    octets: AtomicU64,
+    has_failed: AtomicBool,
+}
+
+struct CountedFile {
+    source: Source,
+    state: Arc<FileState>,
+}
+
+impl Read for CountedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer);
+        match &read {
+            Ok(octets) => drop(self.state.octets.fetch_add(*octets as u64, Ordering::Relaxed)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.state.has_failed.store(true, Ordering::Relaxed),
+        }
+        read
+    }
+}
+
+impl Unpacked {
+    /// Unpacks `source`, of which `head` was read before. None if the format is not read here.
+    ///
+    /// # Errors
+    /// If the decoder cannot be made.
+    pub fn open(packing: Packing, head: &[u8], source: Source) -> io::Result<Option<Self>> {
+        let state = Arc::new(FileState::default());
+        let whole = Box::new(Cursor::new(head.to_vec()).chain(source));
+        let counted = CountedFile { source: whole, state: Arc::clone(&state) };
+        let file = BufReader::with_capacity(BUFFER, counted);
+        let decoder: Source = match packing {
+            Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
+            Packing::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(file)?;
+                decoder.window_log_max(LARGEST_WINDOW)?;
+                Box::new(decoder)
+            }
+            Packing::Lz4 => Box::new(Lz4Frames(FrameDecoder::new(file))),
+            Packing::Other => return Ok(None),
+        };
+        Ok(Some(Unpacked { decoder, file: state, produced: 0, fault: None }))
+    }
+
+    /// Octets of the compressed file that were read.
+    pub fn position(&self) -> u64 {
+        self.file.octets.load(Ordering::Relaxed)
+    }
+
+    fn end(&mut self, fault: Fault) -> io::Result<usize> {
+        self.fault = Some(fault);
+        Ok(0)
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.fault.is_some() {
+            return Ok(0);
+        }
+        match self.decoder.read(buffer) {
+            Ok(octets) => {
+                self.produced += octets as u64;
+                let most = ALWAYS_ALLOWED.max(self.position().saturating_mul(MOST_TIMES));
+                if self.produced > most { self.end(Fault::TooMuch) } else { Ok(octets) }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) if self.file.has_failed.load(Ordering::Relaxed) => Err(error),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => self.end(Fault::CutOff),
+            Err(_) => self.end(Fault::Damaged),
+        }
+    }
+}
+
+/// Frames of LZ4, one after the other: the decoder ends with each.
+struct Lz4Frames<R: Read>(FrameDecoder<R>);
+
+impl<R: BufRead> Read for Lz4Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let octets = self.0.read(buffer)?;
+            if octets > 0 || self.0.get_mut().fill_buf()?.is_empty() {
+                return Ok(octets);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Packets that were captured twice: by a mirror port for both directions of a link, or on two interfaces.
+//!
+//! The second copy comes within milliseconds, perhaps with other packets between, and is equal down to IP's
+//! identification. An equal packet that comes later was sent again: no retransmission timer expires so soon.
+
+use umts_units::{Duration, Time};
+
+use crate::packet::Packet;
+
+/// The latest that a second copy comes.
+pub(crate) const LATEST: Duration = Duration::from_millis(10);
+
+/// Sets of entries, and entries in each: enough for 10 ms of a link of several Gbit/s.
+const SETS: usize = 2048;
+const WAYS: usize = 4;
+
+/// A packet that was seen: a digest of what was compared, and when. 0 for none.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    digest: u64,
+    at: Time,
+}
+
+/// Digests of the packets of the last milliseconds.
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    sets: Vec<[Entry; WAYS]>,
+}
+
+impl Recent {
+    /// How long ago a packet with this digest was seen, if it was within `LATEST`. If not, the packet is remembered.
+    #[inline]
+    pub fn age(&mut self, now: Time, digest: u64) -> Option<Duration> {
+        if self.sets.is_empty() {
+            self.sets = vec![[Entry::default(); WAYS]; SETS];
+        }
+        let set = &mut self.sets[set_of(digest)];
+        for entry in set.iter() {
+            let age = now.saturating_since(entry.at);
+            if entry.digest == digest && age <= LATEST {
+                return Some(age);
+            }
+        }
+        set.rotate_right(1);
+        set[0] = Entry { digest, at: now };
+        None
+    }
+
+    /// The packet with this digest, which was found, was not a copy of the one seen before: it is the one seen now.
+    #[cold]
+    pub fn renew(&mut self, now: Time, digest: u64) {
+        let set = &mut self.sets[set_of(digest)];
+        if let Some(entry) = set.iter_mut().find(|entry| entry.digest == digest) {
+            entry.at = now;
+        }
+    }
+
+    /// The packet with this digest, which was found, is paired: a third one is no copy of it.
+    #[cold]
+    pub fn forget(&mut self, digest: u64) {
+        let set = &mut self.sets[set_of(digest)];
+        if let Some(entry) = set.iter_mut().find(|entry| entry.digest == digest) {
+            entry.digest = 0;
+        }
+    }
+}
+
+/// A digest of what two copies of a segment have in common.
+#[inline]
+pub(crate) fn digest_of_segment(packet: &Packet) -> u64 {
+    let segment = &packet.segment;
+    let pair = |(a, b): (u32, u32)| u64::from(a) << 32 | u64::from(b);
+    let numbers = pair((segment.seq, segment.ack));
+    let header = u64::from(segment.identification) << 48
+        | u64::from(segment.window) << 32
+        | u64::from(segment.flags.bits()) << 24 ^ u64::from(segment.payload);
+    let stamps = segment.options.timestamps.map_or(0, pair);
+    let block = segment.options.sack.as_slice().first().copied().map_or(0, pair);
+    fold(numbers ^ KEYS[0], header ^ KEYS[1])
+        ^ fold(stamps ^ KEYS[2], block ^ packet.ends.digest() ^ u64::from(packet.is_from_first))
+}
+
+/// A digest of what two copies of a UDP datagram have in common. The checksum is one of the content.
+pub(crate) fn digest_of_datagram(packet: &Packet) -> u64 {
+    let header = u64::from(packet.segment.identification) << 48
+        | u64::from(packet.datagram.checksum) << 32
+        | u64::from(packet.segment.payload);
+    fold(header ^ KEYS[3], packet.ends.digest() ^ u64::from(packet.is_from_first))
+}
+
+/// Digits of pi, made odd.
+const KEYS: [u64; 4] =
+    [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1, 0x082e_fa98_ec4e_6c89];
+
+/// The set of a digest: its low bits depend on all others only after another product.
+#[inline]
+fn set_of(digest: u64) -> usize {
+    (digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % SETS
+}
+
+/// Both halves of a product, on top of each other.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product >> 64) as u64 ^ product as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(at: u64) -> Time {
+        Time::from_nanos(1_000_000_000 + 1_000 * at)
+    }
+
+    #[test]
+    fn a_copy_is_found_within_milliseconds_and_not_later() {
+        let mut recent = Recent::default();
+        assert_eq!(recent.age(us(0), 77), None);
+        assert_eq!(recent.age(us(5_000), 77), Some(Duration::from_millis(5)));
+        assert_eq!(recent.age(us(10_001), 77), None, "too late: it is remembered anew");
+        assert_eq!(recent.age(us(10_002), 77), Some(Duration::from_micros(1)));
+    }
+
+    #[test]
+    fn many_others_between_push_none_out() {
+        let mut recent = Recent::default();
+        let digest = |number: u64| fold(number ^ KEYS[0], KEYS[1]);
+        (0..500).for_each(|number| assert_eq!(recent.age(us(number), digest(number)), None));
+        (0..500).for_each(|number| assert!(recent.age(us(500 + number), digest(number)).is_some()));
+    }
+}

@@ -1,0 +1,396 @@
+//! Nested headers, from the link header to TCP or UDP: IP, what carries IP (VLAN, MPLS, LLC/SNAP, PPP), and tunnels.
+//!
+//! Lengths come from the headers, so a capture that was cut behind the headers is as good as a whole one. No header may
+//! promise more octets than the frame had on the link: what exceeds the frame is not counted.
+
+use crate::ends::{End, Ends};
+use crate::link::LinkType;
+use crate::packet::{Packet, PassedOver, Protocol, Skipped, parse_tcp};
+use crate::tunnel;
+
+/// Headers that one packet may have. Tunnels in tunnels end here, and so do loops made up by an attacker.
+const MOST_HEADERS: usize = 32;
+
+/// Octets of the headers without options.
+const IPV4_FIXED: usize = 20;
+const IPV6_FIXED: usize = 40;
+const UDP_HEADER: usize = 8;
+
+/// Protocol numbers of IP.
+pub(crate) const TCP: u8 = 6;
+const UDP: u8 = 17;
+const GRE: u8 = 47;
+const AH: u8 = 51;
+
+/// A header that is to be read next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Header {
+    /// Ethernet: two addresses, then an EtherType.
+    Ethernet,
+    /// An EtherType, or the length of an IEEE 802.3 frame.
+    EtherType,
+    /// What this EtherType names.
+    OfType(u16),
+    Llc,
+    Mpls,
+    Ppp,
+    Ip,
+    /// What this protocol number of IP names.
+    Transport(u8),
+}
+
+/// Part of a packet: the octets that were captured of it, and how many it had on the link.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Octets<'a> {
+    pub captured: &'a [u8],
+    pub length: u32,
+}
+
+impl<'a> Octets<'a> {
+    pub fn skip(&mut self, octets: usize) -> Result<(), Skipped> {
+        self.captured = self.captured.get(octets..).ok_or(Skipped::Short)?;
+        self.length = self.length.saturating_sub(octets as u32);
+        Ok(())
+    }
+
+    /// Ends it after `length` octets, if it is longer.
+    pub fn limit(&mut self, length: u32) {
+        self.length = self.length.min(length);
+    }
+
+    pub fn get<const N: usize>(&self, at: usize) -> Result<[u8; N], Skipped> {
+        let octets = self.captured.get(at..at + N).ok_or(Skipped::Short)?;
+        Ok(octets.try_into().expect("it has this length"))
+    }
+
+    pub fn octet(&self, at: usize) -> Result<u8, Skipped> {
+        self.captured.get(at).copied().ok_or(Skipped::Short)
+    }
+
+    pub fn half(&self, at: usize) -> Result<u16, Skipped> {
+        self.get(at).map(u16::from_be_bytes)
+    }
+
+    pub fn word(&self, at: usize) -> Result<u32, Skipped> {
+        self.get(at).map(u32::from_be_bytes)
+    }
+}
+
+/// Reads a packet of which `bytes` were captured and that had `original_length` octets on the link. It is written
+/// where it is wanted, since every copy of it shows in the speed.
+pub(crate) fn parse(
+    link: LinkType,
+    bytes: &[u8],
+    original_length: u32,
+    packet: &mut Packet,
+) -> Result<Protocol, Skipped> {
+    let length = original_length.max(bytes.len() as u32);
+    let mut rest = Octets { captured: bytes, length };
+    (packet.teid, packet.exceeds_frame) = (None, false);
+    let protocol = if link == LinkType::Ethernet && bytes.get(12..14) == Some(&[0x08, 0x00]) {
+        common(&mut rest, packet)?
+    } else {
+        walk(link, rest, packet)?
+    };
+    Ok(protocol)
+}
+
+/// IPv4 over Ethernet, without a loop: most packets.
+#[inline]
+fn common<'a>(rest: &mut Octets<'a>, packet: &mut Packet) -> Result<Protocol, Skipped> {
+    let whole = *rest;
+    rest.skip(14)?;
+    let mut ip = Ip::default();
+    match ip.read(rest, packet)? {
+        Header::Transport(TCP) => tcp(rest, &ip, whole.captured.len(), packet),
+        _ => walk(LinkType::Ethernet, whole, packet),
+    }
+}
+
+#[inline(never)]
+fn walk(link: LinkType, mut rest: Octets<'_>, packet: &mut Packet) -> Result<Protocol, Skipped> {
+    let captured = rest.captured.len();
+    let mut ip = Ip::default();
+    let mut header = link.skip(&mut rest)?;
+    for _ in 0..MOST_HEADERS {
+        header = match header {
+            Header::Ethernet => LinkType::Ethernet.skip(&mut rest)?,
+            Header::EtherType => ether_type(&mut rest)?,
+            Header::OfType(number) => of_type(number, &mut rest)?,
+            Header::Llc => llc(&mut rest)?,
+            Header::Mpls => mpls(&mut rest)?,
+            Header::Ppp => ppp(&mut rest)?,
+            Header::Ip => ip.read(&mut rest, packet)?,
+            Header::Transport(TCP) => return tcp(&mut rest, &ip, captured, packet),
+            Header::Transport(UDP) => match udp(&mut rest, &ip, captured, packet)? {
+                Some(inner) => inner,
+                None => return Ok(Protocol::Udp),
+            },
+            Header::Transport(GRE) => tunnel::gre(&mut rest)?,
+            Header::Transport(number) => ip.extension(number, &mut rest)?,
+        };
+    }
+    Err(Skipped::TooDeep)
+}
+
+/// An EtherType, or the length of an IEEE 802.3 frame with LLC.
+fn ether_type(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    let number = rest.half(0)?;
+    rest.skip(2)?;
+    if number <= 1500 {
+        rest.limit(u32::from(number));
+        return Ok(Header::Llc);
+    }
+    Ok(Header::OfType(number))
+}
+
+fn of_type(number: u16, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    match number {
+        0x0800 | 0x86dd => Ok(Header::Ip),
+        // IEEE 802.1Q, 802.1ad and two numbers that were used for the latter before it had one.
+        0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
+            rest.skip(2)?;
+            Ok(Header::EtherType)
+        }
+        0x8847 | 0x8848 => Ok(Header::Mpls),
+        0x8864 => {
+            rest.skip(6)?;
+            Ok(Header::Ppp)
+        }
+        0x6558 => Ok(Header::Ethernet),
+        // Linux "cooked" captures have this in place of an EtherType.
+        0x0004 => Ok(Header::Llc),
+        _ => Err(Skipped::NotIp(PassedOver::EtherType(number))),
+    }
+}
+
+/// IEEE 802.2: SNAP with an EtherType (RFC 1042), or IP by its own number.
+fn llc(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    match rest.get::<3>(0)? {
+        [0xaa, 0xaa, 0x03] => match rest.get::<3>(3)? {
+            // 00-00-f8 is that of IEEE 802.1H, for protocols that cannot have the other.
+            [0, 0, 0] | [0, 0, 0xf8] => {
+                let number = rest.half(6)?;
+                rest.skip(8)?;
+                Ok(Header::OfType(number))
+            }
+            _ => Err(Skipped::NotIp(PassedOver::Llc(0xaa))),
+        },
+        [0x06, 0x06, 0x03] => {
+            rest.skip(3)?;
+            Ok(Header::Ip)
+        }
+        [service, ..] => Err(Skipped::NotIp(PassedOver::Llc(service))),
+    }
+}
+
+/// A stack of labels (RFC 3032); the content shows itself by its first four bits (RFC 4928, RFC 4385 §3).
+fn mpls(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    loop {
+        let is_last = rest.octet(2)? & 1 == 1;
+        rest.skip(4)?;
+        if is_last {
+            break;
+        }
+    }
+    match rest.octet(0)? >> 4 {
+        4 | 6 => Ok(Header::Ip),
+        // The control word of a pseudowire; Ethernet is what pseudowires carry.
+        0 => {
+            rest.skip(4)?;
+            Ok(Header::Ethernet)
+        }
+        _ => Err(Skipped::NotIp(PassedOver::MplsContent)),
+    }
+}
+
+/// RFC 1661 §2 and RFC 1662 §3.1: address and control fields are there or not, the protocol takes one octet or two;
+/// Cisco's HDLC has 0x0f or 0x8f first, and an EtherType.
+fn ppp(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    match rest.captured {
+        [0xff, 0x03, ..] => rest.skip(2)?,
+        [0x0f | 0x8f, 0x00, ..] => {
+            rest.skip(2)?;
+            return ether_type(rest);
+        }
+        _ => {}
+    }
+    match *rest.captured {
+        [0x00, 0x21 | 0x57, ..] => rest.skip(2)?,
+        [0x21 | 0x57, ..] => rest.skip(1)?,
+        [0x02, 0x81 | 0x83, ..] => {
+            rest.skip(2)?;
+            return Ok(Header::Mpls);
+        }
+        [high, low, ..] => {
+            return Err(Skipped::NotIp(PassedOver::Ppp(u16::from_be_bytes([high, low]))));
+        }
+        _ => return Err(Skipped::Short),
+    }
+    Ok(Header::Ip)
+}
+
+/// What is needed of the innermost IP header.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ip {
+    addresses: Addresses,
+    identification: u16,
+    is_marked: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Addresses {
+    V4(u32, u32),
+    V6([u8; 16], [u8; 16]),
+}
+
+impl Default for Addresses {
+    fn default() -> Self {
+        Addresses::V4(0, 0)
+    }
+}
+
+impl Ip {
+    #[inline]
+    fn read(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, Skipped> {
+        match rest.captured.first().ok_or(Skipped::Short)? >> 4 {
+            4 => self.read_v4(rest, packet),
+            6 => self.read_v6(rest, packet),
+            _ => Err(Skipped::NotIp(PassedOver::OtherVersion)),
+        }
+    }
+
+    #[inline]
+    fn read_v4(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, Skipped> {
+        let Some((fixed, _)) = rest.captured.split_first_chunk::<IPV4_FIXED>() else {
+            return Err(Skipped::Short);
+        };
+        let header_length = usize::from(fixed[0] & 0x0f) * 4;
+        if header_length < IPV4_FIXED {
+            return Err(Skipped::Short);
+        }
+        let half = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+        let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        // More fragments to come, or not the first one.
+        if half(6) & 0x3fff != 0 {
+            return Err(Skipped::Fragment);
+        }
+        // Zero: captured before the network card divided it into packets.
+        match u32::from(half(2)) {
+            0 => {}
+            total if (total as usize) < header_length => return Err(Skipped::Short),
+            total => {
+                packet.exceeds_frame |= total > rest.length;
+                rest.limit(total);
+            }
+        }
+        self.addresses = Addresses::V4(word(12), word(16));
+        self.identification = half(4);
+        self.is_marked = is_marked(fixed[1]);
+        let protocol = fixed[9];
+        rest.skip(header_length)?;
+        Ok(Header::Transport(protocol))
+    }
+
+    fn read_v6(&mut self, rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Header, Skipped> {
+        let fixed: [u8; IPV6_FIXED] = rest.get(0)?;
+        let address = |from: usize| std::array::from_fn(|index| fixed[from + index]);
+        self.addresses = Addresses::V6(address(8), address(24));
+        self.identification = 0;
+        self.is_marked = is_marked(fixed[1] >> 4);
+        rest.skip(IPV6_FIXED)?;
+        match u32::from(u16::from_be_bytes([fixed[4], fixed[5]])) {
+            0 => {}
+            length => {
+                packet.exceeds_frame |= length > rest.length;
+                rest.limit(length);
+            }
+        }
+        Ok(Header::Transport(fixed[6]))
+    }
+
+    /// What follows IP's header and is neither TCP nor UDP.
+    fn extension(&self, number: u8, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+        let is_v6 = matches!(self.addresses, Addresses::V6(..));
+        let octets = match number {
+            // IP in IP (RFC 2003, RFC 2473), MPLS in IP (RFC 4023).
+            4 | 41 => return Ok(Header::Ip),
+            137 => return Ok(Header::Mpls),
+            // RFC 4302 §2.2: units of four octets, two not counted.
+            AH => 4 * (2 + usize::from(rest.octet(1)?)),
+            // Hop-by-hop options, routing, destination options, mobility, HIP, shim6 (RFC 8200 §4, RFC 6275, RFC 7401,
+            // RFC 5533): units of eight octets, the first not counted.
+            0 | 43 | 60 | 135 | 139 | 140 if is_v6 => 8 * (1 + usize::from(rest.octet(1)?)),
+            44 if is_v6 => {
+                // An "atomic" fragment is the whole packet (RFC 6946).
+                if rest.half(2)? & 0xfff9 != 0 {
+                    return Err(Skipped::Fragment);
+                }
+                8
+            }
+            _ => return Err(Skipped::NotTcp(PassedOver::Protocol(number))),
+        };
+        if octets as u32 > rest.length {
+            return Err(Skipped::Short);
+        }
+        let next = rest.octet(0)?;
+        rest.skip(octets)?;
+        Ok(Header::Transport(next))
+    }
+
+    #[inline]
+    fn ends(&self, source: u16, destination: u16) -> (Ends, bool) {
+        match self.addresses {
+            Addresses::V4(from, to) => Ends::of_ipv4((from, source), (to, destination)),
+            Addresses::V6(from, to) => {
+                Ends::between(End::of_ipv6(from, source), End::of_ipv6(to, destination))
+            }
+        }
+    }
+}
+
+/// Both bits of the ECN field are set.
+fn is_marked(bits: u8) -> bool {
+    bits & 0x03 == 0x03
+}
+
+#[inline]
+fn tcp(rest: &mut Octets<'_>, ip: &Ip, captured: usize, packet: &mut Packet) -> Result<Protocol, Skipped> {
+    let (source, destination, header) = parse_tcp(rest.captured, rest.length, &mut packet.segment)?;
+    packet.segment.identification = ip.identification;
+    packet.is_marked = ip.is_marked;
+    packet.payload_at = (captured - rest.captured.len() + header) as u32;
+    (packet.ends, packet.is_from_first) = ip.ends(source, destination);
+    Ok(Protocol::Tcp)
+}
+
+/// A datagram, or the header that a tunnel in it continues with.
+fn udp(
+    rest: &mut Octets<'_>,
+    ip: &Ip,
+    captured: usize,
+    packet: &mut Packet,
+) -> Result<Option<Header>, Skipped> {
+    let (source, destination) = (rest.half(0)?, rest.half(2)?);
+    let (length, checksum) = (rest.half(4)?, rest.half(6)?);
+    match u32::from(length) {
+        // A jumbogram, or captured before the network card divided it.
+        0 => {}
+        1..=7 => return Err(Skipped::Short),
+        length => {
+            packet.exceeds_frame |= length > rest.length;
+            rest.limit(length);
+        }
+    }
+    rest.skip(UDP_HEADER)?;
+    if let Some(inner) = tunnel::in_udp((source, destination), rest, packet)? {
+        return Ok(Some(inner));
+    }
+    packet.segment.identification = ip.identification;
+    packet.segment.payload = rest.length;
+    packet.is_marked = ip.is_marked;
+    packet.payload_at = (captured - rest.captured.len()) as u32;
+    packet.datagram.read(checksum, rest.captured);
+    (packet.ends, packet.is_from_first) = ip.ends(source, destination);
+    Ok(None)
+}

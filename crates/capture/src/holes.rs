@@ -1,0 +1,139 @@
+//! Octets that were sent and did not pass the capture point: what later numbers show of them, and what fills them.
+
+use umts_units::{Duration, Time};
+
+/// Holes that are remembered: more than a window has in practice. Of a sender with more, the last are forgotten.
+const MOST: usize = 1024;
+/// What fills a hole sooner than this was reordered, unless timestamps say otherwise. tshark has the same limit.
+pub(crate) const REORDERING: Duration = Duration::from_millis(3);
+
+/// Octets `from..to` that were not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hole {
+    from: u64,
+    to: u64,
+    /// When a later number, or an acknowledgment, showed that these octets had left.
+    pub since: Time,
+    /// Value of the timestamp of the segment that showed it.
+    pub timestamp: Option<u32>,
+    /// When it was acknowledged.
+    pub acknowledged: Option<Time>,
+}
+
+/// Part of a hole that a segment filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Filled {
+    pub hole: Hole,
+    /// Octets of acknowledged holes among those that were filled.
+    pub acknowledged_octets: u64,
+}
+
+/// The holes of one direction, in the order of their numbers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Holes(Vec<Hole>);
+
+impl Holes {
+    /// A hole after all others.
+    pub fn open(&mut self, from: u64, to: u64, since: Time, timestamp: Option<u32>) {
+        if self.0.len() < MOST {
+            self.0.push(Hole { from, to, since, timestamp, acknowledged: None });
+        }
+    }
+
+    /// A hole after all others, which an acknowledgment of unseen octets shows.
+    pub fn open_acknowledged(&mut self, from: u64, to: u64, now: Time) {
+        self.forget_old(now);
+        if self.0.len() < MOST {
+            self.0.push(Hole { from, to, since: now, timestamp: None, acknowledged: Some(now) });
+        }
+    }
+
+    /// All below `una` is acknowledged. Returns how many octets of holes were not acknowledged before.
+    pub fn acknowledge(&mut self, una: u64, now: Time) -> u64 {
+        if self.0.first().is_none_or(|hole| hole.from >= una) {
+            return 0;
+        }
+        self.forget_old(now);
+        let mut octets = 0;
+        if let Some(index) = self.0.iter().position(|hole| hole.from < una && una < hole.to) {
+            let rest = Hole { from: una, ..self.0[index] };
+            self.0[index].to = una;
+            self.0.insert(index + 1, rest);
+        }
+        for hole in self.0.iter_mut().take_while(|hole| hole.to <= una) {
+            if hole.acknowledged.is_none() {
+                hole.acknowledged = Some(now);
+                octets += hole.to - hole.from;
+            }
+        }
+        octets
+    }
+
+    /// Fills `from..to`. Returns the first hole of which that is a part, if it is one of any.
+    pub fn fill(&mut self, from: u64, to: u64, now: Time) -> Option<Filled> {
+        if self.0.is_empty() || from >= to {
+            return None;
+        }
+        self.forget_old(now);
+        let first = self.0.partition_point(|hole| hole.to <= from);
+        let last = first + self.0[first..].partition_point(|hole| hole.from < to);
+        if first == last {
+            return None;
+        }
+        let filled = &self.0[first..last];
+        let hole = filled[0];
+        let overlap = |hole: &Hole| hole.to.min(to) - hole.from.max(from);
+        let acknowledged_octets = filled.iter().filter(|hole| hole.acknowledged.is_some()).map(overlap).sum();
+        let before = Hole { to: from, ..hole };
+        let after = Hole { from: to, ..filled[filled.len() - 1] };
+        let rest = [before, after].into_iter().filter(|hole| hole.from < hole.to);
+        self.0.splice(first..last, rest);
+        Some(Filled { hole, acknowledged_octets })
+    }
+
+    /// Holes that were acknowledged are filled soon or never.
+    fn forget_old(&mut self, now: Time) {
+        self.0.retain(|hole| hole.acknowledged.is_none_or(|at| now.saturating_since(at) <= REORDERING));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(at: u64) -> Time {
+        Time::from_nanos(at * 1_000_000)
+    }
+
+    #[test]
+    fn a_hole_that_is_filled_in_the_middle_is_two() {
+        let mut holes = Holes::default();
+        holes.open(10, 40, ms(1), Some(7));
+        let filled = holes.fill(20, 30, ms(2)).expect("it is in the hole");
+        assert_eq!((filled.hole.since, filled.hole.timestamp), (ms(1), Some(7)));
+        assert_eq!(holes.0.iter().map(|hole| (hole.from, hole.to)).collect::<Vec<_>>(), [(10, 20), (30, 40)]);
+        assert_eq!(holes.fill(20, 30, ms(2)), None);
+        assert!(holes.fill(5, 50, ms(2)).is_some());
+        assert!(holes.0.is_empty());
+    }
+
+    #[test]
+    fn octets_of_holes_are_acknowledged_once_and_forgotten_soon() {
+        let mut holes = Holes::default();
+        holes.open(10, 40, ms(1), None);
+        holes.open(50, 60, ms(1), None);
+        assert_eq!(holes.acknowledge(30, ms(5)), 20);
+        assert_eq!(holes.acknowledge(55, ms(6)), 15);
+        assert_eq!(holes.acknowledge(55, ms(6)), 0);
+        assert_eq!(holes.fill(10, 35, ms(8)).map(|filled| filled.acknowledged_octets), Some(25));
+        assert_eq!(holes.fill(35, 40, ms(20)), None, "acknowledged too long ago");
+        assert!(holes.fill(55, 60, ms(20)).is_some());
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut holes = Holes::default();
+        (0..5_000).for_each(|number| holes.open(10 * number, 10 * number + 5, ms(number), None));
+        assert_eq!(holes.0.len(), MOST);
+    }
+}

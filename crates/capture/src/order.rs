@@ -1,0 +1,137 @@
+//! Packets in the order of their times, within a window.
+//!
+//! Cards with several queues, several interfaces and merged files write packets in an order other than that of their
+//! times. The window has a bounded number of packets; what is farther from its place than that stays where it was.
+
+use std::collections::VecDeque;
+
+use umts_units::{Duration, Time};
+
+/// Packets in the window.
+const WINDOW: usize = 4096;
+/// A time that is earlier than others by more than this comes from a clock that was set back, or the others come from
+/// one that was wrong. It was the latter if there are at most so many of them.
+const STEP: Duration = Duration::from_secs(10);
+const OUTLIERS: usize = 16;
+
+/// Items, sorted by time as they pass.
+#[derive(Debug)]
+pub(crate) struct TimeWindow<T> {
+    /// Times by which items are sorted, and the slots of the items. Items of one time keep their order.
+    order: VecDeque<(Time, u32)>,
+    slots: Vec<T>,
+    free: Vec<u32>,
+    /// Items that were moved to an earlier place.
+    pub moved: u64,
+}
+
+impl<T> TimeWindow<T> {
+    pub fn new(mut empty: impl FnMut() -> T) -> Self {
+        TimeWindow {
+            order: VecDeque::with_capacity(WINDOW),
+            slots: (0..WINDOW).map(|_| empty()).collect(),
+            free: (0..WINDOW as u32).rev().collect(),
+            moved: 0,
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    /// Where the next item is to be written, before `push`. The window must not be full.
+    #[inline]
+    pub fn next_slot(&mut self) -> &mut T {
+        let slot = *self.free.last().expect("the caller takes an item out of a full window first");
+        &mut self.slots[slot as usize]
+    }
+
+    /// Adds the item that was written into the next slot.
+    #[inline]
+    pub fn push(&mut self, time: Time) {
+        let slot = self.free.pop().expect("the caller takes an item out of a full window first");
+        match self.order.back() {
+            Some(&(latest, _)) if time < latest => self.insert(time, latest, slot),
+            _ => self.order.push_back((time, slot)),
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, time: Time, latest: Time, slot: u32) {
+        let later = |&(other, _): &(Time, u32)| other > time + STEP;
+        if self.order.iter().nth_back(OUTLIERS).is_some_and(later) {
+            self.order.push_back((latest, slot));
+            return;
+        }
+        let place = self.order.partition_point(|&(other, _)| other <= time);
+        self.order.insert(place, (time, slot));
+        self.moved += 1;
+    }
+
+    /// The earliest item. It stays valid until the next `push`.
+    #[inline]
+    pub fn pop(&mut self) -> Option<&mut T> {
+        let (_, slot) = self.order.pop_front()?;
+        self.free.push(slot);
+        Some(&mut self.slots[slot as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The order in which items with these times come out.
+    fn sorted(times: &[u64]) -> (Vec<u64>, u64) {
+        let mut window = TimeWindow::new(|| 0);
+        let mut out = Vec::new();
+        for &time in times {
+            if window.is_full() {
+                out.extend(window.pop().copied());
+            }
+            *window.next_slot() = time;
+            window.push(Time::from_nanos(time));
+        }
+        while let Some(time) = window.pop() {
+            out.push(*time);
+        }
+        (out, window.moved)
+    }
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn one_wrong_time_far_ahead_does_not_hold_the_others() {
+        let mut times: Vec<u64> = (1..100).map(|number| number * MS).collect();
+        times[40] = u64::MAX / 4;
+        let (out, _) = sorted(&times);
+        assert!(out.is_sorted());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_keeps_the_order_of_the_file() {
+        let times: Vec<u64> = (100_000..100_050).chain(10_000..10_050).map(|number| number * MS).collect();
+        assert_eq!(sorted(&times), (times.clone(), 0));
+    }
+
+    #[test]
+    fn times_farther_apart_than_the_window_stay_apart() {
+        let mut times: Vec<u64> = (1..=10_000).map(|number| number * 1_000).collect();
+        times.push(500);
+        let (out, _) = sorted(&times);
+        assert_eq!(out.len(), times.len());
+        assert_eq!(out.iter().position(|&time| time == 500), Some(10_000 - WINDOW + 1));
+    }
+
+    proptest! {
+        #[test]
+        fn a_window_that_holds_all_sorts_all(times in proptest::collection::vec(0..9_000 * MS, 0..300)) {
+            let (out, _) = sorted(&times);
+            let mut expected = times.clone();
+            expected.sort_unstable();
+            prop_assert_eq!(out, expected);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Headers of tunnels over IP and UDP: GTP-U, VXLAN, Geneve, GRE, and MPLS in UDP.
+
+use crate::headers::{Header, Octets};
+use crate::packet::{Packet, PassedOver, Skipped};
+
+/// UDP ports by which tunnels are known.
+const GTP_U: u16 = 2152;
+const VXLAN: u16 = 4789;
+/// The port that Linux used for VXLAN before there was one.
+const VXLAN_LINUX: u16 = 8472;
+const GENEVE: u16 = 6081;
+const MPLS_IN_UDP: u16 = 6635;
+const GRE_IN_UDP: u16 = 4754;
+
+/// A T-PDU (TS 29.281, table 6.1-1).
+const G_PDU: u8 = 255;
+
+/// The header with which a tunnel in UDP continues, if the datagram is one of a tunnel. `rest` is then at that header.
+pub(crate) fn in_udp(
+    (source, destination): (u16, u16),
+    rest: &mut Octets<'_>,
+    packet: &mut Packet,
+) -> Result<Option<Header>, Skipped> {
+    match destination {
+        _ if source == GTP_U || destination == GTP_U => gtp_u(rest, packet),
+        VXLAN | VXLAN_LINUX => vxlan(rest),
+        GENEVE => geneve(rest),
+        MPLS_IN_UDP => Ok(Some(Header::Mpls)),
+        GRE_IN_UDP => gre(rest).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// GTP-U, version 1 (TS 29.281 §5). The TEID of the innermost tunnel stays with the packet.
+fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, Skipped> {
+    let Ok([flags, kind, ..]) = rest.get::<8>(0) else { return Ok(None) };
+    // Version 1, and GTP instead of GTP'.
+    if flags & 0xf0 != 0x30 {
+        return Ok(None);
+    }
+    if kind != G_PDU {
+        return Err(Skipped::NotTcp(PassedOver::GtpSignalling));
+    }
+    let (length, teid) = (rest.half(2)?, rest.word(4)?);
+    let options = *rest;
+    rest.skip(8)?;
+    rest.limit(u32::from(length));
+    // One of the three flags is enough for all three fields to be there.
+    if flags & 0x07 != 0 {
+        let mut next = if flags & 0x04 != 0 { options.octet(11)? } else { 0 };
+        rest.skip(4)?;
+        while next != 0 {
+            // In units of four octets, itself included; the last octet is the type of the next one (§5.2.1).
+            let octets = 4 * usize::from(rest.octet(0)?);
+            if octets == 0 {
+                return Err(Skipped::Short);
+            }
+            next = rest.octet(octets - 1)?;
+            rest.skip(octets)?;
+        }
+    }
+    packet.teid = Some(teid);
+    match rest.captured {
+        [first, ..] if matches!(first >> 4, 4 | 6) => Ok(Some(Header::Ip)),
+        // A PDP context of type PPP.
+        [0xff, 0x03, ..] => Ok(Some(Header::Ppp)),
+        [] => Err(Skipped::Short),
+        _ => Err(Skipped::NotTcp(PassedOver::GtpContent)),
+    }
+}
+
+/// RFC 7348 §5.
+fn vxlan(rest: &mut Octets<'_>) -> Result<Option<Header>, Skipped> {
+    if rest.octet(0).is_ok_and(|flags| flags & 0x08 != 0) && rest.captured.len() >= 8 {
+        rest.skip(8)?;
+        return Ok(Some(Header::Ethernet));
+    }
+    Ok(None)
+}
+
+/// RFC 8926 §3.4.
+fn geneve(rest: &mut Octets<'_>) -> Result<Option<Header>, Skipped> {
+    match rest.get::<8>(0) {
+        Ok([first, _, high, low, ..]) if first >> 6 == 0 => {
+            rest.skip(8 + 4 * usize::from(first & 0x3f))?;
+            Ok(Some(Header::OfType(u16::from_be_bytes([high, low]))))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// RFC 2784 and RFC 2890; version 1, with PPP, is RFC 2637.
+pub(crate) fn gre(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
+    let (flags, kind) = (rest.half(0)?, rest.half(2)?);
+    let field = |flag: u16| if flags & flag != 0 { 4 } else { 0 };
+    let (key, sequence) = (field(0x2000), field(0x1000));
+    match flags & 0x0007 {
+        // Routing (RFC 1701) is not used.
+        0 if flags & 0x4000 == 0 => rest.skip(4 + field(0x8000) + key + sequence)?,
+        1 => rest.skip(4 + key + sequence + field(0x0080))?,
+        _ => return Err(Skipped::NotTcp(PassedOver::GreContent)),
+    }
+    match kind {
+        0x880b => Ok(Header::Ppp),
+        // ERSPAN, types I and II: the latter has a sequence number in GRE's header, and a header of its own.
+        0x88be => {
+            rest.skip(if sequence > 0 { 8 } else { 0 })?;
+            Ok(Header::Ethernet)
+        }
+        // ERSPAN, type III, with an optional part.
+        0x22eb => {
+            let has_more = rest.octet(11)? & 1 == 1;
+            rest.skip(if has_more { 20 } else { 12 })?;
+            Ok(Header::Ethernet)
+        }
+        // An acknowledgment of RFC 2637 has no payload.
+        0 => Err(Skipped::NotTcp(PassedOver::GreContent)),
+        number => Ok(Header::OfType(number)),
+    }
+}

@@ -1,0 +1,306 @@
+//! UDP flows: packets, octets, rate and gaps of both directions, and round trips of QUIC where its spin bit spins.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use foldhash::fast::RandomState;
+use umts_units::{Duration, Time};
+
+use crate::copies::{Recent, digest_of_datagram};
+use crate::ends::Ends;
+use crate::packet::{Packet, PassedOver};
+use crate::rtt::RttSums;
+
+/// Flows with rows of their own, unless a limit was set.
+const MOST_FLOWS: usize = 1 << 16;
+
+/// One UDP flow: all datagrams between two addresses and ports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UdpFlowRow {
+    /// Its number: flows are counted from 0 in the order of their first packets.
+    pub flow: u64,
+    /// The end that sent the first packet of the capture.
+    pub client: SocketAddr,
+    /// The other end.
+    pub server: SocketAddr,
+    /// The end whose packets the row is about, which sent more octets: `client` or `server`.
+    pub sender: &'static str,
+    /// Version of QUIC, if a packet of the flow said one.
+    pub quic_version: Option<u32>,
+    /// TEIDs of the GTP-U tunnels of client and server.
+    pub teid: [Option<u32>; 2],
+    /// First packet, in seconds since the capture's first one.
+    pub opened_s: f64,
+    /// From its first packet to its last, either way.
+    pub duration_s: f64,
+    /// What the sender sent.
+    pub sent: UdpDirection,
+    /// What the other end sent.
+    pub reverse: UdpDirection,
+}
+
+/// One direction of a UDP flow.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct UdpDirection {
+    /// Datagrams.
+    pub packets: u64,
+    /// Octets of payload.
+    pub payload_bytes: u64,
+    /// Payload per time from the first datagram to the last; none for fewer than two.
+    pub rate_kbps: Option<f64>,
+    /// Mean time between datagrams.
+    pub mean_gap_s: Option<f64>,
+    /// Longest time between datagrams.
+    pub longest_gap_s: Option<f64>,
+    /// Mean round trip, between changes of QUIC's spin bit; none where it does not spin.
+    pub spin_rtt_s: Option<f64>,
+    /// Shortest round trip between changes of the spin bit.
+    pub min_spin_rtt_s: Option<f64>,
+    /// Round trips between changes of the spin bit.
+    pub spin_rtt_samples: u64,
+}
+
+/// Flows that have no rows, since there are more than were asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UdpRest {
+    /// Datagrams.
+    pub packets: u64,
+    /// Octets of payload.
+    pub payload_bytes: u64,
+}
+
+/// The flows of a capture.
+#[derive(Debug)]
+pub(crate) struct UdpFlows {
+    numbers: HashMap<Ends, u32, RandomState>,
+    flows: Vec<Flow>,
+    most: usize,
+    recent: Recent,
+    pub rest: UdpRest,
+}
+
+impl Default for UdpFlows {
+    fn default() -> Self {
+        UdpFlows {
+            numbers: HashMap::default(),
+            flows: Vec::new(),
+            most: MOST_FLOWS,
+            recent: Recent::default(),
+            rest: UdpRest::default(),
+        }
+    }
+}
+
+impl UdpFlows {
+    pub fn limit(&mut self, flows: usize) {
+        self.most = flows;
+    }
+
+    /// Takes a datagram in. Returns false if it is the second copy of one.
+    pub fn datagram(&mut self, now: Time, packet: &Packet) -> bool {
+        let digest = digest_of_datagram(packet);
+        // Without a checksum, equal digests do not mean equal contents.
+        let can_be_told = packet.datagram.checksum != 0;
+        if can_be_told && self.recent.age(now, digest).is_some() {
+            return false;
+        }
+        let octets = u64::from(packet.segment.payload);
+        let Some(flow) = self.flow_of(now, packet) else {
+            self.rest.packets += 1;
+            self.rest.payload_bytes += octets;
+            return true;
+        };
+        flow.last = now;
+        flow.version = flow.version.or_else(|| quic_version(packet));
+        let way = usize::from(packet.is_from_first != flow.client_is_first);
+        if packet.teid.is_some() {
+            flow.teid[way] = packet.teid;
+        }
+        flow.ways[way].packet(now, octets, packet.datagram.first);
+        true
+    }
+
+    fn flow_of(&mut self, now: Time, packet: &Packet) -> Option<&mut Flow> {
+        if let Some(&number) = self.numbers.get(&packet.ends) {
+            return self.flows.get_mut(number as usize);
+        }
+        if self.flows.len() >= self.most {
+            return None;
+        }
+        self.numbers.insert(packet.ends, self.flows.len() as u32);
+        self.flows.push(Flow {
+            ends: packet.ends,
+            client_is_first: packet.is_from_first,
+            first: now,
+            last: now,
+            version: None,
+            teid: [None; 2],
+            ways: Default::default(),
+        });
+        self.flows.last_mut()
+    }
+
+    /// The rows of all flows; the capture began at `first`.
+    pub fn rows(&self, first: Time) -> Vec<UdpFlowRow> {
+        self.flows.iter().enumerate().map(|(number, flow)| flow.row(number as u64, first)).collect()
+    }
+}
+
+/// The tunnel by whose port a datagram is known, if its contents are not read.
+pub(crate) fn unread_tunnel(packet: &Packet) -> Option<PassedOver> {
+    let Ends(a, b) = packet.ends;
+    [a.port(), b.port()].into_iter().find_map(|port| match port {
+        1701 => Some(PassedOver::L2tp),
+        3544 => Some(PassedOver::Teredo),
+        4790 => Some(PassedOver::VxlanGpe),
+        5247 => Some(PassedOver::Capwap),
+        _ => None,
+    })
+}
+
+/// The version of a long header, if it is one of QUIC: 1, 2, or a draft.
+fn quic_version(packet: &Packet) -> Option<u32> {
+    let has_fixed_bit = packet.datagram.first & 0x40 != 0;
+    let is_known = |&version: &u32| matches!(version, 1 | 0x6b33_43cf | 0xff00_0000..=0xff00_ffff);
+    packet.datagram.version.filter(|version| has_fixed_bit && is_known(version))
+}
+
+#[derive(Debug)]
+struct Flow {
+    ends: Ends,
+    client_is_first: bool,
+    first: Time,
+    last: Time,
+    version: Option<u32>,
+    teid: [Option<u32>; 2],
+    ways: [Way; 2],
+}
+
+impl Flow {
+    fn row(&self, flow: u64, first: Time) -> UdpFlowRow {
+        let Ends(a, b) = self.ends;
+        let (client, server) = if self.client_is_first { (a, b) } else { (b, a) };
+        let sender = usize::from(self.ways[1].octets > self.ways[0].octets);
+        let direction = |way: usize| self.ways[way].direction(self.version.is_some());
+        UdpFlowRow {
+            flow,
+            client: client.socket_address(),
+            server: server.socket_address(),
+            sender: ["client", "server"][sender],
+            quic_version: self.version,
+            teid: self.teid,
+            opened_s: self.first.saturating_since(first).as_secs(),
+            duration_s: self.last.saturating_since(self.first).as_secs(),
+            sent: direction(sender),
+            reverse: direction(1 - sender),
+        }
+    }
+}
+
+/// What one end of a flow sent.
+#[derive(Debug, Default)]
+struct Way {
+    packets: u64,
+    octets: u64,
+    first: Option<Time>,
+    last: Time,
+    longest_gap: Duration,
+    spin: Spin,
+}
+
+impl Way {
+    fn packet(&mut self, now: Time, octets: u64, first_octet: u8) {
+        if self.first.is_some() {
+            self.longest_gap = self.longest_gap.max(now.saturating_since(self.last));
+        }
+        self.first.get_or_insert(now);
+        self.last = now;
+        self.packets += 1;
+        self.octets += octets;
+        // RFC 9000 §17.3.1: a short header, with the spin bit in it.
+        if first_octet & 0xc0 == 0x40 {
+            self.spin.packet(now, first_octet & 0x20 != 0);
+        }
+    }
+
+    fn direction(&self, is_quic: bool) -> UdpDirection {
+        let duration_s = self.first.map_or(0.0, |first| self.last.saturating_since(first).as_secs());
+        let has_gaps = self.packets > 1;
+        let rtt = if is_quic { self.spin.rtt() } else { RttSums::default() };
+        UdpDirection {
+            packets: self.packets,
+            payload_bytes: self.octets,
+            rate_kbps: (duration_s > 0.0).then(|| self.octets as f64 * 8.0 / 1e3 / duration_s),
+            mean_gap_s: has_gaps.then(|| duration_s / (self.packets - 1) as f64),
+            longest_gap_s: has_gaps.then(|| self.longest_gap.as_secs()),
+            spin_rtt_s: rtt.mean_s(),
+            min_spin_rtt_s: rtt.min_s(),
+            spin_rtt_samples: rtt.count(),
+        }
+    }
+}
+
+/// QUIC's spin bit in one direction: it changes once per round trip (RFC 9000 §17.4).
+#[derive(Debug, Default)]
+struct Spin {
+    last: Option<bool>,
+    changed: Option<Time>,
+    packets: u64,
+    changes: u64,
+    rtt: RttSums,
+}
+
+impl Spin {
+    fn packet(&mut self, now: Time, value: bool) {
+        self.packets += 1;
+        if self.last.replace(value).is_none_or(|last| last == value) {
+            return;
+        }
+        self.changes += 1;
+        if let Some(changed) = self.changed.replace(now) {
+            self.rtt.record(now.saturating_since(changed));
+        }
+    }
+
+    /// The round trips. None where the bit is set at random, as an end that does not take part may do (RFC 9000 §17.4):
+    /// then half of the packets differ from the one before, within two standard deviations.
+    fn rtt(&self) -> RttSums {
+        let pairs = self.packets.saturating_sub(1) as f64;
+        let from_half = (self.changes as f64 - pairs / 2.0).abs();
+        if from_half <= pairs.sqrt() { RttSums::default() } else { self.rtt }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spin_of(values: impl Iterator<Item = bool>) -> RttSums {
+        let mut spin = Spin::default();
+        for (number, value) in values.enumerate() {
+            spin.packet(Time::from_nanos(10_000_000 * number as u64), value);
+        }
+        spin.rtt()
+    }
+
+    #[test]
+    fn the_spin_bit_gives_round_trips_where_it_spins() {
+        // Eight packets per round trip, 10 ms apart.
+        let rtt = spin_of((0..80).map(|number| number / 8 % 2 == 1));
+        assert_eq!((rtt.count(), rtt.mean_s(), rtt.min_s()), (8, Some(0.08), Some(0.08)));
+        // One packet per round trip.
+        let rtt = spin_of((0..40).map(|number| number % 2 == 1));
+        assert_eq!((rtt.count(), rtt.mean_s()), (38, Some(0.01)));
+    }
+
+    #[test]
+    fn a_bit_that_is_constant_or_random_gives_none() {
+        assert_eq!(spin_of((0..100).map(|_| true)).count(), 0);
+        let mut state = 7_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 63 == 1
+        };
+        assert_eq!(spin_of((0..1000).map(|_| random())).count(), 0);
+    }
+}

@@ -1,0 +1,65 @@
+//! Which acknowledgments and resets can be of this connection: state and window, as RFC 9293 §3.10.7 and RFC 5961 check
+//! them. A capture may have missed packets, so what a receiver would refuse is believed if others confirm it.
+
+use super::{LARGEST_WINDOW, SLACK, Way};
+use crate::packet::Segment;
+
+impl Way {
+    /// Whether an acknowledgment can be one of what this end sent.
+    #[inline]
+    pub fn may_be_acknowledged(&mut self, segment: &Segment) -> bool {
+        let Some(highest) = self.highest else { return true };
+        let ack = self.unwrap(segment.ack);
+        match self.una {
+            Some(una) if self.is_answered && una <= ack && ack <= highest => true,
+            _ => self.may_be_unusual(ack, highest),
+        }
+    }
+
+    #[cold]
+    fn may_be_unusual(&mut self, ack: u64, highest: u64) -> bool {
+        // Nothing but a SYN was sent, perhaps with data (RFC 7413), and it was not answered.
+        if !self.is_answered
+            && let Some(base) = self.base
+        {
+            return base <= ack && ack <= highest;
+        }
+        if ack <= highest {
+            // RFC 5961 §5.2: older than the largest window is no acknowledgment.
+            let una = self.una.unwrap_or(ack);
+            return una.saturating_sub(ack) <= self.widest();
+        }
+        let limit = self.limit(highest);
+        let is_confirmed =
+            self.claimed.is_some_and(|claimed| claimed < ack && ack - claimed <= self.widest());
+        let is_believed = ack <= limit || is_confirmed;
+        self.claimed = if is_believed { None } else { Some(ack) };
+        is_believed
+    }
+
+    /// Whether a reset of this end can be one of this connection.
+    pub fn may_reset(&self, segment: &Segment) -> bool {
+        let Some(known) = self.reference() else { return true };
+        let seq = self.unwrap(segment.seq);
+        let oldest = self.una.unwrap_or(known).min(known);
+        oldest.saturating_sub(self.widest()) <= seq && seq <= self.limit(known)
+    }
+
+    /// After the last number that this end may have used: what the receiver had room for, seen or not.
+    pub(super) fn limit(&self, highest: u64) -> u64 {
+        self.edge.unwrap_or(highest).max(highest) + SLACK
+    }
+
+    /// The largest window that the receiver may have had.
+    fn widest(&self) -> u64 {
+        let una = self.una.unwrap_or_default();
+        self.edge.map_or(0, |edge| edge.saturating_sub(una)).clamp(SLACK, LARGEST_WINDOW)
+    }
+
+    /// Notes how far the receiver has room.
+    #[inline]
+    pub(super) fn note_edge(&mut self, ack: u64, window: u32, is_scaled: bool) {
+        let room = if is_scaled { u64::from(window) } else { LARGEST_WINDOW };
+        self.edge = self.edge.max(Some(ack + room));
+    }
+}

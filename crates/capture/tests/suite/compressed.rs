@@ -1,0 +1,109 @@
+//! Compressed captures, whole, cut off, damaged, and made to unpack to much more than they are.
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use umts_capture::Analysis;
+use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse};
+
+fn capture() -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reports");
+    std::fs::read(folder.join("mirror.pcap")).expect("the test has it")
+}
+
+fn read(bytes: &[u8]) -> Result<Analysis, ReadError> {
+    analyse(Path::new("packed"), Cursor::new(bytes.to_vec()), bytes.len() as u64, ReadOptions::default())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).expect("a vector takes all");
+    encoder.finish().expect("a vector takes all")
+}
+
+fn zstandard(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).expect("a vector takes all")
+}
+
+fn lz4(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    encoder.write_all(bytes).expect("a vector takes all");
+    encoder.finish().expect("a vector takes all")
+}
+
+const PACKERS: [fn(&[u8]) -> Vec<u8>; 3] = [gzip, zstandard, lz4];
+
+#[test]
+fn compressed_captures_say_what_they_say_unpacked() {
+    let plain = capture();
+    let expected = read(&plain).expect("it is a capture");
+    for pack in PACKERS {
+        assert_eq!(read(&pack(&plain)).expect("it is a capture"), expected);
+        // Two members or frames, one after the other, are one file.
+        let (head, tail) = plain.split_at(plain.len() / 3);
+        assert_eq!(read(&[pack(head), pack(tail)].concat()).expect("it is a capture"), expected);
+    }
+}
+
+#[test]
+fn a_compressed_file_that_is_cut_off_is_analysed_up_to_there() {
+    let plain = capture();
+    for pack in PACKERS {
+        let packed = pack(&[&plain[..], &plain[24..], &plain[24..]].concat());
+        for part in 1..20 {
+            let length = packed.len() * part / 20;
+            match read(&packed[..length]) {
+                Ok(analysis) => {
+                    let told = analysis
+                        .warnings
+                        .iter()
+                        .any(|warning| warning.contains("compressed file is cut off"));
+                    assert!(told, "{part}: {:?}", analysis.warnings);
+                }
+                Err(error) => assert!(matches!(error.reason, Reason::NotUnpacked), "{error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_compressed_file_is_analysed_up_to_there_or_refused() {
+    let plain = capture();
+    for pack in PACKERS {
+        let mut packed = pack(&plain);
+        let middle = packed.len() / 2;
+        packed[middle..middle + 8].copy_from_slice(&[0xff; 8]);
+        if let Ok(analysis) = read(&packed) {
+            assert!(analysis.counts.packets <= 48);
+        }
+    }
+}
+
+#[test]
+fn what_is_packed_twice_or_holds_no_capture_is_refused() {
+    for pack in PACKERS {
+        let twice = read(&gzip(&pack(&capture()))).expect_err("twice is once too often");
+        assert!(matches!(twice.reason, Reason::Compressed), "{twice}");
+        let text = read(&pack(b"hello, world: this is a text, and no capture")).expect_err("it is a text");
+        assert!(matches!(text.reason, Reason::NoCapture), "{text}");
+        let empty = read(&pack(b"")).expect_err("there is nothing in it");
+        assert!(matches!(empty.reason, Reason::Empty), "{empty}");
+    }
+}
+
+/// Packets without octets, of which 320 MB are packed into a few kilobytes.
+#[test]
+fn a_file_that_unpacks_to_far_more_than_its_size_is_read_up_to_a_limit() {
+    let mut bomb = zstd::Encoder::new(Vec::new(), 1).expect("it can be made");
+    bomb.write_all(&capture()[..24]).expect("a vector takes all");
+    let packets = vec![0; 64 << 20];
+    for _ in 0..5 {
+        bomb.write_all(&packets).expect("a vector takes all");
+    }
+    let bomb = bomb.finish().expect("a vector takes all");
+    assert!(bomb.len() < 1 << 20);
+    let analysis = read(&bomb).expect("it begins as a capture");
+    let told = |warning: &String| warning.contains("unpacks to more than a thousand times its size");
+    assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+    assert!(analysis.counts.packets <= (1 << 28) / 16 + 100_000);
+}

@@ -1,0 +1,171 @@
+//! Rare and old formats of capture files, clocks that cannot be, and packets that are not in the order of their times.
+
+use crate::files::{Order, block, expected, interface, packet, packets, read, section};
+
+/// Kuznetzov's "modified" pcap: eight octets more before each packet.
+fn modified(order: Order) -> Vec<u8> {
+    let mut file = order.word(0xa1b2_cd34).to_vec();
+    file.extend([order.half(2), order.half(4)].concat());
+    for word in [0, 0, 65_535, 101] {
+        file.extend(order.word(word));
+    }
+    for (at, bytes) in packets() {
+        let length = bytes.len() as u32;
+        let (seconds, micros) = (at / 1_000_000_000, at % 1_000_000_000 / 1000);
+        for word in [seconds as u32, micros as u32, length, length, 3, 0x0800_0000] {
+            file.extend(order.word(word));
+        }
+        file.extend(bytes);
+    }
+    file
+}
+
+#[test]
+fn modified_pcap_in_both_byte_orders() {
+    for order in [Order::Little, Order::Big] {
+        assert_eq!(read(&modified(order)).expect("it is a capture"), expected(), "{order:?}");
+    }
+}
+
+/// The obsolete Packet Block, with a number of lost packets.
+fn packet_block(order: Order, interface: u16, units: u64, bytes: &[u8]) -> Vec<u8> {
+    let mut body = [order.half(interface), order.half(7)].concat();
+    for word in [(units >> 32) as u32, units as u32, bytes.len() as u32, bytes.len() as u32] {
+        body.extend(order.word(word));
+    }
+    body.extend(bytes);
+    block(order, 2, &body)
+}
+
+#[test]
+fn packet_blocks_in_both_byte_orders_beside_others() {
+    for order in [Order::Little, Order::Big] {
+        let mut file =
+            [section(order), interface(order, None, None), interface(order, Some(9), None)].concat();
+        for (number, (at, bytes)) in packets().into_iter().enumerate() {
+            file.extend(match number % 3 {
+                0 => packet_block(order, 0, at / 1000, &bytes),
+                1 => packet_block(order, 1, at, &bytes),
+                _ => packet(order, 1, at, &bytes),
+            });
+        }
+        assert_eq!(read(&file).expect("it is a capture"), expected(), "{order:?}");
+        let length = file.len();
+        let cut = read(&file[..length - 3]).expect("most of it is there");
+        assert_eq!(cut.counts.packets, packets().len() as u64 - 1);
+    }
+}
+
+#[test]
+fn a_packet_block_that_is_too_short_is_damage() {
+    for body in 0..20 {
+        let order = Order::Big;
+        let file = [section(order), interface(order, None, None), block(order, 2, &vec![0; body])].concat();
+        let analysis = read(&file).expect("it begins as a capture");
+        // Blocks are padded to words of four octets.
+        let is_whole = body >= 17;
+        assert_eq!(analysis.counts.packets, u64::from(is_whole));
+        assert_eq!(analysis.warnings.iter().any(|warning| warning.contains("damaged")), !is_whole, "{body}");
+    }
+}
+
+#[test]
+fn units_that_no_clock_has_are_an_error_wherever_the_interface_stands() {
+    for order in [Order::Little, Order::Big] {
+        for (resolution, name) in
+            [(127, "10^-127 s"), (20, "10^-20 s"), (0x80 | 127, "2^-127 s"), (0x80 | 64, "2^-64 s")]
+        {
+            let mut file =
+                [section(order), interface(order, None, None), interface(order, Some(resolution), None)]
+                    .concat();
+            // An interface without packets does no harm.
+            assert!(read(&file).is_ok());
+            file.extend(packet_block(order, 1, 5, &packets()[0].1));
+            let error = read(&file).expect_err("its times are not known").to_string();
+            assert!(error.contains(&format!("interface 1 counts time in units of {name}")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn times_that_cannot_be_are_left_out_and_their_interface_is_named() {
+    let order = Order::Little;
+    let bytes = &packets()[0].1;
+    let file = [
+        section(order),
+        interface(order, Some(0), None),
+        interface(order, Some(6), Some(-2_000_000_000)),
+        interface(order, Some(15), None),
+        // Microseconds where the interface counts seconds; a time before 1970; and one that is right.
+        packet(order, 0, 1_700_000_000_000_000, bytes),
+        packet(order, 1, 5, bytes),
+        packet(order, 2, 7, bytes),
+    ]
+    .concat();
+    let analysis = read(&file).expect("it is a capture");
+    assert_eq!(analysis.counts.packets, 1);
+    for words in [
+        "1 packets of interface 0, which counts units of 10^-0 s, have times before 1970 or after 2262",
+        "1 packets of interface 1, which counts units of 10^-6 s",
+        "interface 2 counts time in units of 10^-15 s, finer than any clock",
+    ] {
+        assert!(
+            analysis.warnings.iter().any(|warning| warning.starts_with(words)),
+            "{:?}",
+            analysis.warnings
+        );
+    }
+}
+
+#[test]
+fn fractions_of_a_second_that_are_more_than_one_are_told() {
+    let mut file = modified(Order::Big)[..24].to_vec();
+    file[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_be_bytes());
+    let bytes = &packets()[0].1;
+    for word in [1_700_000_000, 999_999_999, bytes.len() as u32, bytes.len() as u32] {
+        file.extend(Order::Big.word(word));
+    }
+    file.extend(bytes);
+    let analysis = read(&file).expect("it is a capture");
+    assert!(
+        analysis.warnings[0].starts_with("1 packets have a fraction of a second"),
+        "{:?}",
+        analysis.warnings
+    );
+}
+
+/// Packets of two interfaces, each in the order of time, written one interface after the other; and in reverse.
+#[test]
+fn packets_in_any_order_within_the_window_are_analysed_in_the_order_of_their_times() {
+    let sorted = expected();
+    type Shuffle = fn(&mut Vec<(u64, Vec<u8>)>);
+    let shuffles: [Shuffle; 3] = [
+        |list| list.sort_by_key(|(at, bytes)| (bytes[12], *at)),
+        |list| list.reverse(),
+        |list| list.chunks_mut(3).for_each(<[_]>::reverse),
+    ];
+    for order in [Order::Little, Order::Big] {
+        for shuffle in shuffles {
+            // Times are made different first: equal ones keep the order of the file.
+            let mut list = packets();
+            list.iter_mut().enumerate().for_each(|(number, packet)| packet.0 += 1000 * number as u64);
+            let in_order = file_of(order, &list);
+            shuffle(&mut list);
+            let analysis = read(&file_of(order, &list)).expect("it is a capture");
+            let expected = read(&in_order).expect("it is a capture");
+            assert_eq!(
+                (&analysis.metrics, &analysis.connections),
+                (&expected.metrics, &expected.connections)
+            );
+            assert_eq!(analysis.counts.out_of_time, 0);
+            assert!(analysis.warnings.iter().any(|warning| warning.contains("order of their times")));
+            assert_eq!(analysis.connection_count, sorted.connection_count);
+        }
+    }
+}
+
+fn file_of(order: Order, list: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let mut file = [section(order), interface(order, Some(9), None)].concat();
+    list.iter().for_each(|(at, bytes)| file.extend(packet(order, 0, *at, bytes)));
+    file
+}

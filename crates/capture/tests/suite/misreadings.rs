@@ -1,0 +1,356 @@
+//! Conversations that are easily misread: old acknowledgments, copies of mirror ports, late packets, holes, keep-alives.
+
+use etherparse::TcpOptionElement;
+use umts_capture::{Analyser, Analysis, LinkType};
+use umts_units::{Duration, Time};
+
+use crate::common::{End, Packet, Talk, expect, ms};
+
+/// Packets with their times in microseconds, in any order; captured as IPv4 or IPv6.
+fn analysed(is_v6: bool, mut packets: Vec<(u64, Packet)>) -> Analysis {
+    packets.sort_by_key(|(at, _)| *at);
+    let mut analyser = Analyser::new();
+    for (at, packet) in packets {
+        let bytes = if is_v6 { packet.ipv6() } else { packet.ipv4() };
+        analyser.packet(us(at), LinkType::Raw, &bytes, bytes.len() as u32);
+    }
+    analyser.finish()
+}
+
+fn us(at: u64) -> Time {
+    ms(0) + Duration::from_micros(at)
+}
+
+/// A segment with absolute numbers.
+fn segment(from: End, flags: &'static str, seq: u32, ack: Option<u32>, payload: usize) -> Packet {
+    Packet { seq, ack, payload, ..Packet::new(from, flags) }
+}
+
+/// A download of `segments` at once, 100 ms from the client, with its times in microseconds.
+fn download(isn: [u32; 2], segments: u32) -> Vec<(u64, Packet)> {
+    let [client, server] = isn;
+    let after = |isn: u32, octets: u32| isn.wrapping_add(1 + octets);
+    let mut packets = vec![
+        (0, segment(End::Client, "S", client, None, 0)),
+        (10, segment(End::Server, "S", server, Some(after(client, 0)), 0)),
+        (100_000, segment(End::Client, "", after(client, 0), Some(after(server, 0)), 0)),
+    ];
+    for number in 0..segments {
+        let at = 200_000 + 100 * u64::from(number);
+        let data = segment(End::Server, "", after(server, 1000 * number), Some(after(client, 0)), 1000);
+        packets.push((at, data));
+        let ack = Some(after(server, 1000 * (number + 1)));
+        packets.push((at + 100_000, segment(End::Client, "", after(client, 0), ack, 0)));
+    }
+    packets
+}
+
+/// Old numbers of a server, below and above those of the connection, near the wrap and far from it.
+#[test]
+fn old_acknowledgments_are_not_believed_whatever_their_numbers() {
+    for isn in [[1000, 3_000_000_000], [u32::MAX - 5, 7], [0x8000_0000, u32::MAX - 2000]] {
+        for away in [70_000u32, 860_578_523, 0x4000_0001, 0x9000_0000, u32::MAX - 100_000] {
+            let old = isn[0].wrapping_add(away);
+            let mut packets = download(isn, 10);
+            packets.iter_mut().for_each(|(at, _)| *at += 3_000_000);
+            packets.push((0, segment(End::Client, "S", isn[0], None, 0)));
+            packets.push((30_000, segment(End::Server, "", 1_116_180_385, Some(old), 0)));
+            packets.push((30_200, segment(End::Client, "R", old, None, 0)));
+            let analysis = analysed(false, packets);
+            let [row] = &analysis.connections[..] else { panic!("one connection") };
+            assert_eq!((row.sender, row.ended), ("server", "open"), "{isn:?} {away}");
+            expect(
+                row,
+                &[
+                    ("total_packets", 10.0),
+                    ("tcp_retransmissions", 0.0),
+                    ("syn_retransmissions", 1.0),
+                    ("acknowledged_bytes", 10_000.0),
+                    ("unseen_bytes", 0.0),
+                ],
+            );
+            assert_eq!(analysis.counts.not_believed, 2);
+        }
+    }
+}
+
+/// The same while data flow: an acknowledgment far beyond the window, once or twice with the same number.
+#[test]
+fn an_acknowledgment_beyond_any_window_is_not_believed() {
+    for times in [1, 2] {
+        let mut packets = download([1000, 5000], 10);
+        for number in 0..times {
+            packets.push((200_350 + number, segment(End::Client, "", 1001, Some(500_000_000), 0)));
+        }
+        // Windows are known where the handshake is.
+        let analysis = analysed(false, packets);
+        expect(&analysis.connections[0], &[("acknowledged_bytes", 10_000.0), ("tcp_retransmissions", 0.0)]);
+        assert_eq!(analysis.counts.not_believed, times);
+    }
+}
+
+/// A capture that misses many packets of both directions goes on.
+#[test]
+fn acknowledgments_after_a_gap_of_the_capture_are_believed_when_others_follow() {
+    let mut packets = download([1000, 5000], 2);
+    for number in 0..4 {
+        let ack = 10_000_000 + 1000 * number;
+        packets.push((400_000 + 1000 * u64::from(number), segment(End::Client, "", 1001, Some(ack), 0)));
+    }
+    let analysis = analysed(false, packets);
+    assert_eq!(analysis.counts.not_believed, 1);
+    expect(&analysis.connections[0], &[("acknowledged_bytes", 10_003_000.0 - 5001.0)]);
+}
+
+#[test]
+fn a_syn_ack_that_answers_another_syn_is_not_believed() {
+    let mut packets = download([1000, 5000], 5);
+    packets.push((5, segment(End::Server, "S", 77, Some(999_999), 0)));
+    let analysis = analysed(false, packets);
+    expect(&analysis.connections[0], &[("handshake_rtt_s", 0.1), ("acknowledged_bytes", 5000.0)]);
+    assert_eq!(analysis.counts.not_believed, 1);
+}
+
+#[test]
+fn mirror_ports_of_any_delay_are_seen_through() {
+    for is_v6 in [false, true] {
+        for delay in [1, 50, 200, 1_500, 4_000, 9_000] {
+            let mut packets = download([1000, u32::MAX - 3000], 20);
+            for (number, (_, packet)) in packets.iter_mut().enumerate() {
+                packet.identification = 300 + number as u16;
+            }
+            let copies: Vec<_> = packets.iter().map(|(at, packet)| (at + delay, packet.clone())).collect();
+            packets.extend(copies);
+            let analysis = analysed(is_v6, packets);
+            assert_eq!(analysis.counts.captured_twice, 43, "IPv6 {is_v6}, {delay} us");
+            expect(
+                &analysis.connections[0],
+                &[
+                    ("total_packets", 20.0),
+                    ("payload_bytes", 20_000.0),
+                    ("tcp_retransmissions", 0.0),
+                    ("rto_count", 0.0),
+                    ("dupack_runs", 0.0),
+                    ("handshake_rtt_s", 0.1),
+                ],
+            );
+        }
+    }
+}
+
+#[test]
+fn equal_packets_further_apart_were_sent_again() {
+    for is_v6 in [false, true] {
+        for gap in [20_000, 120_000, 450_000] {
+            let mut packets = download([1000, 5000], 1);
+            packets[3].1.identification = 777;
+            let (at, copy) = packets[3].clone();
+            // The acknowledgment comes after both.
+            packets[4].0 = at + gap + 100_000;
+            packets.push((at + gap, copy));
+            let analysis = analysed(is_v6, packets);
+            assert_eq!(analysis.counts.captured_twice, 0, "{gap}");
+            expect(&analysis.connections[0], &[("tcp_retransmissions", 1.0)]);
+        }
+    }
+}
+
+/// Duplicate acknowledgments without IP identification are equal, and are no copies.
+#[test]
+fn duplicate_acknowledgments_at_once_are_no_copies() {
+    let mut packets = download([1000, 5000], 6);
+    packets.truncate(5);
+    for number in 0..4 {
+        packets.push((300_100 + number, segment(End::Client, "", 1001, Some(6001), 0)));
+    }
+    for number in 1..6 {
+        packets.push((
+            200_100 + u64::from(number),
+            segment(End::Server, "", 5001 + 1000 * number, Some(1001), 1000),
+        ));
+    }
+    for is_v6 in [false, true] {
+        let analysis = analysed(is_v6, packets.clone());
+        assert_eq!(analysis.counts.captured_twice, 0);
+        expect(&analysis.connections[0], &[("dupack_runs", 1.0)]);
+    }
+}
+
+#[test]
+fn acknowledgments_before_their_data_are_no_sign_of_repetition() {
+    for (early, is_first_copy) in [(25, true), (1_000, true), (2_900, true), (5_000, false)] {
+        let mut packets = download([1000, u32::MAX - 1500], 5);
+        // At the receiver: each acknowledgment belongs to the data that come after it.
+        for number in 0..5 {
+            packets[4 + 2 * number].0 = packets[3 + 2 * number].0 + 20_000 * number as u64 - early;
+            packets[3 + 2 * number].0 += 20_000 * number as u64;
+        }
+        let analysis = analysed(false, packets);
+        let again = if is_first_copy { 0.0 } else { 5.0 };
+        expect(
+            &analysis.connections[0],
+            &[("tcp_retransmissions", again), ("total_packets", 5.0 - again), ("acknowledged_bytes", 5000.0)],
+        );
+    }
+}
+
+#[test]
+fn a_fin_and_a_syn_after_their_acknowledgments_are_first_copies_too() {
+    let mut packets = download([1000, 5000], 2);
+    packets[0].0 = 30;
+    packets.push((500_000, segment(End::Client, "", 1001, Some(7002), 0)));
+    packets.push((500_025, segment(End::Server, "F", 7001, Some(1001), 0)));
+    let analysis = analysed(false, packets);
+    let row = &analysis.connections[0];
+    expect(
+        row,
+        &[
+            ("tcp_retransmissions", 0.0),
+            ("reverse_tcp_retransmissions", 0.0),
+            ("acknowledged_bytes", 2000.0),
+            ("fin_packets", 1.0),
+            ("unseen_bytes", 0.0),
+        ],
+    );
+    assert_eq!(row.client.port(), 40_000);
+}
+
+/// At the receiver, with timestamps of 1 ms: packets that were overtaken by others, and one that was lost.
+#[test]
+fn timestamps_tell_late_packets_from_repetitions() {
+    for has_timestamps in [true, false] {
+        for start in [1_000u32, u32::MAX - 30] {
+            let stamp = |packet: Packet, value: u64| {
+                let value = start.wrapping_add(value as u32);
+                if has_timestamps { packet.timestamps(value, 9) } else { packet }
+            };
+            let mut packets = vec![
+                (0, stamp(segment(End::Client, "S", 1000, None, 0), 0)),
+                (100_000, stamp(segment(End::Server, "S", 5000, Some(1001), 0), 0)),
+                (100_010, stamp(segment(End::Client, "", 1001, Some(5001), 0), 0)),
+            ];
+            for number in 0..40u32 {
+                let sent = 150_000 + 2_000 * u64::from(number);
+                let is_late = number % 5 == 2;
+                let arrives = sent + 50_000 + if is_late { 9_500 } else { 0 };
+                let data = segment(End::Server, "", 5001 + 1000 * number, Some(1001), 1000);
+                // Number 20 is lost and sent again 150 ms later.
+                let (arrives, sent) =
+                    if number == 20 { (arrives + 150_000, sent + 150_000) } else { (arrives, sent) };
+                packets.push((arrives, stamp(data, sent / 1_000)));
+            }
+            packets.push((900_000, stamp(segment(End::Client, "", 1001, Some(45_001), 0), 900)));
+            let analysis = analysed(false, packets);
+            let is_told = analysis.warnings.iter().any(|warning| warning.contains("without timestamps"));
+            assert_eq!(is_told, !has_timestamps, "{:?}", analysis.warnings);
+            let (again, late) = if has_timestamps { (1.0, 8.0) } else { (9.0, 0.0) };
+            expect(
+                &analysis.connections[0],
+                &[("tcp_retransmissions", again), ("out_of_order_packets", late)],
+            );
+        }
+    }
+}
+
+/// The receiver gets the repetition first and then the packet that was only late.
+#[test]
+fn a_late_packet_after_its_needless_repetition_is_no_second_repetition() {
+    let mut talk = Talk::new();
+    talk.handshake(&[TcpOptionElement::Timestamp(1, 0)]);
+    let mut put = |at: u64, number: u32, stamp: u32| {
+        let data = Packet { payload: 1000, ..Packet::new(End::Server, "") }.timestamps(stamp, 1);
+        talk.put(at, 1 + 1000 * number, Some(1), data);
+    };
+    put(100, 0, 100);
+    put(110, 2, 110);
+    put(250, 1, 250);
+    put(260, 1, 105);
+    expect(&talk.row(), &[("tcp_retransmissions", 1.0), ("out_of_order_packets", 1.0)]);
+}
+
+#[test]
+fn holes_shown_by_empty_segments_are_filled_by_repetitions() {
+    for isn in [[1000, 5000], [u32::MAX - 3, u32::MAX - 2500]] {
+        let number = |octets: u32| isn[1].wrapping_add(1 + octets);
+        let ack = Some(isn[0].wrapping_add(1));
+        let mut packets = download(isn, 1);
+        // At the receiver: the server answers after 100 ms.
+        (packets[1].0, packets[2].0) = (100_000, 100_010);
+        packets.push((420_000, segment(End::Server, "", number(6000), ack, 0)));
+        for index in 0..5 {
+            packets.push((
+                1_000_000 + 100_000 * u64::from(index),
+                segment(End::Server, "", number(1000 + 1000 * index), ack, 1000),
+            ));
+            packets.push((
+                1_000_010 + 100_000 * u64::from(index),
+                segment(End::Client, "", isn[0].wrapping_add(1), Some(number(2000 + 1000 * index)), 0),
+            ));
+        }
+        for is_v6 in [false, true] {
+            let analysis = analysed(is_v6, packets.clone());
+            expect(
+                &analysis.connections[0],
+                &[("tcp_retransmissions", 5.0), ("rto_count", 1.0), ("unseen_bytes", 0.0)],
+            );
+        }
+    }
+    // Reordered by a millisecond: new.
+    let mut packets = download([1000, 5000], 1);
+    packets.push((420_000, segment(End::Server, "", 7001, Some(1001), 0)));
+    packets.push((421_000, segment(End::Server, "", 6001, Some(1001), 1000)));
+    let analysis = analysed(false, packets);
+    expect(&analysis.connections[0], &[("tcp_retransmissions", 0.0), ("total_packets", 2.0)]);
+}
+
+#[test]
+fn octets_that_were_acknowledged_and_never_seen_are_counted() {
+    let mut packets = download([1000, 5000], 6);
+    // Data 2 and 3 were not captured, their acknowledgments were.
+    packets.retain(|(_, packet)| packet.payload == 0 || ![7001, 8001].contains(&packet.seq));
+    let analysis = analysed(false, packets);
+    expect(
+        &analysis.connections[0],
+        &[("unseen_bytes", 2000.0), ("acknowledged_bytes", 6000.0), ("tcp_retransmissions", 0.0)],
+    );
+}
+
+#[test]
+fn keep_alives_of_both_ends_are_counted_apart() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).ack(200, 1);
+    for number in 0..5 {
+        let at = 10_000 + 1000 * number;
+        let octets = if number % 2 == 0 { 1 } else { 0 };
+        talk.put(at, 0, Some(1001), Packet { payload: octets, ..Packet::new(End::Client, "") });
+        talk.put(at + 100, 1001, Some(1), Packet::new(End::Server, ""));
+        talk.put(at + 400, 1000, Some(1), Packet { payload: octets, ..Packet::new(End::Server, "") });
+        talk.put(at + 500, 1, Some(1001), Packet::new(End::Client, ""));
+    }
+    expect(
+        &talk.row(),
+        &[
+            ("keep_alives", 5.0),
+            ("reverse_keep_alives", 5.0),
+            ("tcp_retransmissions", 0.0),
+            ("reverse_tcp_retransmissions", 0.0),
+        ],
+    );
+}
+
+#[test]
+fn timeouts_that_double_are_no_probes_and_a_probe_before_a_timeout_is_one() {
+    let only = |times: &[u64]| {
+        let mut talk = Talk::new();
+        talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
+        times.iter().for_each(|&at| drop(talk.data(at, 0)));
+        talk.ack(times[times.len() - 1] + 100, 1);
+        let analysis = talk.analysis();
+        let causes: Vec<_> = analysis.time_sequences[0].sent.iter().map(|point| point.cause.name()).collect();
+        let value = |name| analysis.connections[0].metrics.value(name);
+        (value("rto_count"), value("tail_loss_probes"), causes[causes.len() - times.len()..].join(" "))
+    };
+    assert_eq!(only(&[200, 650, 1550]), (Some(2.0), Some(0.0), "new rto rto".to_owned()));
+    assert_eq!(only(&[200, 500, 1100, 2300]), (Some(3.0), Some(0.0), "new rto rto rto".to_owned()));
+    assert_eq!(only(&[200, 600, 920, 1560]), (Some(2.0), Some(1.0), "new probe rto rto".to_owned()));
+}

@@ -1,0 +1,160 @@
+//! Small captures that were once misread, each with the values that are right and why.
+
+use std::path::{Path, PathBuf};
+
+use umts_capture::reader::{ReadOptions, analyse_file};
+use umts_capture::{Analysis, ConnectionRow};
+
+use crate::common::{expect, value};
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reports").join(name)
+}
+
+fn analysed(name: &str) -> Analysis {
+    analyse_file(&file(name), ReadOptions::default()).expect("it is a capture")
+}
+
+fn only_row(analysis: &Analysis) -> &ConnectionRow {
+    let [row] = &analysis.connections[..] else { panic!("{} connections", analysis.connections.len()) };
+    row
+}
+
+fn has_warning(analysis: &Analysis, words: &str) -> bool {
+    analysis.warnings.iter().any(|warning| warning.contains(words))
+}
+
+/// A server that still has an old connection answers a SYN in its numbers (RFC 5961 §4); the client resets that (RFC 9293
+/// §3.10.7.3) and sends its SYN again.
+#[test]
+fn a_challenge_ack_of_an_old_connection_is_not_believed() {
+    let analysis = analysed("challenge.pcap");
+    let row = only_row(&analysis);
+    assert_eq!((row.sender, row.ended), ("server", "open"));
+    expect(
+        row,
+        &[
+            ("total_packets", 10.0),
+            ("tcp_retransmissions", 0.0),
+            ("syn_retransmissions", 1.0),
+            ("reverse_tcp_retransmissions", 1.0),
+            ("acknowledged_bytes", 10_000.0),
+            ("goodput_kbps", 25.0),
+            ("throughput_kbps", 25.0),
+        ],
+    );
+    assert_eq!(analysis.counts.not_believed, 2);
+    assert!(has_warning(&analysis, "2 segments acknowledge or reset what their connection cannot have sent"));
+}
+
+/// The copies leave 0.45 s and 0.9 s after the one before: the timeout doubles (RFC 6298 §5.5), so neither is a probe.
+#[test]
+fn an_equal_identification_half_a_second_later_is_a_retransmission() {
+    let analysis = analysed("same-id.pcap");
+    assert_eq!(analysis.counts.captured_twice, 0);
+    expect(
+        only_row(&analysis),
+        &[
+            ("tcp_retransmissions", 2.0),
+            ("rto_count", 2.0),
+            ("tcp_retransmissions_by_rto", 2.0),
+            ("tail_loss_probes", 0.0),
+        ],
+    );
+}
+
+#[test]
+fn the_copies_of_a_mirror_port_are_found_between_other_packets() {
+    let analysis = analysed("mirror.pcap");
+    assert_eq!(analysis.counts.captured_twice, 24);
+    expect(
+        only_row(&analysis),
+        &[
+            ("total_packets", 20.0),
+            ("tcp_retransmissions", 0.0),
+            ("rto_count", 0.0),
+            ("payload_bytes", 20_000.0),
+        ],
+    );
+}
+
+#[test]
+fn a_length_beyond_the_frame_counts_as_the_frame() {
+    let analysis = analysed("iplen.pcap");
+    expect(only_row(&analysis), &[("payload_bytes", 4000.0), ("total_packets", 4.0)]);
+    assert_eq!(analysis.counts.beyond_frame, 1);
+    assert!(has_warning(&analysis, "1 packets have headers that promise more octets than their frames had"));
+}
+
+#[test]
+fn packet_blocks_have_times() {
+    let analysis = analysed("old.pcapng");
+    assert_eq!((analysis.counts.packets, analysis.warnings.len()), (13, 0));
+    expect(only_row(&analysis), &[("payload_bytes", 5000.0), ("handshake_rtt_s", 0.1)]);
+}
+
+#[test]
+fn an_empty_segment_shows_what_was_lost_before_it() {
+    let analysis = analysed("hole.pcap");
+    expect(
+        only_row(&analysis),
+        &[("tcp_retransmissions", 5.0), ("rto_count", 1.0), ("tcp_retransmissions_by_rto", 5.0)],
+    );
+    assert!(has_warning(&analysis, "5 segments filled holes more than 3 ms late"));
+}
+
+#[test]
+fn a_first_copy_just_after_its_acknowledgment_is_not_a_repetition() {
+    let analysis = analysed("ack-first.pcap");
+    expect(
+        only_row(&analysis),
+        &[
+            ("total_packets", 5.0),
+            ("tcp_retransmissions", 0.0),
+            ("unneeded_by_early_ack", 0.0),
+            ("unseen_bytes", 0.0),
+            ("distinct_bytes", 5000.0),
+            ("acknowledged_bytes", 5000.0),
+        ],
+    );
+}
+
+#[test]
+fn neighbours_in_the_wrong_order_are_put_into_the_order_of_their_times() {
+    let analysis = analysed("swapped.pcap");
+    let row = only_row(&analysis);
+    expect(row, &[("handshake_rtt_s", 0.1), ("out_of_order_packets", 0.0), ("tcp_retransmissions", 0.0)]);
+    for name in ["min_rtt_s", "mean_rtt_s", "max_rtt_s"] {
+        // The SYN+ACK leaves 10 us after the SYN.
+        assert!((value(row, name) - 0.1).abs() < 1.1e-5, "{name} is {}", value(row, name));
+    }
+    assert_eq!(analysis.counts.out_of_time, 0);
+    assert!(has_warning(&analysis, "packets were not in the order of their times in the file"));
+}
+
+#[test]
+fn connections_in_gtp_u_are_read_with_their_tunnels() {
+    let analysis = analysed("gn.pcap");
+    assert_eq!((analysis.counts.packets, analysis.counts.tcp), (26, 26));
+    let [plain, tunnelled] = &analysis.connections[..] else { panic!("there are two") };
+    assert_eq!((plain.teid, tunnelled.teid), ([None; 2], [Some(1); 2]));
+    for row in [plain, tunnelled] {
+        expect(row, &[("payload_bytes", 5000.0), ("handshake_rtt_s", 0.1), ("packets", 13.0)]);
+    }
+}
+
+#[test]
+fn a_clock_with_absurd_units_is_an_error_that_names_its_interface() {
+    let error =
+        analyse_file(&file("tsresol.pcapng"), ReadOptions::default()).expect_err("no clock is so fine");
+    assert!(error.to_string().contains("interface 0 counts time in units of 10^-127 s"), "{error}");
+}
+
+#[test]
+fn keep_alives_of_the_end_that_sent_less_are_counted() {
+    let analysis = analysed("keep-alive.pcap");
+    expect(
+        only_row(&analysis),
+        &[("reverse_keep_alives", 5.0), ("keep_alives", 0.0), ("reverse_tcp_retransmissions", 0.0)],
+    );
+}

@@ -1,0 +1,99 @@
+//! UDP flows, with QUIC's spin bit.
+
+use etherparse::PacketBuilder;
+use umts_capture::{Analyser, Analysis, LinkType};
+use umts_units::Duration;
+
+use crate::common::ms;
+
+/// Datagrams: microsecond, whether it is from the client, and payload.
+fn analysed(is_v6: bool, datagrams: &[(u64, bool, Vec<u8>)]) -> Analysis {
+    let mut analyser = Analyser::new();
+    for (at, is_from_client, payload) in datagrams {
+        let ports = if *is_from_client { (50_000, 443) } else { (443, 50_000) };
+        let mut bytes = Vec::new();
+        let ends = if *is_from_client { [1, 2] } else { [2, 1] };
+        if is_v6 {
+            let builder = PacketBuilder::ipv6([ends[0]; 16], [ends[1]; 16], 64);
+            builder.udp(ports.0, ports.1).write(&mut bytes, payload).unwrap();
+        } else {
+            let builder = PacketBuilder::ipv4([10, 0, 0, ends[0]], [10, 0, 0, ends[1]], 64);
+            builder.udp(ports.0, ports.1).write(&mut bytes, payload).unwrap();
+        }
+        let time = ms(0) + Duration::from_micros(*at);
+        analyser.packet(time, LinkType::Raw, &bytes, bytes.len() as u32);
+    }
+    analyser.finish()
+}
+
+#[test]
+fn a_flow_has_packets_octets_rate_and_gaps() {
+    let mut datagrams: Vec<_> =
+        (0..11).map(|number| (20_000 * number, true, vec![number as u8; 200])).collect();
+    datagrams.push((260_000, true, vec![99; 200]));
+    datagrams.push((100_500, false, vec![1; 50]));
+    datagrams.sort_by_key(|datagram| datagram.0);
+    for is_v6 in [false, true] {
+        let analysis = analysed(is_v6, &datagrams);
+        assert_eq!((analysis.counts.udp, analysis.counts.tcp), (13, 0));
+        let [flow] = &analysis.udp_flows[..] else { panic!("one flow") };
+        assert_eq!((flow.sender, flow.client.port(), flow.server.port()), ("client", 50_000, 443));
+        assert_eq!((flow.sent.packets, flow.sent.payload_bytes), (12, 2400));
+        let close = |found: Option<f64>, expected: f64| (found.expect("it is known") - expected).abs() < 1e-9;
+        assert!(close(flow.sent.rate_kbps, 2400.0 * 8.0 / 260.0), "{:?}", flow.sent.rate_kbps);
+        assert!(close(flow.sent.mean_gap_s, 0.26 / 11.0) && close(flow.sent.longest_gap_s, 0.06));
+        assert_eq!((flow.reverse.packets, flow.reverse.rate_kbps, flow.reverse.mean_gap_s), (1, None, None));
+        assert_eq!((flow.quic_version, flow.sent.spin_rtt_s), (None, None));
+    }
+}
+
+#[test]
+fn the_spin_bit_of_quic_gives_the_round_trip() {
+    let initial = |number: u8| [&[0xc3, 0, 0, 0, 1, 8][..], &[number; 1200]].concat();
+    let mut datagrams = vec![(0, true, initial(1)), (60_000, false, initial(2))];
+    // A round trip of 120 ms; both ends send each 10 ms.
+    for number in 0..120u64 {
+        let (at, counter) = (120_000 + 10_000 * number, number as u8);
+        let spin = |at: u64| if at / 120_000 % 2 == 0 { 0x60 } else { 0x40 };
+        datagrams.push((at, true, vec![spin(at), counter, 1]));
+        datagrams.push((at + 60_000, false, vec![spin(at), counter, 2, 2]));
+    }
+    datagrams.sort_by_key(|datagram| datagram.0);
+    let analysis = analysed(false, &datagrams);
+    let flow = &analysis.udp_flows[0];
+    assert_eq!(flow.quic_version, Some(1));
+    for way in [flow.sent, flow.reverse] {
+        assert!((way.spin_rtt_s.expect("it spins") - 0.12).abs() < 1e-6, "{way:?}");
+        assert!(way.spin_rtt_samples >= 8);
+    }
+    // The same octets without a packet that says QUIC are any protocol's.
+    let analysis = analysed(false, &datagrams[2..]);
+    assert_eq!(analysis.udp_flows[0].sent.spin_rtt_s, None);
+}
+
+#[test]
+fn flows_beyond_the_limit_are_summed() {
+    let mut analyser = Analyser::new().with_limit(2);
+    for number in 0..5u16 {
+        let mut bytes = Vec::new();
+        let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(2000 + number, 53);
+        builder.write(&mut bytes, &[7; 40]).unwrap();
+        analyser.packet(ms(u64::from(number)), LinkType::Raw, &bytes, bytes.len() as u32);
+    }
+    let analysis = analyser.finish();
+    assert_eq!(analysis.udp_flows.len(), 2);
+    assert_eq!((analysis.udp_rest.packets, analysis.udp_rest.payload_bytes), (3, 120));
+    assert!(analysis.warnings.iter().any(|warning| warning.starts_with("3 datagrams are of UDP flows")));
+}
+
+#[test]
+fn a_mirrored_flow_counts_each_datagram_once() {
+    let mut datagrams: Vec<_> =
+        (0..10).map(|number| (20_000 * number, true, vec![number as u8; 100])).collect();
+    let copies: Vec<_> =
+        datagrams.iter().map(|(at, way, payload)| (at + 300, *way, payload.clone())).collect();
+    datagrams.extend(copies);
+    datagrams.sort_by_key(|datagram| datagram.0);
+    let analysis = analysed(false, &datagrams);
+    assert_eq!((analysis.udp_flows[0].sent.packets, analysis.counts.captured_twice), (10, 10));
+}

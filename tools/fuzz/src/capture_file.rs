@@ -1,0 +1,131 @@
+//! Capture files: pcap and pcapng in both byte orders, with damage, and compressed. Nothing may panic, and a file that is
+//! compressed says the same as it does unpacked.
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use umts_capture::Analysis;
+use umts_capture::reader::{ReadOptions, analyse};
+
+use crate::capture_packets::{damage, frame};
+use crate::draw::Draw;
+
+/// Files in every format, whole and damaged.
+pub fn files(draw: &mut Draw) {
+    let mut file = any_file(draw);
+    if draw.bool() {
+        damage(draw, &mut file);
+    }
+    drop(read(file));
+}
+
+/// Compressed files, whole and damaged.
+pub fn compressed(draw: &mut Draw) {
+    let file = any_file(draw);
+    let mut packed = match draw.below(4) {
+        0 => {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(&file).and_then(|()| encoder.finish()).expect("a vector takes all")
+        }
+        1 => zstd::encode_all(&file[..], 1).expect("a vector takes all"),
+        2 => {
+            let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+            encoder.write_all(&file).expect("a vector takes all");
+            encoder.finish().expect("a vector takes all")
+        }
+        // The beginning of a compressed file, and then anything.
+        _ => {
+            let magic: &[u8] = draw.of(&[
+                &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..],
+                &[0x28, 0xb5, 0x2f, 0xfd],
+                &[0x04, 0x22, 0x4d, 0x18],
+                &[0x02, 0x21, 0x4c, 0x18],
+            ]);
+            let count = draw.below(80);
+            drop(read([magic, &draw.octets(count)].concat()));
+            return;
+        }
+    };
+    if draw.bool() {
+        damage(draw, &mut packed);
+        drop(read(packed));
+        return;
+    }
+    let (unpacked, expected) = (read(packed), read(file));
+    assert_eq!(unpacked.is_some(), expected.is_some());
+    if let (Some(unpacked), Some(expected)) = (unpacked, expected) {
+        assert_eq!(unpacked, expected, "compression changes nothing");
+    }
+}
+
+fn read(file: Vec<u8>) -> Option<Analysis> {
+    let size = file.len() as u64;
+    analyse(Path::new("fuzzed"), Cursor::new(file), size, ReadOptions::default()).ok()
+}
+
+fn any_file(draw: &mut Draw) -> Vec<u8> {
+    if draw.bool() { pcap(draw) } else { pcapng(draw) }
+}
+
+fn word(is_big: bool, number: u32) -> [u8; 4] {
+    if is_big { number.to_be_bytes() } else { number.to_le_bytes() }
+}
+
+fn pcap(draw: &mut Draw) -> Vec<u8> {
+    let is_big = draw.bool();
+    let magic = draw.of(&[0xa1b2_c3d4u32, 0xa1b2_3c4d, 0xa1b2_cd34]);
+    let link = if draw.bool() { 1 } else { 101 };
+    let mut file: Vec<u8> =
+        [magic, 0x0002_0004, 0, 0, 65_535, link].iter().flat_map(|&number| word(is_big, number)).collect();
+    for number in 0..draw.below(20) {
+        let (_, packet) = frame(draw);
+        let seconds = 1_700_000_000 + number as u32 - draw.below(3) as u32;
+        let fraction = if draw.one_in(30) { u32::MAX } else { draw.below(1_000_000) as u32 };
+        let length = packet.len() as u32;
+        file.extend([seconds, fraction, length, length].iter().flat_map(|&number| word(is_big, number)));
+        if magic == 0xa1b2_cd34 {
+            file.extend([0; 8]);
+        }
+        file.extend(packet);
+    }
+    file
+}
+
+fn block(is_big: bool, kind: u32, body: &[u8]) -> Vec<u8> {
+    let padding = vec![0; body.len().next_multiple_of(4) - body.len()];
+    let length = word(is_big, (12 + body.len() + padding.len()) as u32);
+    [&word(is_big, kind)[..], &length, body, &padding, &length].concat()
+}
+
+fn pcapng(draw: &mut Draw) -> Vec<u8> {
+    let mut file = Vec::new();
+    for _ in 0..draw.range(1, 3) {
+        let is_big = draw.bool();
+        let half = |number: u16| if is_big { number.to_be_bytes() } else { number.to_le_bytes() };
+        let section = [&word(is_big, 0x1a2b_3c4d)[..], &half(1), &half(0), &[0xff; 8]].concat();
+        file.extend(block(is_big, 0x0a0d_0d0a, &section));
+        let resolution = draw.of(&[0u8, 6, 6, 9, 12, 19, 0x80 | 20, 0x80 | 63, 0x7f]);
+        let link = half(if draw.bool() { 1 } else { 101 });
+        let interface =
+            [&link[..], &half(0), &word(is_big, 0), &half(9), &half(1), &[resolution, 0, 0, 0], &[0; 4]]
+                .concat();
+        file.extend(block(is_big, 1, &interface));
+        for _ in 0..draw.below(12) {
+            let (_, packet) = frame(draw);
+            let units = if draw.one_in(8) { u64::MAX } else { draw.below(1 << 52) };
+            let length = packet.len() as u32;
+            let stamp = [word(is_big, (units >> 32) as u32), word(is_big, units as u32)].concat();
+            let lengths = [word(is_big, length), word(is_big, length)].concat();
+            let number = draw.below(5) as u16 / 4;
+            file.extend(match draw.below(4) {
+                0 => block(is_big, 2, &[&half(number)[..], &half(0), &stamp, &lengths, &packet].concat()),
+                1 => block(is_big, 3, &[&word(is_big, length)[..], &packet].concat()),
+                _ => {
+                    let body = [&word(is_big, u32::from(number))[..], &stamp, &lengths, &packet].concat();
+                    block(is_big, 6, &body)
+                }
+            });
+        }
+    }
+    file
+}
