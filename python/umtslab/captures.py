@@ -1,4 +1,4 @@
-"""Packet captures, analysed: TCP metrics and UDP flows of any pcap or pcapng file, named as the simulation's."""
+"""Packet captures, analysed: TCP metrics, named as the simulation's, and UDP flows of any pcap or pcapng."""
 
 from __future__ import annotations
 

@@ -362,3 +362,15 @@ fn answer_of(side: Side) -> usize {
         Side::Client => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `umts analyse --help` and docs/limitations.md state what a connection takes: 4 kB with its segments in flight.
+    #[test]
+    fn a_connection_takes_less_than_is_documented() {
+        let octets = size_of::<Connection>();
+        assert!((2_000..3_600).contains(&octets), "{octets} octets");
+    }
+}

@@ -200,10 +200,15 @@ impl Flight {
     }
 
     /// The acknowledgment was selective only: it gives a round trip too.
-    pub fn sample_sacked(&mut self) {
+    pub fn sample_sacked(&mut self, una: u64) {
         if let Some(rtt) = self.sacked_rtt {
-            self.estimate.sample(rtt);
+            self.estimate.sample(rtt, una, self.highest(una));
         }
+    }
+
+    /// After the last number that was sent, as far as segments are remembered.
+    fn highest(&self, una: u64) -> u64 {
+        self.segments.back().map_or(una, |sent| sent.end.max(una))
     }
 
     /// Whether something that is outstanding from `una` on was sent again, or selectively acknowledged.
@@ -238,7 +243,7 @@ impl Flight {
         }
         let sacked = if is_marked { self.sacked_rtt } else { None };
         if let Some(rtt) = first.map(|at| now.saturating_since(at)).or(sacked).or(stamped) {
-            self.estimate.sample(rtt);
+            self.estimate.sample(rtt, ack, self.highest(ack));
         }
     }
 

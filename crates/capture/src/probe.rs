@@ -11,24 +11,44 @@ const LATE: Duration = Duration::from_millis(20);
 /// No round trip is longer: what a capture shows beyond it is another thing.
 pub(crate) const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The sender's estimate of the round trip (RFC 6298 §2), from what passes here.
+/// The sender's estimate of the round trip (RFC 6298 §2), from what passes here, as Linux makes it: the variance that its
+/// timeout has follows the largest of a round trip, at once upwards and by a quarter per round trip downwards.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Estimate {
     srtt: Option<Duration>,
-    rttvar: Duration,
+    /// Four times RTTVAR, smoothed over samples; the largest of this round trip; and what the timeout has, in nanoseconds.
+    deviation: u64,
+    largest: u64,
+    variance: u64,
+    /// All below this number is acknowledged when the round trip ends.
+    round: u64,
 }
 
 impl Estimate {
+    /// Takes a sample. All below `una` is acknowledged then, and all below `highest` was sent.
     #[inline]
-    pub fn sample(&mut self, rtt: Duration) {
-        let rtt = rtt.min(LONGEST);
-        let Some(srtt) = self.srtt else {
-            (self.srtt, self.rttvar) = (Some(rtt), Duration::from_nanos(rtt.as_nanos() / 2));
+    pub fn sample(&mut self, rtt: Duration, una: u64, highest: u64) {
+        let rtt = rtt.min(LONGEST).as_nanos();
+        let least = LEAST_VARIANCE.as_nanos();
+        let Some(srtt) = self.srtt.map(Duration::as_nanos) else {
+            self.srtt = Some(Duration::from_nanos(rtt));
+            self.deviation = 2 * rtt;
+            self.variance = self.deviation.max(least);
+            (self.largest, self.round) = (self.variance, highest);
             return;
         };
-        let error = srtt.as_nanos().abs_diff(rtt.as_nanos());
-        self.rttvar = Duration::from_nanos((3 * self.rttvar.as_nanos() + error) / 4);
-        self.srtt = Some(Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8));
+        let error = srtt.abs_diff(rtt);
+        let surplus = error as i64 - (self.deviation / 4) as i64;
+        // A round trip that is shorter than expected widens the deviation less: the queue may only have emptied.
+        let step = if rtt < srtt && surplus > 0 { surplus / 8 } else { surplus };
+        self.deviation = self.deviation.saturating_add_signed(step);
+        self.srtt = Some(Duration::from_nanos((7 * srtt + rtt) / 8));
+        self.largest = self.largest.max(self.deviation);
+        self.variance = self.variance.max(self.largest);
+        if una > self.round {
+            self.variance -= (self.variance - self.largest) / 4;
+            (self.round, self.largest) = (highest, least);
+        }
     }
 
     pub fn srtt(&self) -> Option<Duration> {
@@ -42,10 +62,10 @@ impl Estimate {
         whole + whole + if is_single { DELAYED_ACK } else { Duration::ZERO }
     }
 
-    /// RFC 6298 §2, with a least variance in place of a least timeout, as Linux has it.
+    /// RFC 6298 §2, with a least variance instead of a least timeout, as Linux has it.
     fn timeout(&self, path: Duration) -> Duration {
         let Some(srtt) = self.srtt else { return UNKNOWN };
-        srtt + path + Duration::from_nanos(4 * self.rttvar.as_nanos()).max(LEAST_VARIANCE)
+        srtt + path + Duration::from_nanos(self.variance)
     }
 
     /// The longest that a probe may have waited, for who measures otherwise, has slow timers or is busy.

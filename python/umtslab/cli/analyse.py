@@ -30,8 +30,8 @@ def options(parser: Parser) -> None:
         "captures",
         nargs="+",
         metavar="CAPTURE",
-        help="pcap or pcapng files, also compressed (.gz, .zst, .lz4), each analysed for itself; `-` is standard "
-        "input. A folder stands for the captures in it, a result for those of its runs.",
+        help="pcap or pcapng files, also compressed (.gz, .zst, .lz4), each analysed for itself; `-` is "
+        "standard input. A folder stands for the captures in it, a result for those of its runs.",
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument(

@@ -273,9 +273,11 @@ def _who(row: dict[str, Any]) -> str:
         words.append(f"MSS {row['mss']}")
     if row["window_scale"] is not None:
         words.append(f"window scale {row['window_scale']}")
-    for end in ("client", "server"):
-        if row[f"{end}_teid"] is not None:
-            words.append(f"TEID of the {end}'s packets {row[f'{end}_teid']:#x}")
+    words += [
+        f"TEID of the {end}'s packets {row[f'{end}_teid']:#x}"
+        for end in ("client", "server")
+        if row[f"{end}_teid"] is not None
+    ]
     for option, name in (("sack_permitted", "SACK"), ("timestamps", "timestamps")):
         if row[option] is not None:
             words.append(name if row[option] else f"no {name}")

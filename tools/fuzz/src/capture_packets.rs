@@ -41,7 +41,8 @@ pub fn conversations(draw: &mut Draw) {
             analyser.packet(Time::from_nanos(now), LinkType::Raw, &last, last.len() as u32);
             put += 1;
         }
-        let mut packet = ip(draw, TCP, segment(draw, isn, has_timestamps));
+        let payload = segment(draw, isn, has_timestamps);
+        let mut packet = ip(draw, TCP, payload);
         if draw.one_in(4) {
             packet = in_gtp(draw, packet);
         }
@@ -104,7 +105,8 @@ pub fn damage(draw: &mut Draw, octets: &mut Vec<u8>) {
 pub fn frame(draw: &mut Draw) -> (u32, Vec<u8>) {
     let mut packet = if draw.one_in(4) {
         let octets = draw.octets(40);
-        ip(draw, UDP, udp(draw.below(65_536) as u16, &octets))
+        let datagram = udp(draw.below(65_536) as u16, &octets);
+        ip(draw, UDP, datagram)
     } else {
         let segment = segment(draw, [1000, 5000], true);
         ip(draw, TCP, segment)

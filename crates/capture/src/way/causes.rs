@@ -170,7 +170,7 @@ impl Way {
         self.flight.begin();
         let (is_news, twice) = self.note_sack(now, segment, ack, una, is_stale);
         if is_news && ack <= una {
-            self.flight.sample_sacked();
+            self.flight.sample_sacked(una);
         }
         let echo = segment.options.timestamps.map(|(_, echo)| echo);
         Heard { now, ack, is_news, twice, echo, original: self.flight.original, ..Heard::default() }
@@ -198,7 +198,8 @@ impl Way {
         let is_inside =
             blocks.get(1).copied().map(unwrapped).is_some_and(|(from, to)| from <= left && right <= to);
         let is_dsack = left < right && (right <= ack || is_inside);
-        if is_dsack {
+        // A sender in TIME-WAIT does not take it in.
+        if is_dsack && !self.is_over {
             self.retransmissions.duplicated(left, right);
         }
         let Some(highest) = self.highest.filter(|_| !is_stale) else { return (false, None) };
