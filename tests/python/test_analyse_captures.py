@@ -156,7 +156,7 @@ def test_the_limit_holds_for_both_sides_of_a_proxy(umts: Umts, tmp_path: Path) -
 def test_round_trips_at_the_receiver_are_marked(umts: Umts, tmp_path: Path) -> None:
     sides = transfers(tmp_path, 1)
     shown = umts("analyse", *sides, "--split").stdout
-    assert "these round-trip times are not the sender's" in shown
+    assert "round-trip times are not the sender's" in shown
     assert "captured at" in shown
 
 

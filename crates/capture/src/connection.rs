@@ -175,14 +175,15 @@ impl Connection {
 
     /// Whether a packet is the second copy of one that was equal and came `age` earlier. With IP's identification it is.
     /// Without, data are sent again no sooner than a round trip later; an acknowledgment alone may well be repeated at once,
-    /// so it is a copy only where packets that can be told come twice, too.
+    /// so it is a copy only where most packets that can be told come twice, too.
     #[cold]
     pub fn is_copy(&mut self, age: Duration, segment: &Segment) -> bool {
         let is_decisive = segment.identification != 0 || segment.sequence_length() > 0;
+        let others_are_copied = self.copies > 0 && 2 * self.copies >= self.decisive;
         let is_copy = match () {
-            () if segment.identification != 0 => true,
+            () if segment.identification != 0 || others_are_copied => true,
             () if is_decisive => self.shortest.is_none_or(|shortest| age < shortest),
-            () => self.copies > 0 && 2 * self.copies >= self.decisive,
+            () => false,
         };
         self.copies = self.copies.saturating_add(u32::from(is_copy && is_decisive));
         is_copy

@@ -99,8 +99,9 @@ impl UdpFlows {
     /// Takes a datagram in. Returns false if it is the second copy of one.
     pub fn datagram(&mut self, now: Time, packet: &Packet) -> bool {
         let digest = digest_of_datagram(packet);
-        // Without a checksum, equal digests do not mean equal contents.
-        let can_be_told = packet.datagram.checksum != 0;
+        // Without a checksum, equal digests do not mean equal contents; without identification, programs may well send the
+        // same again at once.
+        let can_be_told = packet.datagram.checksum != 0 && packet.segment.identification != 0;
         if can_be_told && self.recent.age(now, digest).is_some() {
             return false;
         }

@@ -88,7 +88,7 @@ def _show_legs(found: Sequence[SplitTransfer], out: TextIO) -> None:
             table.add_row(*who, *values)
     show(table, out)
     if is_doubtful:
-        print("\n* not captured at the sender: these round-trip times are not the sender's", file=out)
+        print("\n* not captured at the sender: round-trip times are not the sender's", file=out)
 
 
 def _mark(name: str, is_elsewhere: bool, value: float | None) -> str:

@@ -86,8 +86,8 @@ repeated where nobody acknowledges, has the cause `unknown`.
 These are the rules of Linux. Of senders without RACK or probes the same is told from what they do, with two limits. A
 timer that expires when RACK's would is taken for RACK's. And the only segment, repeated when a probe is due, is a probe
 until the sender has let its timer expire over several segments without one: nothing in the packet tells. Where the kernel
-counts a recovery or an expiry without sending anything again, no packet shows it. `benches/causes.py` holds these counts
-against those of the kernel, over the emulator.
+counts a recovery or an expiry without sending anything again, no packet shows it.
+`tests/python/test_emulate_causes.py` compares these counts with those of the kernel, over the emulator.
 
 A retransmission counts as unneeded if a DSACK, an older timestamp, or an acknowledgment that comes too early says so, and
 else as needed.
