@@ -109,8 +109,10 @@ def guarded(work: Work) -> int:
     _core.guard_proxy()
     status = _wait(pid, heard)
     killed = status < 0
-    # A proxy that was killed has refused, if that was asked for, on purpose.
-    _core.clean_proxies(killed, False)
+    # Without the right to clean up nothing can have been set up.
+    with suppress(PermissionError):
+        # A proxy that was killed has refused, if that was asked for, on purpose.
+        _core.clean_proxies(killed, False)
     if not killed:
         return status
     print(f"umts: the proxy was killed ({signal.Signals(-status).name})", file=sys.stderr)

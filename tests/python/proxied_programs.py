@@ -188,9 +188,10 @@ except OSError as error:
 STAY = """
 import socket, sys
 connection = socket.create_connection((sys.argv[1], 7003), 30)
+reader = connection.makefile("rb")
 for line in sys.stdin:
     try:
-        print(len(connection.recv(100_000, socket.MSG_WAITALL)), flush=True)
+        print(len(reader.read(100_000)), flush=True)
     except OSError as error:
         print(type(error).__name__, flush=True)
 """
@@ -213,14 +214,14 @@ CALL = """
 import socket, sys, threading
 sent = bytes(range(250)) * 4000
 calls = [socket.create_connection((host, 7101), 30) for host in sys.argv[1:]]
+readers = [call.makefile("rb") for call in calls]
 for line in sys.stdin:
     found = []
-    for call in calls:
-        call.settimeout(30)
+    for call, reader in zip(calls, readers):
         sending = threading.Thread(target=call.sendall, args=(sent,), daemon=True)
         sending.start()
         try:
-            found.append(str(call.recv(len(sent), socket.MSG_WAITALL) == sent))
+            found.append(str(reader.read(len(sent)) == sent))
         except OSError as error:
             found.append(type(error).__name__)
     print(*found, flush=True)

@@ -133,12 +133,11 @@ def test_ctrl_c_after_the_end_of_the_command_waits_no_longer(tmp_path: Path) -> 
     with started(words, **options) as at_work:
         assert at_work.stdout is not None
         assert at_work.stdout.readline() == "done\n"
-        # The command has ended when nothing holds its output any more.
-        at_work.stdout.read(0)
         for _ in range(WAIT_S):
             os.killpg(at_work.pid, signal.SIGINT)
             try:
-                assert at_work.wait(1) == 0
+                # The first may have come to the command itself.
+                assert at_work.wait(1) in (0, 130)
             except subprocess.TimeoutExpired:
                 continue
             return
