@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -15,23 +15,32 @@ from typing import Protocol
 from umtslab import _core
 from umtslab.exit_status import FAILED
 
-_ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_HEARD = (*_ENDS, signal.SIGCHLD)
+_HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Work(Protocol):
     """What the proxy does, to its end; the answer is the exit status."""
 
     def __call__(self, *, guard: int | None) -> int:
-        """Do it, with the least of rights if the process of this number undoes what is set up."""
+        """Do it.
+
+        With `guard`, a pipe that the process holds open that undoes what is set up, with the least of rights.
+        """
 
 
 def clean() -> list[str]:
     """Remove what proxies left in the kernel's network when they were killed: what was done, in lines."""
     if os.geteuid() != 0:
         return []
-    count = _core.clean_proxies(False)
-    return [f"removed {count} rules of proxies that were killed"] if count else []
+    try:
+        removed, held = _core.clean_proxies(False, True)
+    except OSError as error:
+        left = _core.rules_left()
+        return [f"{left} policy rules of proxies are left: {error}"] if left else []
+    lines = [f"removed {removed} rules of proxies that were killed"] if removed else []
+    if held:
+        lines.append(f"{held} proxies are at work, or have not quite ended: what is theirs stays")
+    return lines
 
 
 def needs() -> Iterator[tuple[str, str, str]]:
@@ -43,6 +52,8 @@ def needs() -> Iterator[tuple[str, str, str]]:
     except OSError as error:
         yield "proxies", "unknown", str(error)
         return
+    if left := _core.rules_left():
+        yield "policy rules", str(left), "left by proxies that were killed: umts doctor --clean removes them"
     if count == 0:
         yield "proxies", "0", "none intercepts connections in this network"
         return
@@ -83,31 +94,37 @@ def _tried(program: str) -> str | None:
 def guarded(work: Work) -> int:
     """Do the work in a process of its own with the least of rights, and undo what it leaves.
 
-    This process hands signals on. If it is killed the other one ends; if the other one is killed, this one
-    undoes what it set up.
+    This process hands signals on, but for those that were ignored when it was started. If it is killed the
+    other one says so and ends; if the other one is killed, this one undoes what it set up.
     """
-    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
-    guard = os.getpid()
+    handed_on = [number for number in _HANDED_ON if signal.getsignal(number) != signal.SIG_IGN]
+    heard = {*handed_on, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+    ended, held = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _be_proxy(work, guard)
+        os.close(held)
+        _be_proxy(work, ended, heard)
+    os.close(ended)
     _core.guard_proxy()
-    status = _wait(pid)
+    status = _wait(pid, heard)
     killed = status < 0
-    # A proxy that was killed has refused, if that was asked for, on purpose.
-    _core.clean_proxies(killed)
+    # Without the right to clean up nothing can have been set up.
+    with suppress(PermissionError):
+        # A proxy that was killed has refused, if that was asked for, on purpose.
+        _core.clean_proxies(killed, False)
     if not killed:
         return status
     print(f"umts: the proxy was killed ({signal.Signals(-status).name})", file=sys.stderr)
     return FAILED
 
 
-def _be_proxy(work: Work, guard: int) -> None:
+def _be_proxy(work: Work, guard: int, heard: Iterable[int]) -> None:
     """Be the proxy; in a group of its own, so that a terminal's Ctrl-C comes once, by way of the parent."""
     status = FAILED
     try:
         os.setpgid(0, 0)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, heard)
         status = work(guard=guard)
     except Exception:
         traceback.print_exc()
@@ -117,13 +134,13 @@ def _be_proxy(work: Work, guard: int) -> None:
         os._exit(status)
 
 
-def _wait(pid: int) -> int:
+def _wait(pid: int, heard: Iterable[int]) -> int:
     """Hand signals on until the process has ended: its status, below zero if it was killed."""
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
-        received = signal.sigwait(_HEARD)
+        received = signal.sigwait(heard)
         if received != signal.SIGCHLD:
             with suppress(ProcessLookupError):
                 os.kill(pid, received)

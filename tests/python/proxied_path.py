@@ -10,6 +10,8 @@ import os
 import random
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import time
@@ -18,7 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from lone_host import missing as missing
-from proxied_programs import ASK, ASK_ONCE, FLOOD, READ_A_LITTLE, SERVE
+from proxied_programs import (
+    ASK,
+    ASK_ONCE,
+    ASK_SHORTLY,
+    CALL,
+    ECHO,
+    FLOOD,
+    READ_A_LITTLE,
+    SERVE,
+    SQUAT,
+    STAY,
+)
 
 WAIT_S = 60
 
@@ -39,6 +52,14 @@ def inside(what: str, folder: Path, *words: str) -> Any:
 
 def _run(*words: str) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def _becomes(wanted: dict[str, str]) -> bool:
+    """Whether the state is this one, or becomes it: the kernel removes routes a little after their device."""
+    deadline = time.monotonic() + 10
+    while state() != wanted and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return state() == wanted
 
 
 def make_path() -> None:
@@ -82,6 +103,11 @@ def at(host: str, program: str, *words: str, stdin: int | None = None) -> subpro
 def ask() -> Any:
     """What the client finds out about the server."""
     return json.loads(at("client", ASK, *SERVER).communicate(timeout=3 * WAIT_S)[0])
+
+
+def ask_shortly(host: str, port: str = "7001") -> str:
+    """What the client finds who asks once."""
+    return at("client", ASK_SHORTLY, host, port).communicate(timeout=WAIT_S)[0].strip()
 
 
 def proxy(*words: str) -> subprocess.Popen[str]:
@@ -148,6 +174,158 @@ def _rights(pid: int) -> list[str]:
     return [values["Uid"].split()[1], values["CapEff"].lstrip("0")]
 
 
+ROUTERS = (CLIENT[0].removesuffix("0"), "2001:db8:1::1", SERVER[0].removesuffix("0"), "2001:db8:2::1")
+"""Addresses of the host between both, towards the client and towards the server."""
+
+
+def own_services(*words: str) -> list[list[Any]]:
+    """What the client finds at the host between both before, while and after a proxy is at work.
+
+    A service at each of its addresses is asked, and a connection that was opened before the proxy is used in
+    each of the three; beside them a host behind.
+    """
+    make_path()
+    serving = subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True)
+    assert serving.stdout is not None
+    serving.stdout.readline()
+    kept = at("client", STAY, ROUTERS[0], stdin=subprocess.PIPE)
+    assert kept.stdin is not None
+    assert kept.stdout is not None
+
+    def look() -> list[Any]:
+        print("more", file=kept.stdin, flush=True)
+        found = [kept.stdout.readline().strip()] if kept.stdout else []
+        return [*found, *(ask_shortly(host) for host in (*ROUTERS, *SERVER))]
+
+    found = [look()]
+    made = proxy(*words)
+    found.append(look())
+    made.terminate()
+    made.communicate(timeout=WAIT_S)
+    found.append(look())
+    kept.kill()
+    kept.communicate()
+    serving.kill()
+    serving.communicate()
+    return found
+
+
+def opened_by_the_server(*words: str) -> list[str]:
+    """What comes of connections that the server's host opens to the client's, before a proxy and during.
+
+    Each echoes a megabyte; the one from before does so in between, too.
+    """
+    make_path()
+    echoing = at("client", ECHO)
+    assert echoing.stdout is not None
+    echoing.stdout.readline()
+    before = at("server", CALL, *CLIENT, stdin=subprocess.PIPE)
+    assert before.stdin is not None
+    assert before.stdout is not None
+    print("go", file=before.stdin, flush=True)
+    found = [before.stdout.readline().strip()]
+    made = proxy(*words)
+    print("go", file=before.stdin, flush=True)
+    found.append(before.stdout.readline().strip())
+    during = at("server", CALL, *CLIENT, stdin=subprocess.PIPE)
+    assert during.stdin is not None
+    assert during.stdout is not None
+    print("go", file=during.stdin, flush=True)
+    found.append(during.stdout.readline().strip())
+    for one in (before, during, echoing):
+        one.kill()
+        one.communicate()
+    made.terminate()
+    made.communicate(timeout=WAIT_S)
+    return found
+
+
+def ordered(*words: str) -> dict[str, list[str]]:
+    """The comments of the rules of a proxy at work, by chain, in the order in which the kernel lists them."""
+    make_path()
+    made = proxy(*words)
+    found = rules()
+    made.terminate()
+    made.communicate(timeout=WAIT_S)
+    return found
+
+
+def rules() -> dict[str, list[str]]:
+    """Comments of all rules of nftables, by chain."""
+    asking = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12)
+    asking.bind((0, 0))
+    # GETRULE of all families: a request for a list.
+    asking.send(struct.pack("=IHHIIBBH", 20, 10 << 8 | 7, 0x301, 1, 0, 0, 0, 0))
+    found: dict[str, list[str]] = {}
+    while True:
+        answer = asking.recv(1 << 17)
+        while answer:
+            length, kind = struct.unpack_from("=IH", answer)
+            if kind in (2, 3):
+                return found
+            parts = _attributes(answer[20:length])
+            chain = parts[2].rstrip(b"\0").decode()
+            found.setdefault(chain, []).append(parts.get(7, b"")[2:].rstrip(b"\0").decode())
+            answer = answer[(length + 3) & ~3 :]
+
+
+def _attributes(octets: bytes) -> dict[int, bytes]:
+    found = {}
+    while len(octets) >= 4:
+        length, kind = struct.unpack_from("=HH", octets)
+        found[kind & 0x3FFF] = octets[4:length]
+        octets = octets[(length + 3) & ~3 :]
+    return found
+
+
+def refusing(*words: str) -> dict[str, list[str]]:
+    """What the client finds at two ports of the server, by version of IP, and what is said at the start."""
+    make_path()
+    made = proxy(*words)
+    found = {port: [ask_shortly(host, port) for host in SERVER] for port in ("7001", "7002")}
+    made.terminate()
+    assert made.stderr is not None
+    found["said"] = made.stderr.read().splitlines()
+    made.wait(WAIT_S)
+    return found
+
+
+def squatted() -> list[Any]:
+    """Whether a proxy starts though an ordinary user has all names, and whether a user may kill it."""
+    make_path()
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    squatter = subprocess.Popen([*nobody, sys.executable, "-c", SQUAT], stdout=subprocess.PIPE, text=True)
+    assert squatter.stdout is not None
+    squatter.stdout.readline()
+    made = proxy()
+    processes = [str(pid) for pid in (made.pid, *_children(made.pid))]
+    killing = [[*nobody, "kill", "-9", pid] for pid in processes]
+    kills = [subprocess.run(line, check=False, stderr=subprocess.DEVNULL) for line in killing]
+    users = [_rights(int(pid))[0] for pid in processes]
+    works = ask()[SERVER[0]]["half-closed"][:2]
+    made.terminate()
+    made.communicate(timeout=WAIT_S)
+    cleaned = _run(sys.executable, "-m", "umtslab", "doctor", "--clean").strip()
+    squatter.kill()
+    squatter.communicate()
+    return [[done.returncode for done in kills], users, works, cleaned]
+
+
+def cleaned_at_once(times: str) -> list[list[Any]]:
+    """What `doctor --clean` says right after both processes were killed, and whether anything is left."""
+    make_path()
+    before = state()
+    found: list[list[Any]] = []
+    for _ in range(int(times)):
+        made = proxy()
+        for victim in (made.pid, *_children(made.pid)):
+            os.kill(victim, signal.SIGKILL)
+        said = _run(sys.executable, "-m", "umtslab", "doctor", "--clean").strip()
+        made.communicate(timeout=WAIT_S)
+        found.append([said, state()["rules"] == before["rules"]])
+    return found
+
+
 def killed(if_dead: str) -> list[dict[str, Any]]:
     """What there is when one of both processes is killed, and after the next has ended."""
     make_path()
@@ -157,7 +335,7 @@ def killed(if_dead: str) -> list[dict[str, Any]]:
         made = proxy("--if-dead", if_dead)
         (worker,) = _children(made.pid)
         os.kill(made.pid if victim == "guard" else worker, signal.SIGKILL)
-        made.communicate(timeout=WAIT_S)
+        told = made.communicate(timeout=WAIT_S)[1]
         deadline = time.monotonic() + WAIT_S
         while "umts-pep" in state()["links"]:
             assert time.monotonic() < deadline
@@ -166,7 +344,8 @@ def killed(if_dead: str) -> list[dict[str, Any]]:
         changed = [name for name in then if then[name] != before[name]]
         now = ask()[SERVER[0]]["reset"]
         cleaned = _run(sys.executable, "-m", "umtslab", "doctor", "--clean")
-        left = {"changed": changed, "reached": now, "cleaned": cleaned.strip(), "sound": state() == before}
+        left = {"changed": changed, "reached": now, "cleaned": cleaned.strip(), "sound": _becomes(before)}
+        left["told"] = told
         found.append({**left, "reached then": ask()[SERVER[0]]["reset"]})
     return found
 
@@ -248,7 +427,7 @@ def lawful() -> list[dict[str, Any]]:
                 line["server_congestion_control"],
             )
             for line in connections
-            if line["server"] is not None
+            if line["setup_s"] is not None
         }
         found.append({"said": said, "started": started, "laws": sorted(laws)})
     return found

@@ -171,3 +171,71 @@ for number in range(count):
 print("done")
 """
 """SYNs from a host that is not there."""
+
+ASK_SHORTLY = """
+import socket, sys
+host, port = sys.argv[1], int([*sys.argv, "7001"][2])
+try:
+    with socket.create_connection((host, port), 10) as connection:
+        connection.sendall(bytes(100_000) if port == 7001 else b"x")
+        connection.shutdown(socket.SHUT_WR)
+        print(connection.recv(100).decode().split()[0])
+except OSError as error:
+    print(type(error).__name__)
+"""
+"""A client that asks once, of a host and a port; what it finds."""
+
+STAY = """
+import socket, sys
+connection = socket.create_connection((sys.argv[1], 7003), 30)
+reader = connection.makefile("rb")
+for line in sys.stdin:
+    try:
+        print(len(reader.read(100_000)), flush=True)
+    except OSError as error:
+        print(type(error).__name__, flush=True)
+"""
+"""A client that reads some of much each time that it is told to."""
+
+ECHO = """
+import socket, threading
+def echo(connection):
+    with connection:
+        while part := connection.recv(65536):
+            connection.sendall(part)
+listening = socket.create_server(("::", 7101), family=socket.AF_INET6, dualstack_ipv6=True)
+print("ready", flush=True)
+while True:
+    threading.Thread(target=echo, args=(listening.accept()[0],), daemon=True).start()
+"""
+"""A server on the client's host."""
+
+CALL = """
+import socket, sys, threading
+sent = bytes(range(250)) * 4000
+calls = [socket.create_connection((host, 7101), 30) for host in sys.argv[1:]]
+readers = [call.makefile("rb") for call in calls]
+for line in sys.stdin:
+    found = []
+    for call, reader in zip(calls, readers):
+        sending = threading.Thread(target=call.sendall, args=(sent,), daemon=True)
+        sending.start()
+        try:
+            found.append(str(reader.read(len(sent)) == sent))
+        except OSError as error:
+            found.append(type(error).__name__)
+    print(*found, flush=True)
+"""
+"""Connections to the client's host, over which a megabyte is echoed each time."""
+
+SQUAT = """
+import socket, time
+held = []
+for number in range(64):
+    one = socket.socket(socket.AF_UNIX)
+    one.bind(chr(0) + f"umtslab-proxy-{number}")
+    held.append(one)
+print("held", flush=True)
+time.sleep(600)
+"""
+"""An ordinary user who has the names by which proxies of earlier versions were told apart."""

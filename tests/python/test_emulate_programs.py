@@ -46,7 +46,8 @@ def test_lines_of_programs_have_their_names_in_front(umts: Umts) -> None:
         (["--ue", "true", "--ue", "exit 3"], "sleep 0.5", 3, "the program of UE 2, 'exit 3', ended with 3"),
         (["--ue", "exit 3"], "sleep 0.5; exit 5", 5, "ended with 3"),
         (["--server", "nosuch"], "sleep 0.5", 127, "the program of server, nosuch, ended with 127"),
-        (["--server", "exit 3"], "sleep 0.5", 0, "the program of server, 'exit 3', ended with 3"),
+        (["--server", "exit 3"], "sleep 0.5", 3, "the program of server, 'exit 3', ended with 3"),
+        (["--server", "exit 0"], "sleep 0.5", 0, ""),
     ],
 )
 def test_a_program_that_fails_is_told_and_gives_a_status(
@@ -64,6 +65,83 @@ def test_a_program_that_still_runs_at_the_end_has_not_failed(umts: Umts, tmp_pat
     (run,) = (tmp_path / "results" / "runs").iterdir()
     statuses = json.loads((run / "emulation.json").read_text())["statuses"]
     assert statuses == {"ues": [None], "servers": [None], "internet": None, "proxy": None}
+
+
+OWN_SERVER = f"{sys.executable} -m http.server 80"
+
+FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())"
+
+
+@pytest.mark.slow
+@needs_privileges
+def test_a_server_has_the_port_that_it_takes(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("of the server's own")
+    line = [sys.executable, "-c", FETCH, "http://some.example/own.txt"]
+    done = umts("emulate", "--server", OWN_SERVER, "--", *line)
+    assert done.stdout == "of the server's own\n"
+    assert "port 80 is that of a --server: the built-in one leaves it alone" in done.stderr
+    # Without a server of that port there is the built-in one.
+    other = umts(
+        "emulate", "-q", "--server", "exec sleep 60", "--", *line[:-1], "http://some.example/bytes/3"
+    )
+    assert other.stdout == "\0\0\0\n"
+
+
+@pytest.mark.slow
+@needs_privileges
+def test_idle_time_is_emulated_to_the_end_of_the_command_and_replayed(umts: Umts, tmp_path: Path) -> None:
+    said = umts("emulate", "--record", "--", "sleep", "1.5").stderr
+    (run,) = (tmp_path / "results" / "runs").iterdir()
+    emulation = json.loads((run / "emulation.json").read_text())
+    assert emulation["fidelity"]["duration_s"] >= 1.5
+    assert emulation["fidelity"]["core_share"] < 1
+    assert f"emulated {emulation['fidelity']['duration_s']:.1f} s" in said
+    # Its status says that every event was the same.
+    umts("replay", str(run))
+
+
+@pytest.mark.slow
+@needs_privileges
+def test_what_is_too_short_has_no_share_of_a_core(umts: Umts, tmp_path: Path) -> None:
+    said = umts("emulate", "--", "true").stderr
+    (run,) = (tmp_path / "results" / "runs").iterdir()
+    fidelity = json.loads((run / "emulation.json").read_text())["fidelity"]
+    if fidelity["duration_s"] < 1:
+        assert fidelity["core_share"] is None
+        assert "too short to tell its share of a core" in said
+
+
+@pytest.mark.slow
+@needs_privileges
+def test_programs_of_ues_that_are_cut_off_are_named_and_may_be_waited_for(umts: Umts) -> None:
+    words = ["--ue", "sleep 2; echo END", "--ue", "true", "--", "sleep", "0.5"]
+    cut = umts("emulate", *words).stderr
+    assert "UE 1: END" not in cut
+    assert "UE 1 still ran and was ended with the command: 'sleep 2; echo END' (--wait waits" in cut
+    assert "UE 2 still ran" not in cut
+    waited = umts("emulate", "--wait", *words).stderr
+    assert "UE 1: END" in waited
+    assert "still ran" not in waited
+    umts("emulate", "-q", "--wait", "--ue", "sleep 1; exit 4", "--", "true", status=4)
+
+
+@pytest.mark.slow
+@needs_privileges
+def test_ctrl_c_after_the_end_of_the_command_waits_no_longer(tmp_path: Path) -> None:
+    words = command("emulate", "-q", "--wait", "--ue", "exec sleep 300", "--", "sh", "-c", "echo done")
+    options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "start_new_session": True}
+    with started(words, **options) as at_work:
+        assert at_work.stdout is not None
+        assert at_work.stdout.readline() == "done\n"
+        for _ in range(WAIT_S):
+            os.killpg(at_work.pid, signal.SIGINT)
+            try:
+                # The first may have come to the command itself.
+                assert at_work.wait(1) in (0, 130)
+            except subprocess.TimeoutExpired:
+                continue
+            return
+    pytest.fail("it still waits")
 
 
 @pytest.mark.slow

@@ -97,7 +97,7 @@ def test_the_captures_tell_what_the_proxy_counts(download: Path) -> None:
     (told,) = (line for line in lines if line["event"] == "connection")
     # What the routes say, whatever the host's own congestion control is.
     started = lines[0]
-    manners = [*started["client"]["by_routes"], *started["server"]["by_routes"]]
+    manners = [*started["client_side"]["by_routes"], *started["server_side"]["by_routes"]]
     assert {manner["congestion_control"] for manner in manners} == {"cubic"}
     assert (told["client_congestion_control"], told["server_congestion_control"]) == ("cubic", "cubic")
     # Captures count from the first octet on; what both have is what the client was sent.

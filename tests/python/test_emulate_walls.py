@@ -13,7 +13,7 @@ from pathlib import Path
 import plain_user
 import pytest
 from conftest import command
-from umtslab.emulate import machine
+from umtslab.emulate import control_groups, machine
 
 pytestmark = pytest.mark.slow
 
@@ -123,6 +123,49 @@ def test_a_ue_does_not_reach_into_another(inside: Inside) -> None:
         options=("--ue", "sleep 1000"),
     )
     assert said == "10.45.0.2/32\n"
+
+
+def test_no_process_of_the_host_is_in_reach_through_control_groups(
+    tmp_path: Path, umts: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """A program of root's mounts all hierarchies of control groups, and kills what it finds there."""
+    if os.geteuid() != 0:
+        pytest.skip("it takes root")
+    groups = list(control_groups.own_groups())
+    if not any((group / "cgroup.controllers").exists() for group in groups):
+        pytest.skip("control groups of the second version are not mounted")
+    made = [group / "umts-test-host" for group in groups]
+    victim = subprocess.Popen(["sleep", "600"])
+    try:
+        for group in made:
+            group.mkdir(exist_ok=True)
+            control_groups.settle_cpus(group)
+            (group / "cgroup.procs").write_text(str(victim.pid))
+        done = umts("emulate", "-q", "--", "sh", "-c", KILL_GROUPS)
+        assert "host" not in done.stdout
+        # Something was mounted, and it is the program's own.
+        assert "mounted" in done.stdout
+        assert victim.poll() is None
+    finally:
+        victim.kill()
+        victim.wait()
+        for group in made:
+            group.rmdir()
+    assert not [left for group in groups for left in group.glob(f"{control_groups.PREFIX}*")]
+
+
+KILL_GROUPS = """
+mkdir m
+for kind in cgroup2 'cgroup -o freezer' 'cgroup -o pids' 'cgroup -o memory'; do
+    mount -t $kind none m 2> /dev/null || unshare -C mount -t $kind none m 2> /dev/null || continue
+    echo mounted
+    find m -name 'umts-test-host' -exec echo host {} ';'
+    echo 1 > m/umts-test-host/cgroup.kill
+    echo FROZEN > m/umts-test-host/freezer.state
+    umount m
+done 2> /dev/null
+true
+"""
 
 
 ROOT = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import proxied
@@ -143,6 +145,77 @@ def test_what_is_urgent_stays_in_its_place() -> None:
     assert heard == [b"abcd"]
 
 
+URGENT_PLACES = (0, 1, 1000, 16_384, 99_999, 200_000, 399_999)
+"""Of octets of a stream that is longer than what is copied at once."""
+
+
+def _send_urgent(connection: socket.socket, sent: bytes) -> None:
+    """Send a stream of which the octets at some places are urgent, and its end."""
+    begun = 0
+    for place in URGENT_PLACES:
+        connection.sendall(sent[begun:place])
+        connection.send(sent[place : place + 1], socket.MSG_OOB)
+        begun = place + 1
+    connection.sendall(sent[begun:])
+    connection.shutdown(socket.SHUT_WR)
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.3], ids=["at once", "after a pause"])
+@pytest.mark.parametrize("way", ["up", "down"])
+def test_streams_with_urgent_octets_are_whole(way: str, pause_s: float, tmp_path: Path) -> None:
+    """The reader begins at once, or when all of it waits: the proxy then splices up to each mark."""
+    sent = bytes(range(250)) * 1600
+    heard: list[bytes] = []
+    done = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        if way == "up":
+            time.sleep(pause_s)
+            heard.append(all_of(connection))
+        else:
+            _send_urgent(connection, sent)
+            all_of(connection)
+        done.set()
+
+    with (
+        server(serve) as there,
+        proxy("--to", text(there), log=tmp_path / "log") as made,
+        connect(made.address) as connection,
+    ):
+        if way == "up":
+            _send_urgent(connection, sent)
+        else:
+            time.sleep(pause_s)
+            heard.append(all_of(connection))
+            connection.shutdown(socket.SHUT_WR)
+        assert done.wait(proxied.WAIT_S)
+        connection.close()
+        (line,) = made.ended(1)
+    assert heard == [sent]
+    octets = line[f"octets_{way}"]
+    assert (line["ended"], octets, line[f"lost_octets_{way}"]) == ("in_order", len(sent), 0)
+
+
+def test_an_urgent_octet_of_a_stream_that_goes_on_is_not_waited_for() -> None:
+    """Without an end behind it: what follows the mark comes through while the connection stays open."""
+    sent = bytes(range(250)) * 1600
+    heard: list[bytes] = []
+    done = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        with connection.makefile("rb") as reader:
+            heard.append(reader.read(len(sent)))
+        done.set()
+        all_of(connection)
+
+    with server(serve) as there, proxy("--to", text(there)) as made, connect(made.address) as connection:
+        connection.sendall(sent[:200_000])
+        connection.send(sent[200_000:200_001], socket.MSG_OOB)
+        connection.sendall(sent[200_001:])
+        assert done.wait(proxied.WAIT_S)
+    assert heard == [sent]
+
+
 def _server_resets(connection: socket.socket) -> None:
     connection.recv(1)
     reset(connection)
@@ -204,7 +277,7 @@ def test_a_port_that_is_refused_is_a_reset_at_once(family: socket.AddressFamily,
     with proxy("--to", text(nobody), log=tmp_path / "log", listen=text((host, 0))) as made:
         assert outcome(lambda: first_octet(made.address)) == "ConnectionResetError"
         (line,) = made.ended(1)
-        assert (line["ended"], line["server"], line["octets_up"]) == ("refused", None, None)
+        assert (line["ended"], line["server"], line["octets_up"]) == ("refused", text(nobody), None)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -431,6 +504,146 @@ def test_what_is_not_to_be_had_is_told_with_the_repair(words: list[str], said: s
     assert done.stderr.startswith("umts: ")
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_memory_holds_what_the_kernel_has_still_to_deliver(tmp_path: Path) -> None:
+    """Clients that ask, close their direction and never read keep their room until it is read or given up."""
+    words = ["--memory", "256 kB", "--buffer", "32 kB", "--idle-timeout", "1 s", "--workers", "1"]
+
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(b"x" * 20_000)
+        all_of(connection)
+
+    with (
+        server(serve) as there,
+        proxy("--to", text(there), *words, log=tmp_path / "log") as made,
+        ExitStack() as all_,
+    ):
+        assert made.room == 4
+        for _ in range(made.room):
+            silent = all_.enter_context(socket.socket())
+            # It takes no more than its kernel must.
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            silent.connect(made.address)
+            silent.sendall(b"x")
+            silent.shutdown(socket.SHUT_WR)
+        reply = outcome(lambda: first_octet(made.address))
+        assert reply == "ConnectionResetError", "there is no room though nothing is left to relay"
+        assert [line["ended"] for line in made.ended(made.room)[: made.room]] == ["idle"] * made.room
+        assert outcome(lambda: first_octet(made.address)) == "b'x'", "there is room again"
+
+
+def _ignoring(made: subprocess.Popen[str], signals: list[signal.Signals]) -> bool:
+    """Whether a process is still there some time after these signals, and ends by SIGTERM."""
+    for number in signals:
+        made.send_signal(number)
+    with suppress(subprocess.TimeoutExpired):
+        made.wait(1)
+        return False
+    made.terminate()
+    return made.wait(proxied.WAIT_S) == 0
+
+
+def test_signals_that_are_ignored_at_the_start_stay_ignored() -> None:
+    words = [sys.executable, "-m", "umtslab", "proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1"]
+    script = 'trap "" HUP INT; exec "$@"'
+    line = ["sh", "-c", script, "sh", *words]
+    with subprocess.Popen(line, text=True, stderr=subprocess.PIPE, start_new_session=True) as made:
+        try:
+            assert made.stderr is not None
+            assert made.stderr.readline().startswith("listens at")
+            assert _ignoring(made, [signal.SIGHUP, signal.SIGINT])
+        finally:
+            made.kill()
+
+
+def test_sighup_opens_the_log_again_and_ends_nothing(tmp_path: Path) -> None:
+    log, old = tmp_path / "log", tmp_path / "log.1"
+    with server(all_of) as there, proxy("--to", text(there), log=log) as made:
+        connect(made.address).close()
+        made.ended(1)
+        log.rename(old)
+        made.process.send_signal(signal.SIGHUP)
+        _wait_until(log.exists)
+        connect(made.address).close()
+        (line,) = made.ended(1)
+        assert line["connection"] == 1
+        assert len(old.read_text().splitlines()) == 2
+        made.end()
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a FIFO"])
+def test_a_log_that_is_not_read_keeps_nothing_from_ending(kind: str, tmp_path: Path) -> None:
+    """It is full already: another process has filled what the kernel holds of it."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(4096))
+    os.set_blocking(writer, True)
+    log = "-" if kind == "a pipe" else str(fifo)
+    words = ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--log", log]
+    line = [sys.executable, "-m", "umtslab", "proxy", *words]
+    with subprocess.Popen(line, text=True, stdout=writer, stderr=subprocess.PIPE) as made:
+        try:
+            assert made.stderr is not None
+            assert made.stderr.readline().startswith("listens at")
+            made.terminate()
+            _, said = made.communicate(timeout=proxied.WAIT_S)
+            assert made.returncode == 0
+            assert "1 lines of the log are lost" in said
+        finally:
+            made.kill()
+    os.close(reader)
+    os.close(writer)
+
+
+def test_a_fifo_that_no_process_reads_is_refused_at_the_start(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    words = ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--log", str(fifo)]
+    line = [sys.executable, "-m", "umtslab", "proxy", *words]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=proxied.WAIT_S, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"umts: --log {fifo}: no process reads this FIFO: start its reader first\n",
+    )
+
+
+def test_silent_clients_of_the_metrics_keep_no_other_waiting() -> None:
+    with (
+        server(all_of) as there,
+        proxy("--to", text(there), "--metrics", "127.0.0.1:0") as made,
+        ExitStack() as silent,
+    ):
+        assert made.process.stderr is not None
+        where = made.process.stderr.readline().split()[-1]
+        host, port = where.removeprefix("http://").removesuffix("/metrics").split(":")
+        for _ in range(100):
+            silent.enter_context(connect((host, int(port))))
+        content = urllib.request.urlopen(where, timeout=proxied.WAIT_S).read()
+        assert b"umts_proxy_connections 0" in content
+
+
+@pytest.mark.parametrize(
+    ("listen", "to"),
+    [
+        ("127.0.0.1:PORT", "0.0.0.0:PORT"),
+        ("127.0.0.1:PORT", "[::ffff:127.0.0.1]:PORT"),
+        ("[::1]:PORT", "[::]:PORT"),
+        ("[::]:PORT", "0.0.0.0:PORT"),
+    ],
+)
+def test_a_proxy_that_leads_to_itself_is_refused(listen: str, to: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    words = ["--listen", listen.replace("PORT", port), "--to", to.replace("PORT", port)]
+    line = [sys.executable, "-m", "umtslab", "proxy", *words]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=proxied.WAIT_S, check=False)
+    assert done.returncode == 2
+    assert "is where this proxy listens itself" in done.stderr
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import socket
 import subprocess
@@ -104,6 +105,66 @@ def test_who_asks_for_the_proxy_itself_does_not_go_round(tmp_path: Path) -> None
             connection.sendall(b"\x05\x01\x00" + _request(port) + b"words")
             connection.shutdown(socket.SHUT_WR)
             assert all_of(connection) == b"\x05\x00" + OPENED + b"got words"
+
+
+@pytest.mark.parametrize("name", ["0.0.0.0", "0", "::ffff:127.0.0.1", "localhost", "127.1"])
+def test_a_name_that_stands_for_the_proxy_itself_does_not_go_round(name: str, tmp_path: Path) -> None:
+    host = b"\x03" + bytes([len(name)]) + name.encode()
+    with proxy("--socks5", "--workers", "1", log=tmp_path / "log") as made:
+        for _ in range(3):
+            with connect(made.address) as connection:
+                connection.sendall(b"\x05\x01\x00" + _request(made.address[1], host))
+                with suppress(ConnectionResetError):
+                    all_of(connection)
+        # Each is itself and at most the one that it opened.
+        made.end()
+        assert len(made.ended(3)) <= 6
+
+
+def test_the_log_says_where_a_client_wanted_to_go(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        nobody = gone.getsockname()[1]
+    requests = {
+        _request(80, b"\x03\x0fnowhere.invalid"): ("nowhere.invalid:80", "nowhere.invalid:80", "unreachable"),
+        _request(nobody): (f"127.0.0.1:{nobody}", f"127.0.0.1:{nobody}", "refused"),
+        _request(nobody, b"\x03\x09127.0.0.1"): (f"127.0.0.1:{nobody}", f"127.0.0.1:{nobody}", "refused"),
+    }
+    with proxy("--socks5", log=tmp_path / "log") as made:
+        for number, (request, expected) in enumerate(requests.items(), 1):
+            with connect(made.address) as connection:
+                connection.sendall(b"\x05\x01\x00" + request)
+                all_of(connection)
+            line = made.ended(number)[-1]
+            assert (line["asked"], line["server"], line["ended"]) == expected
+        started = json.loads((tmp_path / "log").read_text().splitlines()[0])
+    # One kind of value for each key, in all records.
+    assert isinstance(started["client_side"], dict)
+    assert not {"client", "server"} & started.keys()
+
+
+def test_only_destinations_that_are_allowed_are_reached(tmp_path: Path) -> None:
+    opened = b"\x05\x01\x00"
+    with server(_answer) as (_, port), server(_answer) as (_, other):
+        words = ["--socks5", "--allow", f"127.0.0.1:{port},127.0.0.1:{other}", "--deny", f":{other}"]
+        with proxy(*words, log=tmp_path / "log") as made:
+            for wanted, code in ((port, 0), (other, 2), (9, 2)):
+                with connect(made.address) as connection:
+                    connection.sendall(opened + _request(wanted, b"\x03\x09localhost"))
+                    connection.shutdown(socket.SHUT_WR)
+                    assert all_of(connection)[3:4] == bytes([code])
+            ended = [line["ended"] for line in made.ended(3)]
+    assert ended == ["in_order", "denied", "denied"]
+
+
+def test_a_port_alone_is_loopback_and_a_proxy_for_others_warns() -> None:
+    with proxy("--socks5", listen="0") as made:
+        assert made.address[0] == "127.0.0.1"
+        made.process.terminate()
+        assert made.process.stderr is not None
+        assert "warning" not in made.process.stderr.read()
+    with proxy("--socks5", listen="[::]:0") as made:
+        assert made.process.stderr is not None
+        assert made.process.stderr.readline().startswith("warning: listens at every address of this host")
 
 
 def test_a_client_that_never_says_it_is_not_waited_for() -> None:

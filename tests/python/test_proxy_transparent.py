@@ -39,8 +39,11 @@ def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
         assert split == direct
     assert (found["status"], found["left"]) == (0, True), found["said"]
     assert found["connections"] >= 10
-    # One undoes what the other one did, which may have others' addresses; nobody is root.
-    assert [user for user, _ in found["rights"]] == ["65534", "65534"]
+    # One undoes what the other one did, which may have others' addresses. Neither is root, nor a user that
+    # other processes have.
+    users = [int(user) for user, _ in found["rights"]]
+    assert len(set(users)) == 2
+    assert all(61_184 <= user <= 65_519 for user in users)
     assert [rights for _, rights in found["rights"]] == ["1020", "2400"]
 
 
@@ -53,6 +56,72 @@ def test_nothing_acts_when_one_of_its_processes_is_killed(tmp_path: Path) -> Non
     # A rule is left, which leads nowhere, until somebody cleans up.
     assert (guard["changed"], guard["cleaned"]) == (["rules"], "removed 1 rules of proxies that were killed")
     assert (proxy["changed"], proxy["cleaned"]) == ([], "nothing was left")
+    assert "a policy rule is left" in guard["told"]
+    assert "umts doctor --clean" in guard["told"]
+    assert "the proxy was killed (SIGKILL)" in proxy["told"]
+
+
+OWN = ["100000", *["100000"] * 4, *["100000"] * 2]
+"""A connection from before, the services of this host at its four addresses, the server behind at two."""
+
+
+@pytest.mark.usefixtures("_path")
+@pytest.mark.parametrize("words", [(), ("--ports", "7001"), ("--if-dead", "refuse"), ("--ports", "80")])
+def test_the_services_of_this_host_are_its_own(tmp_path: Path, words: tuple[str, ...]) -> None:
+    assert proxied_path.inside("own_services", tmp_path, *words) == [OWN, OWN, OWN]
+
+
+@pytest.mark.usefixtures("_path")
+@pytest.mark.parametrize("words", [(), ("--if-dead", "refuse")])
+def test_connections_that_servers_open_to_clients_pass(tmp_path: Path, words: tuple[str, ...]) -> None:
+    assert proxied_path.inside("opened_by_the_server", tmp_path, *words) == ["True True"] * 3
+
+
+@pytest.mark.usefixtures("_path")
+def test_the_kernel_has_the_rules_in_their_order(tmp_path: Path) -> None:
+    words = ("--ports", "80,443", "--if-dead", "refuse", "--deny", ":25", "--allow", ":80")
+    assert proxied_path.inside("ordered", tmp_path, *words) == {
+        "prerouting": [
+            "services of this host",
+            *["new connections", "without a proxy"] * 2,
+            "connections of the proxy, from both sides",
+            *["answers to SYN cookies, which have no socket yet"] * 2,
+        ],
+        "output": ["not a SYN cookie", "SYN cookie"],
+        "input": ["--deny", "--allow", "not among --allow"],
+    }
+
+
+@pytest.mark.usefixtures("_path")
+def test_a_policy_is_applied_to_what_is_intercepted(tmp_path: Path) -> None:
+    refused, asked = ["ConnectionRefusedError"] * 2, ["100000"] * 2
+    all_ = proxied_path.inside("refusing", tmp_path)
+    assert all_["7001"] == asked
+    # That of the firewall does not see it, which is said.
+    (said,) = [line for line in all_["said"] if line.startswith("intercepted connections are not forwarded")]
+    assert "--deny" in said
+    for words in (("--deny", "7001"), ("--deny", "192.0.2.0/24:7001,[2001:db8:2::]/64")):
+        assert proxied_path.inside("refusing", tmp_path, *words)["7001"] == refused, words
+    found = proxied_path.inside("refusing", tmp_path, "--allow", "192.0.2.10:7001")
+    assert found["7001"] == [asked[0], refused[0]]
+    assert found["7002"] == refused
+
+
+@pytest.mark.usefixtures("_path")
+def test_an_ordinary_user_neither_hinders_a_proxy_nor_kills_it(tmp_path: Path) -> None:
+    kills, users, works, cleaned = proxied_path.inside("squatted", tmp_path)
+    assert kills == [1, 1]
+    assert not {"0", "65534"} & set(users)
+    assert works == ["1000000", True]
+    assert cleaned == "nothing was left"
+
+
+@pytest.mark.usefixtures("_path")
+def test_what_both_processes_left_is_cleaned_at_once(tmp_path: Path) -> None:
+    for said, is_gone in proxied_path.inside("cleaned_at_once", tmp_path, "3"):
+        # It says what is so: that all is removed, or that something stays.
+        assert is_gone == ("removed 1 rules of proxies" in said), said
+        assert is_gone or "what is theirs stays" in said
 
 
 @pytest.mark.usefixtures("_path")
@@ -103,10 +172,10 @@ def test_the_law_of_a_route_goes_before_that_of_a_socket_and_is_told(tmp_path: P
     # The route of IPv6 has none.
     for found, law, other in ((plain, "reno", usual), (windowed, "reno", usual), (told, "cubic", "cubic")):
         assert found["laws"] == [[False, other, usual], [True, law, usual]]
-        manners = found["started"]["client"]["by_routes"]
+        manners = found["started"]["client_side"]["by_routes"]
         assert {manner["congestion_control"] for manner in manners} == {law, other}
     assert "congestion control reno" in plain["said"][0]
-    assert {manner["initial_window"] for manner in windowed["started"]["client"]["by_routes"]} == {3}
+    assert {manner["initial_window"] for manner in windowed["started"]["client_side"]["by_routes"]} == {3}
 
 
 @pytest.mark.usefixtures("_path")

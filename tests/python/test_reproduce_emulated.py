@@ -75,6 +75,42 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
+SESSIONS = [
+    ("duration", "8 s"),
+    ("measure.from", "1 s"),
+    ("flow.0.traffic", "ftp_sessions"),
+    ("flow.0.ftp_sessions.file_mean", "20 kB"),
+    ("flow.0.ftp_sessions.file_min", "20 kB"),
+    ("flow.0.ftp_sessions.file_max", "20 kB"),
+    ("flow.0.ftp_sessions.truncation", "clip"),
+    ("flow.0.ftp_sessions.reading_time", "2 s"),
+]
+"""Files of one size with pauses, among other users: whatever fits into the time."""
+
+
+def test_the_kernel_carries_files_with_pauses_beside_other_users(store: Store) -> None:
+    if (lacking := why_not()) is not None:
+        pytest.skip(f"this user may not emulate: {lacking}")
+    scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
+    wanted = download(scenario, {"preset": "reno"}, 1, store, series=True)
+    ((_, run),) = emulated.emulate_missing([wanted], store)
+    # It lasts as long as the scenario does.
+    assert 8 <= run.duration_s < 20
+    assert run.metrics["goodput_active_kbps"] is not None
+    connections = run.connections().sort("opened_s")
+    assert len(connections) >= 1
+    # The first one is opened behind the warm-up.
+    assert connections["opened_s"][0] >= 1
+    assert {"acked", "rtt"} <= set(run.series_kinds())
+
+
+def test_only_files_of_one_size_to_the_first_user_are_carried(store: Store) -> None:
+    scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
+    other = scenario.with_overrides([("flow.0.ftp_sessions.file_max", "30 kB")])
+    with pytest.raises(BadData, match="file_min and file_max are equal"):
+        download(other, {}, 1, store)
+
+
 def test_the_kernel_carries_a_file_and_its_run_is_kept(data: Path, store: Store) -> None:
     if (lacking := why_not()) is not None:
         pytest.skip(f"this user may not emulate: {lacking}")

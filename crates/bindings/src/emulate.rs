@@ -97,15 +97,16 @@ pub struct EmulationResult {
 /// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``,
 /// ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
 /// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE). `notice` is told, in
-/// words, what goes wrong meanwhile. Flows of the programs' UEs never begin unless `keep_flows`.
+/// words, what goes wrong meanwhile. With `waits` the programs of all UEs are waited for, and not the command alone. Flows of
+/// the programs' UEs never begin unless `keep_flows`.
 #[pyfunction]
 #[pyo3(
     signature = (
         scenario, seed, command, *, parent, places=vec![], ues=vec![], servers=vec![], internet=None, resolver=None,
-        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), recording=None, real_time=false, keep_flows=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
+        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), recording=None, real_time=false, waits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
     ),
     text_signature = "(scenario, seed, command, *, parent, places=[], ues=[], servers=[], internet=None, resolver=None, host_services=False, \
-                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), recording=None, real_time=False, keep_flows=False, series=False, pcap_dir=None, pdus=False, started=None, \
+                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), recording=None, real_time=False, waits=False, keep_flows=False, series=False, pcap_dir=None, pdus=False, started=None, \
                       meter=None, notice=None)"
 )]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -127,6 +128,7 @@ pub fn emulate(
     proxy_sides: (Pairs, Pairs),
     recording: Option<PathBuf>,
     real_time: bool,
+    waits: bool,
     keep_flows: bool,
     series: bool,
     pcap_dir: Option<PathBuf>,
@@ -140,6 +142,7 @@ pub fn emulate(
         networks: places.iter().map(|place| place.take_network()).collect::<PyResult<_>>()?,
         command: command.take()?,
         ues: ues.iter().map(|program| program.take()).collect::<PyResult<_>>()?,
+        waits,
         internet: match (internet, resolver) {
             (_, Some(words)) => Internet::Host { resolver: of_our_own(words), services: host_services },
             (Some(words), None) => Internet::Hermetic(of_our_own(words)),

@@ -39,7 +39,9 @@ mod _core {
         CaptureReadError, CongestionControlError, OutputError, ScenarioError, SchedulerError,
     };
     #[pymodule_export]
-    use super::proxy::{ProxyError, clean_proxies, guard_proxy, proxies_at_work, proxy, try_interception};
+    use super::proxy::{
+        ProxyError, clean_proxies, guard_proxy, proxies_at_work, proxy, rules_left, try_interception,
+    };
     #[pymodule_export]
     use super::reference::{
         bearers, flat_profiles, metric_definitions, params, profiles, rrc_profiles, schema, version,

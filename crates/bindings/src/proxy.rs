@@ -1,13 +1,15 @@
 //! The split proxy for real traffic: one function, which returns when a signal has ended it.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_proxy::{
-    Effective, IfDead, Interception, Least, Manner, Options, Selection, Slot, Started, Summary, at_work,
-    clean, lay_down,
+    Effective, IfDead, Interception, Least, Manner, Options, Policy, Selection, Slot, Started, Summary,
+    at_work, clean, lay_down, left_behind,
 };
 
 use crate::errors::NO_PANIC;
@@ -19,11 +21,11 @@ pyo3::create_exception!(
     "There is no proxy; ``error.status`` is what to exit with."
 );
 
-/// Relays TCP connections until SIGTERM, SIGINT or SIGHUP, by options as they are typed: pairs of a name and a value.
+/// Relays TCP connections until SIGTERM or SIGINT, by options as they are typed: pairs of a name and a value.
 ///
 /// `started` is told, as a dictionary, what there is when clients can connect. What is returned has sums of all connections.
-/// With `guard` the parent process, of this number, undoes what was set up in the kernel's network, and this one keeps the
-/// least of rights.
+/// With `guard`, the descriptor of a pipe that the parent process holds open, the parent undoes what was set up in the
+/// kernel's network, and this one keeps the least of rights.
 #[pyfunction]
 #[pyo3(signature = (options, started, *, guard=None), text_signature = "(options, started, *, guard=None)")]
 pub fn proxy(
@@ -33,6 +35,9 @@ pub fn proxy(
     guard: Option<i32>,
 ) -> PyResult<Py<PyDict>> {
     let raised = Mutex::new(None);
+    // Opened again, so that the descriptor that Python knows stays Python's.
+    let guard =
+        guard.map(|guard| File::open(format!("/proc/self/fd/{guard}")).map(OwnedFd::from)).transpose()?;
     let outcome = py.detach(|| {
         umts_proxy::run(Options::from_pairs(&options)?, guard, |about| {
             *raised.lock().expect(NO_PANIC) = tell(&started, about).err();
@@ -52,10 +57,18 @@ pub fn guard_proxy() -> PyResult<()> {
 }
 
 /// Removes what proxies left in this network when they were killed, with `keep_refusals` but for tables that refuse what no
-/// proxy takes: how many things. It takes root.
+/// proxy takes: how many things, and how many proxies have something there still. With `waits`, proxies that are about to
+/// end are waited for, for a while at most. It takes root.
 #[pyfunction]
-pub fn clean_proxies(keep_refusals: bool) -> PyResult<usize> {
-    Ok(clean(keep_refusals)?)
+pub fn clean_proxies(py: Python<'_>, keep_refusals: bool, waits: bool) -> PyResult<(usize, usize)> {
+    let cleaned = py.detach(|| clean(keep_refusals, waits))?;
+    Ok((cleaned.removed, cleaned.held))
+}
+
+/// Policy rules that proxies left in this network when they were killed.
+#[pyfunction]
+pub fn rules_left() -> PyResult<usize> {
+    Ok(left_behind()?)
 }
 
 /// Proxies that intercept connections in this network.
@@ -67,7 +80,12 @@ pub fn proxies_at_work() -> PyResult<usize> {
 /// Sets up an interception in this network, and undoes it: whether the kernel can.
 #[pyfunction]
 pub fn try_interception(py: Python<'_>, device: String) -> PyResult<()> {
-    let selection = Selection { devices: vec![device], ports: Vec::new(), if_dead: IfDead::Pass };
+    let selection = Selection {
+        devices: vec![device],
+        ports: Vec::new(),
+        if_dead: IfDead::Pass,
+        policy: Policy::default(),
+    };
     Interception::new(Arc::new(Slot::free()?), &selection, 1).map(drop).map_err(|error| failure(py, &error))
 }
 
@@ -86,6 +104,7 @@ fn tell(started: &Py<PyAny>, about: &Started) -> PyResult<()> {
         told.set_item("metrics", about.metrics.map(|address| address.to_string()))?;
         told.set_item("connections", about.room.connections)?;
         told.set_item("buffer", about.room.buffer)?;
+        told.set_item("notices", &about.notices)?;
         for (name, side) in ["client", "server"].into_iter().zip(&about.sides) {
             told.set_item(name, of_side(py, side)?)?;
         }

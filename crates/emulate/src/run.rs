@@ -147,6 +147,7 @@ pub fn emulate(
         let begun = children.begin(program).map_err(system("cannot run the program of a UE"))?;
         others.ues.push(begun);
     }
+    let waited_for = if programs.waits { others.ues.clone() } else { Vec::new() };
     let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host { .. }));
     let exchange = Exchange::new(behind, every_address, setting.cargo.clone());
     let mut live = Live {
@@ -154,6 +155,9 @@ pub fn emulate(
         exchange,
         children,
         command,
+        waited_for,
+        interrupts_before: None,
+        end: Time::ZERO,
         told_gone: 0,
         notice,
         recording,
@@ -161,7 +165,7 @@ pub fn emulate(
         released: Lateness::new(limit),
     };
     let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
-    let mut results = ready.run(&mut live, meter, |live| &live.exchange)?;
+    let mut results = ready.run(&mut live, meter, |live| live.end.max(live.exchange.last_entry))?;
     let cpu = cpu_time().map_err(system("cannot read the clock"))? - cpu_before;
     if let Some(recording) = live.recording.take() {
         results
@@ -244,7 +248,8 @@ pub fn replay(
     let exchange = Exchange::new(behind, has_every_address(behind, has_internet), setting.cargo.clone());
     let mut outside = Replay::new(arrivals, end, exchange);
     let ready = setting.make()?;
-    let results = ready.run(&mut outside, &mut |_| ControlFlow::Continue(()), |replay| &replay.exchange)?;
+    let end_of = |replay: &Replay| replay.end.max(replay.exchange.last_entry);
+    let results = ready.run(&mut outside, &mut |_| ControlFlow::Continue(()), end_of)?;
     Ok((results, outside.exchange.counts(Frames::default())))
 }
 
@@ -332,7 +337,7 @@ impl Ready {
         self,
         outside: &mut O,
         meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
-        exchange_of: impl Fn(&O) -> &Exchange,
+        end_of: impl Fn(&O) -> Time,
     ) -> Result<Results, EmulationError> {
         let Ready { mut network, mut queue, mut recorders } = self;
         let mut progress = |now: Time, recorders: &mut Recorders<Watch>| {
@@ -340,8 +345,8 @@ impl Ready {
             ControlFlow::Continue(now + METER_EVERY)
         };
         let stopped = drive(&mut network, &mut queue, outside, &mut recorders, &mut progress).is_break();
-        // A packet may have come in after the last event.
-        let end = queue.now().max(exchange_of(outside).last_entry);
+        // The command may have ended, and a packet may have come in, after the last event.
+        let end = queue.now().max(end_of(outside));
         if stopped {
             return Err(EmulationError::Stopped);
         }

@@ -3,6 +3,7 @@
 //! A table may be *owned*: the kernel removes it with the socket that made it, however the process ends.
 
 use std::io;
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
 use netlink_sys::protocols::NETLINK_NETFILTER;
@@ -18,15 +19,22 @@ const NEW_TABLE: u16 = 0;
 const GET_TABLE: u16 = 1;
 const DELETE_TABLE: u16 = 2;
 const NEW_CHAIN: u16 = 3;
+const GET_CHAIN: u16 = 4;
 const NEW_RULE: u16 = 6;
+const GET_RULE: u16 = 7;
+const NEW_SET: u16 = 9;
 const TABLE_OWNED: u32 = 2;
+/// Hook of packets that are forwarded.
+const FORWARD: u32 = 2;
 const REGISTER: u32 = 1;
 const VERDICT: u32 = 0;
 
 const REQUEST: u16 = 1;
 const ACKNOWLEDGE: u16 = 4;
 const DUMP: u16 = 0x300;
+const EXCLUSIVE: u16 = 0x200;
 const CREATE: u16 = 0x400;
+const APPEND: u16 = 0x800;
 const NESTED: u16 = 0x8000;
 
 /// linux/netlink.h: kinds of answers.
@@ -40,6 +48,8 @@ pub enum Family {
     Inet = 1,
     /// Of IPv4.
     Ipv4 = 2,
+    /// Of IPv6.
+    Ipv6 = 10,
 }
 
 /// Where rules stand: the number of the hook and the priority there.
@@ -57,6 +67,31 @@ pub struct Chain {
 
 /// One step of a rule: its name and what it is told.
 pub type Expression = (&'static str, Vec<u8>);
+
+/// A rule of a chain.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Shown by `nft list`; at most 254 bytes.
+    pub comment: &'static str,
+    /// Its conditions, then what it does.
+    pub steps: Vec<Expression>,
+}
+
+impl Rule {
+    /// A rule of these parts, in their order.
+    pub fn new(comment: &'static str, parts: &[&[Expression]]) -> Self {
+        Rule { comment, steps: parts.concat() }
+    }
+}
+
+/// A set of ports that rules fill, whose elements expire. All 65,536 ports fit.
+#[derive(Debug, Clone, Copy)]
+pub struct PortSet {
+    /// Its name in the table.
+    pub name: &'static str,
+    /// Milliseconds after its last use until an element expires.
+    pub timeout_ms: u64,
+}
 
 /// Keeps an owned table: it is gone with this value.
 #[derive(Debug)]
@@ -77,27 +112,53 @@ impl Table {
     pub fn new(name: &str, family: Family, is_owned: bool) -> Self {
         let mut table = Table { name: name.to_owned(), family, messages: Vec::new() };
         let flags = if is_owned { TABLE_OWNED } else { 0 };
-        table.add(NEW_TABLE, &[text(1, name), number(2, flags)].concat());
+        table.add(NEW_TABLE, EXCLUSIVE, &[text(1, name), number(2, flags)].concat());
         table
     }
 
-    /// Adds a chain, and rules that are asked in this order.
-    pub fn chain(&mut self, chain: Chain, rules: &[Vec<Expression>]) {
+    /// Adds a chain. The kernel evaluates its rules in this order.
+    pub fn chain(&mut self, chain: Chain, rules: &[Rule]) {
         let hook = nested(4, &[number(1, chain.hook), number(2, chain.priority as u32)].concat());
-        self.add(NEW_CHAIN, &[text(1, &self.name), text(3, chain.name), hook, text(7, chain.kind)].concat());
+        let attributes = [text(1, &self.name), text(3, chain.name), hook, text(7, chain.kind)];
+        self.add(NEW_CHAIN, 0, &attributes.concat());
         for rule in rules {
             let expression =
                 |(name, data): &Expression| nested(1, &[text(1, name), nested(2, data)].concat());
-            let expressions: Vec<u8> = rule.iter().flat_map(expression).collect();
-            let rule = [text(1, &self.name), text(2, chain.name), nested(4, &expressions)].concat();
-            self.add(NEW_RULE, &rule);
+            let expressions: Vec<u8> = rule.steps.iter().flat_map(expression).collect();
+            let attributes = [
+                text(1, &self.name),
+                text(2, chain.name),
+                nested(4, &expressions),
+                attribute(7, &comment(rule.comment)),
+            ];
+            // Without this flag the kernel inserts each rule in front of the others.
+            self.add(NEW_RULE, APPEND, &attributes.concat());
         }
     }
 
-    fn add(&mut self, kind: u16, attributes: &[u8]) {
+    /// Adds a set, for rules of chains that are added afterwards.
+    pub fn port_set(&mut self, set: PortSet) {
+        /// Its elements expire; rules add them.
+        const FLAGS: u32 = 0x10 | 0x20;
+        /// How `nft list` shows the elements: as ports.
+        const PORT: u32 = 13;
+        let attributes = [
+            text(1, &self.name),
+            text(2, set.name),
+            number(3, FLAGS),
+            number(4, PORT),
+            number(5, 2),
+            nested(9, &number(1, 1 << 16)),
+            number(10, 1),
+            attribute(11, &set.timeout_ms.to_be_bytes()),
+        ];
+        self.add(NEW_SET, 0, &attributes.concat());
+    }
+
+    fn add(&mut self, kind: u16, flags: u16, attributes: &[u8]) {
         self.messages.push(message(
             SUBSYSTEM << 8 | kind,
-            REQUEST | CREATE,
+            REQUEST | CREATE | flags,
             self.family as u8,
             0,
             attributes,
@@ -107,7 +168,7 @@ impl Table {
     /// Makes it in the present namespace, whole or not at all.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's; also if there is a table of this name and family.
     pub fn make(self) -> io::Result<Owner> {
         commit(self.messages).map(|socket| Owner { _socket: socket })
     }
@@ -127,8 +188,46 @@ pub fn delete(name: &str, family: Family) -> io::Result<()> {
 /// # Errors
 /// The kernel's.
 pub fn tables(family: Family) -> io::Result<Vec<String>> {
+    let found = list(GET_TABLE, family, &[])?;
+    Ok(found.iter().filter_map(|table| string(table, 1)).collect())
+}
+
+/// The comments of the rules of a chain, in the order in which the kernel evaluates them. A rule
+/// without a comment gives an empty one.
+///
+/// # Errors
+/// The kernel's.
+pub fn comments(table: &str, chain: &str, family: Family) -> io::Result<Vec<String>> {
+    let rules = list(GET_RULE, family, &[text(1, table), text(2, chain)].concat())?;
+    let is_of_chain = |rule: &&Vec<u8>| {
+        string(rule, 1).as_deref() == Some(table) && string(rule, 2).as_deref() == Some(chain)
+    };
+    Ok(rules.iter().filter(is_of_chain).map(|rule| comment_of(rule).unwrap_or_default()).collect())
+}
+
+/// The chains of this namespace that see forwarded packets, as `inet TABLE CHAIN`.
+///
+/// # Errors
+/// The kernel's.
+pub fn forward_chains() -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for (family, name) in [(Family::Inet, "inet"), (Family::Ipv4, "ip"), (Family::Ipv6, "ip6")] {
+        for chain in list(GET_CHAIN, family, &[])? {
+            let hook = find(&chain, 4).and_then(|hook| find(hook, 1)).and_then(|hook| hook.first_chunk());
+            if hook.copied().map(u32::from_be_bytes) == Some(FORWARD)
+                && let (Some(table), Some(chain)) = (string(&chain, 1), string(&chain, 3))
+            {
+                found.push(format!("{name} {table} {chain}"));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The attributes of each object of a kind.
+fn list(kind: u16, family: Family, attributes: &[u8]) -> io::Result<Vec<Vec<u8>>> {
     let socket = open()?;
-    socket.send(&message(SUBSYSTEM << 8 | GET_TABLE, REQUEST | DUMP, family as u8, 0, &[]), 0)?;
+    socket.send(&message(SUBSYSTEM << 8 | kind, REQUEST | DUMP, family as u8, 0, attributes), 0)?;
     let mut found = Vec::new();
     loop {
         let (answer, _) = socket.recv_from_full()?;
@@ -137,7 +236,7 @@ pub fn tables(family: Family) -> io::Result<Vec<String>> {
             match kind {
                 DONE => return Ok(found),
                 ERROR => return Err(error(rest).unwrap_or_else(cut_off)),
-                _ => found.extend(rest.get(20..length).and_then(name_of)),
+                _ => found.extend(rest.get(20..length).map(<[u8]>::to_vec)),
             }
             rest = &rest[length.next_multiple_of(4).min(rest.len())..];
         }
@@ -151,17 +250,37 @@ fn head(octets: &[u8]) -> Option<(usize, u16)> {
     (16..=octets.len()).contains(&length).then_some((length, kind))
 }
 
-/// The attribute of kind 1, as text.
-fn name_of(mut attributes: &[u8]) -> Option<String> {
+/// The value of the first attribute of a kind.
+fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(u16::from_ne_bytes(attributes.get(..2)?.try_into().ok()?));
         let kind = u16::from_ne_bytes(attributes.get(2..4)?.try_into().ok()?);
-        if kind == 1 {
-            let name = attributes.get(4..length)?.split(|&octet| octet == 0).next()?;
-            return Some(String::from_utf8_lossy(name).into_owned());
+        if kind & !NESTED == wanted {
+            return attributes.get(4..length);
         }
         attributes = attributes.get(length.max(4).next_multiple_of(4)..)?;
     }
+}
+
+/// An attribute that is text, up to its terminating zero.
+fn string(attributes: &[u8], kind: u16) -> Option<String> {
+    let text = find(attributes, kind)?.split(|&octet| octet == 0).next()?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+/// A comment as `nft` stores it among a rule's user data: kind 0, length, text, a zero.
+fn comment(text: &str) -> Vec<u8> {
+    let mut bytes = vec![0, text.len() as u8 + 1];
+    bytes.extend(text.as_bytes());
+    bytes.push(0);
+    bytes
+}
+
+/// The comment of a rule whose user data begin with one.
+fn comment_of(rule: &[u8]) -> Option<String> {
+    let [0, length, rest @ ..] = find(rule, 7)? else { return None };
+    let text = rest.get(..usize::from(*length).checked_sub(1)?)?;
+    Some(String::from_utf8_lossy(text).into_owned())
 }
 
 fn open() -> io::Result<Socket> {
@@ -203,7 +322,7 @@ fn cut_off() -> io::Error {
 pub mod steps {
     use super::*;
 
-    const IPV4_HEADER: u32 = 1;
+    const NETWORK_HEADER: u32 = 1;
     const TCP_HEADER: u32 = 2;
     const EQUAL: u32 = 0;
     const NOT_EQUAL: u32 = 1;
@@ -212,6 +331,9 @@ pub mod steps {
     const CAME_BY: u32 = 4;
     const CARRIES: u32 = 16;
     const TCP: u8 = 6;
+    /// Of a packet: its version of IP, as a family; the user of its socket.
+    const VERSION: u32 = 15;
+    const USER: u32 = 10;
     /// By the destination: what the kernel's routes say of it.
     const DESTINATION: u32 = 2;
     const KIND_OF_ADDRESS: u32 = 3;
@@ -227,7 +349,7 @@ pub mod steps {
     pub fn is_from(prefix: &[u8]) -> [Expression; 2] {
         /// Of the source address in the header.
         const OFFSET: u32 = 12;
-        [payload(IPV4_HEADER, OFFSET, prefix.len()), compare(EQUAL, prefix)]
+        [payload(NETWORK_HEADER, OFFSET, prefix.len()), compare(EQUAL, prefix)]
     }
 
     /// It came by the device of this index.
@@ -249,11 +371,73 @@ pub mod steps {
 
     /// It is TCP and opens a connection.
     pub fn is_syn() -> [Expression; 3] {
-        /// SYN, of FIN, SYN, RST and ACK.
-        const FLAGS: [u8; 2] = [0x02, 0x17];
-        let data = |kind, octet: u8| nested(kind, &attribute(1, &[octet]));
-        let mask = [number(1, REGISTER), number(2, REGISTER), number(3, 1), data(4, FLAGS[1]), data(5, 0)];
-        [payload(TCP_HEADER, 13, 1), ("bitwise", mask.concat()), compare(EQUAL, &FLAGS[..1])]
+        flags(SYN)
+    }
+
+    /// It is TCP and accepts a connection.
+    pub fn is_syn_ack() -> [Expression; 3] {
+        flags(SYN | ACK)
+    }
+
+    /// It is TCP of a connection that is neither opening nor ending.
+    pub fn is_ack() -> [Expression; 3] {
+        flags(ACK)
+    }
+
+    const SYN: u8 = 0x02;
+    const ACK: u8 = 0x10;
+
+    /// Of FIN, SYN, RST and ACK it has these flags and no other.
+    fn flags(flags: u8) -> [Expression; 3] {
+        /// FIN, SYN, RST and ACK.
+        const MASK: u8 = 0x17;
+        [payload(TCP_HEADER, 13, 1), masked(&[MASK]), compare(EQUAL, &[flags])]
+    }
+
+    /// It is for an address that begins with the first `length` bits of this one.
+    pub fn is_to(network: IpAddr, length: u8) -> Vec<Expression> {
+        /// Of the destination in the header, by version.
+        const OFFSETS: [u32; 2] = [16, 24];
+        let (family, offset, address) = match network {
+            IpAddr::V4(network) => (Family::Ipv4, OFFSETS[0], network.octets().to_vec()),
+            IpAddr::V6(network) => (Family::Ipv6, OFFSETS[1], network.octets().to_vec()),
+        };
+        let mask = mask_of(length, address.len());
+        let prefix: Vec<u8> = address.iter().zip(&mask).map(|(octet, mask)| octet & mask).collect();
+        vec![
+            meta(VERSION),
+            compare(EQUAL, &[family as u8]),
+            payload(NETWORK_HEADER, offset, address.len()),
+            masked(&mask),
+            compare(EQUAL, &prefix),
+        ]
+    }
+
+    fn mask_of(length: u8, octets: usize) -> Vec<u8> {
+        let bits = |octet: usize| usize::from(length).saturating_sub(8 * octet).min(8) as u32;
+        (0..octets).map(|octet| !u8::MAX.checked_shr(bits(octet)).unwrap_or(0)).collect()
+    }
+
+    /// It has this mark.
+    pub fn has_mark(value: u32) -> [Expression; 2] {
+        [meta(MARK), compare(EQUAL, &value.to_ne_bytes())]
+    }
+
+    /// It was sent by a socket. The kernel sends SYN cookies without one.
+    pub fn has_socket() -> [Expression; 1] {
+        [meta(USER)]
+    }
+
+    /// Its destination port is in a set.
+    pub fn is_for_port_in(set: &PortSet) -> [Expression; 2] {
+        [payload(TCP_HEADER, 2, 2), ("lookup", [text(1, set.name), number(2, REGISTER)].concat())]
+    }
+
+    /// Adds its source port to a set, or renews it there.
+    pub fn note_source_port(set: &PortSet) -> [Expression; 2] {
+        const UPDATE: u32 = 1;
+        let into = [text(1, set.name), number(3, UPDATE), number(4, REGISTER)];
+        [payload(TCP_HEADER, 0, 2), ("dynset", into.concat())]
     }
 
     /// It is not for one host beyond this one.
@@ -317,6 +501,14 @@ pub mod steps {
         ("fib", [number(1, REGISTER), number(2, KIND_OF_ADDRESS), number(3, DESTINATION)].concat())
     }
 
+    fn masked(mask: &[u8]) -> Expression {
+        let data = |kind, octets: &[u8]| nested(kind, &attribute(1, octets));
+        let zeros = vec![0; mask.len()];
+        let length = number(3, mask.len() as u32);
+        let parts = [number(1, REGISTER), number(2, REGISTER), length, data(4, mask), data(5, &zeros)];
+        ("bitwise", parts.concat())
+    }
+
     fn compare(how: u32, value: &[u8]) -> Expression {
         ("cmp", [number(1, REGISTER), number(2, how), nested(3, &attribute(1, value))].concat())
     }
@@ -359,4 +551,96 @@ fn text(kind: u16, text: &str) -> Vec<u8> {
 
 fn number(kind: u16, number: u32) -> Vec<u8> {
     attribute(kind, &number.to_be_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sched::{CloneFlags, unshare};
+
+    use super::*;
+
+    /// Runs `action` on a thread in a network namespace of its own; `None` where this user may make none.
+    fn in_own_network<R: Send + 'static>(action: impl FnOnce() -> R + Send + 'static) -> Option<R> {
+        let thread = std::thread::spawn(move || unshare(CloneFlags::CLONE_NEWNET).ok().map(|()| action()));
+        thread.join().expect("the action does not panic")
+    }
+
+    const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
+
+    #[test]
+    fn the_kernel_lists_rules_in_the_order_in_which_they_were_given() {
+        let listed = in_own_network(|| {
+            let mut table = Table::new("order", Family::Inet, true);
+            let rule = |comment| Rule::new(comment, &[&steps::is_tcp(), &steps::accept()]);
+            table.chain(CHAIN, &["first", "second", "third"].map(rule));
+            let _owner = table.make()?;
+            comments("order", CHAIN.name, Family::Inet)
+        });
+        if let Some(listed) = listed {
+            assert_eq!(listed.expect("a kernel with nftables"), ["first", "second", "third"]);
+        }
+    }
+
+    #[test]
+    fn a_table_is_made_once_and_is_gone_with_its_owner() {
+        let found = in_own_network(|| {
+            let make = || Table::new("once", Family::Inet, true).make();
+            let owner = make()?;
+            let again = make().map(drop);
+            let during = tables(Family::Inet)?;
+            drop(owner);
+            io::Result::Ok((again.is_err(), during, tables(Family::Inet)?))
+        });
+        if let Some(found) = found {
+            assert_eq!(found.expect("a kernel with nftables"), (true, vec!["once".to_owned()], vec![]));
+        }
+    }
+
+    #[test]
+    fn chains_that_see_forwarded_packets_are_found_and_no_others() {
+        let found = in_own_network(|| {
+            let mut table = Table::new("host", Family::Ipv4, true);
+            table.chain(CHAIN, &[]);
+            table.chain(Chain { name: "forward", kind: "filter", hook: FORWARD, priority: 0 }, &[]);
+            let _owner = table.make()?;
+            forward_chains()
+        });
+        if let Some(found) = found {
+            assert_eq!(found.expect("a kernel with nftables"), ["ip host forward"]);
+        }
+    }
+
+    #[test]
+    fn every_step_is_accepted_by_the_kernel() {
+        let made = in_own_network(|| {
+            const SET: PortSet = PortSet { name: "ports", timeout_ms: 1000 };
+            let mut table = Table::new("steps", Family::Inet, true);
+            table.port_set(SET);
+            let networks =
+                [("a", "192.0.2.0", 24), ("b", "0.0.0.0", 0), ("c", "2001:db8::", 33), ("d", "::1", 128)];
+            for (name, network, length) in networks {
+                let to = steps::is_to(network.parse().expect("an address"), length);
+                let chain = Chain { name, ..CHAIN };
+                table.chain(chain, &[Rule::new("to", &[&to, &steps::accept()])]);
+            }
+            let noted = [&steps::is_syn_ack()[..], &steps::has_socket(), &steps::note_source_port(&SET)];
+            let known = [&steps::is_ack()[..], &steps::is_for_port_in(&SET), &steps::has_mark(7)];
+            let chain = Chain { name: "output", hook: 3, priority: 0, ..CHAIN };
+            table.chain(chain, &[Rule::new("noted", &noted), Rule::new("known", &known)]);
+            table.make().map(drop)
+        });
+        if let Some(made) = made {
+            made.expect("a kernel with nftables");
+        }
+    }
+
+    #[test]
+    fn attributes_that_are_cut_off_are_not_found() {
+        let whole = [text(1, "name"), number(2, 7)].concat();
+        assert_eq!(string(&whole, 1).as_deref(), Some("name"));
+        assert_eq!(find(&whole, 2), Some(&7_u32.to_be_bytes()[..]));
+        for end in 0..whole.len() {
+            assert_eq!(find(&whole[..end], 2), None, "{end}");
+        }
+    }
 }

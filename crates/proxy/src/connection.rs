@@ -2,14 +2,14 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use nix::libc::{EMFILE, ENFILE, ENOBUFS, ENOMEM};
+use nix::libc::{EADDRINUSE, EADDRNOTAVAIL, EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM};
 use serde_json::{Value, json};
 use socket2::SockRef;
 use tokio::io::Interest;
@@ -18,15 +18,15 @@ use tokio::time::timeout;
 
 use crate::asked::proxy_protocol::header;
 use crate::asked::request::{addresses, let_go, say, socks5};
-use crate::asked::socks5::reply_of;
+use crate::asked::socks5::{Target, reply_of};
 use crate::departure::{Departing, Departure, set_out};
-use crate::options::{Destination, is_of_this_host};
+use crate::options::{Destination, is_of_this_host, unmapped};
+use crate::policy::Policy;
 use crate::relay::ended::{Ended, Side};
 use crate::relay::tcp_info::Leg;
-use crate::relay::{Joined, relay};
+use crate::relay::{Joined, delivered, relay};
 use crate::sockets::law_of;
-
-use crate::worker::{Common, Worker, unmapped};
+use crate::worker::{Common, Worker};
 
 /// What is told of a connection when it is over, whichever way that comes about.
 pub struct Record {
@@ -36,8 +36,18 @@ pub struct Record {
     begun: SystemTime,
     since: Instant,
     connected: Option<Duration>,
+    sought: Sought,
     joined: Option<Arc<Joined>>,
     ended: Ended,
+}
+
+/// Where a client wants to go, as far as that is known.
+#[derive(Debug, Default)]
+struct Sought {
+    /// What the client asked for by SOCKS5.
+    asked: Option<String>,
+    /// The address that was tried last.
+    tried: Option<SocketAddr>,
 }
 
 /// Takes a client to its server.
@@ -60,7 +70,7 @@ fn at_once(common: &Common) -> Option<io::Result<Departing>> {
 async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option<io::Result<Departing>>) {
     let (worker, address) = (record.worker.clone(), record.client);
     // Apart, so that a connection does not keep room for its beginning as long as it lives.
-    let reaching = Box::pin(reach(&worker, &client, address, departing));
+    let reaching = Box::pin(reach(&worker, &client, address, departing, &mut record.sought));
     let reached = unless_broken(&client, reaching).await;
     match reached {
         Ok(Reached { server, address, departure: _departure }) => {
@@ -70,11 +80,15 @@ async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option
             worker.common.counts.joined(record.number, &joined);
             record.joined = Some(joined.clone());
             record.ended = relay(&joined, &worker.pipes, worker.common.bounds).await;
+            // What the kernel still has to deliver counts as long as memory is limited.
+            if record.ended == Ended::InOrder && worker.common.options.memory.is_some() {
+                record.ended = delivered(&joined, worker.common.bounds.idle).await;
+            }
         }
         Err(ended) => {
             record.ended = ended;
             // A client that was told why is to hear it: a reset would overtake the words.
-            if worker.common.options.destination == Destination::Socks5 && is_told(ended) {
+            if matches!(worker.common.options.destination, Destination::Socks5(_)) && is_told(ended) {
                 let_go(&client);
                 let _ = SockRef::from(&client).set_linger(None);
             }
@@ -84,7 +98,8 @@ async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option
 
 /// Whether SOCKS5 has a word for an end before the beginning.
 fn is_told(ended: Ended) -> bool {
-    matches!(ended, Ended::Refused | Ended::Unreachable | Ended::Exhausted | Ended::BadRequest)
+    use Ended::{BadRequest, Denied, Exhausted, Refused, Unreachable};
+    matches!(ended, Refused | Unreachable | Exhausted | Denied | BadRequest)
 }
 
 /// What comes of `action`, unless the client resets its connection before.
@@ -116,6 +131,7 @@ async fn reach(
     client: &TcpStream,
     address: SocketAddr,
     departing: Option<io::Result<Departing>>,
+    sought: &mut Sought,
 ) -> Result<Reached, Ended> {
     let common = &*worker.common;
     let own = || match client.local_addr() {
@@ -126,23 +142,22 @@ async fn reach(
     if is_itself()? {
         return Err(Ended::Loop);
     }
-    let is_asked = common.options.destination == Destination::Socks5;
-    let patience = common.options.connect_timeout;
     let reached = match &common.options.destination {
-        Destination::Fixed(servers) => first_of(common, servers, None, departing).await,
+        Destination::Fixed(servers) => first_of(common, servers, None, departing, sought).await,
         Destination::Original(_) => {
             let own = own()?;
             if own.port() == common.listen.port() && is_of_this_host(own.ip()) {
                 return Err(Ended::Loop);
             }
-            first_of(common, &[own], Some(address), None).await
+            first_of(common, &[own], Some(address), None, sought).await
         }
-        Destination::Socks5 => {
-            let target = timeout(patience, socks5(client)).await.unwrap_or(Err(Ended::BadRequest))?;
-            match timeout(patience, addresses(target, &worker.asking)).await {
-                Ok(Ok(servers)) => first_of(common, &servers, None, None).await,
-                Ok(Err(error)) => Err(error),
-                Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        Destination::Socks5(policy) => {
+            let asking = timeout(common.options.connect_timeout, socks5(client)).await;
+            let target = asking.unwrap_or(Err(Ended::BadRequest))?;
+            sought.asked = Some(target.to_string());
+            match permitted(worker, policy, address, target).await {
+                Ok(servers) => first_of(common, &servers, None, None, sought).await,
+                Err(error) => Err(error),
             }
         }
     };
@@ -150,16 +165,36 @@ async fn reach(
     if is_itself()? {
         return Err(Ended::Loop);
     }
-    if is_asked {
+    if matches!(common.options.destination, Destination::Socks5(_)) {
         let words = reply_of(reached.as_ref().map(drop));
         say(client, &words).await.map_err(|error| Ended::of_error(Side::Client, &error))?;
     }
-    let reached = reached.map_err(|error| failure(&error))?;
+    let reached = reached.map_err(|error| failure(&error, sought.tried))?;
     if common.options.tells_client {
         let words = header(address, own()?);
         say(&reached.server, &words).await.map_err(|error| Ended::of_error(Side::Server, &error))?;
     }
     Ok(reached)
+}
+
+/// The addresses of what a client asked for, as far as it may reach them.
+async fn permitted(
+    worker: &Worker,
+    policy: &Policy,
+    client: SocketAddr,
+    target: Target,
+) -> io::Result<Vec<SocketAddr>> {
+    let patience = worker.common.options.connect_timeout;
+    let asking = timeout(patience, addresses(target, &worker.asking)).await;
+    let mut found = asking.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    // A name too may stand for no address.
+    found.retain(|address| !address.ip().to_canonical().is_unspecified());
+    let is_any = !found.is_empty();
+    found.retain(|address| policy.permits(client.ip(), *address));
+    match found.is_empty() && is_any {
+        true => Err(io::ErrorKind::PermissionDenied.into()),
+        false => Ok(found),
+    }
 }
 
 /// A connection to the first of these that answers. To the very first one somebody may be on the way.
@@ -168,9 +203,11 @@ async fn first_of(
     servers: &[SocketAddr],
     client: Option<SocketAddr>,
     mut departing: Option<io::Result<Departing>>,
+    sought: &mut Sought,
 ) -> io::Result<Reached> {
     let mut found = io::Error::from(io::ErrorKind::HostUnreachable);
     for &address in servers {
+        sought.tried = Some(address);
         let departing = departing.take();
         let departing =
             departing.unwrap_or_else(|| set_out(address, &common.server, &common.outgoing, client));
@@ -184,12 +221,22 @@ async fn first_of(
     Err(found)
 }
 
-fn failure(error: &io::Error) -> Ended {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => Ended::Refused,
-        _ if matches!(error.raw_os_error(), Some(EMFILE | ENFILE | ENOBUFS | ENOMEM)) => Ended::Exhausted,
+fn failure(error: &io::Error, tried: Option<SocketAddr>) -> Ended {
+    match (error.kind(), error.raw_os_error()) {
+        (io::ErrorKind::PermissionDenied, None) => Ended::Denied,
+        (io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset, _) => Ended::Refused,
+        (_, Some(EMFILE | ENFILE | ENOBUFS | ENOMEM | EADDRINUSE | EAGAIN)) => Ended::Exhausted,
+        // Also of a host that has no address from which this one could be reached.
+        (_, Some(EADDRNOTAVAIL)) if tried.is_some_and(has_own_address_for) => Ended::Exhausted,
         _ => Ended::Unreachable,
     }
+}
+
+/// Whether this host has an address from which another one can be reached. UDP has ports of its own, and sends nothing
+/// to find out.
+fn has_own_address_for(to: SocketAddr) -> bool {
+    let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
+    UdpSocket::bind(any).and_then(|socket| socket.connect(to)).is_ok()
 }
 
 impl Record {
@@ -197,12 +244,19 @@ impl Record {
     pub fn new(worker: Arc<Worker>, client: SocketAddr) -> Self {
         let number = worker.common.counts.accepted();
         let (begun, since) = (SystemTime::now(), Instant::now());
-        Record { worker, number, client, begun, since, connected: None, joined: None, ended: Ended::Stopped }
+        let (connected, sought, joined) = Default::default();
+        Record { worker, number, client, begun, since, connected, sought, joined, ended: Ended::Stopped }
     }
 
     /// It is over without having begun.
     pub fn end(mut self, ended: Ended) {
         self.ended = ended;
+    }
+
+    /// The server's address; of one that was not reached the one that was tried last, or its name.
+    fn server(&self) -> Option<String> {
+        let reached = self.joined.as_ref().map(|joined| joined.server_address);
+        reached.or(self.sought.tried).map(|address| address.to_string()).or_else(|| self.sought.asked.clone())
     }
 
     fn line(&self, legs: [Option<Leg>; 2]) -> Value {
@@ -221,7 +275,8 @@ impl Record {
             "connection": self.number,
             "begun_s": self.begun.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs_f64()),
             "client": self.client.to_string(),
-            "server": joined.map(|joined| joined.server_address.to_string()),
+            "server": self.server(),
+            "asked": self.sought.asked,
             "ended": self.ended.name(),
             "duration_s": self.since.elapsed().as_secs_f64(),
             "setup_s": self.connected.map(|time| time.as_secs_f64()),
@@ -256,5 +311,23 @@ impl Drop for Record {
             log.add(&self.line(legs));
         }
         self.worker.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_that_are_used_up_are_not_a_way_that_is_not_there() {
+        let of = |code| io::Error::from_raw_os_error(code);
+        let local = Some("127.0.0.1:80".parse().unwrap());
+        assert_eq!(failure(&of(EADDRNOTAVAIL), local), Ended::Exhausted);
+        assert_eq!(failure(&of(EADDRINUSE), local), Ended::Exhausted);
+        assert_eq!(failure(&of(EMFILE), None), Ended::Exhausted);
+        // No host has an address from which it could reach a group as one host.
+        assert_eq!(failure(&of(nix::libc::ENETUNREACH), local), Ended::Unreachable);
+        assert_eq!(failure(&io::ErrorKind::PermissionDenied.into(), local), Ended::Denied);
+        assert_eq!(failure(&of(nix::libc::EACCES), local), Ended::Unreachable);
     }
 }

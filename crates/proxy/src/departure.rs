@@ -12,6 +12,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
+use crate::options::canonical;
 use crate::sockets::Told;
 
 /// The proxy's own connections that may come back to it, as those who accept them see them: where from, and where to.
@@ -84,6 +85,7 @@ pub fn set_out(
     known: &Arc<Outgoing>,
     client: Option<SocketAddr>,
 ) -> io::Result<Departing> {
+    let to = canonical(to);
     let socket = match client {
         None => open(to, server, None)?,
         Some(client) => open(to, server, Some(client)).or_else(|error| {
@@ -157,6 +159,23 @@ mod tests {
             );
             drop(departure);
             assert!(!known.are_any());
+        });
+    }
+
+    #[test]
+    fn the_proxy_knows_a_connection_to_itself_by_the_address_that_the_kernel_took() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let own = listener.local_addr().unwrap();
+            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
+            for ip in ["0.0.0.0", "::ffff:127.0.0.1", "::ffff:0.0.0.0"] {
+                let known = Arc::new(Outgoing::new(own.port()));
+                let to = SocketAddr::new(ip.parse().unwrap(), own.port());
+                let (_stream, departure) = set_out(to, &told, &known, None).unwrap().arrived().await.unwrap();
+                let (_accepted, client) = listener.accept().await.unwrap();
+                assert!(departure.is_some() && known.has(client, own), "{ip}");
+            }
         });
     }
 

@@ -11,6 +11,7 @@
 //! - `options`: what was typed, checked; `room`: how many connections that leaves room for.
 //! - `sockets`: what TCP is told at each side, and what it then does.
 //! - `interception`: connections for others, led here by the kernel.
+//! - `policy`: which destinations clients may reach; `notices`: what users should know at the start.
 //! - `departure`: connections to servers.
 //! - `relay`: two sockets joined; knows nothing of where they come from.
 //! - `asked`: what clients say of where they want to go, and what servers are told of clients.
@@ -25,7 +26,9 @@ mod connection;
 mod departure;
 mod error;
 mod interception;
+mod notices;
 mod options;
+mod policy;
 mod relay;
 mod room;
 mod run;
@@ -36,9 +39,11 @@ mod worker;
 
 pub use error::ProxyError;
 pub use interception::{
-    IfDead, Interception, Least, Manner, PathSettings, Selection, Slot, at_work, clean, lay_down,
+    Cleaned, IfDead, Interception, Least, Manner, PathSettings, Selection, Slot, at_work, clean, lay_down,
+    left_behind,
 };
 pub use options::Options;
+pub use policy::{Destinations, Network, Policy};
 pub use relay::ended::Ended;
 pub use room::Room;
 pub use run::{Started, Summary, run};

@@ -1,29 +1,35 @@
 //! The proxy as a whole: everything that can be refused is asked for first, then workers are started, and this thread
 //! waits for signals and answers whoever asks for metrics.
 
-use std::io::{self, Write};
+use std::future::{Future, poll_fn};
+use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use nix::unistd::getppid;
 use serde_json::json;
 use socket2::Socket;
+use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::departure::Outgoing;
 use crate::error::{ProxyError, system, wrong};
 use crate::interception::{Interception, Least, Manner, PathSettings, Paths, Slot, lay_down};
+use crate::notices::notices;
 use crate::options::{Destination, Options, SideOptions};
 use crate::relay::Bounds;
 use crate::room::{Room, raise_descriptors};
-use crate::signals::{Blocked, Signals};
+use crate::signals::{Blocked, Request, Signals};
 use crate::sockets::{Effective, Told, effective, listen, refusal};
 use crate::told::counts::Totals;
-use crate::told::log::{self, Log, Writer};
+use crate::told::log::{Log, Output, Writer};
 use crate::told::{metrics, page::page};
 use crate::worker::{Common, Stage, Worker};
 
@@ -38,6 +44,8 @@ pub struct Started {
     pub room: Room,
     /// What TCP does towards clients, and towards servers, as the kernel says it.
     pub sides: [Effective; 2],
+    /// What users should know of this configuration, in sentences.
+    pub notices: Vec<String>,
 }
 
 /// What is told at the end.
@@ -51,15 +59,16 @@ pub struct Summary {
     pub other_ports: u64,
 }
 
-/// Relays until it is told to end: by SIGTERM, SIGINT or SIGHUP connections are accepted no more and may go on for the
-/// time of `drain`; by a second one all end. `started` hears when clients can connect. With `guard` the parent process, of this
-/// number, undoes in the kernel's network what this one set up, whose rights are laid down; without its parent it ends.
+/// Relays until it is told to end: by SIGTERM or SIGINT connections are accepted no more and may go on for the
+/// time of `drain`; by a second one all end. SIGHUP has the log opened again. `started` is called when clients can connect.
+/// With `guard`, a pipe that the parent process holds open, the parent undoes in the kernel's network what this process set
+/// up, whose rights are dropped; when the parent has ended this process ends.
 ///
 /// # Errors
 /// [`ProxyError::Wrong`] if something that was asked for is not to be had here; nothing has run. Otherwise the system's.
 pub fn run(
     options: Options,
-    guard: Option<i32>,
+    guard: Option<OwnedFd>,
     started: impl FnOnce(&Started),
 ) -> Result<Summary, ProxyError> {
     // Before any thread is started: they are to be interrupted by none of them.
@@ -84,12 +93,10 @@ pub fn run(
         _ => None,
     };
     let out = options.log.as_deref().map(open_log).transpose()?;
-    if let Some(guard) = guard {
-        lay_down(Least::Addresses).map_err(system("cannot lay down rights"))?;
-        // It may have ended before this process was to end with it.
-        if getppid().as_raw() != guard {
-            return Err(wrong("whoever was to undo what is set up here has ended"));
-        }
+    // Before rights are dropped: it takes some to look at the host's firewall.
+    let notices = notices(&options.destination, address);
+    if guard.is_some() {
+        lay_down(Least::Addresses).map_err(system("cannot drop rights"))?;
     }
     let (log, writer) = out.map(Log::new).unzip();
     let signals = signals.heard().map_err(system("cannot wait for signals"))?;
@@ -98,6 +105,7 @@ pub fn run(
         metrics: metrics.as_ref().and_then(|listener| listener.local_addr().ok()),
         room,
         sides,
+        notices,
     };
     let bounds = Bounds { chunk: room.chunk, idle: options.idle_timeout };
     let (open, counts) = Default::default();
@@ -111,7 +119,7 @@ pub fn run(
         log.add(&beginning(&about));
     }
     started(&about);
-    let ended = attend(&common, metrics, signals, &tell, &workers);
+    let ended = attend(&common, metrics, guard, signals, &tell, &workers);
     let _ = tell.send(Stage::Over);
     for worker in workers {
         worker
@@ -119,9 +127,9 @@ pub fn run(
             .unwrap_or_else(|_| Err(io::Error::other("a worker failed")))
             .map_err(system("a worker ended"))?;
     }
-    ended?;
     drop((interception, paths));
-    finish(common, writer)
+    let summary = finish(common, writer)?;
+    ended.map(|()| summary)
 }
 
 /// Numbers in the kernel's network, if anything is to be set up there.
@@ -130,7 +138,14 @@ fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
     if !has_paths && !matches!(options.destination, Destination::Original(_)) {
         return Ok(None);
     }
-    let refused = |error: io::Error| wrong(format!("the kernel's network cannot be told anything: {error}"));
+    let what = match has_paths {
+        true => "initial_window and min_rto belong to routes, which are root's to make",
+        false => "--transparent takes root, to lead connections here",
+    };
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::PermissionDenied => wrong(format!("{what} ({error}): run as root, or leave them out")),
+        _ => wrong(format!("what is set up in the kernel's network takes nftables ({error})")),
+    };
     Ok(Some(Arc::new(Slot::free().map_err(refused)?)))
 }
 
@@ -176,8 +191,8 @@ fn metrics_listener(at: SocketAddr) -> Result<std::net::TcpListener, ProxyError>
     Ok(listener)
 }
 
-fn open_log(path: &Path) -> Result<Box<dyn Write + Send>, ProxyError> {
-    log::open(path).map_err(|error| wrong(format!("--log {}: {error}", path.display())))
+fn open_log(path: &Path) -> Result<Output, ProxyError> {
+    Output::open(path).map_err(|error| wrong(format!("--log {}: {error}", path.display())))
 }
 
 fn start(
@@ -210,8 +225,8 @@ fn beginning(about: &Started) -> serde_json::Value {
         "metrics": about.metrics.map(|address| address.to_string()),
         "connections": about.room.connections,
         "buffer": about.room.buffer,
-        "client": side(&about.sides[0]),
-        "server": side(&about.sides[1]),
+        "client_side": side(&about.sides[0]),
+        "server_side": side(&about.sides[1]),
     })
 }
 
@@ -219,6 +234,7 @@ fn beginning(about: &Started) -> serde_json::Value {
 fn attend(
     common: &Arc<Common>,
     metrics: Option<std::net::TcpListener>,
+    guard: Option<OwnedFd>,
     mut signals: Signals,
     tell: &watch::Sender<Stage>,
     workers: &[JoinHandle<io::Result<()>>],
@@ -235,35 +251,72 @@ fn attend(
                 page(&common.counts.totals(), open, common.room, common.outgoing.other_ports())
             }));
         }
-        signals.arrived.recv().await;
+        let guard = guard.map(pipe::Receiver::from_owned_fd).transpose().map_err(&failed)?;
+        let mut orphaned = pin!(until_ended(guard));
+        until_either(end_requested(&mut signals, common), orphaned.as_mut()).await?;
         let _ = tell.send(Stage::Draining);
-        let mut second = std::pin::pin!(signals.arrived.recv());
-        let mut late = std::pin::pin!(sleep(common.options.drain));
-        let mut tick = tokio::time::interval(std::time::Duration::from_millis(10));
-        std::future::poll_fn(|cx| {
-            let is_over = workers.iter().all(JoinHandle::is_finished);
-            let is_told = second.as_mut().poll(cx).is_ready();
-            while tick.poll_tick(cx).is_ready() {}
-            match is_over || is_told || late.as_mut().poll(cx).is_ready() {
-                true => std::task::Poll::Ready(()),
-                false => std::task::Poll::Pending,
-            }
-        })
-        .await;
-        Ok(())
+        let drained = async {
+            let mut second = pin!(end_requested(&mut signals, common));
+            let mut late = pin!(sleep(common.options.drain));
+            let mut tick = tokio::time::interval(Duration::from_millis(10));
+            poll_fn(|cx| {
+                let is_over = workers.iter().all(JoinHandle::is_finished);
+                let is_told = second.as_mut().poll(cx).is_ready();
+                while tick.poll_tick(cx).is_ready() {}
+                match is_over || is_told || late.as_mut().poll(cx).is_ready() {
+                    true => Poll::Ready(()),
+                    false => Poll::Pending,
+                }
+            })
+            .await;
+        };
+        until_either(drained, orphaned).await
     })
 }
 
+/// Waits for a signal that ends the proxy. Others have the log opened again.
+async fn end_requested(signals: &mut Signals, common: &Common) {
+    while let Some(Request::ReopenLog) = signals.arrived.recv().await {
+        if let Some(log) = &common.log {
+            log.reopen();
+        }
+    }
+}
+
+/// Waits until the other end of the pipe is closed; without one, for ever.
+async fn until_ended(pipe: Option<pipe::Receiver>) {
+    let Some(pipe) = pipe else { return std::future::pending().await };
+    loop {
+        let is_open = pipe.readable().await.is_ok();
+        match pipe.try_read(&mut [0; 16]) {
+            Err(error) if is_open && error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
+    }
+}
+
+/// Waits for `action`.
+///
+/// # Errors
+/// [`ProxyError::Orphaned`] if the guard ends before.
+async fn until_either(
+    action: impl Future<Output = ()>,
+    mut orphaned: Pin<&mut impl Future<Output = ()>>,
+) -> Result<(), ProxyError> {
+    let mut action = pin!(action);
+    poll_fn(|cx| match (action.as_mut().poll(cx), orphaned.as_mut().poll(cx)) {
+        (Poll::Ready(()), _) => Poll::Ready(Ok(())),
+        (Poll::Pending, Poll::Ready(())) => Poll::Ready(Err(ProxyError::Orphaned)),
+        (Poll::Pending, Poll::Pending) => Poll::Pending,
+    })
+    .await
+}
+
 fn finish(common: Arc<Common>, writer: Option<Writer>) -> Result<Summary, ProxyError> {
-    let summary = Summary {
-        totals: common.counts.totals(),
-        lost_lines: common.log.as_ref().map_or(0, Log::lost),
-        other_ports: common.outgoing.other_ports(),
-    };
+    let (totals, other_ports) = (common.counts.totals(), common.outgoing.other_ports());
     // The log ends with the last that writes to it.
     drop(common);
-    if let Some(writer) = writer {
-        writer.finish().map_err(system("cannot write the log"))?;
-    }
-    Ok(summary)
+    let lost_lines = writer.map(Writer::finish).transpose().map_err(system("cannot write the log"))?;
+    Ok(Summary { totals, lost_lines: lost_lines.unwrap_or(0), other_ports })
 }

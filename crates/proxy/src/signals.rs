@@ -1,5 +1,6 @@
-//! Signals that end the proxy, as messages.
+//! Signals to the proxy, as messages.
 
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -10,18 +11,30 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::pipe2;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// As long as this lives SIGTERM, SIGINT and SIGHUP interrupt nothing in this thread, nor in those that it starts.
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// SIGTERM, SIGINT; SIGHUP when the terminal is closed.
+    End,
+    /// SIGHUP otherwise.
+    ReopenLog,
+}
+
+const ENDS: [Signal; 2] = [Signal::SIGTERM, Signal::SIGINT];
+
+/// As long as this lives SIGTERM, SIGINT and SIGHUP interrupt nothing in this thread, nor in those that it starts. A signal
+/// that was ignored before, as `nohup` does it, stays ignored.
 #[derive(Debug)]
 pub struct Blocked {
     before: SigSet,
-    ends: SigSet,
+    wanted: SigSet,
 }
 
-/// Signals, heard.
+/// Signals that arrive.
 #[derive(Debug)]
 pub struct Signals {
     /// One message for each.
-    pub arrived: UnboundedReceiver<()>,
+    pub arrived: UnboundedReceiver<Request>,
     _wanted: OwnedFd,
     _blocked: Blocked,
 }
@@ -32,8 +45,10 @@ impl Blocked {
     /// # Errors
     /// The kernel's.
     pub fn new() -> io::Result<Self> {
-        let ends: SigSet = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].into_iter().collect();
-        Ok(Blocked { before: ends.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, ends })
+        let ignored = ignored(&fs::read_to_string("/proc/thread-self/status")?);
+        let is_heard = |signal: &Signal| ignored >> (*signal as u32 - 1) & 1 == 0;
+        let wanted: SigSet = ENDS.into_iter().chain([Signal::SIGHUP]).filter(is_heard).collect();
+        Ok(Blocked { before: wanted.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, wanted })
     }
 
     /// Starts the thread that waits for them.
@@ -41,10 +56,11 @@ impl Blocked {
     /// # Errors
     /// The kernel's.
     pub fn heard(self) -> io::Result<Signals> {
-        let queue = SignalFd::with_flags(&self.ends, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let queue = SignalFd::with_flags(&self.wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let (over, wanted) = pipe2(OFlag::O_CLOEXEC)?;
-        let (tell, arrived) = unbounded_channel();
-        std::thread::spawn(move || listen(&queue, &over, &tell));
+        let (sender, arrived) = unbounded_channel();
+        let had_terminal = has_terminal();
+        std::thread::spawn(move || listen(&queue, &over, &sender, had_terminal));
         Ok(Signals { arrived, _wanted: wanted, _blocked: self })
     }
 }
@@ -56,8 +72,19 @@ impl Drop for Blocked {
     }
 }
 
-/// Until nobody wants to know.
-fn listen(queue: &SignalFd, over: &OwnedFd, tell: &UnboundedSender<()>) {
+/// Signals that a process ignores, of its `/proc/PID/status`: bit n − 1 is signal n.
+fn ignored(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Whether this process has a controlling terminal. A terminal that is closed is none any more.
+fn has_terminal() -> bool {
+    OpenOptions::new().read(true).open("/dev/tty").is_ok()
+}
+
+/// Until the receiver is gone.
+fn listen(queue: &SignalFd, over: &OwnedFd, sender: &UnboundedSender<Request>, had_terminal: bool) {
     loop {
         let mut events =
             [PollFd::new(queue.as_fd(), PollFlags::POLLIN), PollFd::new(over.as_fd(), PollFlags::POLLIN)];
@@ -65,10 +92,26 @@ fn listen(queue: &SignalFd, over: &OwnedFd, tell: &UnboundedSender<()>) {
         if found.is_ok() && events[1].any() == Some(true) {
             return;
         }
-        while let Ok(Some(_)) = queue.read_signal() {
-            if tell.send(()).is_err() {
+        while let Ok(Some(signal)) = queue.read_signal() {
+            let is_hangup = signal.ssi_signo == Signal::SIGHUP as u32;
+            let reopens = is_hangup && !(had_terminal && !has_terminal());
+            let request = if reopens { Request::ReopenLog } else { Request::End };
+            if sender.send(request).is_err() {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read_from_the_status_of_a_process() {
+        let status = "Name:\tx\nSigBlk:\t0000000000000002\nSigIgn:\t0000000000001001\nSigCgt:\t0\n";
+        let ignored = ignored(status);
+        assert_eq!((ignored & 1, ignored >> (Signal::SIGINT as u32 - 1) & 1), (1, 0));
+        assert_eq!(super::ignored(""), 0);
     }
 }

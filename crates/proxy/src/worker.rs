@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::connection::{Record, serve};
 use crate::departure::Outgoing;
-use crate::options::Options;
+use crate::options::{Options, unmapped};
 use crate::relay::Bounds;
 use crate::relay::ended::Ended;
 use crate::relay::pipes::Pipes;
@@ -98,15 +98,18 @@ impl Worker {
             .max_blocking_threads(ASKING)
             .build()?;
         let worker = Arc::new(self);
-        runtime.block_on(async {
+        let ended = runtime.block_on(async {
             let listener = TcpListener::from_std(listener)?;
             until(&mut stage, Stage::Draining, accept_all(&worker, &listener)).await;
             worker.accept_pending(&listener)?;
             drop(listener);
             until(&mut stage, Stage::Over, worker.wait_until_empty()).await;
             Ok(())
-        })
-        // Whatever goes on ends here: its sockets linger for no time, so both peers get a reset.
+        });
+        // Whatever goes on ends here: its sockets linger for no time, so both peers get a reset. A thread that waits
+        // for a name server is not waited for.
+        runtime.shutdown_background();
+        ended
     }
 
     /// Takes a client in, or turns it away where there is no room.
@@ -188,11 +191,6 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
 /// Whether a client has reset its connection already: while it waited to be accepted.
 fn is_reset(client: &TcpStream) -> bool {
     !matches!(client.take_error(), Ok(None))
-}
-
-/// An IPv4 address as itself, though a socket for both versions shows it as one of IPv6.
-pub fn unmapped(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// Does something until it is done or the stage is reached.

@@ -55,9 +55,9 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
         raise UsageError("--repair is for a results folder: umts doctor FOLDER --repair")
     if clean:
         from umtslab import proxy
-        from umtslab.emulate import forwarding
+        from umtslab.emulate import control_groups, forwarding
 
-        for line in [*forwarding.clean(), *proxy.clean()] or ["nothing was left"]:
+        for line in [*forwarding.clean(), *control_groups.clean(), *proxy.clean()] or ["nothing was left"]:
             print(line)
         return 0
     if json:

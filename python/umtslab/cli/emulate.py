@@ -94,8 +94,18 @@ def _networks(group: Options) -> None:
 
 def _hosts(group: Options) -> None:
     add_values(group, "--ue", "COMMAND", "Another command, run by the shell in the next UE; may be repeated.")
+    add_flag(
+        group,
+        "--wait",
+        "The emulation ends when the command and the programs of all --ue have ended, and not with the "
+        "command alone. Ctrl-C after the command's end does not wait.",
+    )
     add_values(
-        group, "--server", "COMMAND", "A command run by the shell at the server side; may be repeated."
+        group,
+        "--server",
+        "COMMAND",
+        "A command run by the shell at the server side; may be repeated. A port that it takes is left to it "
+        "by the built-in HTTP server.",
     )
     add_value(
         group,
@@ -173,6 +183,7 @@ def emulate(
     bler: str | None,
     seed: int | None,
     ue: Sequence[str],
+    wait: bool,
     server: Sequence[str],
     tcp: str | None,
     proxy: str | None,
@@ -250,6 +261,7 @@ def emulate(
         record=record,
         strict=strict,
         keep_flows=keep_flows,
+        waits=wait,
         meter=not quiet,
         json=json,
         has_internet=internet,

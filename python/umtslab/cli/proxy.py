@@ -19,8 +19,9 @@ def options(parser: Parser) -> None:
         "half of the path. What is acknowledged to a sender here has not reached the receiver yet; whatever "
         "goes wrong, both sides get a reset, never what looks like the end of a short stream.",
         "SIGTERM or Ctrl-C: no new connections, those that are there may go on for --drain; a second one "
-        "ends all. Exit status: 0 ended in this way; 1 something failed meanwhile; 2 wrong usage, or this "
-        "host does not have what was asked for, and nothing has changed.",
+        "ends all. SIGHUP: the file of --log is opened again. Signals that were ignored at the start, as "
+        "by nohup, stay ignored. Exit status: 0 ended in this way; 1 something failed meanwhile; 2 wrong "
+        "usage, or this host does not have what was asked for, and nothing has changed.",
     )
     _ways(parser.add_argument_group("where from and where to"))
     _tcp(parser.add_argument_group("TCP, by side"))
@@ -33,15 +34,24 @@ def _ways(group: Options) -> None:
         group,
         "--listen",
         "ADDRESS",
-        "Where clients connect, as in 127.0.0.1:8080 or [::1]:8080; a port alone is every address "
-        "(default with --transparent: any port).",
+        "Where clients connect, as in 127.0.0.1:8080 or [::1]:8080; a port alone is every address, with "
+        "--socks5 127.0.0.1 (default with --transparent: any port).",
     )
     add_value(group, "--to", "HOST:PORT", "The server, whose addresses are tried in turn.")
     add_flag(
         group,
         "--socks5",
-        "Each client says where to, by SOCKS5 and without a password: listen where nobody else can connect.",
+        "Each client says where to, by SOCKS5 and without a password: listen where no other can connect, or "
+        "limit the destinations by --allow. Clients from other hosts do not reach this host's loopback.",
     )
+    for option, effect in (("--allow", "Only these destinations"), ("--deny", "Not these destinations")):
+        add_values(
+            group,
+            option,
+            "DESTINATIONS",
+            f"With --socks5 or --transparent: {effect}, as in 192.0.2.0/24,198.51.100.7:443,[2001:db8::]/32,"
+            ":8000-8100; may be repeated. --deny takes precedence.",
+        )
     add_flag(
         group,
         "--transparent",
@@ -122,7 +132,8 @@ def _told(group: Options) -> None:
         group,
         "--log",
         "FILE",
-        "Add a JSON object in a line for every connection that is over; - is standard output.",
+        "Add a JSON object in a line for every connection that is over; - is standard output. SIGHUP opens "
+        "FILE again, for logrotate.",
     )
     add_quiet(group, "Say nothing at the start and at the end.")
 
@@ -132,6 +143,8 @@ def proxy(
     listen: str | None,
     to: str | None,
     socks5: bool,
+    allow: Sequence[str],
+    deny: Sequence[str],
     transparent: bool,
     from_: str | None,
     ports: str | None,
@@ -159,6 +172,8 @@ def proxy(
         "listen": listen,
         "to": to,
         "socks5": "" if socks5 else None,
+        "allow": allow,
+        "deny": deny,
         "transparent": "" if transparent else None,
         "from": from_,
         "ports": ports,
@@ -215,7 +230,7 @@ def beginning(told: dict[str, Any]) -> list[str]:
     lines += [f"{side} side: {_side(told[side])}" for side in ("client", "server")]
     if told["metrics"] is not None:
         lines.append(f"metrics at http://{told['metrics']}/metrics")
-    return lines
+    return [*lines, *told["notices"]]
 
 
 def _side(told: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -34,8 +35,9 @@ PRIORITY = 50
 
 
 def main(arguments: list[str]) -> int:
-    """Emulate; `arguments` are the descriptors of the parent's pipe and of the session."""
-    parent, session_pipe = (int(word) for word in arguments)
+    """Emulate; `arguments` are two descriptors, the parent's pipe and the session, and control groups."""
+    parent, session_pipe = (int(word) for word in arguments[:2])
+    groups = arguments[2:]
     # Programs have no use for either.
     os.set_inheritable(parent, False)
     memory.forget(os.environ)
@@ -50,7 +52,7 @@ def main(arguments: list[str]) -> int:
     try:
         # Between given devices the command has the host's network, names included.
         _core.settle(None if session.wires else NAME_SERVER)
-        return _emulate(session, parent, servers, output)
+        return _emulate(session, parent, servers, groups, output)
     except _core.EmulationError as error:
         print(f"umts: {error}", file=sys.stderr)
         status: int = error.status
@@ -70,7 +72,9 @@ def _own_output() -> TextIO:
     return open(own, "w", encoding="utf-8")
 
 
-def _emulate(session: Session, parent: int, name_servers: list[str], output: TextIO | None) -> int:
+def _emulate(
+    session: Session, parent: int, name_servers: list[str], groups: list[str], output: TextIO | None
+) -> int:
     from umtslab.emulate.report import print_json, print_summary
     from umtslab.emulate.results import account, keep, measured, programs_own
     from umtslab.scenario import Scenario
@@ -81,7 +85,8 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
     # Damage in it was told of before the programs were started.
     with open_store(session.store, tell=lambda _: None) as store, store.draft() as draft:
         own_metrics = draft.folder / "program-metrics.json"
-        result = _run(session, scenario, parent, name_servers, draft, own_metrics)
+        world = _World(parent, name_servers, groups)
+        result = _run(session, scenario, world, draft, own_metrics)
         if result.abandoned:
             return EMULATION_FAILED
         became = account(result, _peak_memory())
@@ -93,7 +98,7 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
             # It cannot be made again: what it found is told, though there is no room for it.
             lost.append(f"the results are not kept: {reason(error)}")
     if session.meter:
-        print_summary(scenario, result, run, own)
+        print_summary(session, scenario, result, run, own)
     if output is not None:
         with output:
             print_json(became, run, output)
@@ -102,17 +107,25 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
     return EMULATION_FAILED if lost else _exit_status(session, result)
 
 
+@dataclass(frozen=True)
+class _World:
+    """What is around this process."""
+
+    parent: int
+    """The pipe of the process that wants the emulation."""
+    name_servers: list[str]
+    """Of the host."""
+    groups: list[str]
+    """Folders of its control groups, in which each place gets one."""
+
+
 def _run(
-    session: Session,
-    scenario: Scenario,
-    parent: int,
-    name_servers: list[str],
-    draft: Draft,
-    own_metrics: Path,
+    session: Session, scenario: Scenario, around: _World, draft: Draft, own_metrics: Path
 ) -> _core.EmulationResult:
     """The network with its programs, until the command ends."""
     labels = Labels()
-    world = walls.world(session, [*session.variables, (METRICS_VARIABLE, str(own_metrics))], labels)
+    variables = [*session.variables, (METRICS_VARIABLE, str(own_metrics))]
+    world = walls.world(session, variables, labels, around.groups)
     labels.start()
     try:
         with _real_time() as is_real_time, Meter(shown=session.meter) as meter:
@@ -120,12 +133,12 @@ def _run(
                 scenario.core,
                 session.seed,
                 world.command,
-                parent=parent,
+                parent=around.parent,
                 places=world.places,
                 ues=world.ues,
                 servers=world.servers,
-                internet=None if session.has_internet else _module("internet"),
-                resolver=_module("resolver", *name_servers) if session.has_internet else None,
+                internet=None if session.has_internet else _internet(session),
+                resolver=_module("resolver", *around.name_servers) if session.has_internet else None,
                 host_services=session.has_host_services,
                 tcp=list(session.tcp),
                 proxy=_proxy(session, draft),
@@ -133,6 +146,7 @@ def _run(
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
                 recording=str(draft.folder / RECORDING) if session.record else None,
                 real_time=is_real_time,
+                waits=session.waits,
                 keep_flows=session.keep_flows,
                 series=session.series,
                 # Always: metrics of the programs' TCP are those of the captures at both ends.
@@ -191,6 +205,11 @@ def _show_start(tcp: dict[str, str], proxy: list[dict[str, str]], changes: list[
     for side, whom in zip(proxy, ("servers", "users"), strict=False):
         print(describe(side, f"proxy, towards {whom}"), file=sys.stderr)
     sys.stderr.flush()
+
+
+def _internet(session: Session) -> list[str]:
+    """The built-in servers; they say it if they leave a port to a server of the user's."""
+    return _module("internet", *([] if session.meter else ["quiet"]))
 
 
 def _module(name: str, *words: str) -> list[str]:

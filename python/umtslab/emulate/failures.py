@@ -10,9 +10,6 @@ from umtslab.emulate.session import Session
 from umtslab.emulate.walls import server_labels, ue_label
 from umtslab.exit_status import EMULATION_FAILED
 
-NOT_RUN = (126, 127)
-"""What the shell exits with if a command cannot be executed, or is not there."""
-
 
 @dataclass(frozen=True)
 class Failure:
@@ -26,8 +23,8 @@ class Failure:
 def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
     """What went wrong before the command ended; what ran until then was ended with it, and is no failure.
 
-    A program in a UE is a part of the experiment: that it failed is what the emulation exits with. A server
-    may well be ended by a command that is through with it; one that never ran is wrong.
+    A program in a UE and a server are a part of the experiment: that one failed is what the emulation exits
+    with. A server that ended well may have been ended by a command that needs it no more.
     """
     found = [
         Failure(_told(ue_label(1 + number), words, status), status)
@@ -35,7 +32,7 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
         if status
     ]
     found += [
-        Failure(_told(label, words, status), status if status in NOT_RUN else 0)
+        Failure(_told(label, words, status), status)
         for label, words, status in zip(
             server_labels(len(session.servers)), session.servers, result.servers, strict=False
         )

@@ -5,6 +5,7 @@ Run in the namespace of the server side, where the kernel takes every address fo
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import ipaddress
 import socket
@@ -205,18 +206,39 @@ def _number(text: str, most: int) -> int:
     return int(text)
 
 
-def main() -> None:
-    """Serve until the process is ended; one line on standard output says when it begins."""
+def main(arguments: list[str]) -> None:
+    """Serve until the process is ended.
+
+    A line on standard output says when names are answered. A line on standard input then has it serve HTTP,
+    unless a server of the user's has the port, and another line on standard output says that this is done.
+    """
     for family, any_address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):
         listening = socket.socket(family, socket.SOCK_DGRAM)
         if family == socket.AF_INET6:
             listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         listening.bind((any_address, DNS_PORT))
         threading.Thread(target=serve_names, args=(listening,), daemon=True).start()
-    server = ObjectServer(("::", HTTP_PORT), Objects)
+    print("naming", flush=True)
+    sys.stdin.readline()
+    server = _http_server()
+    if server is None and "quiet" not in arguments:
+        print(f"port {HTTP_PORT} is that of a --server: the built-in one leaves it alone", file=sys.stderr)
     print("serving", flush=True)
-    server.serve_forever()
+    if server is None:
+        threading.Event().wait()
+    else:
+        server.serve_forever()
+
+
+def _http_server() -> ObjectServer | None:
+    """None if the port is taken."""
+    try:
+        return ObjectServer(("::", HTTP_PORT), Objects)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return None
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

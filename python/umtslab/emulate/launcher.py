@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from umtslab import _core
-from umtslab.emulate import forwarding, memory
+from umtslab.emulate import control_groups, forwarding, memory
 from umtslab.exit_status import EMULATION_FAILED
 
 
@@ -21,6 +21,11 @@ def main(arguments: list[str]) -> int:
     The network is ``own``, or the number of the process that has the host forward packets for this one.
     """
     parent, session, network = arguments
+    # Before the namespaces: the host's folders and process numbers are those of here.
+    groups = control_groups.create()
+    if control_groups.is_missing(groups):
+        told = "no control group can be made here: a program that is root may reach those of the host"
+        print(f"umts: {told}", file=sys.stderr)
     # Ctrl-C is for the command; what it makes of it decides when the emulation ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A terminal that is closed ends the user's process, and with it the emulator. This one has to set back
@@ -30,13 +35,15 @@ def main(arguments: list[str]) -> int:
         _core.leave_host(keep_network=network != "own")
     except OSError as error:
         print(f"umts: {error.strerror or error}", file=sys.stderr)
+        control_groups.remove(groups)
         return EMULATION_FAILED
     emulator = subprocess.Popen(
-        [sys.executable, "-m", "umtslab.emulate.emulator", parent, session],
+        [sys.executable, "-m", "umtslab.emulate.emulator", parent, session, *groups],
         pass_fds=(int(parent), int(session)),
         env=memory.with_large_pages(os.environ),
     )
     status = emulator.wait()
+    control_groups.remove(groups)
     if network != "own":
         forwarding.let_go(int(network))
     return EMULATION_FAILED if status < 0 else status

@@ -9,8 +9,9 @@ from typing import Any, TextIO
 
 from umtslab import _core
 from umtslab.emulate.network import dch_of
-from umtslab.emulate.session import RECORDING
+from umtslab.emulate.session import RECORDING, Session
 from umtslab.emulate.traffic import SIMULATED
+from umtslab.emulate.walls import ue_label
 from umtslab.run import Run
 from umtslab.scenario import Scenario
 
@@ -24,12 +25,17 @@ _SHOWN = (
 
 
 def print_summary(
-    scenario: Scenario, result: _core.EmulationResult, run: Run, own: Mapping[str, float]
+    session: Session,
+    scenario: Scenario,
+    result: _core.EmulationResult,
+    run: Run,
+    own: Mapping[str, float],
 ) -> None:
     """What was measured, here and by a program of its `own`, how far it can be trusted, and where it is."""
     lines = [f"emulated {result.duration_s:.1f} s of {run.scenario}"]
     if (dch := dch_of(scenario)) is not None:
         lines.append(f"  DCH of switched users: {dch}; another by rrc.dch, or --bearer fach-dch@ps-384")
+    lines += [f"  {line}" for line in cut_off(session, result)]
     lines += packet_lines(result.packets)
     if result.before_connection is not None:
         lines.append(f"  {before_line(*result.before_connection)}")
@@ -46,6 +52,18 @@ def print_summary(
     _print_budgets(run)
     for line in where_lines(run):
         print(line, file=sys.stderr)
+
+
+def cut_off(session: Session, result: _core.EmulationResult) -> list[str]:
+    """Programs of UEs that still ran when the command had ended, and were ended then."""
+    lines = [
+        f"{ue_label(1 + number)} still ran and was ended with the command: {shlex.quote(words)}"
+        for number, (words, status) in enumerate(zip(session.ues, result.ues, strict=False))
+        if status is None
+    ]
+    if lines and not session.waits:
+        lines[-1] += " (--wait waits for the programs of all UEs)"
+    return lines
 
 
 def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
@@ -165,6 +183,20 @@ def degraded_by(result: _core.EmulationResult) -> str:
     return "the machine was too slow"
 
 
+SHORTEST_S = 1.0
+"""Of an emulation of less, starting and ending are most of the CPU time."""
+
+
+def core_share(fidelity: Mapping[str, float]) -> float | None:
+    """CPU time of the emulator over the time that it ran; None if that was too short to tell."""
+    duration_s = fidelity["duration_s"]
+    return fidelity["cpu_s"] / duration_s if duration_s >= SHORTEST_S else None
+
+
+def _share(share: float | None) -> str:
+    return "too short to tell its share of a core" if share is None else f"{100 * share:.1f} % of a core"
+
+
 def fidelity_lines(result: _core.EmulationResult) -> list[str]:
     """The fidelity block."""
     found = result.fidelity
@@ -174,7 +206,7 @@ def fidelity_lines(result: _core.EmulationResult) -> list[str]:
     lines = [
         f"  fidelity: {verdict} ({priority})",
         f"    events late by p50 {p50:.3f} ms, p99 {p99:.3f} ms, at most {largest:.3f} ms; "
-        f"{100 * found['cpu_s'] / max(found['duration_s'], 1e-9):.1f} % of a core",
+        f"{_share(core_share(found))}",
         f"    {found['late_instants']:.0f} of {found['instants']:.0f} instants late by more than a TTI "
         f"({limit:.0f} ms), {found['released_late']:.0f} packets released that late",
         f"    {found['tun_drops']:.0f} packets dropped in front of the network, "

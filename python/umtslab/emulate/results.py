@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.emulate.background import simulates_flows
+from umtslab.emulate.report import core_share
 from umtslab.emulate.session import RECORDING, Session
 from umtslab.emulate.traffic import OF_TCP, SIMULATED, Traffic, of_captures, of_legs, simulated, whole_network
 from umtslab.run import Identity, Metrics, Run, finite
@@ -133,7 +134,11 @@ def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
         "packets": result.packets,
         "tcp": result.tcp,
         "proxy_tcp": result.proxy_tcp,
-        "fidelity": {**result.fidelity, "peak_memory_bytes": peak_memory},
+        "fidelity": {
+            **result.fidelity,
+            "core_share": core_share(result.fidelity),
+            "peak_memory_bytes": peak_memory,
+        },
         "degraded": result.degraded,
         "lost": result.lost,
         "before_first_connection": _before(result),
@@ -178,6 +183,7 @@ def _options(session: Session) -> list[str]:
             words += [option, value]
     for option, device in zip(("--attach-ue", "--attach-net"), session.wires, strict=False):
         words += [option, device]
+    words += ["--wait"] if session.waits else []
     words += ["--keep-flows"] if session.keep_flows else []
     words += ["--proxy"] if session.proxy else []
     words += ["--internet"] if session.has_internet else []

@@ -38,6 +38,8 @@ class Session:
     meter: bool = True
     json: bool = False
     """One JSON object goes to standard output, and what the command writes there to standard error."""
+    waits: bool = False
+    """The programs of all UEs are waited for, and not the command alone."""
     has_internet: bool = False
     """The host's network is reached by NAT, which takes root; otherwise every address answers inside."""
     has_host_services: bool = False

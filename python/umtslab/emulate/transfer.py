@@ -3,12 +3,17 @@
 Run at both sides: ``send OCTETS`` at the server side, ``receive OCTETS`` in the UE, which tells the sender by
 a datagram that it listens. Times are of CLOCK_MONOTONIC, which all namespaces share; the sender's are in the
 first octets of the file. The receiver leaves the metrics of the transfer for the results of the emulation.
+
+``serve OCTETS`` and ``sessions OCTETS FROM UNTIL PAUSE`` carry one file after another, as the traffic
+``ftp_sessions`` does: from a time after the start until another one, with pauses, all in seconds. A file that
+is under way at the end is cut off, as by the end of a simulation.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import struct
 import sys
@@ -70,6 +75,19 @@ def receive(octets: int) -> dict[str, float]:
     return {"download_time_s": ended - began, "download_time_data_s": ended - connected}
 
 
+def sessions(octets: int, begin_s: float, end_s: float, pause_s: float) -> None:
+    """Take files from a time after the start until another one, with pauses between them."""
+    start = time.monotonic()
+    # Where the kernel is in a call, too: the process ends, and with it the emulation.
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.setitimer(signal.ITIMER_REAL, end_s)
+    time.sleep(begin_s)
+    while time.monotonic() - start < end_s:
+        receive(octets)
+        # A second of the pause has passed, and another one will before the sender opens the next connection.
+        time.sleep(max(0.0, pause_s - 2 * SETTLE_S))
+
+
 def main(words: list[str]) -> None:
     """Run one side."""
     role, octets = words[0], int(words[1])
@@ -77,6 +95,14 @@ def main(words: list[str]) -> None:
         sys.exit(f"a file has {TIMES.size} octets at least")
     if role == "send":
         send(octets)
+        return
+    if role == "serve":
+        while True:
+            # A request that was under way for long may come when the client does not listen.
+            with suppress(ConnectionError):
+                send(octets)
+    if role == "sessions":
+        sessions(octets, *map(float, words[2:]))
         return
     metrics = receive(octets)
     with open(os.environ[METRICS_VARIABLE], "w", encoding="utf-8") as file:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from umtslab import _core
+from umtslab.emulate import control_groups
 from umtslab.emulate.labels import Labels
 from umtslab.emulate.session import Session
 
@@ -35,10 +36,13 @@ class World:
     servers: list[_core.Waiting]
 
 
-def world(session: Session, variables: Sequence[tuple[str, str]], labels: Labels) -> World:
+def world(
+    session: Session, variables: Sequence[tuple[str, str]], labels: Labels, groups: Sequence[str] = ()
+) -> World:
     """The world of a session; between given devices its command runs where this process does.
 
-    What programs beside the command write gets their names in front, by `labels`.
+    What programs beside the command write gets their names in front, by `labels`. Each place has a control
+    group of its own in these `groups`.
 
     Raises
     ------
@@ -48,14 +52,16 @@ def world(session: Session, variables: Sequence[tuple[str, str]], labels: Labels
     programs = [list(session.command), *map(_shell, session.ues)]
     if session.wires:
         return World([], _waiting(session, programs[0], variables, None, has_terminal=True), [], [])
-    server_side, *ues = places = [place() for _ in range(1 + len(programs))]
+    homes = [_Home(groups, f"place-{number}") for number in range(1 + len(programs))]
+    server_home, *ue_homes = homes
+    server_side, *ues = places = [place(home) for home in homes]
     writers = [None, *(labels.writer(ue_label(ue)) for ue in range(1, len(programs)))]
     command, *others = (
-        _waiting(session, words, variables, where, writer, has_terminal=where is ues[0])
-        for words, where, writer in zip(programs, ues, writers, strict=True)
+        _waiting(session, words, variables, where, home, writer, has_terminal=where is ues[0])
+        for words, where, home, writer in zip(programs, ues, ue_homes, writers, strict=True)
     )
     servers = [
-        _waiting(session, _shell(words), variables, server_side, labels.writer(label))
+        _waiting(session, _shell(words), variables, server_side, server_home, labels.writer(label))
         for words, label in zip(session.servers, server_labels(len(session.servers)), strict=True)
     ]
     return World(places, command, others, servers)
@@ -71,10 +77,29 @@ def server_labels(count: int) -> list[str]:
     return ["server"] if count == 1 else [f"server {number}" for number in range(count)]
 
 
-def place() -> _core.Place:
+@dataclass(frozen=True)
+class _Home:
+    """The control group of a place, in each hierarchy of the machine."""
+
+    groups: Sequence[str]
+    name: str
+
+    def enter(self) -> None:
+        """Move this process there."""
+        control_groups.enter(self.groups, self.name)
+
+
+def place(home: _Home | None = None) -> _core.Place:
     """A place for programs, with walls around it."""
     made = _core.Place()
-    builder = _fork(made.build)
+
+    def build() -> None:
+        # Its cgroup namespace begins at the group in which this process is.
+        if home is not None:
+            home.enter()
+        made.build()
+
+    builder = _fork(build)
     try:
         made.around(builder)
     finally:
@@ -87,6 +112,7 @@ def _waiting(
     words: Sequence[str],
     variables: Sequence[tuple[str, str]],
     where: _core.Place | None,
+    home: _Home | None = None,
     writer: int | None = None,
     *,
     has_terminal: bool = False,
@@ -95,6 +121,8 @@ def _waiting(
     program = _core.Waiting(words, variables, has_terminal=has_terminal)
 
     def become() -> None:
+        if home is not None:
+            home.enter()
         if writer is not None:
             os.dup2(writer, 2)
         if session.are_prompt:

@@ -1,4 +1,4 @@
-"""Points of a plan in real time: the kernel's TCP carries the file of the scenario through `umts emulate`."""
+"""Points of a plan in real time: the kernel's TCP carries a scenario's files through `umts emulate`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.emulate.session import Session
 from umtslab.emulate.tcp import settings
+from umtslab.quantity import quantity
 from umtslab.reproduce.errors import BadData, EmulationFailed
 from umtslab.run import Identity, Run
 
@@ -43,42 +44,78 @@ class Download:
     identity: Identity
 
 
-def download(scenario: Scenario, kernel: Mapping[str, str], seed: int, store: Store) -> Download:
-    """The download of a scenario's only flow, by programs with the kernel's TCP.
+@dataclass(frozen=True)
+class _Programs:
+    """What carries the files of a scenario in place of its flow."""
+
+    receive: tuple[str, ...]
+    send: tuple[str, ...]
+    overrides: tuple[tuple[str, str], ...]
+    """Of the scenario: its flow never begins, and it lasts as long as the programs do."""
+
+
+def download(
+    scenario: Scenario, kernel: Mapping[str, str], seed: int, store: Store, *, series: bool = False
+) -> Download:
+    """The downloads of a scenario's first user, by programs with the kernel's TCP.
+
+    The user has one file, or files of one size with pauses (``ftp_sessions``) from ``measure.from`` to the
+    end of the scenario. In the latter case the flows of all other users are simulated beside the programs.
 
     Raises
     ------
     BadData
-        If the scenario's flows are not one file to one user, or the settings make no sense.
+        If the scenario's first user has other flows, or the settings make no sense.
     """
     from umtslab.emulate.results import identity
     from umtslab.scenario import Scenario as Parsed
 
-    flows = json.loads(scenario.to_json()).get("flow", [])
-    if len(flows) != 1 or flows[0]["traffic"] != "file" or flows[0]["direction"] != "downlink":
-        raise BadData(f"{scenario.name}: only one file to one user can be emulated")
-    octets = _octets(flows[0]["size"])
+    programs = _programs(scenario)
     changes = [f"{name}={value}" for name, value in kernel.items() if name != PRESET]
     try:
         tcp = settings(kernel.get(PRESET), changes)
     except ValueError as error:
         raise BadData(f"{scenario.name}: {error}") from error
-    network = scenario.with_overrides([("flow.0.start", NEVER), ("duration", "1000000 h")])
+    network = scenario.with_overrides(list(programs.overrides))
     transfer = (sys.executable, "-m", "umtslab.emulate.transfer")
     session = Session(
         scenario=network.to_toml(),
         base_dir=os.path.abspath(network.base_dir or "."),
         seed=seed,
-        command=(*transfer, "receive", str(octets)),
-        servers=(" ".join((*transfer, "send", str(octets))),),
+        command=(*transfer, *programs.receive),
+        servers=(" ".join((*transfer, *programs.send)),),
         tcp=tcp,
         store=os.path.abspath(store.path),
+        series=series,
         meter=False,
         are_prompt=True,
     )
     # As the emulator reads it.
     parsed = Parsed.parse(session.scenario, base_dir=session.base_dir)
     return Download(scenario, session, identity(session, parsed, 0))
+
+
+def _programs(scenario: Scenario) -> _Programs:
+    content = json.loads(scenario.to_json())
+    flows = content.get("flow", [])
+    lasting = ("duration", "1000000 h")
+    if len(flows) == 1 and flows[0]["traffic"] == "file" and flows[0]["direction"] == "downlink":
+        size = str(_octets(flows[0]["size"]))
+        return _Programs(("receive", size), ("send", size), (("flow.0.start", NEVER), lasting))
+    sessions = flows[0].get("ftp_sessions", {}) if flows else {}
+    is_of_one_size = "file_min" in sessions and sessions["file_min"] == sessions.get("file_max")
+    is_of_first_user = bool(flows) and flows[0]["ue"] == content["ue"][0]["name"]
+    others = {flow["ue"] for flow in flows[1:]}
+    if not (is_of_one_size and is_of_first_user) or flows[0]["ue"] in others:
+        raise BadData(
+            f"{scenario.name}: only files of one size to the first user can be emulated: one file, or "
+            "ftp_sessions whose file_min and file_max are equal"
+        )
+    size = str(_octets(sessions["file_min"]))
+    begin_s = _seconds(content["measure"]["from"])
+    times = (begin_s, scenario.duration_s, _seconds(sessions["reading_time"]))
+    receive = ("sessions", size, *(f"{time_s:g}" for time_s in times))
+    return _Programs(receive, ("serve", size), (lasting,))
 
 
 def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tuple[str, Run]]:
@@ -158,6 +195,14 @@ def why_not() -> str | None:
         if what in {"namespaces", "TUN devices"} and answer != "yes":
             return f"{what}: {answer}; {advice}"
     return None
+
+
+def _seconds(written: str) -> float:
+    """A time as scenarios write it."""
+    found = quantity(written)
+    if found is None:
+        raise BadData(f"{written!r} is not a time")
+    return found.base
 
 
 def _octets(size: str) -> int:

@@ -69,7 +69,8 @@ def wanted_points(
                     point, runs, series, is_set, draw=sweep.draw, settings=tuple(settings.items())
                 )
             elif real_time:
-                found[key(point)] = Wanted(point, min(runs, plan.emulated_runs), False, is_set, kernel)
+                series = entry.series or sweep.series
+                found[key(point)] = Wanted(point, min(runs, plan.emulated_runs), series, is_set, kernel)
     return list(found.values())
 
 
@@ -210,7 +211,7 @@ def _downloads(plan: Plan, wanted: Wanted, scenarios: Path, store: Store) -> Ite
     name, overrides = plan.scenario_of(wanted.point)
     scenario = Scenario.load(scenarios / name, overrides)
     for run in range(wanted.runs):
-        yield download(scenario, wanted.kernel or {}, scenario.seed + run, store)
+        yield download(scenario, wanted.kernel or {}, scenario.seed + run, store, series=wanted.series)
 
 
 class StudyResults:

@@ -93,7 +93,10 @@ pub struct WallClock {
     /// Whether it was told that there is time to spare since the last event.
     has_told_spare: bool,
     last_look: Time,
-    ending: Option<Ending>,
+    /// Why it stops, and since when; what is due until then is handled before.
+    ending: Option<(Ending, Time)>,
+    /// How often SIGINT came.
+    interrupts: u32,
     gone: Vec<usize>,
 }
 
@@ -134,7 +137,8 @@ impl WallClock {
             has_told_spare: false,
             last_look: Time::ZERO,
             // A child may have ended before its signal was waited for.
-            ending: Some(Ending::SomethingEnded),
+            ending: Some((Ending::SomethingEnded, Time::ZERO)),
+            interrupts: 0,
             gone: Vec::new(),
         })
     }
@@ -163,14 +167,28 @@ impl WallClock {
         &self.work
     }
 
-    /// Why the clock stopped; `None` while it goes. It goes on when asked again.
-    pub fn take_ending(&mut self) -> Option<Ending> {
+    /// Why the clock stopped, and at which instant; `None` while it goes. It goes on when asked again.
+    pub fn take_ending(&mut self) -> Option<(Ending, Time)> {
         self.ending.take()
+    }
+
+    /// How often SIGINT came so far.
+    pub fn interrupts(&self) -> u32 {
+        self.interrupts
     }
 
     /// Which devices are gone, in the order in which they went.
     pub fn gone(&self) -> &[usize] {
         &self.gone
+    }
+
+    /// The last instant at which anything is handled before the clock stops.
+    fn stops_at(&self) -> Time {
+        match self.ending {
+            None => Time::NEVER,
+            Some((Ending::SomethingEnded, at)) => at,
+            Some((Ending::Abandoned, _)) => Time::ZERO,
+        }
     }
 
     /// An event due at `due` is handled `now`. Only what may be seen is late: the rest was left to wait, and with it what it
@@ -212,7 +230,7 @@ impl WallClock {
                 // Setting the timer again forgets what it told before.
                 TIMER => {}
                 SIGNALS => self.take_signals()?,
-                PARENT => self.ending = Some(Ending::Abandoned),
+                PARENT => self.ending = Some((Ending::Abandoned, self.last_look)),
                 port => self.read(port as usize)?,
             }
         }
@@ -228,18 +246,19 @@ impl WallClock {
     /// Somebody has taken a device away. It has no network from then on; the others have theirs.
     fn lose(&mut self, number: usize) -> io::Result<()> {
         self.gone.push(number);
-        self.ending.get_or_insert(Ending::SomethingEnded);
+        self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
         self.epoll.delete(&self.ports[number]).map_err(io::Error::from)
     }
 
     fn take_signals(&mut self) -> io::Result<()> {
         while let Some(signal) = self.signals.read_signal()? {
-            // Ctrl-C reaches the command too, and what it makes of it decides.
-            if signal.ssi_signo == Signal::SIGCHLD as u32 && self.ending.is_none() {
-                self.ending = Some(Ending::SomethingEnded);
-            } else if signal.ssi_signo == Signal::SIGTERM as u32 {
-                self.ending = Some(Ending::Abandoned);
+            if signal.ssi_signo == Signal::SIGTERM as u32 {
+                self.ending = Some((Ending::Abandoned, self.last_look));
+                continue;
             }
+            // Ctrl-C reaches the command too, and what it makes of it decides while it runs.
+            self.interrupts += u32::from(signal.ssi_signo == Signal::SIGINT as u32);
+            self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
         }
         Ok(())
     }
@@ -267,12 +286,13 @@ impl Clock for WallClock {
 
     fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Arrival> {
         loop {
-            if self.waiting.front().is_some_and(|&(at, _)| at < until) {
+            let stop = self.stops_at();
+            if self.waiting.front().is_some_and(|&(at, _)| at < until && at <= stop) {
                 let (at, arrival) = self.waiting.pop_front().expect("it was just seen");
                 return Wake::Packet(at, arrival);
             }
             // An instant that has begun is completed, so that a replay can stop at the same event.
-            if self.ending.is_some() && self.begun.is_none_or(|(begun, _)| begun != until) {
+            if until > stop && self.begun.is_none_or(|(begun, _)| begun != until) {
                 return Wake::Stopped;
             }
             let now = self.now();
@@ -354,10 +374,30 @@ mod tests {
     }
 
     #[test]
+    fn what_was_due_when_something_ended_is_handled_before_the_clock_stops() {
+        let (parent, _held) = nix::unistd::pipe().unwrap();
+        let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
+        clock.take_ending();
+        while clock.now() < us(5_000) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        clock.ending = Some((Ending::SomethingEnded, us(5_000)));
+        clock.waiting.push_back((us(4_500), Arrival::bare(0, vec![1])));
+        clock.waiting.push_back((us(5_500), Arrival::bare(0, vec![2])));
+        let seen = Expected(true, us(3_000));
+        assert_eq!(clock.wait(us(3_000), &seen), Wake::Reached);
+        assert_eq!(clock.wait(us(5_000), &seen), Wake::Packet(us(4_500), Arrival::bare(0, vec![1])));
+        assert_eq!(clock.wait(us(5_000), &seen), Wake::Reached);
+        assert_eq!(clock.wait(us(6_000), &seen), Wake::Stopped);
+        assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, us(5_000))));
+        assert_eq!(clock.wait(us(6_000), &seen), Wake::Packet(us(5_500), Arrival::bare(0, vec![2])));
+    }
+
+    #[test]
     fn one_sleep_serves_all_that_waits_and_only_what_is_seen_is_late() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
         let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
-        assert_eq!(clock.take_ending(), Some(Ending::SomethingEnded));
+        assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, Time::ZERO)));
         let waits = Expected(false, Time::NEVER);
         assert_eq!(clock.wait(us(2_000), &waits), Wake::Spare);
         assert_eq!(clock.wait(us(2_000), &waits), Wake::Reached);

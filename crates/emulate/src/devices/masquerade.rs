@@ -4,7 +4,7 @@
 
 use std::io;
 
-use umts_netlink::nftables::{Chain, Expression, Family, Owner, Table, steps};
+use umts_netlink::nftables::{Chain, Family, Owner, Rule, Table, steps};
 
 /// Where source addresses are translated.
 const TRANSLATION: Chain = Chain { name: "postrouting", kind: "nat", hook: 4, priority: 100 };
@@ -41,15 +41,14 @@ fn refused(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{help}: {error}"))
 }
 
-fn translation(prefix: &[u8]) -> Vec<Expression> {
-    steps::is_from(prefix).into_iter().chain(steps::masquerade()).collect()
+fn translation(prefix: &[u8]) -> Rule {
+    Rule::new("addresses of this emulation", &[&steps::is_from(prefix), &steps::masquerade()])
 }
 
 /// Refuses, with a word to the sender, what came by the device and is not for one host beyond this one.
-fn fence(device: u32) -> Vec<Expression> {
-    steps::came_by(device)
-        .into_iter()
-        .chain(steps::is_not_for_one_beyond())
-        .chain(steps::prohibit())
-        .collect()
+fn fence(device: u32) -> Rule {
+    Rule::new(
+        "not for another host",
+        &[&steps::came_by(device), &steps::is_not_for_one_beyond(), &steps::prohibit()],
+    )
 }

@@ -23,6 +23,12 @@ pub struct Live<'a> {
     pub children: Children,
     /// The one whose end is the end of the emulation.
     pub command: ChildId,
+    /// Those whose end is waited for, too, unless SIGINT comes after the command's end.
+    pub waited_for: Vec<ChildId>,
+    /// How often SIGINT had come when the command had ended.
+    pub interrupts_before: Option<u32>,
+    /// When it was over.
+    pub end: Time,
     /// Devices of which it was told that they are gone.
     pub told_gone: usize,
     /// Told what goes wrong meanwhile.
@@ -70,13 +76,20 @@ impl Outside for Live<'_> {
     }
 
     fn is_over(&mut self) -> bool {
-        if self.clock.take_ending() == Some(Ending::Abandoned) {
+        let ending = self.clock.take_ending();
+        self.end = ending.map_or(self.end, |(_, at)| at);
+        if ending.is_some_and(|(ending, _)| ending == Ending::Abandoned) {
             self.is_abandoned = true;
             return true;
         }
         self.children.reap();
         self.tell();
-        self.children.status(self.command).is_some()
+        if self.children.status(self.command).is_none() {
+            return false;
+        }
+        let interrupts = self.clock.interrupts();
+        let is_interrupted = interrupts > *self.interrupts_before.get_or_insert(interrupts);
+        is_interrupted || self.waited_for.iter().all(|child| self.children.status(*child).is_some())
     }
 }
 

@@ -15,7 +15,8 @@ use crate::outside::exchange::{Exchange, Incoming};
 /// Packets to come, on simulated time.
 pub struct Replay {
     arrivals: VecDeque<(Time, Arrival)>,
-    end: Time,
+    /// When it is over.
+    pub end: Time,
     /// The border to the network.
     pub exchange: Exchange,
 }

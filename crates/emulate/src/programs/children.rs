@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,35 @@ impl Program {
             command.stdin(Stdio::null()).stdout(io::stderr());
         }
         command
+    }
+}
+
+/// A program of our own that begins in two steps.
+#[derive(Debug)]
+pub struct Half {
+    id: ChildId,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    name: String,
+}
+
+impl Half {
+    /// Has it take the second step.
+    ///
+    /// # Errors
+    /// If it ends without a word.
+    pub fn finish(mut self) -> io::Result<ChildId> {
+        self.input.write_all(b"\n")?;
+        heard(&mut self.output, &self.name)?;
+        Ok(self.id)
+    }
+}
+
+/// Waits for a line of a program.
+fn heard(output: &mut BufReader<ChildStdout>, name: &str) -> io::Result<()> {
+    match output.read_line(&mut String::new())? {
+        0 => Err(io::Error::other(format!("{name} ended before it was ready"))),
+        _ => Ok(()),
     }
 }
 
@@ -91,19 +120,27 @@ impl Children {
     /// # Errors
     /// If it cannot be started, or ends without a word.
     pub fn start_and_wait(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
-        let mut command = program.command();
-        let mut child = namespace.within(|| spawn(command.stdout(Stdio::piped())))?;
-        let id = self.note(child.id() as i32);
-        let output = child.stdout.take().expect("it was asked for");
-        let mut line = String::new();
-        if BufReader::new(output).read_line(&mut line)? == 0 {
-            let name = program.words[0].to_string_lossy();
-            return Err(io::Error::other(format!("{name} ended before it was ready")));
-        }
-        Ok(id)
+        self.start_half(namespace, program).map(|half| half.id)
     }
 
-    /// Lets a server begin of whose making nothing is known, and waits until it listens, for a while at most.
+    /// As [`Children::start_and_wait`], of a program that begins in two steps: after the first one it waits for a line on its
+    /// standard input.
+    ///
+    /// # Errors
+    /// If it cannot be started, or ends without a word.
+    pub fn start_half(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<Half> {
+        let mut command = program.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = namespace.within(|| spawn(&mut command))?;
+        let id = self.note(child.id() as i32);
+        let name = program.words[0].to_string_lossy().into_owned();
+        let input = child.stdin.take().expect("it was asked for");
+        let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
+        heard(&mut output, &name)?;
+        Ok(Half { id, input, output, name })
+    }
+
+    /// Lets a server begin of whose making nothing is known, and waits until it listens or has ended, for a while at most.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -111,8 +148,12 @@ impl Children {
         let before = namespace.within(listening_sockets)?;
         let id = self.begin(program)?;
         let deadline = Instant::now() + LONGEST_START;
-        while namespace.within(listening_sockets)? <= before && Instant::now() < deadline {
+        while namespace.within(listening_sockets)? <= before
+            && self.status(id).is_none()
+            && Instant::now() < deadline
+        {
             sleep(Duration::from_millis(10));
+            self.reap();
         }
         Ok(id)
     }
@@ -169,7 +210,7 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
 }
 
 /// How long a server is waited for that does not listen: it may not be one that does.
-const LONGEST_START: Duration = Duration::from_secs(3);
+const LONGEST_START: Duration = Duration::from_secs(5);
 
 /// How long a program of our own is waited for that was told to end.
 const LONGEST_END: Duration = Duration::from_secs(2);

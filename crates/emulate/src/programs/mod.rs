@@ -25,6 +25,8 @@ pub struct Programs {
     pub command: Waiting,
     /// Run in the second UE and those after it.
     pub ues: Vec<Waiting>,
+    /// The emulation ends when the programs of all UEs have ended, and not with the command alone.
+    pub waits: bool,
     /// What is behind the server side.
     pub internet: Internet,
     /// Run at the server side.
@@ -56,7 +58,8 @@ pub struct Proxy {
 pub enum Internet {
     /// Nothing: every address is its own.
     None,
-    /// Nothing, but every address answers: this program does, and says a line on standard output when it begins.
+    /// Nothing, but every address answers: this program does. It says a line on standard output when names are answered; a
+    /// line on its standard input has it take the ports that no server of the user's took, and it says another line then.
     Hermetic(Program),
     /// The host's network, by translation of addresses.
     Host {

@@ -90,17 +90,18 @@ impl Surroundings {
     ) -> Result<Others<ChildId>, EmulationError> {
         let mut others = Others::default();
         let Some(server_side) = self.ports[SERVER_PORT].namespace() else { return Ok(others) };
-        others.internet = match &programs.internet {
-            Internet::None => None,
+        let mut built_in = None;
+        match &programs.internet {
+            Internet::None => {}
             Internet::Hermetic(servers) => {
-                let begun = children.start_and_wait(server_side, servers);
-                Some(begun.map_err(system("cannot start the servers inside"))?)
+                let begun = children.start_half(server_side, servers);
+                built_in = Some(begun.map_err(system("cannot start the servers inside"))?);
             }
             Internet::Host { resolver, .. } => {
                 let begun = start_resolver(children, server_side, resolver);
-                Some(begun.map_err(system("cannot answer names"))?)
+                others.internet = Some(begun.map_err(system("cannot answer names"))?);
             }
-        };
+        }
         if let (Some(pep), Some(proxy)) = (&self.pep, &programs.proxy) {
             let begun = children.start_and_wait(pep, &proxy.program);
             others.proxy = Some(begun.map_err(system("cannot start the proxy"))?);
@@ -108,6 +109,10 @@ impl Surroundings {
         for server in programs.servers.drain(..) {
             let begun = children.begin_server(server_side, server).map_err(system("cannot run a server"))?;
             others.servers.push(begun);
+        }
+        // Servers of the user's own may use names when they start, and take ports of the built-in ones.
+        if let Some(half) = built_in {
+            others.internet = Some(half.finish().map_err(system("cannot start the servers inside"))?);
         }
         Ok(others)
     }

@@ -3,6 +3,7 @@
 //! It is told octets and says how many it wants next, never more than belong to the request: what follows is the client's
 //! stream.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
@@ -19,6 +20,7 @@ const IPV6: u8 = 4;
 /// Replies of a server.
 const SUCCEEDED: u8 = 0;
 const FAILED: u8 = 1;
+const NOT_ALLOWED: u8 = 2;
 const UNREACHABLE: u8 = 4;
 const REFUSED: u8 = 5;
 const NO_SUCH_COMMAND: u8 = 7;
@@ -128,10 +130,21 @@ fn name(octets: &[u8]) -> Option<String> {
     octets.iter().all(is_usual).then(|| String::from_utf8_lossy(octets).into_owned())
 }
 
-/// What the client is told of an attempt to connect.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Address(address) => address.fmt(f),
+            Target::Name(name, port) => write!(f, "{name}:{port}"),
+        }
+    }
+}
+
+/// What the client is told of an attempt to connect. A destination that it may not reach is an error of the kind
+/// `PermissionDenied`.
 pub fn reply_of(outcome: Result<(), &io::Error>) -> Vec<u8> {
     reply(match outcome.map_err(io::Error::kind) {
         Ok(()) => SUCCEEDED,
+        Err(io::ErrorKind::PermissionDenied) => NOT_ALLOWED,
         Err(io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset) => REFUSED,
         Err(io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
             UNREACHABLE

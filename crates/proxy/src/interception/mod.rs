@@ -8,6 +8,9 @@
 //! The table of nftables is owned by this process and the route stands over a device of this process: both are gone with it,
 //! however it ends. What stays after a kill is the policy rule, which then leads to an empty table: nowhere. Whoever of us
 //! comes next removes it ([`clean`]).
+//!
+//! A packet that is led here passes the hook `input` of the host's firewall and not its hook `forward`. [`Policy`] refuses
+//! destinations in the former.
 
 mod paths;
 mod privileges;
@@ -19,18 +22,27 @@ use std::sync::Arc;
 
 use nix::libc::EMSGSIZE;
 use tun_rs::{DeviceBuilder, SyncDevice};
-use umts_netlink::nftables::{Chain, Expression, Family, Owner, Table as Rules, delete, steps};
+use umts_netlink::nftables::{
+    Chain, Expression, Family, Owner, PortSet, Rule, Table as Rules, delete, steps,
+};
 use umts_netlink::{Netlink, Route, Table};
 
 use crate::error::{ProxyError, wrong};
 use crate::interception::slot::{Lead, OWNER};
+use crate::policy::{Destinations, Policy};
 
 pub use crate::interception::paths::{Manner, PathSettings, Paths};
 pub use crate::interception::privileges::{Least, lay_down};
-pub use crate::interception::slot::{Slot, at_work, clean};
+pub use crate::interception::slot::{Cleaned, Slot, at_work, clean, left_behind};
 
 /// Before anybody translates destinations.
 const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
+/// Packets that are delivered to the listener.
+const POLICY: Chain = Chain { name: "input", kind: "filter", hook: 1, priority: 0 };
+/// Packets that this host sends.
+const ANSWERS: Chain = Chain { name: "output", kind: "filter", hook: 3, priority: 0 };
+/// Ports in whose name the kernel has sent SYN cookies, as long as it accepts what answers them: two minutes.
+const COOKIES: PortSet = PortSet { name: "cookies", timeout_ms: 120_000 };
 
 /// What becomes of connections when there is no proxy any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +62,8 @@ pub struct Selection {
     pub ports: Vec<RangeInclusive<u16>>,
     /// What becomes of them when the proxy is dead.
     pub if_dead: IfDead,
+    /// Destinations that are refused, or not.
+    pub policy: Policy,
 }
 
 /// As long as this lives.
@@ -118,36 +132,82 @@ fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
     Ok(device)
 }
 
+/// What is done with packets, in the order in which the kernel asks. Packets of connections that the proxy does not
+/// own, and that it is not to take, pass as they would without it.
 fn rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Rules {
     let mut table = Rules::new(&slot.table(), Family::Inet, selection.if_dead == IfDead::Pass);
-    let lead = || [&steps::mark(slot.mark(Lead::Here))[..], &steps::accept()].concat();
-    let mut all: Vec<Vec<Expression>> = Vec::new();
+    table.port_set(COOKIES);
+    table.chain(CHAIN, &led(slot, selection, from, port));
+    table.chain(ANSWERS, &cookies());
+    let policy = refused_by(&selection.policy, slot.mark(Lead::Here));
+    if !policy.is_empty() {
+        table.chain(POLICY, &policy);
+    }
+    table
+}
+
+/// What leads packets into the proxy.
+fn led(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule> {
+    let lead = [&steps::mark(slot.mark(Lead::Here))[..], &steps::accept()].concat();
+    let came = |from: u32| [&steps::came_by(from)[..], &steps::is_tcp()].concat();
     let every = vec![0..=u16::MAX];
     let ports = if selection.ports.is_empty() { &every } else { &selection.ports };
-    let came = |from: u32| [&steps::came_by(from)[..], &steps::is_tcp()].concat();
     let chosen: Vec<Vec<Expression>> = from
         .iter()
         .flat_map(|&from| ports.iter().map(move |range| [came(from), steps::is_for(range).into()].concat()))
         .collect();
-    // This host's own services are its own.
+    let mut all = Vec::new();
     for &from in from {
-        all.push([&came(from)[..], &steps::is_for_this_host(), &steps::accept()].concat());
+        let own = [&came(from)[..], &steps::is_for_this_host(), &steps::accept()];
+        all.push(Rule::new("services of this host", &own));
     }
-    // A SYN goes to the listener though a connection of the same addresses and ports may wait in TIME-WAIT.
     for chosen in &chosen {
-        all.push([chosen, &steps::is_syn()[..], &steps::hand_to(port), &lead()].concat());
-    }
-    // Of connections that are the proxy's already, from both sides.
-    all.push([&steps::is_tcp()[..], &steps::has_transparent_socket(), &lead()].concat());
-    for chosen in &chosen {
-        // What answers a SYN cookie has no socket yet.
-        all.push([chosen, &steps::hand_to(port)[..], &lead()].concat());
+        // It goes to the listener though a connection of the same addresses and ports may wait in TIME-WAIT.
+        let opens = [chosen, &steps::is_syn()[..], &steps::hand_to(port), &lead];
+        all.push(Rule::new("new connections", &opens));
         if selection.if_dead == IfDead::Refuse {
-            all.push([chosen, &steps::reset()[..]].concat());
+            // The rule before ends where there is no listener.
+            all.push(Rule::new("without a proxy", &[chosen, &steps::is_syn(), &steps::reset()]));
         }
     }
-    table.chain(CHAIN, &all);
-    table
+    let owned = [&steps::is_tcp()[..], &steps::has_transparent_socket(), &lead];
+    all.push(Rule::new("connections of the proxy, from both sides", &owned));
+    for chosen in &chosen {
+        let answers =
+            [chosen, &steps::is_ack()[..], &steps::is_for_port_in(&COOKIES), &steps::hand_to(port), &lead];
+        all.push(Rule::new("answers to SYN cookies, which have no socket yet", &answers));
+    }
+    all
+}
+
+/// What notes for which ports the kernel sends SYN cookies: only then can a packet without a socket be the
+/// proxy's.
+fn cookies() -> [Rule; 2] {
+    let accepts = [&steps::is_tcp()[..], &steps::is_syn_ack()].concat();
+    [
+        Rule::new("not a SYN cookie", &[&accepts, &steps::has_socket(), &steps::accept()]),
+        Rule::new("SYN cookie", &[&accepts, &steps::note_source_port(&COOKIES)]),
+    ]
+}
+
+/// What refuses new connections to the listener that have this mark. Those that are denied come first.
+fn refused_by(policy: &Policy, mark: u32) -> Vec<Rule> {
+    let opens = [&steps::has_mark(mark)[..], &steps::is_tcp(), &steps::is_syn()].concat();
+    let to = |destination: &Destinations| {
+        let network = destination.network.map(|network| steps::is_to(network.address, network.length));
+        [network.unwrap_or_default(), steps::is_for(&destination.ports).into()].concat()
+    };
+    let mut all: Vec<Rule> = Vec::new();
+    for denied in &policy.denied {
+        all.push(Rule::new("--deny", &[&opens, &to(denied), &steps::reset()]));
+    }
+    for allowed in &policy.allowed {
+        all.push(Rule::new("--allow", &[&opens, &to(allowed), &steps::accept()]));
+    }
+    if !policy.allowed.is_empty() {
+        all.push(Rule::new("not among --allow", &[&opens, &steps::reset()]));
+    }
+    all
 }
 
 fn no_such_device(name: &str) -> ProxyError {

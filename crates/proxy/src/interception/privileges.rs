@@ -1,17 +1,19 @@
 //! Rights, laid down when nothing more is to be set up.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
 use caps::{CapSet, Capability, CapsHashSet};
 use nix::errno::Errno;
-use nix::sys::prctl::{set_keepcaps, set_no_new_privs, set_pdeathsig};
-use nix::sys::signal::Signal;
-use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
+use nix::sys::prctl::{set_keepcaps, set_no_new_privs};
+use nix::unistd::{Gid, Uid, User, getpid, setgid, setgroups, setuid};
 
 /// What is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Least {
-    /// To have other hosts' addresses and ports. Such a process ends with its parent.
+    /// To have other hosts' addresses and ports.
     Addresses,
     /// To undo what was set up, and to end who set it up.
     Undo,
@@ -28,11 +30,13 @@ impl Least {
     }
 }
 
-/// A user who owns nothing.
-const NOBODY: u32 = 65_534;
+/// Users without a name, which systemd too gives to services (systemd.io/UIDS-GIDS). A service that runs as
+/// `nobody` could kill a proxy that is `nobody` too.
+const FIRST_USER: u32 = 61_184;
+const USERS: u32 = 65_519 - FIRST_USER + 1;
 
-/// Lays down all other rights of this thread, and of those that it starts; root becomes nobody, where users are those of
-/// the machine.
+/// Drops all other rights of this thread, and of those that it starts. Root becomes a user that no other process
+/// has, where users are those of the machine.
 ///
 /// # Errors
 /// The kernel's.
@@ -41,13 +45,7 @@ pub fn lay_down(least: Least) -> io::Result<()> {
     let refused = |error: caps::errors::CapsError| io::Error::other(error.to_string());
     if Uid::effective().is_root() {
         set_keepcaps(true)?;
-        // In a namespace that knows no other users root is nobody outside of it: there is nobody to become.
-        if setgroups(&[]).is_ok() && setgid(Gid::from_raw(NOBODY)).is_ok() {
-            match setuid(Uid::from_raw(NOBODY)) {
-                Ok(()) | Err(Errno::EINVAL) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        become_user(free_user(getpid().as_raw() as u32, &users_at_work()))?;
     }
     let permitted = caps::read(None, CapSet::Permitted).map_err(refused)?;
     let kept: CapsHashSet = kept.intersection(&permitted).copied().collect();
@@ -55,8 +53,47 @@ pub fn lay_down(least: Least) -> io::Result<()> {
     caps::set(None, CapSet::Effective, &kept).map_err(refused)?;
     caps::set(None, CapSet::Permitted, &kept).map_err(refused)?;
     caps::clear(None, CapSet::Inheritable).map_err(refused)?;
-    if least == Least::Addresses {
-        set_pdeathsig(Signal::SIGKILL)?;
-    }
     Ok(set_no_new_privs()?)
+}
+
+/// In a namespace that knows no other users root is nobody outside of it: there is no user to become.
+fn become_user(user: u32) -> io::Result<()> {
+    if setgroups(&[]).is_ok() && setgid(Gid::from_raw(user)).is_ok() {
+        match setuid(Uid::from_raw(user)) {
+            Ok(()) | Err(Errno::EINVAL) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// The first user without a name and without a process. The search begins at `start`, so that two proxies that
+/// start at once find different ones.
+fn free_user(start: u32, taken: &BTreeSet<u32>) -> u32 {
+    let is_free =
+        |user: &u32| !taken.contains(user) && matches!(User::from_uid(Uid::from_raw(*user)), Ok(None));
+    let users = (0..USERS).map(|step| FIRST_USER + (start % USERS + step) % USERS);
+    users.clone().find(is_free).or_else(|| users.clone().next()).unwrap_or(FIRST_USER)
+}
+
+/// Users of the processes that this one sees.
+fn users_at_work() -> BTreeSet<u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|process| process.metadata().ok()).map(|found| found.uid()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_is_taken_that_no_process_has() {
+        let first = free_user(0, &BTreeSet::new());
+        assert!((FIRST_USER..FIRST_USER + USERS).contains(&first));
+        let second = free_user(0, &BTreeSet::from([first]));
+        assert!(second > first, "{second}");
+        assert_ne!(free_user(1234, &BTreeSet::new()), free_user(1235, &BTreeSet::new()));
+        // It begins again at the first.
+        assert_eq!(free_user(USERS, &BTreeSet::new()), first);
+    }
 }

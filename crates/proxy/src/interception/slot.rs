@@ -1,11 +1,13 @@
-//! Numbers of what a proxy has in the kernel. A proxy that lives holds its slot by a name that goes with its process, so what
-//! has the numbers of a slot that nobody holds was left by one that was killed.
+//! Numbers of what a proxy has in the kernel. A proxy that lives holds its slot by an empty table of
+//! nftables that the kernel removes with its process, so what has the numbers of a slot that no process
+//! holds was left by a proxy that was killed. Only root can make such a table.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use umts_netlink::nftables::{self, Family};
+use umts_netlink::nftables::{self, Family, Owner, Table};
 use umts_netlink::{Netlink, Rule};
 
 /// Proxies of one network at once.
@@ -16,6 +18,11 @@ const FIRST: u32 = 0x7570_0000;
 pub const OWNER: u8 = 117;
 /// Of a slot's rule: before the rule that leads to the main table.
 const PRIORITY: u32 = 100;
+/// How the names of tables begin.
+const TABLE: &str = "umtslab_proxy_";
+/// How long [`clean`] waits for processes that are about to end: the kernel may still be ending a process
+/// that was killed.
+const LONGEST_END: Duration = Duration::from_millis(1500);
 
 /// What rules of one slot lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,40 +41,47 @@ const LEADS: [Lead; 3] = [Lead::Here, Lead::Clients, Lead::Servers];
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
-    _held: UnixListener,
+    _held: Owner,
 }
 
 impl Slot {
-    /// The first that nobody holds, cleaned of what was left in it.
+    /// The first that no process holds, cleaned of what was left in it.
     ///
     /// # Errors
-    /// If all are held, or the kernel does not let go of what was left.
+    /// If all are held, or the kernel does not remove what was left; it takes root.
     pub fn free() -> io::Result<Slot> {
-        let slot = (0..SLOTS).find_map(Slot::held);
-        let slot = slot.ok_or_else(|| io::Error::other("there are 64 proxies in this network already"))?;
-        slot.clean(false)?;
-        Ok(slot)
+        let held = held()?;
+        for number in (0..SLOTS).filter(|number| !held.contains(number)) {
+            if let Some(slot) = Slot::take(number)? {
+                slot.clean(false)?;
+                return Ok(slot);
+            }
+        }
+        Err(io::Error::other(format!("there are {SLOTS} proxies in this network already")))
     }
 
-    fn held(number: u32) -> Option<Slot> {
-        let name = format!("umtslab-proxy-{number}");
-        let address = SocketAddr::from_abstract_name(name).ok()?;
-        UnixListener::bind_addr(&address).ok().map(|held| Slot { number, _held: held })
+    /// The slot of this number, unless another process holds it.
+    fn take(number: u32) -> io::Result<Option<Slot>> {
+        match Table::new(&lock(number), Family::Inet, true).make() {
+            Ok(owner) => Ok(Some(Slot { number, _held: owner })),
+            Err(_) if held()?.contains(&number) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The mark of what is to be led, and the table that leads it.
     pub fn mark(&self, lead: Lead) -> u32 {
-        FIRST + SLOTS * lead as u32 + self.number
+        mark(self.number, lead)
     }
 
     /// The name of its table of nftables.
     pub fn table(&self) -> String {
-        format!("umtslab_proxy_{}", self.number)
+        format!("{TABLE}{}", self.number)
     }
 
     /// The name of its device.
     pub fn device(&self) -> String {
-        format!("umts-pep{}", self.number)
+        device(self.number)
     }
 
     /// The rule that leads marked packets to their table.
@@ -87,9 +101,7 @@ impl Slot {
             netlink.remove_rule(rule);
             count += netlink.clear_table(rule.table)?;
         }
-        // Without nftables in the kernel there is no table either.
-        let tables = nftables::tables(Family::Inet).unwrap_or_default();
-        if !keep_refusals && tables.contains(&self.table()) {
+        if !keep_refusals && nftables::tables(Family::Inet)?.contains(&self.table()) {
             nftables::delete(&self.table(), Family::Inet)?;
             count += 1;
         }
@@ -97,22 +109,116 @@ impl Slot {
     }
 }
 
-/// Removes what proxies of this network left when they were killed; `keep_refusals`: but for tables that refuse what a proxy
-/// does no more take. How many things.
+fn mark(number: u32, lead: Lead) -> u32 {
+    FIRST + SLOTS * lead as u32 + number
+}
+
+fn device(number: u32) -> String {
+    format!("umts-pep{number}")
+}
+
+/// The name of the table by which a slot is held.
+fn lock(number: u32) -> String {
+    format!("{TABLE}{number}_held")
+}
+
+/// The number in the name of a table, with what is behind it.
+fn number_of<'a>(table: &'a str, suffix: &str) -> Option<u32> {
+    table.strip_prefix(TABLE)?.strip_suffix(suffix)?.parse().ok()
+}
+
+/// Slots that a process holds.
+fn held() -> io::Result<BTreeSet<u32>> {
+    let tables = nftables::tables(Family::Inet)?;
+    Ok(tables.iter().filter_map(|table| number_of(table, "_held")).collect())
+}
+
+/// Slots of which there is a policy rule or a table.
+fn used() -> io::Result<BTreeSet<u32>> {
+    let of_rule = |rule: &Rule| {
+        let beyond = rule.mark.checked_sub(FIRST)?;
+        (beyond < SLOTS * LEADS.len() as u32).then_some(beyond % SLOTS)
+    };
+    let mut found: BTreeSet<u32> = Netlink::open()?.rules(OWNER)?.iter().filter_map(of_rule).collect();
+    found.extend(nftables::tables(Family::Inet)?.iter().filter_map(|table| number_of(table, "")));
+    Ok(found)
+}
+
+/// What became of what proxies of this network have in the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Things that were removed.
+    pub removed: usize,
+    /// Slots that are in use: their processes are at work, or have not quite ended.
+    pub held: usize,
+}
+
+/// Removes what proxies of this network left when they were killed; `keep_refusals`: but for tables that refuse
+/// what a proxy does no more take. With `waits`, processes that are about to end are waited for, for a while at
+/// most.
 ///
 /// # Errors
 /// The kernel's: it takes root.
-pub fn clean(keep_refusals: bool) -> io::Result<usize> {
-    (0..SLOTS).filter_map(Slot::held).map(|slot| slot.clean(keep_refusals)).sum()
+pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
+    let deadline = Instant::now() + if waits { LONGEST_END } else { Duration::ZERO };
+    let mut removed = 0;
+    loop {
+        let mut held = 0;
+        for number in used()? {
+            match Slot::take(number)? {
+                Some(slot) => removed += slot.clean(keep_refusals)?,
+                None => held += 1,
+            }
+        }
+        if held == 0 || Instant::now() >= deadline {
+            return Ok(Cleaned { removed, held });
+        }
+        sleep(Duration::from_millis(20));
+    }
 }
 
-/// Proxies that intercept in this network.
+/// Policy rules that lead to a device that is not there: their proxies were killed. It takes no right.
+///
+/// # Errors
+/// The kernel's.
+pub fn left_behind() -> io::Result<usize> {
+    interceptions(|has_device| !has_device)
+}
+
+/// Proxies that intercept in this network. It takes no right.
 ///
 /// # Errors
 /// The kernel's.
 pub fn at_work() -> io::Result<usize> {
-    let rules = Netlink::open()?.rules(OWNER)?;
-    let is_held =
-        |rule: &Rule| rule.mark.checked_sub(FIRST).is_some_and(|number| Slot::held(number).is_none());
-    Ok(rules.iter().filter(|rule| is_held(rule)).count())
+    interceptions(|has_device| has_device)
+}
+
+/// Slots that have a policy rule and whose device is there or not, as `wanted` says.
+fn interceptions(wanted: impl Fn(bool) -> bool) -> io::Result<usize> {
+    let mut netlink = Netlink::open()?;
+    let rules = netlink.rules(OWNER)?;
+    let numbers =
+        rules.iter().filter_map(|rule| rule.mark.checked_sub(FIRST)).filter(|&number| number < SLOTS);
+    let numbers: BTreeSet<u32> = numbers.collect();
+    Ok(numbers.into_iter().filter(|&number| wanted(netlink.index(&device(number)).is_ok())).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_slot_is_read_from_the_names_of_its_tables() {
+        assert_eq!(number_of(&lock(7), "_held"), Some(7));
+        assert_eq!(number_of(&lock(7), ""), None);
+        assert_eq!(number_of("umtslab_proxy_63", ""), Some(63));
+        assert_eq!(number_of("host", ""), None);
+    }
+
+    #[test]
+    fn marks_of_slots_and_leads_differ() {
+        let marks: BTreeSet<u32> =
+            (0..SLOTS).flat_map(|number| LEADS.map(|lead| mark(number, lead))).collect();
+        assert_eq!(marks.len(), SLOTS as usize * LEADS.len());
+    }
 }

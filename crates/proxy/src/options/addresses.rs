@@ -1,7 +1,7 @@
 //! Addresses of this host and of servers.
 
 use std::fmt::Display;
-use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::str::FromStr;
 
 use crate::error::{ProxyError, wrong};
@@ -13,7 +13,7 @@ pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyEr
         return Ok(SocketAddr::from(([0_u16; 8], port)));
     }
     let found = text.parse().ok().or_else(|| scoped(text));
-    found.filter(|found: &SocketAddr| is_of_one_host(found.ip())).ok_or_else(|| {
+    found.filter(|found: &SocketAddr| is_of_one_host(found.ip())).map(unmapped).ok_or_else(|| {
         wrong(format!(
             "{option} takes an address of this host and a port, as in 127.0.0.1:8080 or [::1]:8080, not {text:?}"
         ))
@@ -50,7 +50,27 @@ pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     }
     match found.is_empty() {
         true => Err(unknown(text, "it has no address")),
-        false => Ok(found),
+        false => Ok(found.into_iter().map(canonical).collect()),
+    }
+}
+
+/// An IPv4 address as itself, though it is written as one of IPv6.
+pub fn unmapped(address: SocketAddr) -> SocketAddr {
+    match address.ip().to_canonical() {
+        // With its scope.
+        IpAddr::V6(_) => address,
+        ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),
+    }
+}
+
+/// The address to which the kernel connects a socket that is to be connected to this one: one for every address is
+/// loopback.
+pub fn canonical(address: SocketAddr) -> SocketAddr {
+    let address = unmapped(address);
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
+        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from((Ipv6Addr::LOCALHOST, address.port())),
+        _ => address,
     }
 }
 
@@ -62,7 +82,8 @@ fn unknown(text: &str, why: impl Display) -> ProxyError {
 pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) -> Result<(), ProxyError> {
     let is_own = |server: &SocketAddr| {
         server.port() == listen.port()
-            && (server.ip() == listen.ip() || listen.ip().is_unspecified() && is_of_this_host(server.ip()))
+            && (canonical(*server).ip() == listen.ip()
+                || listen.ip().is_unspecified() && is_of_this_host(canonical(*server).ip()))
     };
     match servers.iter().any(is_own) {
         true => {
@@ -75,4 +96,42 @@ pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) ->
 /// Whether an address is one of this host's own.
 pub fn is_of_this_host(address: IpAddr) -> bool {
     address.is_unspecified() || address.is_loopback() || TcpListener::bind((address, 0)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_to_which_the_kernel_connects() {
+        for (typed, found) in [
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("[::ffff:127.0.0.1]:80", "127.0.0.1:80"),
+            ("[::ffff:0.0.0.0]:80", "127.0.0.1:80"),
+            ("192.0.2.1:80", "192.0.2.1:80"),
+            ("[fe80::1%1]:80", "[fe80::1%1]:80"),
+        ] {
+            let address = typed.parse().expect("an address");
+            assert_eq!(canonical(address), found.parse().expect("an address"), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_that_leads_to_itself_is_refused_however_it_is_written() {
+        for (listen, to) in [
+            ("127.0.0.1:80", "0.0.0.0:80"),
+            ("127.0.0.1:80", "[::ffff:127.0.0.1]:80"),
+            ("[::ffff:127.0.0.1]:80", "127.0.0.1:80"),
+            ("[::1]:80", "[::]:80"),
+            ("[::]:80", "0.0.0.0:80"),
+            ("0.0.0.0:80", "127.9.9.9:80"),
+        ] {
+            let listen = listening_address("--listen", listen).expect("an address");
+            let servers = server_addresses(to).expect("addresses");
+            assert!(refuse_itself(listen, &servers, to).is_err(), "{listen} {to}");
+        }
+        let servers = server_addresses("127.0.0.2:80").expect("addresses");
+        assert!(refuse_itself("127.0.0.1:80".parse().expect("an address"), &servers, "").is_ok());
+    }
 }

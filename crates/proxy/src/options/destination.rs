@@ -1,6 +1,6 @@
 //! Where clients want to go, and who says so.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 
 use crate::error::{ProxyError, wrong};
@@ -8,6 +8,7 @@ use crate::interception::{IfDead, Selection};
 use crate::options::Destination;
 use crate::options::addresses::{refuse_itself, server_addresses};
 use crate::options::values::Typed;
+use crate::policy::{Destinations, Policy, port_range};
 
 /// Where to: exactly one of the ways to say it.
 pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination, ProxyError> {
@@ -17,6 +18,12 @@ pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination,
     if let (Some(name), false) = (of_transparent, ways.contains(&"--transparent")) {
         return Err(wrong(format!("{name} goes with --transparent")));
     }
+    let of_policy = ["--allow", "--deny"].into_iter().find(|name| typed.is_set(name));
+    if let (Some(name), ["--to"]) = (of_policy, &ways[..]) {
+        return Err(wrong(format!(
+            "{name} goes with --socks5 or --transparent: --to names the only destination"
+        )));
+    }
     match ways[..] {
         ["--to"] => {
             let to = typed.get("--to").unwrap_or_default();
@@ -24,7 +31,7 @@ pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination,
             refuse_itself(listen, &servers, to)?;
             Ok(Destination::Fixed(servers))
         }
-        ["--socks5"] => Ok(Destination::Socks5),
+        ["--socks5"] => Ok(Destination::Socks5(policy(typed)?)),
         [_] => selection(typed).map(Destination::Original),
         [] => Err(wrong(
             "--to is missing, the server: --to 192.0.2.1:80; or --socks5 or --transparent, by which each client says it",
@@ -50,19 +57,33 @@ fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
     if devices.iter().any(String::is_empty) {
         return Err(wrong("--from takes names of devices, as in eth1 or eth1,eth2"));
     }
-    Ok(Selection { devices, ports, if_dead })
+    Ok(Selection { devices, ports, if_dead, policy: policy(typed)? })
+}
+
+/// Which destinations clients may reach.
+fn policy(typed: &Typed<'_>) -> Result<Policy, ProxyError> {
+    let list = |name: &str| {
+        let lists = typed.all(name).map(|text| Destinations::list(name, text));
+        lists.collect::<Result<Vec<_>, _>>().map(|lists| lists.concat())
+    };
+    Ok(Policy { allowed: list("--allow")?, denied: list("--deny")? })
+}
+
+/// Where a proxy listens whose clients say where to: a port alone is this host's loopback, so that the proxy does
+/// not serve other hosts by accident.
+pub fn listening_by_default(listen: SocketAddr, typed: &str, is_asked: bool) -> SocketAddr {
+    let has_no_address = typed.trim_start_matches(':').parse::<u16>().is_ok();
+    match is_asked && has_no_address {
+        true => SocketAddr::from((Ipv4Addr::LOCALHOST, listen.port())),
+        false => listen,
+    }
 }
 
 /// `80,443,8000-8100`.
 fn port_ranges(text: &str) -> Result<Vec<RangeInclusive<u16>>, ProxyError> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        (0 < first && first <= last).then_some(first..=last)
-    };
     text.split(',')
         .map(|part| {
-            range(part)
+            port_range(part)
                 .ok_or_else(|| wrong(format!("--ports takes ports as in 80,443,8000-8100, not {text:?}")))
         })
         .collect()

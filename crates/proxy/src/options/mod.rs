@@ -12,11 +12,12 @@ use std::time::Duration;
 use crate::error::{ProxyError, wrong};
 use crate::interception::{Manner, PathSettings, Selection};
 use crate::options::addresses::listening_address;
-use crate::options::destination::destination;
+use crate::options::destination::{destination, listening_by_default};
 use crate::options::sides::side;
 use crate::options::values::{Typed, most, user_timeout};
+use crate::policy::Policy;
 
-pub use crate::options::addresses::is_of_this_host;
+pub use crate::options::addresses::{canonical, is_of_this_host, unmapped};
 pub use crate::options::values::{LEAST_BUFFER, MOST_BUFFER};
 
 /// Where clients want to go, and who says so.
@@ -24,8 +25,8 @@ pub use crate::options::values::{LEAST_BUFFER, MOST_BUFFER};
 pub enum Destination {
     /// All to one server, whose addresses are tried in their order.
     Fixed(Vec<SocketAddr>),
-    /// Each says it by SOCKS5.
-    Socks5,
+    /// Each says it by SOCKS5, and reaches what the policy permits.
+    Socks5(Policy),
     /// Their packets say it: connections are intercepted.
     Original(Selection),
 }
@@ -95,7 +96,9 @@ impl Options {
     pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, ProxyError> {
         let typed = Typed(pairs);
         let listen = match (typed.get("--listen"), typed.is_set("--transparent")) {
-            (Some(text), _) => listening_address("--listen", text)?,
+            (Some(text), _) => {
+                listening_by_default(listening_address("--listen", text)?, text, typed.is_set("--socks5"))
+            }
             (None, true) => SocketAddr::from(([0_u16; 8], 0)),
             (None, false) => {
                 return Err(wrong("--listen is missing, where clients connect: --listen 127.0.0.1:8080"));
@@ -180,7 +183,31 @@ mod tests {
     #[test]
     fn clients_may_say_where_to() {
         let options = read(&[LEAST[0], ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
-        assert_eq!((options.destination, options.tells_client), (Destination::Socks5, true));
+        assert_eq!(
+            (options.destination, options.tells_client),
+            (Destination::Socks5(Policy::default()), true)
+        );
+    }
+
+    #[test]
+    fn a_port_alone_is_loopback_where_clients_say_where_to() {
+        for typed in ["1080", ":1080"] {
+            let options = read(&[("--listen", typed), ("--socks5", "")]).unwrap();
+            assert_eq!(options.listen, "127.0.0.1:1080".parse().unwrap());
+        }
+        let options = read(&[("--listen", "0.0.0.0:1080"), ("--socks5", "")]).unwrap();
+        assert_eq!(options.listen, "0.0.0.0:1080".parse().unwrap());
+    }
+
+    #[test]
+    fn destinations_may_be_allowed_and_denied() {
+        let words =
+            [LEAST[0], ("--socks5", ""), ("--allow", "192.0.2.0/24"), ("--allow", ":80"), ("--deny", ":25")];
+        let Destination::Socks5(policy) = read(&words).unwrap().destination else { panic!("{words:?}") };
+        assert_eq!((policy.allowed.len(), policy.denied.len()), (2, 1));
+        let words = [("--transparent", ""), ("--from", "eth1"), ("--deny", "7000")];
+        let Destination::Original(selection) = read(&words).unwrap().destination else { panic!("{words:?}") };
+        assert_eq!(selection.policy.denied[0].ports, 7000..=7000);
     }
 
     #[test]
@@ -207,6 +234,13 @@ mod tests {
             ),
             (vec![("--transparent", ""), ("--from", "lo"), ("--if-dead", "wait")], "--if-dead takes pass or"),
             (vec![LEAST[0], LEAST[1], ("--from", "lo")], "--from goes with --transparent"),
+            (vec![LEAST[0], LEAST[1], ("--allow", ":80")], "--allow goes with --socks5 or --transparent"),
+            (
+                vec![LEAST[0], ("--socks5", ""), ("--deny", "here")],
+                "--deny takes addresses, networks and ports",
+            ),
+            (vec![LEAST[0], ("--to", "0.0.0.0:8080")], "--to 0.0.0.0:8080 is where this proxy listens"),
+            (vec![LEAST[0], ("--to", "[::ffff:127.0.0.1]:8080")], "--to [::ffff:127.0.0.1]:8080 is where"),
             (vec![LEAST[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
             (vec![LEAST[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
             (vec![LEAST[0], ("--to", "127.0.0.1:8080")], "--to 127.0.0.1:8080 is where this proxy listens"),

@@ -20,6 +20,11 @@ impl<'a> Typed<'a> {
         self.0.iter().find(|(typed, _)| typed == name).map(|(_, value)| value.as_str())
     }
 
+    /// All values of a name.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(typed, _)| typed == name).map(|(_, value)| value.as_str())
+    }
+
     /// Whether it was typed at all.
     pub fn is_set(&self, name: &str) -> bool {
         self.get(name).is_some()

@@ -44,7 +44,9 @@ pub enum Ended {
     Loop,
     /// The client did not say where to in time, or not in the way of SOCKS5.
     BadRequest,
-    /// Descriptors or memory of this host ran out.
+    /// The client may not reach where it wants to go.
+    Denied,
+    /// Descriptors, memory or ports of this host ran out.
     Exhausted,
     /// The proxy was ended.
     Stopped,
@@ -52,7 +54,7 @@ pub enum Ended {
 
 impl Ended {
     /// All of them.
-    pub const ALL: [Ended; 12] = [
+    pub const ALL: [Ended; 13] = [
         Ended::InOrder,
         Ended::ResetByClient,
         Ended::ResetByServer,
@@ -63,6 +65,7 @@ impl Ended {
         Ended::Unreachable,
         Ended::Loop,
         Ended::BadRequest,
+        Ended::Denied,
         Ended::Exhausted,
         Ended::Stopped,
     ];
@@ -80,6 +83,7 @@ impl Ended {
             Ended::Unreachable => "unreachable",
             Ended::Loop => "loop",
             Ended::BadRequest => "bad_request",
+            Ended::Denied => "denied",
             Ended::Exhausted => "exhausted",
             Ended::Stopped => "stopped",
         }

@@ -23,6 +23,7 @@ use tokio::time::{Sleep, sleep};
 
 use crate::relay::ended::{Ended, Side};
 use crate::relay::pipes::Pipes;
+use crate::relay::tcp_info::Delivery;
 use crate::relay::way::{Broken, Way};
 
 pub use crate::relay::way::Passed;
@@ -79,6 +80,42 @@ pub async fn relay(joined: &Joined, pipes: &Pipes, bounds: Bounds) -> Ended {
         return Ended::ClientGone;
     }
     ended
+}
+
+/// Waits until both peers have acknowledged everything, so that the kernel holds none of it any more. A connection of
+/// which nothing is acknowledged for the idle timeout is reset.
+pub async fn delivered(joined: &Joined, idle: Duration) -> Ended {
+    const MOST_BETWEEN: Duration = Duration::from_secs(1);
+    let sides = [(Side::Client, &joined.client), (Side::Server, &joined.server)];
+    for (_, stream) in sides {
+        // One whose peer has reset it is not connected.
+        let _ = SockRef::from(stream).shutdown(std::net::Shutdown::Write);
+    }
+    let (mut since, mut last) = (Instant::now(), [0; 2]);
+    let mut between = Duration::from_millis(1);
+    loop {
+        let found = sides.map(|(_, stream)| Delivery::of(stream));
+        for (side, stream) in sides {
+            if let Ok(Some(error)) | Err(error) = stream.take_error() {
+                return Ended::of_error(side, &error);
+            }
+        }
+        if found.iter().all(|delivery| delivery.is_none_or(|delivery| delivery.is_complete)) {
+            return Ended::InOrder;
+        }
+        let acknowledged = found.map(|delivery| delivery.map_or(0, |delivery| delivery.acknowledged));
+        if acknowledged != last {
+            (since, last) = (Instant::now(), acknowledged);
+        }
+        if since.elapsed() >= idle {
+            for (_, stream) in sides {
+                let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+            }
+            return Ended::Idle;
+        }
+        sleep(between.min(idle)).await;
+        between = (2 * between).min(MOST_BETWEEN);
+    }
 }
 
 /// From now on the kernel delivers what it still has, as after any close.

@@ -1,4 +1,4 @@
-//! What the kernel's TCP tells of a connection: `TCP_INFO`, of which the part that every kernel has.
+//! What the kernel's TCP tells of a connection: `TCP_INFO`, of which the part that every kernel since Linux 4.1 has.
 
 use nix::libc;
 use nix::sys::socket::getsockopt;
@@ -25,6 +25,8 @@ struct Told {
     receive_rtt: u32,
     receive_space: u32,
     retransmissions: u32,
+    pacing_rates: [u64; 2],
+    acknowledged: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -61,9 +63,59 @@ impl Leg {
     }
 }
 
+/// How far a connection is whose own direction was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivery {
+    /// The peer has acknowledged everything, the end too; or the connection is over.
+    pub is_complete: bool,
+    /// Octets that the peer has acknowledged.
+    pub acknowledged: u64,
+}
+
+impl Delivery {
+    /// What the kernel says of a socket; none if it does not.
+    pub fn of(stream: &TcpStream) -> Option<Delivery> {
+        /// States in which the FIN of this side is acknowledged: FIN-WAIT-2, TIME-WAIT, CLOSED (net/tcp_states.h).
+        const ACKNOWLEDGED: [u8; 3] = [5, 6, 7];
+        let told = getsockopt(stream, Info).ok()?;
+        let is_complete = ACKNOWLEDGED.contains(&told.state_and_flags[0]);
+        Some(Delivery { is_complete, acknowledged: told.acknowledged })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_closed_is_delivered_when_the_peer_has_read_it() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (mut peer, _) = listener.accept().unwrap();
+            // More than the buffer of the peer that does not read.
+            let room = vec![0; 1 << 16];
+            let mut sent = 0;
+            loop {
+                match stream.try_write(&room) {
+                    Ok(octets) => sent += octets,
+                    Err(_) if sent > 0 => break,
+                    Err(_) => stream.writable().await.unwrap(),
+                }
+            }
+            socket2::SockRef::from(&stream).shutdown(std::net::Shutdown::Write).unwrap();
+            assert!(!Delivery::of(&stream).unwrap().is_complete);
+            let mut found = Vec::new();
+            std::io::Read::read_to_end(&mut peer, &mut found).unwrap();
+            assert_eq!(found.len(), sent);
+            // The acknowledgment of the end may take a moment.
+            while !Delivery::of(&stream).unwrap().is_complete {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            assert!(Delivery::of(&stream).unwrap().acknowledged >= sent as u64);
+        });
+    }
 
     #[test]
     fn a_connection_over_loopback_tells_its_window() {

@@ -91,7 +91,7 @@ impl Way {
                 *has_moved = true;
                 return Poll::Ready(Ok(()));
             } else if self.is_much {
-                ready!(self.poll_splice(cx, source, pipes, chunk, passed))?;
+                ready!(self.poll_splice(cx, (source, sink), (pipes, chunk), passed))?;
             } else {
                 ready!(self.poll_copy(cx, (source, sink), (pipes, chunk), passed))?;
             }
@@ -113,59 +113,67 @@ impl Way {
         let few = &mut few[..chunk.min(FEW)];
         loop {
             ready!(source.poll_read_ready(cx)).map_err(Broken::Source)?;
-            let octets = match source.try_read(few) {
+            match source.try_read(few) {
                 Ok(0) => {
                     self.has_source_ended = true;
                     return Poll::Ready(Ok(()));
                 }
-                Ok(octets) => octets,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Ok(octets) => {
+                    self.is_much = octets == few.len();
+                    return Poll::Ready(self.write_copied(&few[..octets], sink, passed));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(Broken::Source(error))),
-            };
-            self.is_much = octets == few.len();
-            let done = match sink.try_write(&few[..octets]) {
-                Ok(done) => done,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-                Err(error) => return Poll::Ready(Err(Broken::Sink(error))),
-            };
-            passed.octets.fetch_add(done as u64, Ordering::Relaxed);
-            if done < octets {
-                passed.held.store((octets - done) as u64, Ordering::Relaxed);
-                self.held = Held::Memory(few[done..octets].into(), 0);
             }
-            return Poll::Ready(Ok(()));
         }
+    }
+
+    /// Hands copied octets on; what the sink does not take at once is held.
+    fn write_copied(&mut self, octets: &[u8], sink: &TcpStream, passed: &Passed) -> Result<(), Broken> {
+        let done = match sink.try_write(octets) {
+            Ok(done) => done,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            Err(error) => return Err(Broken::Sink(error)),
+        };
+        passed.octets.fetch_add(done as u64, Ordering::Relaxed);
+        if done < octets.len() {
+            passed.held.store((octets.len() - done) as u64, Ordering::Relaxed);
+            self.held = Held::Memory(octets[done..].into(), 0);
+        }
+        Ok(())
     }
 
     fn poll_splice(
         &mut self,
         cx: &mut Context<'_>,
-        source: &TcpStream,
-        pipes: &Pipes,
-        chunk: usize,
+        (source, sink): (&TcpStream, &TcpStream),
+        (pipes, chunk): (&Pipes, usize),
         passed: &Passed,
     ) -> Poll<Result<(), Broken>> {
         loop {
             ready!(source.poll_read_ready(cx)).map_err(Broken::Source)?;
             let pipe = pipes.take().map_err(|_| Broken::Own)?;
-            match source.try_io(Interest::READABLE, || moved(source, &pipe.write, chunk)) {
-                Ok(0) => {
-                    pipes.give(pipe);
+            let mut few = pipes.few();
+            let few = &mut few[..chunk.min(FEW)];
+            let found = source.try_io(Interest::READABLE, || taken(source, &pipe, chunk, few));
+            if let Ok(Taken::Spliced(octets)) = found {
+                passed.held.store(octets as u64, Ordering::Relaxed);
+                self.is_much = octets >= chunk.min(FEW);
+                self.held = Held::Pipe(pipe, octets);
+                return Poll::Ready(Ok(()));
+            }
+            pipes.give(pipe);
+            match found {
+                Ok(Taken::End) => {
                     self.has_source_ended = true;
                     return Poll::Ready(Ok(()));
                 }
-                Ok(octets) => {
-                    passed.held.store(octets as u64, Ordering::Relaxed);
-                    self.is_much = octets >= chunk.min(FEW);
-                    self.held = Held::Pipe(pipe, octets);
-                    return Poll::Ready(Ok(()));
+                Ok(Taken::Copied(octets)) => {
+                    return Poll::Ready(self.write_copied(&few[..octets], sink, passed));
                 }
-                Err(error) => {
-                    pipes.give(pipe);
-                    if error.kind() != io::ErrorKind::WouldBlock {
-                        return Poll::Ready(Err(Broken::Source(error)));
-                    }
-                }
+                Ok(Taken::Spliced(_)) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(Broken::Source(error))),
             }
         }
     }
@@ -251,6 +259,31 @@ impl Way {
             pipes.emptied();
         }
         self.held = Held::Nothing;
+    }
+}
+
+/// What was taken from a source.
+enum Taken {
+    /// So many octets, into the pipe.
+    Spliced(usize),
+    /// So many octets, into memory.
+    Copied(usize),
+    /// Its end.
+    End,
+}
+
+/// Takes octets from a source into the pipe, or into memory where the kernel does not splice: it stops at a mark of
+/// urgent data, and then says that there is nothing, or after a FIN that this is the end (`tcp_read_sock`). Only a
+/// read that finds nothing either is to be believed.
+fn taken(source: &TcpStream, pipe: &Pipe, chunk: usize, few: &mut [u8]) -> io::Result<Taken> {
+    match moved(source, &pipe.write, chunk) {
+        Ok(octets @ 1..) => return Ok(Taken::Spliced(octets)),
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+        Ok(0) | Err(_) => {}
+    }
+    match read(source, few).map_err(io::Error::from)? {
+        0 => Ok(Taken::End),
+        octets => Ok(Taken::Copied(octets)),
     }
 }
 

@@ -3,74 +3,221 @@
 //! A thread of its own writes it, so that a slow disk or a reader that stands still delays no octet; lines that it cannot
 //! take are lost and counted.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::libc::ENXIO;
 
 /// Lines that wait for the writer.
 const WAITING: usize = 16_384;
 
+/// How long the writer is waited for at the end: a reader that stands still must not keep the proxy.
+const LONGEST_END: Duration = Duration::from_secs(1);
+
+/// What the writer is to do.
+#[derive(Debug)]
+enum Order {
+    Write(String),
+    Reopen,
+}
+
 /// Where lines go in.
 #[derive(Debug, Clone)]
 pub struct Log {
-    lines: SyncSender<String>,
-    lost: Arc<AtomicU64>,
+    orders: SyncSender<Order>,
+    counts: Arc<LineCounts>,
+}
+
+/// Lines so far.
+#[derive(Debug, Default)]
+struct LineCounts {
+    added: AtomicU64,
+    written: AtomicU64,
 }
 
 /// Writes until the last [`Log`] is gone.
 #[derive(Debug)]
-pub struct Writer(JoinHandle<io::Result<()>>);
+pub struct Writer {
+    ended: Receiver<io::Result<()>>,
+    counts: Arc<LineCounts>,
+}
 
-/// Opens a file to which lines are added; `-` is standard output.
-///
-/// # Errors
-/// The system's.
-pub fn open(path: &Path) -> io::Result<Box<dyn Write + Send>> {
-    Ok(match path.as_os_str() == "-" {
-        true => Box::new(io::stdout()),
-        false => Box::new(OpenOptions::new().create(true).append(true).open(path)?),
-    })
+/// A file to which lines are added.
+#[derive(Debug)]
+pub struct Output {
+    file: File,
+    /// None of standard output, which cannot be opened again.
+    path: Option<PathBuf>,
+}
+
+impl Output {
+    /// Opens a file; `-` is standard output.
+    ///
+    /// # Errors
+    /// The system's; a FIFO that no process reads is not waited for.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        if path.as_os_str() == "-" {
+            let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+            return Ok(Output { file, path: None });
+        }
+        Ok(Output { file: opened(path)?, path: Some(path.to_owned()) })
+    }
+}
+
+/// Opens a file without waiting for the reader of a FIFO; what is written later waits for it.
+fn opened(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_NONBLOCK.bits();
+    let file =
+        OpenOptions::new().create(true).append(true).custom_flags(flags).open(path).map_err(|error| {
+            match error.raw_os_error() {
+                Some(ENXIO) => io::Error::other("no process reads this FIFO: start its reader first"),
+                _ => error,
+            }
+        })?;
+    if file.metadata()?.file_type().is_fifo() {
+        fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
+    }
+    Ok(file)
 }
 
 impl Log {
     /// Lines that are written to `out`.
-    pub fn new(out: Box<dyn Write + Send>) -> (Log, Writer) {
-        let (lines, written) = sync_channel(WAITING);
-        let log = Log { lines, lost: Arc::default() };
-        (log, Writer(std::thread::spawn(move || write(&written, out))))
+    pub fn new(out: Output) -> (Log, Writer) {
+        let (orders, received) = sync_channel(WAITING);
+        let (end, ended) = sync_channel(1);
+        let counts = Arc::<LineCounts>::default();
+        let written = counts.clone();
+        std::thread::spawn(move || end.send(write(&received, out, &written)));
+        (Log { orders, counts: counts.clone() }, Writer { ended, counts })
     }
 
     /// Adds a line.
     pub fn add(&self, line: &serde_json::Value) {
-        if self.lines.try_send(format!("{line}\n")).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-        }
+        self.counts.added.fetch_add(1, Ordering::Relaxed);
+        // A line for which there is no room is lost: it is counted as added and never as written.
+        let _ = self.orders.try_send(Order::Write(format!("{line}\n")));
     }
 
-    /// Lines that could not be taken.
-    pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+    /// Opens the file by its name again: it may have been renamed. Nothing is lost.
+    pub fn reopen(&self) {
+        let _ = self.orders.try_send(Order::Reopen);
     }
 }
 
 impl Writer {
-    /// Waits until all is written.
+    /// Waits until all is written, for a while at most; how many lines are lost.
     ///
     /// # Errors
     /// The system's, of the first line that could not be written; those after it are lost.
-    pub fn finish(self) -> io::Result<()> {
-        self.0.join().unwrap_or_else(|_| Err(io::Error::other("the log's writer failed")))
+    pub fn finish(self) -> io::Result<u64> {
+        match self.ended.recv_timeout(LONGEST_END) {
+            Ok(ended) => ended?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the log's writer failed")),
+        }
+        Ok(self.counts.added.load(Ordering::Relaxed) - self.counts.written.load(Ordering::Relaxed))
     }
 }
 
-fn write(lines: &Receiver<String>, mut out: Box<dyn Write + Send>) -> io::Result<()> {
-    for line in lines {
-        out.write_all(line.as_bytes())?;
-        out.flush()?;
+fn write(orders: &Receiver<Order>, mut out: Output, counts: &LineCounts) -> io::Result<()> {
+    for order in orders {
+        match order {
+            Order::Write(line) => {
+                out.file.write_all(line.as_bytes())?;
+                counts.written.fetch_add(1, Ordering::Relaxed);
+            }
+            Order::Reopen => reopen(&mut out),
+        }
     }
     Ok(())
+}
+
+fn reopen(out: &mut Output) {
+    let Some(path) = &out.path else { return };
+    match opened(path) {
+        Ok(file) => out.file = file,
+        Err(error) => {
+            eprintln!(
+                "umts: --log {}: cannot be opened again ({error}): the old file goes on",
+                path.display()
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+    use serde_json::json;
+
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("umts-log-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    #[test]
+    fn lines_go_to_the_file_that_has_the_name_when_it_is_opened_again() {
+        let folder = folder("reopen");
+        let (path, old) = (folder.join("log"), folder.join("log.1"));
+        let (log, writer) = Log::new(Output::open(&path).expect("a file"));
+        log.add(&json!(1));
+        while fs::read_to_string(&path).expect("a file") != "1\n" {
+            std::thread::yield_now();
+        }
+        fs::rename(&path, &old).expect("another name");
+        log.reopen();
+        log.add(&json!(2));
+        drop(log);
+        assert_eq!(writer.finish().expect("all is written"), 0);
+        assert_eq!(fs::read_to_string(&old).expect("a file"), "1\n");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "2\n");
+        fs::remove_dir_all(folder).expect("a folder");
+    }
+
+    #[test]
+    fn a_reader_that_stands_still_is_not_waited_for() {
+        let (reader, writer) = nix::unistd::pipe().expect("a pipe");
+        let (log, written) = Log::new(Output { file: File::from(writer), path: None });
+        const LINES: u64 = 2000;
+        for _ in 0..LINES {
+            log.add(&json!("x".repeat(1000)));
+        }
+        drop(log);
+        let lost = written.finish().expect("nothing failed");
+        assert!((1..LINES).contains(&lost), "{lost}");
+        drop(reader);
+    }
+
+    #[test]
+    fn a_fifo_without_a_reader_is_refused_and_one_with_a_reader_is_written() {
+        let folder = folder("fifo");
+        let path = folder.join("fifo");
+        mkfifo(&path, Mode::S_IRWXU).expect("a FIFO");
+        let error = Output::open(&path).expect_err("without a reader").to_string();
+        assert!(error.starts_with("no process reads this FIFO"), "{error}");
+        let flags = OFlag::O_NONBLOCK.bits();
+        let mut reader = OpenOptions::new().read(true).custom_flags(flags).open(&path).expect("a reader");
+        let (log, writer) = Log::new(Output::open(&path).expect("with a reader"));
+        log.add(&json!("line"));
+        drop(log);
+        assert_eq!(writer.finish().expect("all is written"), 0);
+        let mut found = String::new();
+        io::Read::read_to_string(&mut reader, &mut found).expect("what was written");
+        assert_eq!(found, "\"line\"\n");
+        fs::remove_dir_all(folder).expect("a folder");
+    }
 }

@@ -1,30 +1,52 @@
-//! Answers whoever asks for metrics: the few words of HTTP/1.1 that Prometheus and curl speak.
+//! Answers requests for metrics: the few words of HTTP/1.1 that Prometheus and curl speak.
 
+use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Octets of a request that are read.
 const MOST: usize = 8192;
-/// How long somebody may take to ask and to read.
+/// How long a client may take to ask and to read.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Kept for somebody who cannot be accepted now.
+/// Kept for a client that cannot be accepted now.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Clients that are answered at once. Beyond that the client that has taken longest is dropped, so that silent
+/// clients keep no other from its answer.
+const AT_ONCE: usize = 64;
 
-/// Answers one after the other with what `page` says then.
-pub async fn serve(listener: TcpListener, page: impl Fn() -> String) {
+/// What metrics say at this instant.
+type Page = dyn Fn() -> String + Send + Sync;
+
+/// Answers clients with what `page` says when they ask.
+pub async fn serve(listener: TcpListener, page: impl Fn() -> String + Send + Sync + 'static) {
+    let page: Arc<Page> = Arc::new(page);
+    let mut clients: VecDeque<JoinHandle<()>> = VecDeque::new();
     loop {
         match listener.accept().await {
-            // Whoever is too slow, or asks what makes no sense, loses no more than his answer.
-            Ok((stream, _)) => drop(timeout(PATIENCE, answer(&stream, &page)).await),
+            Ok((stream, _)) => {
+                clients.retain(|client| !client.is_finished());
+                if clients.len() >= AT_ONCE
+                    && let Some(longest) = clients.pop_front()
+                {
+                    longest.abort();
+                }
+                let page = page.clone();
+                clients.push_back(tokio::spawn(async move {
+                    // A client that is too slow, or asks what makes no sense, loses no more than its answer.
+                    drop(timeout(PATIENCE, answer(&stream, &*page)).await);
+                }));
+            }
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
     }
 }
 
-async fn answer(stream: &TcpStream, page: impl Fn() -> String) -> io::Result<()> {
+async fn answer(stream: &TcpStream, page: &Page) -> io::Result<()> {
     let mut request = Vec::with_capacity(1024);
     while !request.windows(4).any(|octets| octets == b"\r\n\r\n") {
         stream.readable().await?;
@@ -65,4 +87,47 @@ async fn send(stream: &TcpStream, status: &str, body: &str) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    /// What a client reads that asks for metrics.
+    fn ask(at: SocketAddr) -> String {
+        let mut stream = std::net::TcpStream::connect(at).expect("a connection");
+        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("a request");
+        let mut found = String::new();
+        stream.read_to_string(&mut found).expect("an answer");
+        found
+    }
+
+    #[test]
+    fn silent_clients_keep_no_other_from_its_answer_and_are_bounded() {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let at = listener.local_addr().unwrap();
+            let asking = std::thread::spawn(move || {
+                let connect = |_| std::net::TcpStream::connect(at).expect("a connection");
+                let silent: Vec<_> = (0..2 * AT_ONCE).map(connect).collect();
+                let answer = ask(at);
+                // The first were dropped long before their patience ended.
+                let dropped = (&silent[0]).read(&mut [0]).expect("an end");
+                (answer, dropped)
+            });
+            let serving = tokio::spawn(serve(listener, || "umts_proxy_connections 0\n".to_owned()));
+            while !asking.is_finished() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            serving.abort();
+            let (answer, dropped) = asking.join().unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("connections 0\n"), "{answer}");
+            assert_eq!(dropped, 0);
+        });
+    }
 }

@@ -1,0 +1,78 @@
+//! What users should know of a configuration when the proxy starts.
+
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+
+use umts_netlink::nftables;
+
+use crate::options::Destination;
+use crate::policy::Policy;
+
+/// Sentences about a proxy that listens at `listen`.
+pub fn notices(destination: &Destination, listen: SocketAddr) -> Vec<String> {
+    match destination {
+        Destination::Fixed(_) => Vec::new(),
+        Destination::Socks5(policy) => open_to_others(listen.ip(), policy).into_iter().collect(),
+        Destination::Original(selection) => vec![beside_the_firewall(&selection.policy)],
+    }
+}
+
+/// Of a SOCKS5 proxy that other hosts reach.
+fn open_to_others(listen: IpAddr, policy: &Policy) -> Option<String> {
+    if listen.to_canonical().is_loopback() {
+        return None;
+    }
+    let whom = match listen.is_unspecified() {
+        true => "at every address of this host".to_owned(),
+        false => format!("at {listen}"),
+    };
+    let what = match policy.allowed.is_empty() {
+        true => "everything that this host reaches, but for this host's loopback: limit it by --allow",
+        false => "what --allow names",
+    };
+    Some(format!("warning: listens {whom}: without a password, other hosts reach through it {what}"))
+}
+
+/// Of a transparent proxy: packets that are intercepted are delivered here and not forwarded.
+fn beside_the_firewall(policy: &Policy) -> String {
+    let chains = nftables::forward_chains().unwrap_or_default();
+    let mut missed = match chains.is_empty() {
+        true => "rules for forwarded packets".to_owned(),
+        false => format!("rules for forwarded packets ({})", chains.join("; ")),
+    };
+    let switch = fs::read_to_string("/proc/sys/net/ipv4/ip_forward").unwrap_or_default();
+    if switch.trim() == "0" {
+        missed += " and net.ipv4.ip_forward = 0";
+    }
+    let repair = match *policy == Policy::default() {
+        true => "repeat the rules by --deny and --allow, or in a chain of the hook input",
+        false => "--deny and --allow do",
+    };
+    format!("intercepted connections are not forwarded: this host's {missed} do not hold for them; {repair}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Destinations;
+
+    fn said(listen: &str, policy: &Policy) -> Option<String> {
+        notices(&Destination::Socks5(policy.clone()), listen.parse().expect("an address")).pop()
+    }
+
+    #[test]
+    fn a_proxy_that_serves_other_hosts_warns_and_one_on_loopback_does_not() {
+        let all = Policy::default();
+        assert_eq!(said("127.0.0.1:1080", &all), None);
+        assert_eq!(said("[::1]:1080", &all), None);
+        let warning = said("[::]:1080", &all).expect("a warning");
+        assert!(warning.contains("at every address") && warning.contains("--allow"), "{warning}");
+        assert!(said("192.0.2.1:1080", &all).expect("a warning").contains("at 192.0.2.1:"));
+        let some = Policy { allowed: Destinations::list("--allow", ":80").expect("ports"), ..all };
+        assert!(
+            said("192.0.2.1:1080", &some)
+                .expect("a warning")
+                .ends_with("reach through it what --allow names")
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Which destinations clients may reach through the proxy: by default all, but for this host's loopback when the
+//! client is another host.
+
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use crate::error::{ProxyError, wrong};
+
+/// The addresses that begin with the first `length` bits of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    /// One of them.
+    pub address: IpAddr,
+    /// Bits that count.
+    pub length: u8,
+}
+
+/// Some destinations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destinations {
+    /// Their addresses; none: every address.
+    pub network: Option<Network>,
+    /// Their ports.
+    pub ports: RangeInclusive<u16>,
+}
+
+/// What is allowed and what is not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Only these; empty: all.
+    pub allowed: Vec<Destinations>,
+    /// Not these, though they may be allowed.
+    pub denied: Vec<Destinations>,
+}
+
+impl Policy {
+    /// Whether a client may reach a destination. Loopback is for clients of this host, unless it is allowed by its
+    /// address.
+    pub fn permits(&self, client: IpAddr, to: SocketAddr) -> bool {
+        let to = SocketAddr::new(to.ip().to_canonical(), to.port());
+        let is_among = |destinations: &[Destinations]| destinations.iter().any(|one| one.contains(to));
+        let is_named = self.allowed.iter().any(|one| one.network.is_some() && one.contains(to));
+        let is_own_loopback = to.ip().is_loopback() && !client.to_canonical().is_loopback();
+        !is_among(&self.denied)
+            && (self.allowed.is_empty() || is_among(&self.allowed))
+            && (!is_own_loopback || is_named)
+    }
+}
+
+impl Destinations {
+    fn contains(&self, to: SocketAddr) -> bool {
+        self.ports.contains(&to.port()) && self.network.is_none_or(|network| network.contains(to.ip()))
+    }
+
+    /// `192.0.2.0/24`, `192.0.2.7:80`, `[2001:db8::]/32:443-444`, `:80`; several are separated by commas.
+    ///
+    /// # Errors
+    /// [`ProxyError::Wrong`], with what would be right.
+    pub fn list(option: &str, text: &str) -> Result<Vec<Destinations>, ProxyError> {
+        let read = |part: &str| {
+            Destinations::read(part.trim()).ok_or_else(|| {
+                wrong(format!(
+                    "{option} takes addresses, networks and ports, as in 192.0.2.0/24,198.51.100.7:443,\
+                     [2001:db8::]/32,:8000-8100, not {part:?}"
+                ))
+            })
+        };
+        text.split(',').map(read).collect()
+    }
+
+    fn read(text: &str) -> Option<Destinations> {
+        let (network, ports) = parts(text)?;
+        let network = if network.is_empty() { None } else { Some(Network::read(network)?) };
+        let ports = if ports.is_empty() { 1..=u16::MAX } else { port_range(ports)? };
+        Some(Destinations { network, ports })
+    }
+}
+
+/// The network and the ports of a destination: IPv6 stands in brackets, a bare number is a port.
+fn parts(text: &str) -> Option<(&str, &str)> {
+    if text.is_empty() {
+        return None;
+    }
+    if text.starts_with('[') {
+        let end = text.find(']')?;
+        let ports = text[end..].find(':').map(|at| end + at);
+        return Some(ports.map_or((text, ""), |at| (&text[..at], &text[at + 1..])));
+    }
+    if port_range(text).is_some() {
+        return Some(("", text));
+    }
+    match text.split_once(':') {
+        // More than one colon: an address of IPv6 without brackets, so without ports.
+        Some((_, rest)) if rest.contains(':') => Some((text, "")),
+        Some((_, "")) => None,
+        Some(parts) => Some(parts),
+        None => Some((text, "")),
+    }
+}
+
+impl Network {
+    fn contains(&self, address: IpAddr) -> bool {
+        let bits = |address: IpAddr| match address {
+            IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
+            IpAddr::V6(address) => u128::from(address),
+        };
+        let differing = bits(self.address) ^ bits(address);
+        self.address.is_ipv4() == address.is_ipv4()
+            && differing.checked_shr(128 - u32::from(self.length)).unwrap_or(0) == 0
+    }
+
+    fn read(text: &str) -> Option<Network> {
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(u8::from_str(length).ok()?)),
+            None => (text, None),
+        };
+        let inner = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(address);
+        let address = IpAddr::from_str(inner).ok()?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let length = length.unwrap_or(most);
+        (length <= most).then_some(Network { address, length })
+    }
+}
+
+/// `80`, `8000-8100`.
+pub fn port_range(text: &str) -> Option<RangeInclusive<u16>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    (0 < first && first <= last).then_some(first..=last)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn policy(allowed: &str, denied: &str) -> Policy {
+        let read = |option, text: &str| match text {
+            "" => Vec::new(),
+            _ => Destinations::list(option, text).expect("destinations"),
+        };
+        Policy { allowed: read("--allow", allowed), denied: read("--deny", denied) }
+    }
+
+    fn permits(policy: &Policy, client: &str, to: &str) -> bool {
+        policy.permits(client.parse().expect("an address"), to.parse().expect("an address and a port"))
+    }
+
+    const OUTSIDE: &str = "192.0.2.1";
+
+    #[test]
+    fn loopback_is_for_clients_of_this_host() {
+        let all = Policy::default();
+        for to in ["127.0.0.1:80", "127.9.9.9:80", "[::1]:80", "[::ffff:127.0.0.1]:80"] {
+            assert!(!permits(&all, OUTSIDE, to), "{to}");
+            assert!(!permits(&all, "2001:db8::1", to), "{to}");
+            assert!(permits(&all, "127.0.0.1", to) && permits(&all, "::1", to), "{to}");
+            assert!(permits(&all, "::ffff:127.0.0.1", to), "{to}");
+        }
+        assert!(permits(&all, OUTSIDE, "198.51.100.1:80"));
+        // Its ports alone do not allow it.
+        assert!(!permits(&policy(":80", ""), OUTSIDE, "127.0.0.1:80"));
+        assert!(permits(&policy("127.0.0.1:80", ""), OUTSIDE, "127.0.0.1:80"));
+    }
+
+    #[test]
+    fn only_what_is_allowed_and_not_denied_is_reached() {
+        let some = policy("198.51.100.0/24, [2001:db8::]/33:443", "198.51.100.7, :25");
+        assert!(permits(&some, OUTSIDE, "198.51.100.8:80"));
+        assert!(permits(&some, OUTSIDE, "[::ffff:198.51.100.8]:80"));
+        assert!(!permits(&some, OUTSIDE, "198.51.101.8:80"));
+        assert!(!permits(&some, OUTSIDE, "198.51.100.7:80"));
+        assert!(!permits(&some, OUTSIDE, "198.51.100.8:25"));
+        assert!(permits(&some, OUTSIDE, "[2001:db8:7fff::1]:443"));
+        assert!(!permits(&some, OUTSIDE, "[2001:db8:8000::1]:443"));
+        assert!(!permits(&some, OUTSIDE, "[2001:db8::1]:80"));
+        assert!(permits(&policy("0.0.0.0/0", ""), OUTSIDE, "9.9.9.9:1"));
+    }
+
+    #[test]
+    fn destinations_are_read_in_every_form() {
+        let read = |text: &str| Destinations::read(text).expect("a destination");
+        assert_eq!(read("7000"), Destinations { network: None, ports: 7000..=7000 });
+        assert_eq!(read(":80-90").ports, 80..=90);
+        let six = Network { address: "2001:db8::".parse().expect("an address"), length: 32 };
+        assert_eq!(read("[2001:db8::]/32:443"), Destinations { network: Some(six), ports: 443..=443 });
+        assert_eq!(read("2001:db8::/32").network, Some(six));
+        assert_eq!(read("192.0.2.1:80").ports, 80..=80);
+        for wrong in ["", ":", "0", "90-80", "192.0.2.1/33", "server.example", "192.0.2.1:", "[::1", ":70000"]
+        {
+            let error = Destinations::list("--allow", wrong).expect_err(wrong).to_string();
+            assert!(error.starts_with("--allow takes addresses, networks and ports"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[0-9a-f:./,\\[\\]-]{0,40}") {
+            let _ = Destinations::list("--allow", &text);
+        }
+
+        #[test]
+        fn a_network_contains_what_begins_with_its_bits(address: u32, other: u32, length in 0_u8..=32) {
+            let network = Network { address: IpAddr::V4(address.into()), length };
+            let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
+            prop_assert_eq!(network.contains(IpAddr::V4(other.into())), address & mask == other & mask);
+        }
+    }
+}
