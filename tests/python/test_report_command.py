@@ -16,6 +16,7 @@ from conftest import CAMPAIGN, Umts
 from umtslab import open_store
 from umtslab.campaign.record import Cell, load_record
 from umtslab.cli.report import write_report
+from umtslab.labels import value_label
 from umtslab.page.campaign import commands
 from umtslab.store import read_store
 
@@ -59,7 +60,7 @@ def test_its_numbers_are_those_of_the_table(page: Path, umts: Umts) -> None:
     exported = list(csv.DictReader(io.StringIO(umts(*words).stdout)))
     shown = _rows(page.read_text(), "goodput_kbps")
     assert [row[:3] for row in shown] == [
-        [row["tcp.variant"], row["radio.bler"], row["n"]] for row in exported
+        [value_label(row["tcp.variant"]), row["radio.bler"], row["n"]] for row in exported
     ]
     for ours, theirs in zip(shown, exported, strict=True):
         mean, half = float(theirs["mean"]), float(theirs["ci95"])

@@ -22,7 +22,8 @@ impl From<Problem> for Mistaken {
     }
 }
 
-/// The result of `check` for a tree without mistakes; otherwise its mistakes in the order of the files.
+/// The result of `check` for a tree without mistakes; otherwise the first mistake found, then the others in the order of the
+/// files.
 pub(crate) fn all_mistakes<T>(
     mut tree: Node,
     mut check: impl FnMut(Node) -> Result<T, Mistaken>,
@@ -43,7 +44,8 @@ pub(crate) fn all_mistakes<T>(
         repaired.push(repair);
         next = check(tree.clone()).err();
     }
-    found.sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
+    // The first mistake found stays in front: it follows from no repair.
+    found[1..].sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
     Err(found)
 }
 
@@ -91,7 +93,10 @@ fn repair(tree: &mut Node, problem: &Problem) -> Option<Repaired> {
     let entries = find_mut(tree, table)?.as_table_mut()?;
     let is_table = match entries.remove(key) {
         Some(node) => matches!(node.value, Value::Table(_) | Value::Array(_)),
-        None => problem.missing.is_none().then_some(false)?,
+        None => {
+            problem.missing?;
+            false
+        }
     };
     if let (Some(_), Some(value)) = (problem.missing, stand_in(key)) {
         let at = problem.origin?;
