@@ -44,7 +44,7 @@ def test_what_has_no_value_is_null_in_json(umts: Umts) -> None:
 
 
 def test_the_table_has_metrics_with_units_and_says_where_files_are(umts: Umts, tmp_path: Path) -> None:
-    done = umts("run", FTP, *SHORT, "--runs", 2, "--series", "--pcap", "--out", "here")
+    done = umts("run", FTP, *SHORT, "--runs", 3, "--series", "--pcap", "--out", "here")
     [goodput] = [line.split() for line in done.stdout.splitlines() if line.startswith("goodput_kbps")]
     assert goodput[-4:] == ["kbit/s", "sum", "over", "connections"]
     assert len(goodput) == 8  # name, mean, half width, n, unit, and what it is

@@ -203,8 +203,13 @@ def test_the_experiments_of_the_reproductions_are_whole_and_named_where_they_exp
         assert path.stem in told, f"nothing refers to {path}"
 
 
+def few_trials(count: int) -> str:
+    """A study that every trial keeps the bound of."""
+    return changed(changed(BEST, "trials = 14", f"trials = {count}"), "at_most = 12", "at_most = 100")
+
+
 def test_edited_trials_are_named_by_doctor_and_by_the_next_search(umts: Umts, tmp_path: Path) -> None:
-    study = written(tmp_path, changed(BEST, "trials = 14", "trials = 3"))
+    study = written(tmp_path, few_trials(3))
     first = umts("optimise", study, "--json").stdout
     file = tmp_path / "results" / "studies" / "study.sqlite"
     assert "nothing is damaged" in umts("doctor", "results").stdout
@@ -220,7 +225,7 @@ def test_edited_trials_are_named_by_doctor_and_by_the_next_search(umts: Umts, tm
 
 
 def test_doctor_repairs_edited_trials(umts: Umts, tmp_path: Path) -> None:
-    umts("optimise", written(tmp_path, changed(BEST, "trials = 14", "trials = 2")), "--json")
+    umts("optimise", written(tmp_path, few_trials(2)), "--json")
     file = tmp_path / "results" / "studies" / "study.sqlite"
     with closing(sqlite3.connect(file)) as db, db:
         db.execute("UPDATE trial_params SET param_value = 3")
@@ -230,7 +235,7 @@ def test_doctor_repairs_edited_trials(umts: Umts, tmp_path: Path) -> None:
 
 
 def test_the_record_of_a_study_shows_that_it_was_edited(umts: Umts, tmp_path: Path) -> None:
-    umts("optimise", written(tmp_path, changed(BEST, "trials = 14", "trials = 2")), "--json")
+    umts("optimise", written(tmp_path, few_trials(2)), "--json")
     file = tmp_path / "results" / "studies" / "study.json"
     file.write_text(file.read_text().replace('"seed": 1', '"seed": 7'))
     assert "record of study study is damaged" in umts("doctor", "results", status=1).stdout

@@ -27,6 +27,8 @@ const PARTS: [&str; 2] = ["series", "captures"];
 const LEAST_FOLDERS: usize = 16;
 /// What is read at once.
 const BUFFER: usize = 1 << 16;
+/// Most bytes of a file of text. A longer one is not read.
+const LARGEST_TEXT: u64 = 256_000_000;
 /// Times of files have grains, of two seconds at most: a file that was written just now can be written again unnoticed.
 const SETTLED: Duration = Duration::from_secs(2);
 
@@ -68,7 +70,10 @@ pub fn check(folder: &Path) -> Vec<Flaw> {
             let listed = files.iter().filter_map(|(name, digest)| check_file(folder, name, digest));
             listed.chain(strangers(folder, &files)).collect()
         }
-        Ok(Card::Unsealed) => read_json(folder, "metrics.json").err().into_iter().collect(),
+        Ok(Card::Unsealed) => {
+            let irregular = irregular_files(folder);
+            read_json(folder, "metrics.json").err().into_iter().chain(irregular).collect()
+        }
     }
 }
 
@@ -143,28 +148,43 @@ fn read_card(folder: &Path) -> Result<Card, Flaw> {
 fn read_json(folder: &Path, name: &str) -> Result<(String, Map<String, Value>), Flaw> {
     let mut bytes = Vec::new();
     open(&folder.join(name))
-        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .and_then(|file| file.take(LARGEST_TEXT + 1).read_to_end(&mut bytes))
         .map_err(|error| Flaw::new(name, unreadable(&error)))?;
     let broken = || Flaw::new(name, "is not as it was written");
+    if bytes.len() as u64 > LARGEST_TEXT {
+        return Err(broken());
+    }
     let text = String::from_utf8(bytes).map_err(|_| broken())?;
     let content = serde_json::from_str(&text).map_err(|_| broken())?;
     Ok((text, content))
 }
 
 fn check_file(folder: &Path, name: &str, wanted: &str) -> Option<Flaw> {
+    let is_text = name.ends_with(".json") || name.ends_with(".toml");
+    if is_text && fs::metadata(folder.join(name)).is_ok_and(|found| found.len() > LARGEST_TEXT) {
+        return Some(Flaw::new(name, "is not as it was written"));
+    }
     match digest_of_file(&folder.join(name)) {
         Err(error) => Some(Flaw::new(name, unreadable(&error))),
         Ok(found) => (found != wanted).then(|| Flaw::new(name, "is not as it was written")),
     }
 }
 
+/// Pipes, devices and links to them in the place of files, of a run without digests.
+fn irregular_files(folder: &Path) -> Vec<Flaw> {
+    let names = files_below(folder, "").unwrap_or_default();
+    let is_irregular = |name: &String| fs::metadata(folder.join(name)).is_ok_and(|found| !found.is_file());
+    names.into_iter().filter(is_irregular).map(|name| Flaw::new(&name, "is no file")).collect()
+}
+
 /// Files where only the run's own belong.
 fn strangers(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
     let found = PARTS.into_iter().filter(|part| folder.join(part).is_dir()).map(|part| {
-        match files_below(folder, part) {
+        // Not below its folders: a link may lead to a whole disk.
+        match names_in(folder, part) {
             Ok(names) => names
                 .into_iter()
-                .filter(|name| !files.contains_key(name))
+                .filter(|name| !files.keys().any(|file| file.starts_with(name)))
                 .map(|name| Flaw::new(&name, "is not of this run"))
                 .collect(),
             Err(error) => vec![Flaw::new(part, unreadable(&error))],
@@ -186,6 +206,15 @@ fn files_below(folder: &Path, part: &str) -> io::Result<Vec<String>> {
             names.push(name);
         }
     }
+    names.sort();
+    Ok(names)
+}
+
+/// Names of what is in `folder`/`part`, relative to `folder`, in order.
+fn names_in(folder: &Path, part: &str) -> io::Result<Vec<String>> {
+    let name = |entry: fs::DirEntry| format!("{part}/{}", entry.file_name().to_string_lossy());
+    let mut names =
+        fs::read_dir(folder.join(part))?.map(|entry| entry.map(name)).collect::<io::Result<Vec<_>>>()?;
     names.sort();
     Ok(names)
 }
@@ -252,6 +281,27 @@ mod tests {
         let each: Vec<_> = paths.iter().map(|folder| check(folder)).collect();
         assert_eq!(check_all(&paths), each);
         assert_eq!(each.iter().filter(|flaws| !flaws.is_empty()).count(), 1);
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_folder_is_not_followed_below_its_first_level() {
+        let folder = sealed();
+        fs::remove_dir_all(folder.path().join("series")).unwrap();
+        std::os::unix::fs::symlink("/proc", folder.path().join("series")).unwrap();
+        let flaws = check(folder.path());
+        assert!(flaws.contains(&Flaw::new("series/cwnd.parquet", "is gone")));
+        assert!(flaws.iter().all(|flaw| flaw.file.matches('/').count() <= 1), "{flaws:?}");
+    }
+
+    #[test]
+    fn a_device_in_a_run_without_digests_is_a_flaw() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("series")).unwrap();
+        fs::write(folder.path().join(CARD), "{\"format\": 1, \"scenario_hash\": \"0\"}").unwrap();
+        fs::write(folder.path().join("metrics.json"), "{}").unwrap();
+        assert_eq!(check(folder.path()), []);
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("series/cwnd.parquet")).unwrap();
+        assert_eq!(check(folder.path()), [Flaw::new("series/cwnd.parquet", "is no file")]);
     }
 
     #[test]

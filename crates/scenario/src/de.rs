@@ -5,6 +5,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visit
 
 use crate::error::Problem;
 use crate::suggest::nearest;
+use crate::text::HELP;
 use crate::tree::{Node, Value};
 
 impl de::Error for Problem {
@@ -13,8 +14,13 @@ impl de::Error for Problem {
         // A `KeyError` begins with the key that it is about.
         let key =
             message.strip_prefix('`').and_then(|rest| rest.split_once('`')).map(|(key, _)| key.to_owned());
+        let (message, help) = match message.split_once(HELP) {
+            Some((message, help)) => (message.to_owned(), Some(help.to_owned())),
+            None => (message, None),
+        };
         let mut problem = Problem::new(message);
-        problem.key = key;
+        // A key of a whole table: what is wrong depends on the other keys there.
+        (problem.depends, problem.key, problem.help) = (key.is_some(), key, help);
         problem
     }
 
@@ -83,7 +89,9 @@ impl de::Error for Problem {
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Problem::new(format!("the key `{field}` is missing")).label("in this table")
+        let mut problem = Problem::new(format!("the key `{field}` is missing")).label("in this table");
+        problem.missing = Some(field);
+        problem
     }
 }
 

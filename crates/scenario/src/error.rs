@@ -21,6 +21,10 @@ pub(crate) struct Mistake {
     pub key: Option<String>,
     /// Whether it is the key itself that is wrong, not its value.
     pub key_is_wrong: bool,
+    /// The key that a table lacks.
+    pub missing: Option<&'static str>,
+    /// Whether other keys of the same table decide that it is wrong.
+    pub depends: bool,
 }
 
 impl Problem {
@@ -70,9 +74,11 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Why a scenario is refused: one mistake, with its place.
+/// Why a scenario is refused: its mistakes, each with its place. There is at least one.
+///
+/// The methods that return one value return the value of the first mistake.
 #[derive(Debug, Clone)]
-pub struct ScenarioError(Box<Report>);
+pub struct ScenarioError(Box<Report>, Vec<ScenarioError>);
 
 #[derive(Debug, Clone)]
 struct Report {
@@ -97,11 +103,22 @@ impl ScenarioError {
         let source = problem.origin.and_then(|origin| sources.get(origin.source));
         let file = source.map(|source| source.name.clone()).unwrap_or_default();
         let place = source.zip(problem.origin).map(|(source, origin)| Place::of(&source.text, origin));
-        ScenarioError(Box::new(Report { problem, file, place }))
+        ScenarioError(Box::new(Report { problem, file, place }), Vec::new())
     }
 
     pub(crate) fn unreadable(file: &str, problem: Problem) -> Self {
-        ScenarioError(Box::new(Report { problem, file: file.to_owned(), place: None }))
+        ScenarioError(Box::new(Report { problem, file: file.to_owned(), place: None }), Vec::new())
+    }
+
+    /// The same with further mistakes of the same scenario.
+    pub(crate) fn with(mut self, others: Vec<ScenarioError>) -> Self {
+        self.1 = others;
+        self
+    }
+
+    /// The mistakes after the first, which do not follow from another one.
+    pub fn others(&self) -> &[ScenarioError] {
+        &self.1
     }
 
     /// What is wrong, in one sentence.
@@ -134,8 +151,13 @@ impl ScenarioError {
         &self.0.problem.path
     }
 
-    /// The message with the line it points at, for a terminal; in colour if `colour`.
+    /// Each message with the line that it points at, for a terminal; in colour if `colour`.
     pub fn render(&self, colour: bool) -> String {
+        let each = std::iter::once(self).chain(&self.1).map(|one| one.render_one(colour));
+        each.collect::<Vec<_>>().join("\n")
+    }
+
+    fn render_one(&self, colour: bool) -> String {
         let paint = |code: &str, text: &str| match colour {
             true => format!("\x1b[{code}m{text}\x1b[0m"),
             false => text.to_owned(),

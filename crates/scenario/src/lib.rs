@@ -35,6 +35,7 @@ mod profiles;
 mod python_classes;
 mod range;
 mod recordings;
+mod recovery;
 mod reference_bearers;
 mod rrc_profiles;
 mod schema;

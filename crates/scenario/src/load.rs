@@ -8,10 +8,11 @@ use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{self, Cell, Duplex, Link, Mobility, VERSION};
 use crate::plan::{Plan, Scenario};
+use crate::recovery::Mistaken;
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
     capacity_traces, check, flat_profiles, link_tables, overrides, profiles, python_classes, range,
-    recordings, rrc_profiles, tracks, verdicts,
+    recordings, recovery, rrc_profiles, tracks, verdicts,
 };
 
 /// A scenario that may be run, and what to look at before its results are trusted.
@@ -27,7 +28,7 @@ impl Scenario {
     /// Reads a scenario file, with `overrides` of keys (`("radio.bler", "0.05")`) on top.
     ///
     /// # Errors
-    /// The first mistake found, with its place: see [`ScenarioError`].
+    /// The mistakes found, each with its place: see [`ScenarioError`].
     pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, ScenarioError> {
         let name = path.display().to_string();
         let text = read_text(path).map_err(|problem| ScenarioError::unreadable(&name, problem))?;
@@ -41,7 +42,7 @@ impl Scenario {
     /// that it refers to are relative to `base_dir`.
     ///
     /// # Errors
-    /// The first mistake found, with its place: see [`ScenarioError`].
+    /// The mistakes found, each with its place: see [`ScenarioError`].
     pub fn parse(
         text: &str,
         name: &str,
@@ -69,33 +70,40 @@ fn resolve(
     for (key, value) in overrides {
         overrides::apply(&mut tree, &mut files, key, value)?;
     }
-    let mut warnings = profiles::apply(&mut tree, &mut files)?;
-    let checked = (|| {
-        check_version(&tree)?;
-        warnings.extend(rrc_profiles::apply(&mut tree, &mut files)?);
-        flat_profiles::apply(&mut tree, &mut files)?;
-        inherit_tables(&mut tree);
-        range::check(&tree)?;
-        let mut scenario = read(&tree)?;
-        complete_tdd_cells(&mut scenario, &tree);
-        complete_layout(&mut scenario, &tree);
-        count_no_calls(&mut scenario, &tree)?;
-        fill_cells(&mut scenario, &tree)?;
-        python_classes::read_all(&mut scenario, &tree, &files.sources)?;
-        verdicts::read_all(&mut scenario, &tree, &files.sources)?;
-        recordings::read_all(&mut scenario, &tree, &files.sources)?;
-        link_tables::read_all(&mut scenario, &tree, &files.sources)?;
-        tracks::read_all(&mut scenario, &tree, &files.sources)?;
-        let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
-        let (plan, more) = check::check(&scenario, traces, &tree)?;
-        spell_sides(&mut scenario, &plan);
-        warnings.extend(more);
-        Ok(Loaded { scenario: Scenario { model: scenario, plan }, warnings })
-    })();
-    checked.map_err(|mut problem: Problem| {
-        problem.origin.get_or_insert(files.beginning());
-        ScenarioError::new(problem, &files.sources)
+    let warnings = profiles::apply(&mut tree, &mut files)?;
+    recovery::all_mistakes(tree, |tree| checked(tree, &mut files, warnings.clone())).map_err(|problems| {
+        let mut errors = problems.into_iter().map(|mut problem| {
+            problem.origin.get_or_insert(files.beginning());
+            ScenarioError::new(problem, &files.sources)
+        });
+        let first = errors.next().expect("a scenario is refused for a mistake");
+        first.with(errors.collect())
     })
+}
+
+/// The scenario that a complete tree describes, or the first mistake found.
+fn checked(mut tree: Node, files: &mut Files, mut warnings: Vec<String>) -> Result<Loaded, Mistaken> {
+    let of_keys = |problem| Mistaken { problem, is_of_keys: true };
+    check_version(&tree).map_err(of_keys)?;
+    warnings.extend(rrc_profiles::apply(&mut tree, files)?);
+    flat_profiles::apply(&mut tree, files)?;
+    inherit_tables(&mut tree);
+    range::check(&tree).map_err(of_keys)?;
+    let mut scenario = read(&tree).map_err(of_keys)?;
+    complete_tdd_cells(&mut scenario, &tree);
+    complete_layout(&mut scenario, &tree);
+    count_no_calls(&mut scenario, &tree)?;
+    fill_cells(&mut scenario, &tree)?;
+    python_classes::read_all(&mut scenario, &tree, &files.sources)?;
+    verdicts::read_all(&mut scenario, &tree, &files.sources)?;
+    recordings::read_all(&mut scenario, &tree, &files.sources)?;
+    link_tables::read_all(&mut scenario, &tree, &files.sources)?;
+    tracks::read_all(&mut scenario, &tree, &files.sources)?;
+    let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
+    let (plan, more) = check::check(&scenario, traces, &tree)?;
+    spell_sides(&mut scenario, &plan);
+    warnings.extend(more);
+    Ok(Loaded { scenario: Scenario { model: scenario, plan }, warnings })
 }
 
 fn read(tree: &Node) -> Result<model::Scenario, Problem> {

@@ -2,7 +2,7 @@
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::Files;
-use crate::schema::has_key;
+use crate::schema::known_keys;
 use crate::tree::{Node, Origin, Reader, Table, Value, is_block_errors, join};
 
 /// What stands in place of a file's name.
@@ -80,9 +80,10 @@ fn choose(elements: &[Node], keys: &[&str], path: &str, key_at: Origin) -> Resul
     let key = keys[0];
     let by_index = key.parse::<usize>().ok().filter(|i| *i < elements.len());
     let by_name = || elements.iter().position(|element| identity(element) == Some(key));
-    // The only element may have the name of one of its own tables, as a cell `tdd` has: then the next key tells.
+    // The only element may have the name of one of its own tables, as a cell `tdd` has. The reading of which more keys
+    // exist applies: `cell.tdd.rach.codes` is a key of that table, `cell.tdd.rach.rate` a key of the cell.
     let is_own_table =
-        || keys.get(1).is_some_and(|next| !has_key(path, &[], next) && has_key(path, &[key], next));
+        || keys.len() - known_keys(path, keys) <= keys.len() - 1 - known_keys(path, &keys[1..]);
     if elements.len() == 1 && by_index.is_none() && by_name().is_some() && is_own_table() {
         return Ok((0, false));
     }

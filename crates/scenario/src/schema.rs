@@ -183,11 +183,17 @@ pub(crate) fn resolve(property: &Value) -> &Value {
     }
 }
 
-/// Whether elements of the array at `path` (`cell`) have such a key, or their table `below` it has.
-pub(crate) fn has_key(path: &str, below: &[&str], key: &str) -> bool {
-    let elements = resolve(&cached()["properties"][path])["items"].clone();
-    let table = below.iter().fold(elements, |table, name| resolve(&table)["properties"][*name].clone());
-    resolve(&table)["properties"].get(key).is_some()
+/// How many of `keys` exist, from the first on, each in the table of the one before; the first is a key of the elements of the
+/// array at `path` (`cell`).
+pub(crate) fn known_keys(path: &str, keys: &[&str]) -> usize {
+    let mut table = resolve(&cached()["properties"][path])["items"].clone();
+    for (known, key) in keys.iter().enumerate() {
+        match resolve(&table)["properties"].get(*key).cloned() {
+            Some(next) => table = next,
+            None => return known,
+        }
+    }
+    keys.len()
 }
 
 /// Tells plain JSON Schema what `x-min` and `x-max` say about numbers.

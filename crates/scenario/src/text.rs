@@ -14,17 +14,27 @@ use umts_units::{as_text, count_of};
 pub(crate) struct KeyError {
     key: &'static str,
     message: String,
+    help: Option<String>,
 }
+
+/// Separates the message of a [`KeyError`] from its help where it prints as one text.
+pub(crate) const HELP: char = '\u{1f}';
 
 impl KeyError {
     pub fn new(key: &'static str, message: impl Into<String>) -> Self {
-        KeyError { key, message: message.into() }
+        KeyError { key, message: message.into(), help: None }
+    }
+
+    /// The same with a repair.
+    pub fn help(self, help: String) -> Self {
+        KeyError { help: Some(help), ..self }
     }
 }
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` {}", self.key, self.message)
+        write!(f, "`{}` {}", self.key, self.message)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, "{HELP}{help}"))
     }
 }
 

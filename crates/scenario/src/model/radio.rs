@@ -231,10 +231,25 @@ fn model_of(
     let model = named.or(present.clone().next().map(|(_, _, owner)| *owner)).unwrap_or(ErrorModel::ErrorFree);
     match present.find(|(_, _, owner)| *owner != model) {
         None => Ok(model),
-        Some((key, _, owner)) => Err(KeyError::new(
-            key,
-            format!("belongs to model = \"{}\", not to \"{}\"", owner.keyword(), model.keyword()),
-        )),
+        Some((key, _, owner)) => {
+            let (owner, model) = (owner.keyword(), model.keyword());
+            let help = match counterpart(key, model) {
+                Some(there) => format!("with \"{model}\" write {there}, or choose model = \"{owner}\""),
+                None => format!("leave it out, or choose model = \"{owner}\""),
+            };
+            Err(KeyError::new(key, format!("belongs to model = \"{owner}\", not to \"{model}\"")).help(help))
+        }
+    }
+}
+
+/// The key of `model` that says the same as a key of another model.
+fn counterpart(key: &str, model: &str) -> Option<&'static str> {
+    match (key, model) {
+        ("unit", "gilbert") => Some("step"),
+        ("step", "independent") => Some("unit"),
+        ("bler", "gilbert") => Some("bler_good and bler_bad"),
+        ("bler_good" | "bler_bad", "independent") => Some("bler"),
+        _ => None,
     }
 }
 

@@ -245,9 +245,9 @@ pub(crate) struct FlowTable {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum TrafficKind {
-    /// Greedy: never runs out of data.
+    /// Greedy: never runs out of data. The end that sends the data opens the connection: for a download the server.
     Ftp,
-    /// One file of `size`.
+    /// One file of `size`. The end that sends the data opens the connection: for a download the server.
     File,
     /// Web pages, with reading times between.
     Web,
@@ -298,7 +298,9 @@ impl FlowTable {
             None => Ok(()),
             Some((key, _, owner)) => {
                 let (owner, kind) = (owner.keyword(), self.traffic.keyword());
-                Err(KeyError::new(key, format!("belongs to traffic = \"{owner}\", not to \"{kind}\"")))
+                let help = format!("write traffic = \"{owner}\", or leave it out");
+                Err(KeyError::new(key, format!("belongs to traffic = \"{owner}\", not to \"{kind}\""))
+                    .help(help))
             }
         }
     }

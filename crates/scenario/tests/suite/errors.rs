@@ -612,3 +612,61 @@ fn a_rate_that_no_user_has_is_not_judged() {
     let error = refused(&small("", &format!("{unused}[[ue]]\nname = \"other\"\nbearer = \"b\"")));
     assert_eq!(error.key(), "bearer.0.downlink.rate");
 }
+
+/// Keys of all mistakes of a scenario: the first one found, then the others in the order of the file.
+fn keys_of(text: &str) -> Vec<String> {
+    let error = refused(text);
+    std::iter::once(&error).chain(error.others()).map(|one| one.key().to_owned()).collect()
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    let text = "version = 1\nduration = 10\nnonsense = 1\n[tcp]\nvariant = \"renno\"\nrto_minn = \"1 s\"\n\
+                [rlc]\nmax_dat = \"x\"\n[radio]\nbler = 2.0\n[[ue]]\nname = \"user\"\nbearer = \"nosuch\"\n\
+                [[flow]]\nue = \"nobody\"\n";
+    let keys = ["radio.bler", "duration", "nonsense", "tcp.variant", "tcp.rto_minn", "rlc.max_dat"];
+    assert_eq!(keys_of(text)[..6], keys);
+    let error = refused(text);
+    assert_eq!((error.others()[0].key(), error.others()[0].line()), ("duration", Some(2)));
+    let shown = error.render(false);
+    assert_eq!(shown.matches("  × ").count(), error.others().len() + 1);
+    assert_eq!(shown.matches("╭─[test.toml:").count(), error.others().len() + 1);
+}
+
+#[test]
+fn mistakes_between_keys_of_different_tables_are_reported_too() {
+    let text = "version = 1\nduration = \"10 s\"\n[measure]\nfrom = \"20 s\"\n[[ue]]\nname = \"user\"\n\
+                bearer = \"nosuch\"\n[[flow]]\nue = \"user\"\ntraffics = \"ftp\"\n";
+    assert_eq!(keys_of(text), ["flow.0.traffics", "measure.from", "ue.0.bearer"]);
+}
+
+#[test]
+fn what_follows_from_another_mistake_is_not_reported() {
+    // The keys of a model that is misspelt, and references to a table whose name is wrong.
+    let model = small("[radio]\nmodel = \"gilbrt\"\np_good_to_bad = 0.1\np_bad_to_good = 0.2", "");
+    assert_eq!(keys_of(&model), ["radio.model"]);
+    let name = small(&BEARER.replace("name = \"b\"", "name = 5"), "[[ue]]\nname = \"other\"\nbearer = \"b\"");
+    assert_eq!(keys_of(&name), ["bearer.0.name"]);
+    let table = small(&BEARER.replace("[[bearer]]", "[[bearr]]"), "[[ue]]\nname = \"other\"\nbearer = \"b\"");
+    assert_eq!(keys_of(&table), ["bearr"]);
+    let missing = "version = 1\nduratoin = \"10 s\"\n[[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\n";
+    assert_eq!(keys_of(missing), ["duratoin"]);
+}
+
+#[test]
+fn a_wrong_version_is_the_only_mistake() {
+    assert_eq!(keys_of("version = 9\nduration = 5\nx = 1\n"), ["version"]);
+}
+
+#[test]
+fn the_repair_of_a_key_of_another_model_is_the_key_of_this_model() {
+    let with = |keys: &str| refused(&small(&format!("[radio]\n{keys}"), ""));
+    let gilbert = "model = \"gilbert\"\np_good_to_bad = 0.1\np_bad_to_good = 0.2\n";
+    let error = with(&format!("{gilbert}unit = \"tti\""));
+    assert_eq!(error.key(), "radio.unit");
+    assert!(error.help().unwrap().contains("write step"), "{}", error.render(false));
+    let error = with("model = \"independent\"\nbler = 0.1\nstep = \"tti\"");
+    assert!(error.help().unwrap().contains("write unit"), "{}", error.render(false));
+    let error = with("model = \"error_free\"\nbler = 0.1");
+    assert!(error.help().unwrap().contains("model = \"independent\""), "{}", error.render(false));
+}

@@ -64,6 +64,10 @@ fn a_table_of_the_name_of_its_element_is_found_by_what_follows() {
     for key in ["cell.tdd.radio.rho", "cell.tdd.tdd.radio.rho", "cell.0.tdd.radio.rho"] {
         assert_eq!(rho(key), 0.25, "{key}");
     }
+    for (key, value) in [("codes", "16"), ("answer", "40 ms"), ("backoff", "32 frames")] {
+        let set_in = |table: &str| set(text, &[(&format!("{table}.rach.{key}"), value)]).unwrap().scenario;
+        assert_eq!(set_in("cell.tdd"), set_in("cell.0.tdd"), "{key}");
+    }
     // A key of the cell itself: the name comes first.
     assert_eq!(set(text, &[("cell.tdd.name", "other")]).unwrap().scenario.cell[0].name, "other");
 }

@@ -1,0 +1,131 @@
+//! All mistakes of a scenario at once: a wrong key is taken out of the tree, and the rest is checked again.
+//!
+//! Without the key its default applies, which can make other keys wrong. A mistake is reported only if it cannot follow from
+//! such a repair.
+
+use crate::error::Problem;
+use crate::tree::{Node, Value, join};
+
+/// Most mistakes that are looked for.
+const MOST: usize = 20;
+
+/// A mistake, and the kind of check that found it.
+pub(crate) struct Mistaken {
+    pub problem: Problem,
+    /// Whether it is about one key or one table, unlike the checks of keys against each other.
+    pub is_of_keys: bool,
+}
+
+impl From<Problem> for Mistaken {
+    fn from(problem: Problem) -> Self {
+        Mistaken { problem, is_of_keys: false }
+    }
+}
+
+/// The result of `check` for a tree without mistakes; otherwise the first mistake found, then the others in the order of the
+/// files.
+pub(crate) fn all_mistakes<T>(
+    mut tree: Node,
+    mut check: impl FnMut(Node) -> Result<T, Mistaken>,
+) -> Result<T, Vec<Problem>> {
+    let mut next = match check(tree.clone()) {
+        Ok(found) => return Ok(found),
+        Err(first) => Some(first),
+    };
+    let mut found: Vec<Problem> = Vec::new();
+    let mut repaired: Vec<Repaired> = Vec::new();
+    for _ in 0..MOST {
+        let Some(mistaken) = next.take() else { break };
+        let repair = repair(&mut tree, &mistaken.problem);
+        if !repaired.iter().any(|key| key.explains(&mistaken)) {
+            found.push(mistaken.problem);
+        }
+        let Some(repair) = repair else { break };
+        repaired.push(repair);
+        next = check(tree.clone()).err();
+    }
+    // The first mistake found stays in front: it follows from no repair.
+    found[1..].sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
+    Err(found)
+}
+
+/// A key that was taken out, or given a value.
+struct Repaired {
+    path: String,
+    /// Whether other tables may refer to what was there: a name, or a whole table.
+    is_referred_to: bool,
+}
+
+impl Repaired {
+    /// Whether a later mistake may follow from the repair.
+    fn explains(&self, later: &Mistaken) -> bool {
+        let Mistaken { problem, is_of_keys } = later;
+        if !is_of_keys {
+            return self.is_referred_to || top(&self.path) == top(&problem.path);
+        }
+        let table = self.path.rsplit_once('.').map_or("", |(table, _)| table);
+        let is_in_table = match table {
+            "" => !problem.path.contains('.'),
+            _ => problem.path == table || is_below(&problem.path, table),
+        };
+        is_in_table && (problem.depends || problem.missing.is_some())
+    }
+}
+
+fn is_below(path: &str, table: &str) -> bool {
+    path.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))
+}
+
+fn top(path: &str) -> &str {
+    path.split('.').next().unwrap_or_default()
+}
+
+/// Takes the wrong key out of the tree, or adds the missing one; none if that cannot be done.
+fn repair(tree: &mut Node, problem: &Problem) -> Option<Repaired> {
+    let path = match problem.missing {
+        Some(key) => join(&problem.path, key),
+        None => problem.path.clone(),
+    };
+    let (table, key) = path.rsplit_once('.').unwrap_or(("", &path));
+    if key.is_empty() || path == "version" {
+        return None;
+    }
+    let entries = find_mut(tree, table)?.as_table_mut()?;
+    let is_table = match entries.remove(key) {
+        Some(node) => matches!(node.value, Value::Table(_) | Value::Array(_)),
+        None => {
+            problem.missing?;
+            false
+        }
+    };
+    if let (Some(_), Some(value)) = (problem.missing, stand_in(key)) {
+        let at = problem.origin?;
+        let value = Value::Text(value.to_owned());
+        entries.insert(key.to_owned(), Node { value, at, key_at: at, path: path.clone() });
+    } else if problem.missing.is_some() {
+        return None;
+    }
+    let is_referred_to = is_table || key == "name";
+    Some(Repaired { path, is_referred_to })
+}
+
+fn find_mut<'a>(tree: &'a mut Node, path: &str) -> Option<&'a mut Node> {
+    path.split('.').filter(|part| !part.is_empty()).try_fold(tree, |node, part| match &mut node.value {
+        Value::Table(table) => table.get_mut(part),
+        Value::Array(elements) => elements.get_mut(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// A value for a key that a table must have.
+fn stand_in(key: &str) -> Option<&'static str> {
+    match key {
+        "duration" => Some("1000000 s"),
+        "rate" | "downlink" | "uplink" => Some("64 kbit/s"),
+        "tti" => Some("10 ms"),
+        "rtt" => Some("100 ms"),
+        "x" | "y" => Some("1 km"),
+        "name" => Some("stand-in"),
+        _ => None,
+    }
+}
