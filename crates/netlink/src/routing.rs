@@ -116,6 +116,17 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 
+    /// Limits the segments of one connection that the kernel hands to a device as one packet.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_gso_segments(&mut self, device: u32, segments: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = device;
+        message.attributes = vec![LinkAttribute::GsoMaxSegs(segments)];
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
     /// Gives a device an address of its own, without looking for others that have it.
     ///
     /// # Errors

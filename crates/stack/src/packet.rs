@@ -174,6 +174,11 @@ impl Segment {
         u64::from(self.payload) + u64::from(self.flags.syn) + u64::from(self.flags.fin)
     }
 
+    /// Its first `payload` bytes, without the FIN behind the rest.
+    pub fn cut(&self, payload: u32) -> Segment {
+        Segment { payload, flags: Flags { fin: false, ..self.flags }, ..*self }
+    }
+
     /// First sequence number after it.
     #[inline]
     pub fn end(&self) -> u64 {

@@ -1,22 +1,58 @@
-//! `umts-conversations FILE…`: holds each conversation and says which do not come true.
+//! `umts-conversations [--kernel] [--protocol] FILE…`: holds each conversation and prints which do not come true.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Exit status: all true, some not, wrong usage.
+use umts_conversations::{Problem, Whose};
+
+const USAGE: &str = "usage: umts-conversations [--kernel] [--protocol] FILE…
+  --kernel    hold the conversations with the TCP of this machine's kernel, not with the model (needs root)
+  --protocol  print all that happens and compare nothing";
+
+/// Exit status: 0 if all come true, 1 if not, 2 for wrong usage.
 fn main() -> ExitCode {
-    let files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let (mut whose, mut prints, mut files) = (Whose::Model, false, Vec::new());
+    for argument in std::env::args_os().skip(1) {
+        match argument.to_str() {
+            Some("--kernel") => whose = Whose::Kernel,
+            Some("--protocol") => prints = true,
+            Some(option) if option.starts_with('-') => return usage(),
+            _ => files.push(PathBuf::from(argument)),
+        }
+    }
     if files.is_empty() {
-        eprintln!("usage: umts-conversations FILE…");
-        return ExitCode::from(2);
+        return usage();
+    }
+    if whose == Whose::Kernel && !prints {
+        let problems = umts_conversations::hold_all_with_kernel(&files);
+        problems.iter().for_each(|problem| println!("{problem}"));
+        println!(
+            "{} conversations with the kernel, {} as written",
+            files.len(),
+            files.len() - problems.len()
+        );
+        return if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let mut held = 0;
     for file in &files {
-        match umts_conversations::hold(file) {
+        let result = if prints { print(whose, file) } else { umts_conversations::hold_with(whose, file) };
+        match result {
             Ok(()) => held += 1,
             Err(problem) => println!("{problem}"),
         }
     }
-    println!("{} conversations, {held} as written", files.len());
+    if !prints {
+        println!("{} conversations, {held} as written", files.len());
+    }
     if held == files.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn print(whose: Whose, file: &std::path::Path) -> Result<(), Problem> {
+    umts_conversations::protocol(whose, file)?.iter().for_each(|line| println!("{line}"));
+    Ok(())
+}
+
+fn usage() -> ExitCode {
+    eprintln!("{USAGE}");
+    ExitCode::from(2)
 }

@@ -74,6 +74,11 @@ fn read_moment(number: &str, unit: &str) -> Result<Moment, String> {
     Ok(Moment { time, half_digit })
 }
 
+fn read_time(words: &mut Words) -> Result<Duration, String> {
+    let (digits, unit) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    Ok(read_moment(digits, unit)?.time)
+}
+
 fn read_what(words: &mut Words) -> Result<What, String> {
     match words.next() {
         Some("open") => Ok(What::Open),
@@ -120,14 +125,13 @@ fn read_arriving(words: &mut Words) -> Result<Arriving, String> {
             "timestamps" => segment.timestamps = true,
             "seq" => segment.seq = Some(number(word, words.next())?),
             "ce" => segment.ce = true,
+            "noack" => segment.no_ack = true,
+            "stamp" => segment.stamp = Some(read_time(words)?),
             bit if segment.bits.set(bit) => {}
-            "echo" => {
-                let (digits, unit) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-                segment.echo = Some(read_moment(digits, unit)?.time);
-            }
+            "echo" => segment.echo = Some(read_time(words)?),
             other => {
-                let known = "syn, rst, ece, cwr, ce, seq, ack, acks, data, fin, window, mss, sack, timestamps, echo \
-                    and times";
+                let known = "syn, rst, ece, cwr, ce, seq, ack, acks, noack, data, fin, window, mss, sack, timestamps, \
+                    stamp, echo and times";
                 return Err(unknown(other, known));
             }
         }

@@ -4,40 +4,50 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use umts_scenario::Scenario;
-use umts_stack::Cx;
-use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, End};
 use umts_stack::packet::{Ecn, Flags, Options, SackBlocks, Segment};
-use umts_stack::tcp::{Connection, TcpConfig, TcpEvent};
-use umts_stack::trace::TraceEvent;
+use umts_stack::tcp::TcpConfig;
 use umts_units::{Duration, Time};
 
 use crate::problem::Mistake;
-use crate::script::{Claim, Line, Moment, Quantity, Script, Setting, What, When};
+use crate::script::{Claim, Line, Moment, Script, Setting, What, When};
 use crate::segment::{Arriving, Bits, Leaving, Words};
-
-/// More expiries of timers between two lines than any script means.
-const EXPIRIES: usize = 10_000;
+use crate::tested_end::{Action, Departure, TestedEnd, Value};
 
 /// The least scenario, whose table `[tcp]` the settings change.
 const SCENARIO: &str = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"ue\"\n[[flow]]\nue = \"ue\"\n";
 
-pub(crate) fn run(script: &Script) -> Result<(), Mistake> {
-    let config = config(&script.settings)?;
-    let mut talk = Talk::new(&config);
+/// Largest window that is not scaled, and largest shift (RFC 7323 §2.2, §2.3).
+const UNSCALED: u32 = 65_535;
+const MAX_SHIFT: u8 = 14;
+
+/// Holds the conversation of `script` with `end`.
+pub(crate) fn run(script: &Script, end: impl TestedEnd) -> Result<(), Mistake> {
+    let mut talk = Talk::new(script, end);
     for line in &script.lines {
         talk.line(line)?;
     }
     let last = script.lines.last().map_or(0, |line| line.number);
-    match talk.left.pop_front() {
-        Some((at, segment)) => {
-            Err(Mistake::new(last, format!("then leaves, not written here: {}", said(at, &segment))))
+    match talk.next_departure() {
+        Some(departure) => {
+            Err(Mistake::new(last, format!("then leaves, not written here: {}", said(&departure))))
         }
         None => Ok(()),
     }
 }
 
+/// Holds the conversation of `script` with `end` and returns a line for all that happened, whatever the script expects.
+pub(crate) fn protocol(script: &Script, end: impl TestedEnd) -> Result<Vec<String>, Mistake> {
+    let mut talk = Talk::new(script, end);
+    let mut lines = Vec::new();
+    for line in &script.lines {
+        talk.note(line, &mut lines)?;
+    }
+    Ok(lines)
+}
+
 /// The connection that the settings describe, by the same way as from a scenario file.
-fn config(settings: &[Setting]) -> Result<TcpConfig, Mistake> {
+pub(crate) fn config(settings: &[Setting]) -> Result<TcpConfig, Mistake> {
     let overrides: Vec<_> =
         settings.iter().map(|set| (format!("tcp.{}", set.key), set.value.clone())).collect();
     let loaded = Scenario::parse(SCENARIO, "script", Path::new(""), &overrides).map_err(|error| {
@@ -48,49 +58,46 @@ fn config(settings: &[Setting]) -> Result<TcpConfig, Mistake> {
     Ok(loaded.scenario.tcp.config())
 }
 
-struct Talk {
-    end: Connection,
-    now: Time,
+struct Talk<E> {
+    end: E,
     /// The time written last.
     written: Time,
-    /// What has left and no line has mentioned yet.
-    left: VecDeque<(Time, Segment)>,
-    mss: u32,
+    /// The first segment that has left and that no line has mentioned yet.
+    pending: VecDeque<Departure>,
     /// The other end's next number, acknowledgment and window.
     seq: u64,
     ack: Option<u64>,
     window: u32,
+    /// The shift of the other end's windows; 0 where no window of the script needs one.
+    shift: u8,
     /// Segments of the other end carry timestamps.
     timestamps: bool,
-    /// When each of our segments last left, by the number after it.
-    sent: Vec<(u64, Time)>,
-    delivered: u64,
-    timeouts: u64,
 }
 
-impl Talk {
-    fn new(config: &TcpConfig) -> Self {
+impl<E: TestedEnd> Talk<E> {
+    fn new(script: &Script, end: E) -> Self {
+        let windows = script.lines.iter().filter_map(|line| match &line.what {
+            What::Arrives(arriving) => arriving.window,
+            _ => None,
+        });
+        let largest = windows.max().unwrap_or(0);
         Talk {
-            end: Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, *config),
-            now: Time::ZERO,
+            end,
             written: Time::ZERO,
-            left: VecDeque::new(),
-            mss: config.segment_payload,
+            pending: VecDeque::new(),
             seq: 0,
             ack: None,
             window: 65_535,
+            shift: (0..MAX_SHIFT).find(|&shift| largest >> shift <= UNSCALED).unwrap_or(MAX_SHIFT),
             timestamps: false,
-            sent: Vec::new(),
-            delivered: 0,
-            timeouts: 0,
         }
     }
 
-    fn line(&mut self, line: &Line) -> Result<(), Mistake> {
-        let wrong = |message: String| Mistake::new(line.number, message);
-        let half_digit = match line.when {
+    /// Sets the time of the line. Returns half of its last digit if a time is written.
+    fn set_time(&mut self, when: When) -> Option<Duration> {
+        match when {
             When::Same => {
-                self.written = self.written.max(self.now);
+                self.written = self.written.max(self.end.now());
                 None
             }
             When::At(Moment { time, half_digit }) => {
@@ -101,84 +108,87 @@ impl Talk {
                 self.written += time;
                 Some(half_digit)
             }
-        };
-        if self.written < self.now && !matches!(line.what, What::Leaves(_)) {
-            return Err(wrong(format!("{} is over", ms(self.written))));
         }
+    }
+
+    fn line(&mut self, line: &Line) -> Result<(), Mistake> {
+        let wrong = |message: String| Mistake::new(line.number, message);
+        let half_digit = self.set_time(line.when);
         if let What::Leaves(expected) = &line.what {
             return self.leaves(expected, half_digit).map_err(wrong);
         }
-        self.pass_until(self.written).map_err(wrong)?;
+        if half_digit.is_some() && self.is_over() {
+            return Err(wrong(format!("{} is over", ms(self.written))));
+        }
+        self.end.pass(self.written, false).map_err(wrong)?;
         if let What::Is(claims) = &line.what {
             return claims.iter().try_for_each(|claim| self.check(claim)).map_err(wrong);
         }
-        if let Some((at, segment)) = self.left.front() {
-            return Err(wrong(format!("before this leaves, not written here: {}", said(*at, segment))));
+        if let Some(departure) = self.next_departure() {
+            return Err(wrong(format!("before this leaves, not written here: {}", said(&departure))));
+        }
+        self.happens(&line.what).map_err(wrong)
+    }
+
+    /// Whether the time written has passed, by more than the end's clock may be late.
+    fn is_over(&self) -> bool {
+        self.written + self.end.tolerance(self.written).late < self.end.now()
+    }
+
+    /// As [`line`](Self::line), but notes what leaves in place of comparing it.
+    fn note(&mut self, line: &Line, lines: &mut Vec<String>) -> Result<(), Mistake> {
+        let wrong = |message: String| Mistake::new(line.number, message);
+        self.set_time(line.when);
+        self.end.pass(self.written, false).map_err(wrong)?;
+        while let Some(departure) = self.next_departure() {
+            lines.push(format!("{:>10} > {}", ms(departure.at), Words(&departure.segment)));
         }
         match &line.what {
-            What::Open => self.call(|end, cx| end.handle_open(cx)),
-            What::Write(bytes) => self.call(|end, cx| end.handle_write(cx, *bytes)),
-            What::Close => self.call(|end, cx| end.handle_close(cx)),
-            What::Arrives(arriving) => self.arrives(arriving),
-            What::Leaves(_) | What::Is(_) => {}
+            What::Leaves(_) => {}
+            What::Is(claims) => {
+                for claim in claims {
+                    let value = self.end.value(claim.quantity).map_err(wrong)?;
+                    lines.push(format!("{:>10} is {} {value:?}", ms(self.end.now()), claim.quantity));
+                }
+            }
+            what => {
+                lines.push(format!("{:>10} line {}", ms(self.end.now()), line.number));
+                self.happens(what).map_err(wrong)?;
+            }
         }
         Ok(())
     }
 
-    /// Lets every timer expire that is due before `until`.
-    fn pass_until(&mut self, until: Time) -> Result<(), String> {
-        for _ in 0..EXPIRIES {
-            match self.end.poll_timeout() {
-                Some(at) if at < until => self.expire(at),
-                _ => {
-                    self.now = self.now.max(until);
-                    return Ok(());
-                }
-            }
+    fn happens(&mut self, what: &What) -> Result<(), String> {
+        match what {
+            What::Open => self.end.act(Action::Open),
+            What::Write(bytes) => self.end.act(Action::Write(*bytes)),
+            What::Close => self.end.act(Action::Close),
+            What::Arrives(arriving) => self.arrives(arriving),
+            What::Leaves(_) | What::Is(_) => Ok(()),
         }
-        Err(format!("timers expire without end at {}", ms(self.now)))
     }
 
-    fn expire(&mut self, at: Time) {
-        self.now = self.now.max(at);
-        self.call(|end, cx| end.handle_timeout(cx));
+    fn next_departure(&mut self) -> Option<Departure> {
+        self.pending.pop_front().or_else(|| self.end.take_departure())
     }
 
-    /// Does something to the connection and drains it.
-    fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Cx<'_, Vec<(Time, TraceEvent)>>)) {
-        let mut trace = Vec::new();
-        let mut cx = Cx::new(self.now, &mut trace);
-        action(&mut self.end, &mut cx);
-        let mut segment = Segment::new(self.end.id(), self.end.end().sends());
-        while self.end.poll_transmit(&mut cx, &mut segment).is_some() {
-            self.left.push_back((self.now, segment));
-            self.sent.push((segment.end(), self.now));
-        }
-        while let Some(event) = self.end.poll_event() {
-            if let TcpEvent::Delivered(bytes) = event {
-                self.delivered += bytes;
-            }
-        }
-        let expired = |(_, event): &&(Time, TraceEvent)| matches!(event, TraceEvent::RtoExpired { .. });
-        self.timeouts += trace.iter().filter(expired).count() as u64;
-    }
-
-    fn arrives(&mut self, arriving: &Arriving) {
+    fn arrives(&mut self, arriving: &Arriving) -> Result<(), String> {
         let (first, last) = match arriving.ack {
             Some((first, last)) => (Some(first), last),
-            None if arriving.syn => (None, 0),
+            None if arriving.syn || arriving.no_ack => (None, 0),
             None => (self.ack, self.ack.unwrap_or_default()),
         };
-        let acks = first.map_or(vec![None], |first| {
-            (first..=last).step_by(self.mss as usize).map(Some).collect::<Vec<_>>()
-        });
+        let step = self.end.segment_payload() as usize;
+        let acks =
+            first.map_or(vec![None], |first| (first..=last).step_by(step).map(Some).collect::<Vec<_>>());
         for ack in acks {
             for _ in 0..arriving.times {
                 let segment = self.segment(arriving, ack);
-                let packet = self.end.packet(PacketId(0), segment);
-                self.call(|end, cx| end.handle_packet(cx, &packet));
+                self.end.receive(&segment)?;
             }
         }
+        Ok(())
     }
 
     fn segment(&mut self, arriving: &Arriving, ack: Option<u64>) -> Segment {
@@ -188,7 +198,6 @@ impl Talk {
         self.ack = ack.or(self.ack);
         self.timestamps |= arriving.timestamps;
         let Bits { rst, ece, cwr } = arriving.bits;
-        let answered = self.sent.iter().rev().find(|(end, _)| Some(*end) == ack);
         let segment = Segment {
             flags: Flags {
                 syn: arriving.syn,
@@ -203,19 +212,19 @@ impl Talk {
             seq,
             ack: ack.unwrap_or_default(),
             payload,
-            window: self.window,
+            window: if arriving.syn { self.window.min(UNSCALED) } else { self.window },
             mss: arriving.mss.unwrap_or_default(),
             sack: SackBlocks::new(ack.unwrap_or_default(), arriving.sack.iter().copied()),
             // What the script does not say is offered; what our end did not offer it does not take.
             options: Options {
+                window_scale: (arriving.syn && self.shift > 0).then_some(self.shift),
                 sack_permitted: arriving.syn,
                 timestamps: self.timestamps,
-                ..Options::default()
             },
-            timestamp: self.now,
+            timestamp: arriving.stamp.map_or(self.written, |stamp| Time::ZERO + stamp),
             echo: match arriving.echo {
-                Some(echo) => Time::ZERO + echo,
-                None => answered.map_or(Time::ZERO, |(_, at)| *at),
+                Some(echo) => self.end.timestamp_at(Time::ZERO + echo),
+                None => ack.map_or(Time::ZERO, |ack| self.end.timestamp_of(ack)),
             },
             ..Segment::new(ConnectionId(0), End::Ue.sends())
         };
@@ -227,17 +236,22 @@ impl Talk {
     fn leaves(&mut self, expected: &Leaving, half_digit: Option<Duration>) -> Result<(), String> {
         let mut from = expected.range.map_or(0, |(from, _)| from);
         let until = expected.range.map_or(0, |(_, to)| to);
-        let tolerance = half_digit.unwrap_or(Duration::ZERO);
         // A line without a time means the instant at which the one before left.
-        let due = if half_digit.is_none() { self.now } else { self.written };
+        let due = if half_digit.is_none() { self.end.now() } else { self.written };
+        let tolerance = self.end.tolerance(due);
+        let half_digit = half_digit.unwrap_or(Duration::ZERO);
+        let (early, late) = (half_digit + tolerance.early, half_digit + tolerance.late);
         loop {
-            self.wait_for_a_segment(due + tolerance);
-            let Some((at, segment)) = self.left.pop_front() else {
+            if self.pending.is_empty() {
+                self.end.pass(due + late, true)?;
+            }
+            let Some(departure) = self.next_departure() else {
                 return Err(format!("expected at {}: {expected}; nothing leaves", ms(due)));
             };
-            let early = due.saturating_since(at) > tolerance;
-            if early || at.saturating_since(due) > tolerance || !expected.meets(&segment, from) {
-                return Err(format!("expected at {}: {expected}; leaves {}", ms(due), said(at, &segment)));
+            let Departure { at, segment } = departure;
+            let is_early = due.saturating_since(at) > early;
+            if is_early || at.saturating_since(due) > late || !expected.meets(&segment, from) {
+                return Err(format!("expected at {}: {expected}; leaves {}", ms(due), said(&departure)));
             }
             from = segment.seq + u64::from(segment.payload);
             if expected.range.is_none() || from >= until {
@@ -246,37 +260,16 @@ impl Talk {
         }
     }
 
-    fn wait_for_a_segment(&mut self, until: Time) {
-        for _ in 0..EXPIRIES {
-            match self.end.poll_timeout() {
-                Some(at) if at <= until && self.left.is_empty() => self.expire(at),
-                _ => return,
-            }
-        }
-    }
-
-    fn check(&self, claim: &Claim) -> Result<(), String> {
-        let in_ms = |duration: Duration| duration.as_nanos() as f64 / 1e6;
-        let found = match claim.quantity {
-            Quantity::Cwnd => self.end.cwnd(),
-            Quantity::Ssthresh => self.end.ssthresh(),
-            Quantity::Inflation => f64::from(self.end.inflation()),
-            Quantity::Outstanding => self.end.outstanding_bytes() as f64,
-            Quantity::Rto => in_ms(self.end.rto()),
-            Quantity::Srtt => in_ms(self.end.estimator().srtt()),
-            Quantity::Timeouts => self.timeouts as f64,
-            Quantity::Delivered => self.delivered as f64,
-            Quantity::State | Quantity::Failure => {
-                let failure = self.end.failure().map_or("none".to_owned(), |failure| format!("{failure:?}"));
-                let state = format!("{:?}", self.end.state());
-                let word = if claim.quantity == Quantity::State { state } else { failure }.to_lowercase();
-                return if word == claim.value { Ok(()) } else { Err(differs(claim, &word)) };
-            }
+    fn check(&mut self, claim: &Claim) -> Result<(), String> {
+        let found = match self.end.value(claim.quantity)? {
+            Value::Word(word) if word == claim.value => return Ok(()),
+            Value::Word(word) => return Err(differs(claim, &word)),
+            Value::Number(number) => number,
         };
         let expected: f64 = claim.value.parse().expect("it was read as a number");
         let decimals = claim.value.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
         // Half of the last digit written, and what adding in another order makes of it.
-        let tolerance = 0.5 * 10f64.powi(-decimals) * 1.000_001;
+        let tolerance = 0.5 * 10f64.powi(-decimals) * 1.000_001 + self.end.slack(claim.quantity);
         let meets = found == expected || (found - expected).abs() <= tolerance;
         if meets { Ok(()) } else { Err(differs(claim, &found.to_string())) }
     }
@@ -286,8 +279,8 @@ fn differs(claim: &Claim, found: &str) -> String {
     format!("{} is {found}, not {}", claim.quantity, claim.value)
 }
 
-fn said(at: Time, segment: &Segment) -> String {
-    format!("{} at {}", Words(segment), ms(at))
+fn said(departure: &Departure) -> String {
+    format!("{} at {}", Words(&departure.segment), ms(departure.at))
 }
 
 fn ms(at: Time) -> String {

@@ -22,6 +22,10 @@ pub(crate) struct Arriving {
     pub timestamps: bool,
     /// The timestamp that it answers, since the conversation began; that of what it acknowledges if it is not said.
     pub echo: Option<Duration>,
+    /// It has no acknowledgment.
+    pub no_ack: bool,
+    /// Its own timestamp, since the conversation began; the present if it is not said.
+    pub stamp: Option<Duration>,
     /// How often it comes.
     pub times: u32,
     pub bits: Bits,

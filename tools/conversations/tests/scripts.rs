@@ -9,6 +9,7 @@ fn scripts() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the scripts are there")
         .map(|entry| entry.expect("a file").path())
+        .filter(|path| path.is_file())
         .collect();
     files.sort();
     files

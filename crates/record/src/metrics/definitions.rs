@@ -191,7 +191,7 @@ metrics! { TCP: TcpTotals;
     "max_outstanding_segments" "Most outstanding data" ["segments"] "Most data in flight at any time of the window; of the network, of any one connection."
         = "largest (highest payload byte sent - cumulative acknowledgment) / MSS" / ""
         => |t| (!t.active.is_zero()).then_some(t.max_outstanding);
-    "tcp_retransmissions" "TCP retransmissions" ["1"] "Segments that the sender of the data sent again, for any cause."
+    "tcp_retransmissions" "TCP retransmissions" ["1"] "Segments that the sender of the data sent again, for any cause; with a proxy on both legs."
         = "segments sent again (data, SYN or FIN)" / ""
         => |t| count(t.retransmissions);
     "tcp_retransmissions_by_dupack" "TCP retransmissions after duplicate ACKs" ["1"] "Segments sent again after duplicate acknowledgments or in the recovery that they began."
@@ -209,7 +209,7 @@ metrics! { TCP: TcpTotals;
     "tcp_retransmissions_pct" "TCP retransmissions per segment" ["%"] "Segments sent again, compared with those sent once."
         = "tcp_retransmissions" / "total_packets"
         => |t| percent(t.retransmissions, t.data_segments);
-    "rto_count" "Retransmission timeouts" ["1"] "Expiries of the sender's retransmission timer with data outstanding." = "expiries" / ""
+    "rto_count" "Retransmission timeouts" ["1"] "Expiries of the sender's retransmission timer with data outstanding; with a proxy on both legs." = "expiries" / ""
         => |t| count(t.expiries);
     "rto_per_connection" "Timeouts per connection" ["1"] "Expiries of a connection's retransmission timer, on average."
         = "rto_count" / "connections that sent data"
@@ -266,7 +266,7 @@ metrics! { TCP: TcpTotals;
     "sender_idle_gaps" "Idle gaps of senders" ["1"] "Silences of a sender that had data to send, longer than two TTIs of 20 ms and half a round trip (Rendón et al. 2004, Figure 4)."
         = "times without a data segment while data waited that were never sent, longer than 40 ms and half of the RTT measured last; counted where a segment ends them" / ""
         => |t| count(t.idle_gaps);
-    "total_packets" "Data segments" ["1"] "Data segments sent, each once." = "distinct data segments" / ""
+    "total_packets" "Data segments" ["1"] "Data segments sent, each once; with a proxy on both legs." = "distinct data segments" / ""
         => |t| count(t.data_segments);
     "transmission_time_s" "Transmission time" ["s"] "From the first packet to the last, either way, at the ends of the connection."
         = "last time - first time that a segment left or reached TCP" / ""

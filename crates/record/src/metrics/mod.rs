@@ -41,7 +41,7 @@ use radio::RadioRecorder;
 use rrc::RrcRecorder;
 use tcp::TcpRecorder;
 use tdd::TddRecorder;
-use transfers::TransferRecorder;
+use transfers::{TransferRecorder, TransferTotals};
 pub(crate) use window::Window;
 
 /// What to measure.
@@ -160,7 +160,8 @@ impl Metrics {
         network.fairness = fairness;
         network.applications = applications;
         let tdd = self.tdd.finish();
-        let transfers = self.transfers.map(|transfers| transfers.finish(end));
+        let legs = self.tcp.legs;
+        let transfers = self.transfers.map(|transfers| TransferTotals { legs, ..transfers.finish(end) });
         let network = (&network, &tdd);
         let sectors = self.sectors.map(SectorRecorder::finish);
         let optional = (sectors.as_ref(), transfers.as_ref());

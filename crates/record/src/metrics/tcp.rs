@@ -1,13 +1,13 @@
 //! All connections of a run: finds the one that an event is about, and lets go of those that closed.
 
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, TcpLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
 use super::connection::{Connection, Moment, Together};
 use super::definitions::connection_values;
 use super::results::{ConnectionRow, MetricSet};
-use super::totals::{Fairness, TcpTotals};
+use super::totals::{Fairness, LegTotals, TcpTotals};
 use super::window::{BusyClock, Window};
 use crate::open::Open;
 
@@ -27,10 +27,12 @@ pub(super) struct TcpRecorder {
     open: Open<Connection>,
     flows: Vec<Flow>,
     together: Together,
-    /// The same of connections that end at a proxy, whose octets another one carries on: in no sum.
+    /// The same of connections that end at a proxy, whose octets another one carries on.
     carried_on: Together,
     /// Of closed connections.
     totals: TcpTotals,
+    /// Of closed connections of split transfers: the server's leg and the radio's.
+    pub legs: [LegTotals; 2],
     pub finished: Vec<ConnectionRow>,
 }
 
@@ -44,6 +46,7 @@ impl TcpRecorder {
             together: Together::default(),
             carried_on: Together::default(),
             totals: TcpTotals::default(),
+            legs: Default::default(),
             finished: Vec::new(),
         }
     }
@@ -192,6 +195,13 @@ impl TcpRecorder {
             flow.took_part = true;
             flow.acknowledged += connection.totals.acknowledged;
             self.totals.add(&connection.totals);
+        } else {
+            self.totals.add_repetitions(&connection.totals);
+        }
+        match connection.leg {
+            TcpLeg::Server => self.legs[0].add(&connection.totals),
+            TcpLeg::Radio => self.legs[1].add(&connection.totals),
+            TcpLeg::Whole => {}
         }
         self.finished.push(ConnectionRow {
             connection: connection.id,

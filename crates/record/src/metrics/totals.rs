@@ -85,7 +85,38 @@ pub(super) struct TcpTotals {
     pub packet_calls: Intervals,
 }
 
+/// What TCP sent again on one leg of transfers that a proxy splits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LegTotals {
+    pub retransmissions: u64,
+    pub expiries: u64,
+}
+
+impl LegTotals {
+    pub fn add(&mut self, leg: &TcpTotals) {
+        self.retransmissions += leg.retransmissions;
+        self.expiries += leg.expiries;
+    }
+}
+
 impl TcpTotals {
+    /// Adds the leg of a split transfer that ends at the proxy: what TCP sent and sent again there counts, and its octets do
+    /// not, which the other leg carries on.
+    pub fn add_repetitions(&mut self, leg: &TcpTotals) {
+        self.data_segments += leg.data_segments;
+        self.retransmissions += leg.retransmissions;
+        self.by_dupack += leg.by_dupack;
+        self.by_rto += leg.by_rto;
+        self.unneeded += leg.unneeded;
+        self.expiries += leg.expiries;
+        self.rack_losses += leg.rack_losses;
+        self.probes += leg.probes;
+        self.new_probes += leg.new_probes;
+        self.probe_repairs += leg.probe_repairs;
+        self.spurious_undone += leg.spurious_undone;
+        self.dupack_runs += leg.dupack_runs;
+    }
+
     /// Adds another connection. RTT samples are not: the network collects them as they come.
     pub fn add(&mut self, other: &TcpTotals) {
         self.acknowledged += other.acknowledged;

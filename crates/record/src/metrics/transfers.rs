@@ -6,7 +6,7 @@ use umts_stack::ids::{ConnectionId, Direction, End, TcpLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
-use super::totals::Intervals;
+use super::totals::{Intervals, LegTotals};
 use super::window::Window;
 
 /// Sums of which the metrics of a proxy are formulas.
@@ -23,6 +23,8 @@ pub(super) struct TransferTotals {
     pub stalled: Duration,
     pub most_ahead: u64,
     pub lost: u64,
+    /// What TCP sent again on the server's leg and on the radio's.
+    pub legs: [LegTotals; 2],
     /// What was done to packets of transfers that are not split, in the order of [`Help`](umts_stack::trace::Help).
     pub helped: [u64; 4],
 }

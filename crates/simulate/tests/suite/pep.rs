@@ -268,3 +268,21 @@ fn the_time_of_both_connections_is_explained() {
         assert!(total > 0.0 && value(&metrics, "budget_unexplained_s") / total < 0.01, "{setup}");
     }
 }
+
+/// Losses on the Internet's side are repaired by the server, so a sum without its leg would be 0.
+#[test]
+fn repetitions_of_a_split_run_are_those_of_both_legs() {
+    let set = [
+        ("flow.0.size", "1 MB"),
+        ("duration", "200 s"),
+        ("radio.bler", "0"),
+        ("link.0.loss", "0.03"),
+        ("ue.0.bearer", "ps-384"),
+    ];
+    let metrics = split(&set);
+    for name in ["tcp_retransmissions", "rto_count"] {
+        let [server, radio] = ["server", "radio"].map(|leg| value(&metrics, &format!("{name}_{leg}_leg")));
+        assert_eq!(value(&metrics, name), server + radio, "{name}");
+        assert!(name == "rto_count" || server > 0.0, "{name}: {server} and {radio}");
+    }
+}

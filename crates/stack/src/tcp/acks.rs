@@ -17,6 +17,7 @@ use super::options::whole_ticks;
 use super::outstanding::Acknowledged;
 use super::rto::RttEstimator;
 use super::sender::Sender;
+use super::spurious::Judged;
 
 impl Connection {
     /// The acknowledgment in a segment.
@@ -24,16 +25,19 @@ impl Connection {
     pub(super) fn handle_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
         let sender = &mut self.sender;
         let una = sender.outstanding.una();
-        if segment.ack > sender.outstanding.max_sent() || segment.ack < una {
+        if segment.ack > sender.outstanding.max_sent() {
             return;
         }
+        if segment.ack < una {
+            return self.handle_old_ack(cx, segment);
+        }
         let same_window = segment.window == sender.peer_window;
-        // RFC 9293 §3.10.7.4: not a window from before the one that is known.
-        if segment.seq >= sender.window_seq || segment.ack > una {
+        if sender.is_window_news(segment, &self.config) {
             sender.window_seq = segment.seq;
             sender.hear_window(segment.window, &self.config);
         }
         sender.limited = false;
+        sender.only_holes = false;
         let before = (sender.window.cwnd, sender.window.ssthresh);
         self.tell_rack(cx.now, segment);
         let outstanding = &self.sender.outstanding;
@@ -45,6 +49,34 @@ impl Connection {
             // RFC 5681 §2, the five conditions of a duplicate.
             self.handle_duplicate_ack(cx, segment);
         }
+        self.finish_ack(cx, segment, una, before);
+    }
+
+    /// An acknowledgment below what is acknowledged, which another one has overtaken: what it reports counts (RFC 6675 §4: the
+    /// scoreboard is updated by every acknowledgment), and nothing else.
+    #[inline(never)]
+    fn handle_old_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+        if self.sender.outstanding.is_empty() || !self.may_say_news(segment) {
+            return;
+        }
+        let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
+        let una = self.sender.outstanding.una();
+        self.sender.limited = false;
+        self.tell_rack(cx.now, segment);
+        self.handle_duplicate_ack(cx, segment);
+        self.sender.only_holes = self.rack().is_none();
+        self.finish_ack(cx, segment, una, before);
+    }
+
+    /// What every acknowledgment ends with; `una`, and `before` the window and the threshold, are from before it.
+    #[inline]
+    fn finish_ack<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        segment: &Segment,
+        una: u64,
+        before: (f64, f64),
+    ) {
         if segment.flags.ece && !segment.flags.syn {
             self.handle_echo(cx, before.0);
         }
@@ -66,7 +98,7 @@ impl Connection {
         let flight = self.sender.outstanding.len() as u32;
         let done = self.sender.outstanding.acknowledge(una);
         let window = &mut self.sender.window;
-        (window.acked, window.outstanding) = (done.payload as f64 / f64::from(window.smss), flight);
+        window.acked = done.payload as f64 / f64::from(window.smss);
         if !done.syn && done.last_transmissions == 1 {
             let max_sent = self.sender.outstanding.max_sent();
             window.hear_last(|| RoundTrip { now: cx.now, rtt: cx.now - done.last_sent_at, una, max_sent });
@@ -83,12 +115,12 @@ impl Connection {
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
         self.sender.limited_sent = 0;
         self.sender.expiries = 0;
-        let ssthresh = self.sender.window.ssthresh;
+        let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
         let reaction = self.count_new_ack(cx.now, segment, &done);
         self.sender.resend_first = false;
         if reaction.resend == Resend::Lost {
             let flight = self.flight();
-            self.begin_recovery(cx, &flight, ssthresh);
+            self.begin_recovery(cx, &flight, before);
         }
         if self.agreed.timestamps && segment.options.timestamps {
             self.measure_echo(cx, segment, done.segments);
@@ -97,7 +129,11 @@ impl Connection {
         }
         self.react(cx, segment, reaction);
         if self.sender.episode.is_some() {
-            self.judge(cx, segment, true, done.segments);
+            self.judge(
+                cx,
+                segment,
+                &Judged { advances: true, acked: done.segments, originals: done.originals },
+            );
         }
         self.sender.fin_acked |= done.fin;
         if done.payload > 0 && una >= self.sender.written {
@@ -109,16 +145,18 @@ impl Connection {
     fn count_new_ack(&mut self, now: Time, segment: &Segment, done: &Acknowledged) -> Reaction {
         let sack = &segment.sack;
         let ack = NewAck { segments: done.segments, flight: self.flight(), done, sack, now };
-        let Sender { version, window, outstanding, estimator, syn_lost, .. } = &mut self.sender;
+        let Sender { version, window, outstanding, estimator, syn_expiries, .. } = &mut self.sender;
         if !done.syn {
             return version.on_new_ack(window, outstanding, &ack);
         }
-        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1).
-        if *syn_lost {
+        if *syn_expiries > 0 {
             estimator.restart_after_lost_syn();
-            return version.on_syn_ack(window, outstanding, &ack, 1);
         }
-        version.on_syn_ack(window, outstanding, &ack, self.config.initial_window)
+        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1). Linux takes one expiry for a late answer, as
+        // RFC 6298 with its initial timeout of 1 s expects (`tcp_init_metrics`).
+        let tolerated = u32::from(self.config.is_recent_linux());
+        let initial = if *syn_expiries > tolerated { 1 } else { self.config.initial_window };
+        version.on_syn_ack(window, outstanding, &ack, initial)
     }
 
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
@@ -131,18 +169,20 @@ impl Connection {
             cx.record(|| TraceEvent::DupAck { connection, end, count });
             *limited = self.config.limited_transmit && count < DUPLICATE_THRESHOLD;
         }
-        let ack = Duplicate { flight, sack: &segment.sack, counted, now: cx.now };
-        let ssthresh = window.ssthresh;
+        let is_late = segment.ack < outstanding.una();
+        let ack = Duplicate { flight, sack: &segment.sack, counted, is_late, now: cx.now };
+        let before = (window.cwnd, window.ssthresh);
         let reaction = version.on_duplicate_ack(window, outstanding, &ack);
         match reaction.resend {
             Resend::Nothing => {}
-            Resend::Lost => self.begin_recovery(cx, &flight, ssthresh),
-            Resend::First | Resend::GoBack => self.begin_episode(cx.now, &flight, ssthresh, false),
+            Resend::Lost => self.begin_recovery(cx, &flight, before),
+            Resend::First | Resend::GoBack => self.begin_episode(cx.now, &flight, before, false),
         }
         self.measure_report(cx);
         self.react(cx, segment, reaction);
-        if self.sender.episode.is_some() {
-            self.judge(cx, segment, false, 0);
+        // One that came late and reports nothing new does not judge.
+        if self.sender.episode.is_some() && (counted || !is_late) {
+            self.judge(cx, segment, &Judged::default());
         }
     }
 

@@ -325,6 +325,13 @@ impl Default for RtoConfig {
 }
 
 impl TcpConfig {
+    /// Whether the end follows the kernel where the RFCs leave a choice: Linux from 4.4 on, which times by its own rule and
+    /// validates the window. Older kernels do not.
+    #[inline]
+    pub(super) fn is_recent_linux(&self) -> bool {
+        self.rto.rule == RtoRule::Linux && self.validates_window
+    }
+
     /// Whether data goes without headers, and without a SYN before it, as in ns-2's Vegas.
     #[inline]
     pub(super) fn vegas_without_header(&self) -> bool {

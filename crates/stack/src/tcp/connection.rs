@@ -11,6 +11,7 @@ use crate::ids::{ConnectionId, End, FlowId, PacketId, TcpLeg, UeId};
 use crate::packet::{Content, Options, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
+use super::acceptance::Verdict;
 use super::config::{TcpConfig, Variant};
 use super::ecn::Marks;
 use super::failure::Rst;
@@ -35,8 +36,8 @@ use crate::trace::Failure;
 #[derive(Debug)]
 pub struct Connection {
     pub(super) id: ConnectionId,
-    flow: FlowId,
-    ue: UeId,
+    pub(super) flow: FlowId,
+    pub(super) ue: UeId,
     pub(super) end: End,
     pub(super) leg: TcpLeg,
     /// Both ends share it, with all connections of like flows that have no segment size of their own, and so the lines of the
@@ -53,7 +54,11 @@ pub struct Connection {
     unacknowledged: u64,
     /// Segments that are still acknowledged at once.
     quick_acks: u32,
-    events: Events,
+    pub(super) events: Events,
+    /// This end opened, and did not wait for the other end's SYN.
+    opened_actively: bool,
+    /// Closed before the other end answered its SYN: there is no connection (RFC 9293 §3.10.4).
+    pub(super) deleted: bool,
     pub(super) established: bool,
     pub(super) closed: bool,
     /// Our FIN left after the other end's had come.
@@ -141,6 +146,8 @@ impl Connection {
             unacknowledged: 0,
             quick_acks: config.quick_acks,
             events: Events::default(),
+            opened_actively: false,
+            deleted: false,
             established: false,
             closed: false,
             fin_answers: false,
@@ -161,6 +168,7 @@ impl Connection {
     /// Active open: the SYN is ready to leave.
     pub fn handle_open<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         self.sender.opened = true;
+        self.opened_actively = true;
         self.record_window(cx);
     }
 
@@ -174,22 +182,53 @@ impl Connection {
 
     /// The application has nothing more to write: a FIN follows the data (none if one way).
     pub fn handle_close<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.is_unanswered() && self.sender.written <= 1 {
+            return self.delete(cx);
+        }
         self.sender.close_requested = true;
         self.check_closed(cx, self.state());
+    }
+
+    /// This end opened, and nothing of the other end has come.
+    fn is_unanswered(&self) -> bool {
+        !self.config.one_way && self.sender.opened && self.state() == State::SynSent
+    }
+
+    /// RFC 9293 §3.10.4, SYN-SENT: the connection is deleted, and nothing says so to the other end. What was written before
+    /// the close is sent first: this model's applications write before the handshake is complete.
+    fn delete<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.closed {
+            return;
+        }
+        (self.deleted, self.closed) = (true, true);
+        self.timers = Timers::new();
+        (self.events.closed, self.events.others) = (true, true);
+        let connection = self.id;
+        cx.record(|| TraceEvent::ConnectionClosed { connection });
+    }
+
+    /// The other end's SYN made this end answer: it did not open itself.
+    pub(super) fn is_passive(&self) -> bool {
+        !self.opened_actively
     }
 
     /// A packet from the other end; one that carries no segment is none of TCP's.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, packet: &Packet) {
         let Some(segment) = packet.segment() else { return };
-        if self.is_dealt_with(cx, segment) {
+        let verdict = self.examine(cx, segment);
+        if verdict == Verdict::Done {
             return;
         }
         // Only a SYN and the acknowledgment of our FIN make something of it.
         let asks_for_state = segment.flags.syn || self.sender.close_requested;
         let was = if asks_for_state { self.state() } else { State::Established };
         let was_finished = self.receiver.is_finished();
-        let arrival =
-            if self.is_old(segment) { self.receiver.refuse(segment) } else { self.receiver.receive(segment) };
+        let arrival = match verdict {
+            Verdict::Take(payload) if payload == segment.payload => self.receiver.receive(segment),
+            Verdict::Take(payload) => self.receiver.receive(&segment.cut(payload)),
+            Verdict::Refuse { takes_ack } => self.receiver.refuse(segment, takes_ack),
+            Verdict::Ignore | Verdict::Done => Arrival::IGNORED,
+        };
         let Arrival { delivered, duplicate, .. } = arrival;
         cx.record(|| TraceEvent::SegmentReceived {
             packet: packet.id,
@@ -197,10 +236,12 @@ impl Connection {
             delivered,
             duplicate,
         });
-        if segment.flags.syn {
+        if segment.flags.syn && matches!(verdict, Verdict::Take(_)) {
             self.handle_syn(segment, was);
         }
-        self.note_mark(segment);
+        if !arrival.refused {
+            self.note_mark(segment);
+        }
         self.decide_ack(cx.now, segment, &arrival);
         self.events.delivered += delivered;
         if delivered > 0 && self.reading.is_some() {
@@ -219,6 +260,7 @@ impl Connection {
 
     /// Whatever is due expires: the retransmission timer, a delayed acknowledgment, the wait of a paced segment.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.sender.only_holes = false;
         if self.timers.take_due(Timer::DelayedAck, cx.now) {
             self.ack_due = self.ack_due.max(AckDue::Now);
         }
@@ -279,7 +321,7 @@ impl Connection {
 
     #[inline]
     fn poll_leaving<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> Option<Leaving> {
-        if self.failure.is_some() {
+        if self.failure.is_some() || self.deleted {
             return None;
         }
         let acknowledgment = Leaving::empty(self.sender.outstanding.max_sent(), SendCause::Ack);
@@ -297,6 +339,7 @@ impl Connection {
             let cause = if answers { SendCause::Ack } else { cause };
             return Some(Leaving { seq, payload, transmission, syn, fin, psh, cause });
         }
+        self.note_usage();
         self.watch_window(cx.now);
         if let Some(cause) = self.take_question() {
             return Some(Leaving::empty(self.sender.outstanding.una() - 1, cause));
@@ -395,8 +438,6 @@ impl Connection {
             // The first segment of a connection without SYN is answered as a SYN is.
             AckDue::Delayed if segment.seq == 1 && self.config.vegas_without_header() => AckDue::Now,
             AckDue::Delayed => self.delay_ack(now, segment),
-            // A SYN that comes again while ours is unanswered: our timer repeats the SYN+ACK, which says more.
-            AckDue::Alone if segment.flags.syn && self.state() == State::SynReceived => AckDue::No,
             due => due,
         };
         self.ack_due = self.ack_due.max(due);
@@ -498,6 +539,7 @@ impl Connection {
         segment.header = header + self.charged_options(&segment.options, &segment.sack, false);
         let window = self.window_now(now);
         segment.window = self.sayable(window, self.agreed.shift);
+        self.receiver.advertise(segment.window);
         if leaving.syn {
             self.make_syn(segment, now, window);
         } else {
@@ -513,7 +555,7 @@ impl Connection {
 
     /// Makes a SYN of a segment, which has options of its own, and whose window is not scaled.
     #[cold]
-    fn make_syn(&self, segment: &mut Segment, now: Time, window: u32) {
+    fn make_syn(&mut self, segment: &mut Segment, now: Time, window: u32) {
         segment.flags.syn = true;
         segment.mss = u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX);
         segment.options = self.syn_options();
@@ -523,6 +565,7 @@ impl Connection {
         }
         segment.header = self.config.header + self.charged_options(&segment.options, &segment.sack, true);
         segment.window = self.sayable(window, 0);
+        self.receiver.advertise(segment.window);
         self.set_ecn_of_syn(&mut segment.flags);
     }
 }

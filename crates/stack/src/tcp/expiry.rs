@@ -9,6 +9,9 @@ use super::timers::Timer;
 use crate::cx::Cx;
 use crate::trace::{SendCause, TraceEvent};
 
+/// Expiries for a SYN after which Linux doubles the timeout.
+const LINEAR_SYNS: u32 = 4;
+
 impl Connection {
     /// RFC 6298 §5.4 to §5.6; everything outstanding counts as lost (RFC 5681 §3.1).
     pub(super) fn handle_retransmission_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
@@ -16,17 +19,24 @@ impl Connection {
             return;
         }
         let flight = self.flight();
-        self.begin_episode(cx.now, &flight, self.sender.window.ssthresh, true);
+        let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
+        self.begin_episode(cx.now, &flight, before, true);
         let sender = &mut self.sender;
-        let before = (sender.window.cwnd, sender.window.ssthresh);
         if let Version::Rack(rack) = &mut sender.version {
             rack.mark_on_timeout(&mut sender.outstanding, cx.now);
             sender.tail.forget();
             self.timers.stop(Timer::Loss);
         }
         sender.version.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
-        sender.syn_lost |= flight.una == 0;
-        sender.estimator.back_off();
+        sender.syn_expiries += u32::from(flight.una == 0);
+        // Linux repeats a SYN at even intervals first (tcp_syn_linear_timeouts, since 6.5).
+        let is_linear = flight.una == 0
+            && !self.receiver.is_synchronised()
+            && sender.syn_expiries <= LINEAR_SYNS
+            && self.config.is_recent_linux();
+        if !is_linear {
+            sender.estimator.back_off();
+        }
         sender.timed = None;
         sender.limited = false;
         sender.burst = u32::MAX;

@@ -20,7 +20,7 @@ pub(super) struct Rst {
 
 impl Rst {
     /// In answer to a segment that no connection takes (RFC 9293 §3.10.7.1).
-    fn answering(segment: &Segment) -> Self {
+    pub(super) fn answering(segment: &Segment) -> Self {
         if segment.flags.ack {
             Rst { seq: segment.ack, ack: None }
         } else {
@@ -47,53 +47,31 @@ impl Connection {
         self.failure
     }
 
-    /// What happens before anything else looks at a segment: whether that was all.
-    #[inline]
-    pub(super) fn is_dealt_with<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        segment: &Segment,
-    ) -> bool {
-        if segment.flags.rst {
-            self.handle_rst(cx, segment);
-            return true;
-        }
-        if self.failure.is_none() && !self.belongs_to_no_connection(segment) {
-            return false;
-        }
-        self.rst_due = Some(Rst::answering(segment));
-        true
-    }
-
-    /// Before the handshake has told what to expect: a SYN where none is taken, an acknowledgment where nothing was sent
-    /// (RFC 9293 §3.10.7.2), or in SYN-SENT one of something else than our SYN (§3.10.7.3), as a half-open connection at the
-    /// other end sends it.
-    #[inline]
-    fn belongs_to_no_connection(&self, segment: &Segment) -> bool {
-        if self.config.one_way || self.receiver.is_synchronised() {
-            return false;
-        }
-        if !self.sender.opened {
-            return segment.flags.ack || (segment.flags.syn && !self.config.listens);
-        }
-        segment.flags.ack && segment.ack != self.sender.outstanding.max_sent()
-    }
-
+    /// RFC 9293 §3.10.7.3 and §3.10.7.4, second check, with RFC 5961 §3.2.
     #[cold]
-    fn handle_rst<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
-        if self.failure.is_some() || self.config.one_way {
+    pub(super) fn handle_rst<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+        if self.failure.is_some() || self.deleted {
             return;
         }
+        let next = self.receiver.next();
         if !self.receiver.is_synchronised() {
-            // In SYN-SENT a RST counts if it acknowledges the SYN.
-            let ours = segment.flags.ack && segment.ack == self.sender.outstanding.max_sent();
-            if ours && self.sender.opened {
-                self.fail(cx, Failure::Refused);
+            if !self.sender.opened {
+                return;
             }
-        } else if segment.seq == self.receiver.next() {
-            self.fail(cx, Failure::Reset);
-        } else if segment.seq > self.receiver.next() {
-            // RFC 5961 §3.2: a challenge; the answer to it has the number that counts.
+            // In SYN-SENT a RST counts if it acknowledges the SYN.
+            if segment.flags.ack && segment.ack == self.sender.outstanding.max_sent() {
+                self.fail(cx, Failure::Refused);
+            } else if segment.flags.ack {
+                self.repeat_syn_soon(cx);
+            }
+        } else if segment.seq == next {
+            if self.is_passive() && self.sender.outstanding.una() == 0 {
+                self.listen_again();
+            } else {
+                self.fail(cx, Failure::Reset);
+            }
+        } else if (next..self.receiver.edge()).contains(&segment.seq) {
+            // A challenge: the answer to it has the number that counts.
             self.ack_due = AckDue::Now;
         }
     }

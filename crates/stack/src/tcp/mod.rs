@@ -19,10 +19,11 @@
 //! TIME-WAIT), and one way as ns-2's agents have it (a SYN that is packet number 0, its ACK, data, no FIN). Where
 //! ns-2 departs from the RFCs in the window rules, [`congestion::Rules`] names the difference.
 //!
-//! One file for each mechanism beside these: what SYNs agree on ([`options`](self)), closed windows (`persist`, `reading`),
+//! One file for each mechanism beside these: which segments are taken (`acceptance`), what SYNs agree on ([`options`](self)), closed windows (`persist`, `reading`),
 //! needless retransmissions (`spurious`), connections that fail (`failure`) or are kept alive (`keepalive`), rates of their own (`pacing`),
 //! explicit congestion notification (`ecn`), losses told by time and probes for a lost tail (`rack`, `tail_loss`).
 
+mod acceptance;
 mod acks;
 pub mod config;
 pub mod congestion;

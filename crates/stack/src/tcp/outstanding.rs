@@ -52,6 +52,8 @@ pub struct Acknowledged {
     pub resent: u32,
     /// Segments among them that had been selectively acknowledged.
     pub sacked: u32,
+    /// Segments among them that were sent once and not selectively acknowledged.
+    pub originals: u32,
     /// When the first of them last left.
     pub first_sent_at: Time,
     /// One of them had been sent again.
@@ -257,6 +259,7 @@ impl Outstanding {
             done.fin |= front.fin;
             done.resent += u32::from(front.is_resent());
             done.sacked += u32::from(front.sacked);
+            done.originals += u32::from(front.transmissions == 1 && !front.sacked);
             (done.last_transmissions, done.last_sent_at) = (front.transmissions, front.sent_at);
             self.ring.pop_front();
         }

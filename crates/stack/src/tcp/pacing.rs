@@ -30,7 +30,18 @@ impl Connection {
             let (acks, acks_in_slow_start) =
                 abc.as_ref().map_or((1.0, 1.0), |abc| (acked, abc.counted(acked)));
             let srtt = estimator.srtt();
-            law.on_ack(&Heard { now, segments, duplicate, flight, srtt, acks, acks_in_slow_start });
+            let is_limited =
+                window.usage.is_some_and(|usage| usage.is_limiting(window.cwnd, window.ssthresh));
+            law.on_ack(&Heard {
+                now,
+                segments,
+                duplicate,
+                flight,
+                srtt,
+                acks,
+                acks_in_slow_start,
+                is_limited,
+            });
         }
     }
 

@@ -135,7 +135,7 @@ impl Connection {
         }
         let reaction = rack.on_reordering_timeout(window, outstanding, &flight, cx.now);
         if reaction.resend == Resend::Lost {
-            self.begin_recovery(cx, &flight, before.1);
+            self.begin_recovery(cx, &flight, before);
         }
         self.tell_marks(cx);
         self.set_loss_timer(cx.now);
@@ -144,15 +144,15 @@ impl Connection {
         }
     }
 
-    /// A recovery begins; `ssthresh` is from before it.
+    /// A recovery begins; `before` is the window and the threshold from before it.
     pub(super) fn begin_recovery<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         flight: &super::congestion::Flight,
-        ssthresh: f64,
+        before: (f64, f64),
     ) {
         self.sender.tail.forget();
         self.sender.timed = None;
-        self.begin_episode(cx.now, flight, ssthresh, false);
+        self.begin_episode(cx.now, flight, before, false);
     }
 }

@@ -31,6 +31,11 @@ pub(super) struct Arrival {
     pub refused: bool,
 }
 
+impl Arrival {
+    /// Of a segment that changes nothing and that nothing answers.
+    pub const IGNORED: Arrival = Arrival { refused: true, ..NOTHING };
+}
+
 const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::No, refused: false };
 
 /// The reception buffer. The application reads at once, so only what came out of order is held.
@@ -55,6 +60,8 @@ pub(super) struct Receiver {
     /// What the last acknowledgment said was expected, and the timestamp that the next one answers (RFC 7323 §4.3).
     acknowledged: u64,
     echo: Time,
+    /// The right edge of the window as advertised: the number after the last that the other end may send.
+    edge: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,6 +91,24 @@ impl Receiver {
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
+    }
+
+    /// What the last acknowledgment said was expected.
+    #[inline]
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// The right edge of the largest window that was advertised.
+    #[inline]
+    pub fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// A segment leaves with this window. (It never shrinks from the right, RFC 9293 §3.8.6.)
+    #[inline]
+    pub fn advertise(&mut self, window: u32) {
+        self.edge = self.edge.max(self.next.max(1) + u64::from(window));
     }
 
     /// The SYN has arrived.
@@ -137,12 +162,18 @@ impl Receiver {
         if segment.flags.syn {
             return self.receive_syn();
         }
+        // Nothing follows a FIN (RFC 9293 §3.10.7.4, seventh check): text behind one that has arrived is ignored.
         if !self.is_synchronised() || segment.sequence_length() == 0 {
-            // A probe of the window lies just below it (RFC 9293 §3.10.7.4: what is not acceptable is answered).
-            let is_probe = segment.seq > 0 && segment.seq + 1 == self.next;
-            return if is_probe { Arrival { ack: AckDue::Now, ..NOTHING } } else { NOTHING };
+            return NOTHING;
         }
-        let range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
+        if self.is_finished() {
+            let is_repeated = segment.end() <= self.next;
+            return if is_repeated { Arrival { ack: AckDue::Alone, ..NOTHING } } else { NOTHING };
+        }
+        let mut range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
+        if let Some(fin) = self.fin_at {
+            range = Range { start: range.start.min(fin), end: range.end.min(fin) };
+        }
         let before = self.next;
         let duplicate = segment.payload > 0 && self.has(range);
         let had_hole = !self.above.is_empty();
@@ -164,14 +195,15 @@ impl Receiver {
         Arrival { delivered, duplicate, ack, refused: false }
     }
 
-    /// A segment that is too old to be accepted: answered at once (RFC 7323 §5.3, R1).
-    pub fn refuse(&mut self, segment: &Segment) -> Arrival {
+    /// A segment that is not accepted: answered at once (RFC 9293 §3.10.7.4, RFC 7323 §5.3, R1). `takes_ack`: its own
+    /// acknowledgment counts all the same.
+    pub fn refuse(&mut self, segment: &Segment, takes_ack: bool) -> Arrival {
         let range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
         if self.reports_duplicates {
             self.duplicate = self.repeated(range).or(self.duplicate);
         }
         let duplicate = segment.payload > 0 && self.has(range);
-        Arrival { delivered: 0, duplicate, ack: AckDue::Alone, refused: true }
+        Arrival { delivered: 0, duplicate, ack: AckDue::Alone, refused: !takes_ack }
     }
 
     /// The first part of `range` that has come before; nothing of a segment without data has.
@@ -191,15 +223,20 @@ impl Receiver {
     fn receive_syn(&mut self) -> Arrival {
         let repeated = self.is_synchronised();
         self.next = self.next.max(1);
+        self.edge = self.edge.max(self.next);
         Arrival { ack: if repeated { AckDue::Alone } else { AckDue::Now }, ..NOTHING }
     }
 
     fn receive_fin(&mut self, segment: &Segment) -> bool {
         if segment.flags.fin {
-            self.fin_at = Some(segment.end() - 1);
+            let fin = segment.end() - 1;
+            self.fin_at = Some(self.fin_at.map_or(fin, |before| before.min(fin)));
         }
         let reached = self.fin_at == Some(self.next);
         self.next += u64::from(reached);
+        if reached {
+            self.above.clear();
+        }
         reached
     }
 
@@ -306,7 +343,7 @@ mod tests {
     fn a_refused_acknowledgment_repeats_no_data() {
         let mut receiver = Receiver { most_reported: 3, reports_duplicates: true, ..synchronised() };
         receiver.receive(&data(11, 20));
-        receiver.refuse(&data(21, 0));
+        receiver.refuse(&data(21, 0), false);
         assert_eq!(receiver.report(3).ranges(1).collect::<Vec<_>>(), [(11, 31)]);
     }
 

@@ -91,9 +91,12 @@ impl RttEstimator {
     /// The handshake succeeded after a lost SYN: RFC 6298 §5.7 asks for at least 3 s when data transmission begins.
     /// (ns-2 goes on with its back-off.)
     pub fn restart_after_lost_syn(&mut self) {
-        if let Rule::Rfc6298(rule) = &self.rule
-            && rule.srtt.is_zero()
-        {
+        let is_unmeasured = match &self.rule {
+            Rule::Rfc6298(rule) => rule.srtt.is_zero(),
+            Rule::Linux(rule) => rule.srtt8 == 0,
+            Rule::Ns2(_) => false,
+        };
+        if is_unmeasured {
             self.backoff = 1;
             self.base = self.base.max(Duration::from_secs(3));
         }

@@ -44,7 +44,9 @@ impl Outstanding {
         mut tell: impl FnMut(&Sent),
     ) -> Noted {
         let mut noted = Noted::default();
-        for (start, end) in blocks.ranges(ack) {
+        // A block of what was never sent is none.
+        let max_sent = self.max_sent();
+        for (start, end) in blocks.ranges(ack).filter(|(_, end)| *end <= max_sent) {
             let first = self.ring.partition_point(|sent| sent.seq < start);
             for sent in self.ring.range_mut(first..).take_while(|sent| sent.end() <= end) {
                 if !sent.sacked {
@@ -133,6 +135,7 @@ mod tests {
         assert_eq!(holes, [0, 1, 3, 4]);
         // The same blocks again say nothing; a block of a part of a segment does not either.
         assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(500, 600), (600, 650)])), Noted::default());
+        assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(600, 900)])), Noted::default(), "never sent");
         assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(300, 400)])), Noted { segments: 1, resent: 1 });
     }
 

@@ -5,10 +5,13 @@ use umts_units::{Duration, Time};
 
 use crate::cx::Cx;
 use crate::ids::ConnectionId;
+use crate::packet::Segment;
 use crate::trace::{Real, SendCause, TraceEvent};
 
 use super::config::{Nagle, TcpConfig};
-use super::congestion::{ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Turn, Version, Window};
+use super::congestion::{
+    ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Turn, Usage, Version, Window,
+};
 use super::connection::Connection;
 use super::outstanding::{Outstanding, Sent};
 use super::persist::Persist;
@@ -50,7 +53,13 @@ pub(super) struct Sender {
     pub resend_first: bool,
     /// Why the last go-back happened.
     pub go_back_cause: SendCause,
-    pub syn_lost: bool,
+    /// Expiries of the retransmission timer for a SYN.
+    pub syn_expiries: u32,
+    /// What leaves in answer to an acknowledgment that came late is what it shows to be lost. (RFC 6675 §5, step C, allows
+    /// more, but the next acknowledgment is on its way already.)
+    pub only_holes: bool,
+    /// A new segment has left since the use of the window was noted.
+    sent_new: bool,
     /// The persist timer's state.
     pub persist: Persist,
     /// Expiries of the retransmission timer since something new was acknowledged.
@@ -87,7 +96,8 @@ impl Sender {
             advertised: in_segments(config.advertised_window, config),
             window: Window {
                 abc: config.abc.then(|| ByteCounting::new(config.abc_limit)),
-                validates: config.validates_window && !config.one_way,
+                is_whole: config.is_recent_linux(),
+                usage: (config.validates_window && !config.one_way).then(Usage::default),
                 exit: Exit::new(config.slow_start, config.version).filter(|_| !config.one_way),
                 ..Window::new(
                     config.initial_ssthresh,
@@ -104,7 +114,9 @@ impl Sender {
             burst: u32::MAX,
             resend_first: false,
             go_back_cause: SendCause::Rto,
-            syn_lost: false,
+            syn_expiries: 0,
+            only_holes: false,
+            sent_new: false,
             persist: Persist::default(),
             expiries: 0,
             largest_window: 0,
@@ -126,6 +138,17 @@ impl Sender {
                 self.limited_sent += 1;
             }
         }
+    }
+
+    /// Whether the window in `segment` is newer than the one that is known (RFC 9293 §3.10.7.4, SND.WL1). Linux does not take a
+    /// smaller one of the same number unless it is closed (`tcp_may_update_window`).
+    #[inline]
+    pub fn is_window_news(&self, segment: &Segment, config: &TcpConfig) -> bool {
+        if segment.ack > self.outstanding.una() || segment.seq > self.window_seq {
+            return true;
+        }
+        let is_smaller = segment.window > 0 && segment.window < self.peer_window;
+        segment.seq == self.window_seq && !(is_smaller && config.is_recent_linux())
     }
 
     /// The other end tells its window.
@@ -227,6 +250,7 @@ impl Connection {
         self.sender.version.on_sent(turn, number, cx.now);
         self.tell_departure(cx.now, number, &sent);
         self.sender.last_sent = cx.now;
+        self.sender.sent_new |= sent.transmissions == 0;
         if sent.transmissions > 0 && self.sender.episode.is_some() {
             self.count_sent_again(sent.payload);
         }
@@ -267,10 +291,46 @@ impl Connection {
             return;
         }
         let restart = f64::from(self.config.initial_window);
-        let idle = cx.now.saturating_since(sender.last_sent) > sender.estimator.timeout();
-        if idle && sender.window.cwnd > restart && self.new_segment().is_some() {
-            self.sender.window.cwnd = restart;
+        let pause = cx.now.saturating_since(sender.last_sent);
+        let is_idle = pause > sender.estimator.timeout();
+        if is_idle && sender.window.cwnd > restart && self.new_segment().is_some() {
+            self.restart_window(pause, restart);
             self.record_window(cx);
+        }
+    }
+
+    /// RFC 5681 §4.1 takes the restart window at once; Linux halves the window for each timeout that has passed, and remembers
+    /// three quarters of it (`tcp_cwnd_restart`).
+    fn restart_window(&mut self, pause: Duration, restart: f64) {
+        let timeout = self.sender.estimator.timeout();
+        let window = &mut self.sender.window;
+        if !self.config.is_recent_linux() {
+            window.cwnd = restart;
+            return;
+        }
+        window.ssthresh = window.ssthresh.max((window.cwnd * 0.75).floor());
+        let mut left = pause;
+        while left > timeout && window.cwnd > restart {
+            left = left - timeout;
+            window.cwnd = (window.cwnd / 2.0).floor();
+        }
+        window.cwnd = window.cwnd.max(restart);
+    }
+
+    /// Nothing more leaves now: notes whether the window keeps something back.
+    #[inline]
+    pub(super) fn note_usage(&mut self) {
+        let sender = &mut self.sender;
+        let Some(usage) = &mut sender.window.usage else { return };
+        let outstanding = &sender.outstanding;
+        let in_flight = match &sender.version {
+            Version::Rack(rack) => rack.in_flight(),
+            _ => outstanding.next() as u32,
+        };
+        let is_full = in_flight >= sender.window.cwnd as u32;
+        let has_more = sender.written > outstanding.max_sent();
+        if std::mem::take(&mut sender.sent_new) || (is_full && has_more) {
+            usage.note(is_full, outstanding.len() as u32, outstanding.una(), outstanding.max_sent());
         }
     }
 
@@ -300,7 +360,9 @@ impl Connection {
             self.sender.outstanding.more = self.new_segment().is_some();
         }
         let sender = &self.sender;
-        sender.version.turn(&sender.window, &sender.outstanding, sender.advertised)
+        let turn = sender.version.turn(&sender.window, &sender.outstanding, sender.advertised);
+        let is_held = sender.only_holes && !matches!(turn, Turn::Hole(_) | Turn::Onward(_));
+        if is_held { Turn::Wait } else { turn }
     }
 
     /// The segment whose turn it is, as it was before this transmission; a new one if all have been sent.

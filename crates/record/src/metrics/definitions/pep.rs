@@ -25,6 +25,18 @@ metrics! { PEP: TransferTotals;
         => |t| count(t.most_ahead);
     "pep_lost_octets" "Lost in the proxy" ["B"] "Octets that the proxy had acknowledged to their sender and lost: one side failed, or the proxy was out of order." = "octets" / ""
         => |t| count(t.lost);
+    "tcp_retransmissions_server_leg" "TCP retransmissions, server's leg" ["1"] "Segments sent again between server and proxy by the sender of the data."
+        = "segments sent again (data, SYN or FIN), connections of split transfers" / ""
+        => |t| count(t.legs[0].retransmissions);
+    "tcp_retransmissions_radio_leg" "TCP retransmissions, radio's leg" ["1"] "Segments sent again between proxy and UE by the sender of the data."
+        = "segments sent again (data, SYN or FIN), connections of split transfers" / ""
+        => |t| count(t.legs[1].retransmissions);
+    "rto_count_server_leg" "Retransmission timeouts, server's leg" ["1"] "Expiries of the retransmission timer between server and proxy with data outstanding."
+        = "expiries, connections of split transfers" / ""
+        => |t| count(t.legs[0].expiries);
+    "rto_count_radio_leg" "Retransmission timeouts, radio's leg" ["1"] "Expiries of the retransmission timer between proxy and UE with data outstanding."
+        = "expiries, connections of split transfers" / ""
+        => |t| count(t.legs[1].expiries);
     "pep_repeats" "Repeats by the proxy" ["1"] "Segments that a snooping proxy sent again from its copy." = "segments" / ""
         => |t| count(t.helped[Help::Repeated as usize]);
     "pep_hidden_acks" "ACKs hidden by the proxy" ["1"] "Duplicate acknowledgments that a snooping proxy kept from the server, without those that it answered by a segment."

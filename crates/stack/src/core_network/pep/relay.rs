@@ -170,7 +170,9 @@ impl Relay {
             to.handle_write(cx, octets);
             way.carried += octets;
         }
-        let closes = way.ends && !way.closed && from.unread() == 0;
+        // A close in SYN-SENT would delete the connection (RFC 9293 §3.10.4).
+        let is_answered = to.state() != State::SynSent;
+        let closes = way.ends && !way.closed && from.unread() == 0 && is_answered;
         if closes {
             way.closed = true;
             to.handle_close(cx);

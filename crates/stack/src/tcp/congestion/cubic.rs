@@ -140,7 +140,12 @@ impl WindowLaw for Cubic {
         if !limited {
             return cwnd;
         }
-        if cwnd < ssthresh { cwnd + self.heard.acks_in_slow_start } else { self.avoid_congestion(cwnd) }
+        if cwnd >= ssthresh {
+            return self.avoid_congestion(cwnd);
+        }
+        let grown = cwnd + self.heard.acks_in_slow_start;
+        // Linux' slow start ends at the threshold.
+        if self.heard.is_limited { grown.min(ssthresh) } else { grown }
     }
 
     fn reduce(&mut self, cwnd: f64, load: f64, loss: Loss) -> f64 {

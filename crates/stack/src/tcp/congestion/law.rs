@@ -37,6 +37,8 @@ pub struct Heard {
     pub acks: f64,
     /// The same in slow start.
     pub acks_in_slow_start: f64,
+    /// The window is validated, and is what limits the sender: no other measure counts.
+    pub is_limited: bool,
 }
 
 impl Default for Heard {
@@ -49,6 +51,7 @@ impl Default for Heard {
             srtt: Duration::ZERO,
             acks: 1.0,
             acks_in_slow_start: 1.0,
+            is_limited: false,
         }
     }
 }
@@ -57,13 +60,8 @@ impl Heard {
     /// Whether the window was what limited the sender. In slow start half of it is enough, since the window is ahead of
     /// what is under way while it doubles.
     pub fn was_limited(&self, cwnd: f64, ssthresh: f64) -> bool {
-        Self::limits(cwnd, ssthresh, self.flight)
-    }
-
-    /// The same of a window with `flight` segments under way.
-    pub fn limits(cwnd: f64, ssthresh: f64, flight: u32) -> bool {
-        let flight = f64::from(flight);
-        if cwnd < ssthresh { cwnd < 2.0 * flight } else { cwnd < flight + 1.0 }
+        let flight = f64::from(self.flight);
+        self.is_limited || if cwnd < ssthresh { cwnd < 2.0 * flight } else { cwnd < flight + 1.0 }
     }
 }
 

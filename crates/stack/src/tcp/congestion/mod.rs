@@ -22,6 +22,7 @@ mod reno;
 mod selective;
 mod slow_start;
 mod tahoe;
+mod usage;
 mod user;
 mod vegas;
 mod westwood;
@@ -41,6 +42,7 @@ pub use reno::Reno;
 pub use selective::{LossRule, Selective};
 pub use slow_start::{Exit, RoundTrip};
 pub use tahoe::Tahoe;
+pub use usage::Usage;
 pub use user::{UserLaw, UserLaws};
 pub use vegas::Vegas;
 pub use westwood::Westwood;
@@ -92,6 +94,8 @@ pub struct Duplicate<'a> {
     pub sack: &'a SackBlocks,
     /// It has been counted in [`Window::duplicates`].
     pub counted: bool,
+    /// It is below what is acknowledged: another one has overtaken it.
+    pub is_late: bool,
     /// The present instant.
     pub now: Time,
 }

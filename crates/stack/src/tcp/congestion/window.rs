@@ -1,6 +1,6 @@
 //! The congestion window, and how it grows and shrinks for all versions.
 
-use super::{DUPLICATE_THRESHOLD, Exit, Flight, Heard, Law, Loss, RoundTrip, Rules};
+use super::{DUPLICATE_THRESHOLD, Exit, Flight, Law, Loss, RoundTrip, Rules, Usage};
 
 /// The congestion window and what all versions do with it.
 #[derive(Debug)]
@@ -27,10 +27,10 @@ pub struct Window {
     pub acked: f64,
     /// Growth by bytes in place of ACKs.
     pub abc: Option<ByteCounting>,
-    /// It grows only while it limits the sender, and a loss reduces it, not what is under way.
-    pub validates: bool,
-    /// Segments that were outstanding before the acknowledgment being dealt with.
-    pub outstanding: u32,
+    /// Thresholds are whole segments, as the kernel counts.
+    pub is_whole: bool,
+    /// Present if it grows only while it limits the sender, and a loss reduces it, not what is under way.
+    pub usage: Option<Usage>,
     /// How slow start ends before a loss, if it does.
     pub exit: Option<Box<Exit>>,
 }
@@ -64,9 +64,19 @@ impl ByteCounting {
 
     fn grow(&mut self, cwnd: f64, ssthresh: f64, acked: f64) -> f64 {
         if cwnd < ssthresh {
-            return cwnd + self.counted(acked);
+            let grown = cwnd + self.counted(acked);
+            if !self.is_unlimited() || grown <= ssthresh {
+                return grown;
+            }
+            // Slow start ends at the threshold, and the rest counts in congestion avoidance (Linux: tcp_slow_start).
+            return self.avoid_congestion(ssthresh, grown - ssthresh);
         }
         self.after_timeout = false;
+        self.avoid_congestion(cwnd, acked)
+    }
+
+    /// A segment for each window that is acknowledged.
+    fn avoid_congestion(&mut self, cwnd: f64, acked: f64) -> f64 {
         self.acked += acked;
         if self.acked < cwnd {
             return cwnd;
@@ -91,8 +101,8 @@ impl Window {
             smss,
             acked: 0.0,
             abc: None,
-            validates: false,
-            outstanding: 0,
+            is_whole: false,
+            usage: None,
             exit: None,
         }
     }
@@ -107,7 +117,7 @@ impl Window {
     /// Growth by one ACK of new data (RFC 5681 §3.1): a segment below ssthresh, 1/cwnd above; or as the law has it.
     #[inline]
     pub fn increase(&mut self) {
-        if self.validates && !Heard::limits(self.cwnd, self.ssthresh, self.outstanding) {
+        if self.usage.is_some_and(|usage| !usage.is_limiting(self.cwnd, self.ssthresh)) {
             return;
         }
         let before = self.cwnd;
@@ -150,11 +160,13 @@ impl Window {
 
     /// ssthresh after a loss before its lower bound: half of the load, or as the law has it.
     fn reduced(&mut self, flight: &Flight, loss: Loss) -> f64 {
-        let load = if self.validates { self.cwnd } else { self.rules.load(self, flight) };
-        match self.law.own() {
+        let load = if self.usage.is_some() { self.cwnd } else { self.rules.load(self, flight) };
+        let reduced = match self.law.own() {
             None => load / 2.0,
             Some(law) => law.reduce(self.cwnd, load, loss),
-        }
+        };
+        // The kernel's factors are fractions of 1024 and a little larger than those of the RFCs.
+        if self.is_whole { (reduced + 1e-6).trunc() } else { reduced }
     }
 
     /// Whether a third duplicate ACK tells of a loss that no earlier cut has answered (RFC 6582 §3.2, step 1): the

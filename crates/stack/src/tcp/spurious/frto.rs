@@ -39,8 +39,10 @@ pub(super) struct FRto {
     recover: u64,
     /// Selective acknowledgments help (§3).
     with_sack: bool,
-    /// Segments SACKed that were sent once, when the probe left.
+    /// Segments SACKed that were sent once, when the probe left, or (`believes_originals`) at the last ACK.
     sacked: usize,
+    /// An original that is acknowledged decides at once (Linux: FLAG_ORIG_SACK_ACKED in `tcp_process_loss`).
+    believes_originals: bool,
 }
 
 /// An acknowledgment and what it leaves.
@@ -49,6 +51,8 @@ pub(super) struct Heard {
     /// Oldest unacknowledged sequence number.
     pub una: u64,
     pub advances: bool,
+    /// Segments that it covers, sent once and not SACKed before.
+    pub originals: u32,
     /// Segments below `recover` that are SACKed and were sent once.
     pub sacked: usize,
     /// There is new data, and room for it.
@@ -57,7 +61,17 @@ pub(super) struct Heard {
 
 impl FRto {
     pub fn new(recover: u64, with_sack: bool) -> Self {
-        FRto { step: Step::Resent, recover, with_sack, sacked: 0 }
+        FRto { step: Step::Resent, recover, with_sack, sacked: 0, believes_originals: false }
+    }
+
+    /// As Linux; so many originals are SACKed.
+    pub fn believing_originals(self, sacked: usize) -> Self {
+        FRto { believes_originals: true, sacked, ..self }
+    }
+
+    /// The same segment has timed out again.
+    pub fn begin_again(&mut self, recover: u64) {
+        (self.step, self.recover) = (Step::Resent, recover);
     }
 
     pub fn recover(&self) -> u64 {
@@ -70,6 +84,13 @@ impl FRto {
     }
 
     pub fn on_ack(&mut self, heard: &Heard) -> Verdict {
+        if self.believes_originals && self.step != Step::Over {
+            let reported = heard.sacked > std::mem::replace(&mut self.sacked, heard.sacked);
+            if reported || (heard.originals > 0 && heard.una <= self.recover) {
+                self.step = Step::Over;
+                return Verdict::Spurious;
+            }
+        }
         match self.step {
             Step::Over => Verdict::Undecided,
             Step::Resent if heard.advances && heard.una < self.recover && heard.has_new_data => {
@@ -100,7 +121,7 @@ mod tests {
     use super::*;
 
     fn advance(una: u64) -> Heard {
-        Heard { una, advances: true, sacked: 0, has_new_data: true }
+        Heard { una, advances: true, originals: 0, sacked: 0, has_new_data: true }
     }
 
     fn duplicate(una: u64) -> Heard {

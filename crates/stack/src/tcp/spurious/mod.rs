@@ -38,6 +38,8 @@ pub(super) struct Episode {
     una: u64,
     /// The larger of what was under way and the threshold (RFC 4015: pipe_prev), in segments.
     pipe: f64,
+    /// The window and the threshold before, as Linux keeps them (`prior_cwnd`, `prior_ssthresh`).
+    prior: (f64, f64),
     /// SRTT and RTTVAR before.
     registers: Option<(Duration, Duration)>,
     eifel: Option<Eifel>,
@@ -54,10 +56,22 @@ pub(super) struct Adaptation {
     pub registers: (Duration, Duration),
 }
 
+/// An acknowledgment by which an episode is judged.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Judged {
+    /// It is of something new.
+    pub advances: bool,
+    /// Segments that it covers.
+    pub acked: u32,
+    /// Segments among them that were sent once and not reported before.
+    pub originals: u32,
+}
+
 impl Connection {
-    /// The sender is about to send something again because of a timeout, or of duplicate ACKs. `flight` and `ssthresh` are
-    /// from before the window was cut.
-    pub(super) fn begin_episode(&mut self, now: Time, flight: &Flight, ssthresh: f64, timeout: bool) {
+    /// The sender is about to send something again because of a timeout, or of duplicate ACKs. `flight` and `before`, the
+    /// window and the threshold, are from before the window was cut.
+    pub(super) fn begin_episode(&mut self, now: Time, flight: &Flight, before: (f64, f64), timeout: bool) {
+        let (cwnd, ssthresh) = before;
         let detection = self.config.spurious;
         if !detection.any() || self.config.one_way || flight.una == 0 {
             return;
@@ -67,8 +81,11 @@ impl Connection {
             && episode.timeout
             && episode.una == flight.una
         {
-            // The same segment times out again: F-RTO is for the first time (RFC 5682 §2.1, step 1).
-            episode.frto = None;
+            // The same segment times out again: F-RTO is for the first time (RFC 5682 §2.1, step 1), in Linux for each.
+            episode.frto = episode.frto.filter(|_| self.config.is_recent_linux());
+            if let Some(frto) = &mut episode.frto {
+                frto.begin_again(flight.max_sent);
+            }
             return;
         }
         let stamp = self.timestamp(now, self.agreed.timestamps);
@@ -80,13 +97,29 @@ impl Connection {
             timeout,
             una: flight.una,
             pipe: f64::from(flight.segments).max(ssthresh),
+            prior: (cwnd, ssthresh.max((cwnd * 0.75).floor())),
             registers: self.sender.estimator.registers(),
             eifel: (detection.eifel && self.agreed.timestamps && is_first).then(|| Eifel::new(stamp)),
-            frto: (detection.frto && timeout).then(|| FRto::new(flight.max_sent, self.agreed.blocks > 0)),
+            frto: (detection.frto && timeout).then(|| self.new_frto(flight.max_sent)),
             duplicates: duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
             probes: 0,
         };
         self.sender.episode = Some(Box::new(episode));
+    }
+
+    fn new_frto(&self, recover: u64) -> FRto {
+        let frto = FRto::new(recover, self.agreed.blocks > 0);
+        if self.config.is_recent_linux() {
+            frto.believing_originals(self.sacked_originals(recover))
+        } else {
+            frto
+        }
+    }
+
+    /// Segments below `recover` that are SACKed and were sent once.
+    fn sacked_originals(&self, recover: u64) -> usize {
+        let below = self.sender.outstanding.ring.iter().take_while(|sent| sent.end() <= recover);
+        below.filter(|sent| sent.sacked && sent.transmissions == 1).count()
     }
 
     /// What F-RTO lets leave: a new segment, nothing, or (`None`) what the version says.
@@ -110,14 +143,14 @@ impl Connection {
         }
     }
 
-    /// An acknowledgment has been dealt with; `advances` if it was of something new, `acked` segments of it.
+    /// An acknowledgment has been dealt with.
     pub(super) fn judge<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         segment: &Segment,
-        advances: bool,
-        acked: u32,
+        judged: &Judged,
     ) {
+        let Judged { advances, acked, .. } = *judged;
         let Some(mut episode) = self.sender.episode.take() else { return };
         let by_duplicates = episode.duplicates.as_mut().is_some_and(|duplicates| duplicates.on_ack(segment));
         let by_timestamp = advances && episode.eifel.as_mut().is_some_and(|eifel| eifel.on_new_ack(segment));
@@ -125,7 +158,7 @@ impl Connection {
             let by = if by_timestamp { SpuriousBy::Eifel } else { SpuriousBy::Dsack };
             return self.respond(cx, &episode, by, acked);
         }
-        let verdict = self.ask_frto(&mut episode, advances);
+        let verdict = self.ask_frto(&mut episode, judged);
         match verdict {
             Verdict::Spurious => return self.respond(cx, &episode, SpuriousBy::FRto, acked),
             Verdict::Probe => {
@@ -142,14 +175,13 @@ impl Connection {
         self.sender.episode = Some(episode);
     }
 
-    fn ask_frto(&self, episode: &mut Episode, advances: bool) -> Verdict {
+    fn ask_frto(&self, episode: &mut Episode, judged: &Judged) -> Verdict {
         let Some(frto) = &mut episode.frto else { return Verdict::Undecided };
-        let outstanding = &self.sender.outstanding;
-        let below = outstanding.ring.iter().take_while(|sent| sent.end() <= frto.recover());
         frto.on_ack(&Heard {
-            una: outstanding.una(),
-            advances,
-            sacked: below.filter(|sent| sent.sacked && sent.transmissions == 1).count(),
+            una: self.sender.outstanding.una(),
+            advances: judged.advances,
+            originals: judged.originals,
+            sacked: self.sacked_originals(frto.recover()),
             has_new_data: self.new_segment().is_some(),
         })
     }
@@ -166,21 +198,34 @@ impl Connection {
         let initial = self.config.initial_window;
         sender.version.on_undo(&mut sender.outstanding);
         let window = &mut sender.window;
-        let under_way = (sender.outstanding.len() as u32).saturating_add(acked.min(initial));
-        window.cwnd = f64::from(under_way).max(window.cwnd);
-        window.ssthresh = episode.pipe.max(2.0);
+        let is_linux = self.config.is_recent_linux();
+        if is_linux {
+            // tcp_undo_cwnd_reduction.
+            window.cwnd = window.cwnd.max(episode.prior.0);
+            window.ssthresh = window.ssthresh.max(episode.prior.1);
+        } else {
+            let under_way = (sender.outstanding.len() as u32).saturating_add(acked.min(initial));
+            window.cwnd = f64::from(under_way).max(window.cwnd);
+            window.ssthresh = episode.pipe.max(2.0);
+        }
         window.inflation = 0;
         window.duplicates = 0;
         window.recover = sender.outstanding.una().saturating_sub(1);
         if let Some(law) = window.law.own() {
             law.undo();
         }
+        if is_linux && acked > 0 {
+            // The acknowledgment then counts as any other.
+            window.increase();
+        }
         sender.resend_first = false;
         if episode.timeout {
             sender.outstanding.go_to_end();
             sender.estimator.end_back_off();
             let after = sender.outstanding.max_sent();
-            sender.adaptation = episode.registers.map(|registers| Adaptation { after, registers });
+            // Linux trusts its estimator, which has taken the long round trip in.
+            let registers = episode.registers.filter(|_| !is_linux);
+            sender.adaptation = registers.map(|registers| Adaptation { after, registers });
         }
         let (connection, end, timeout) = (self.id, self.end, episode.timeout);
         cx.record(|| TraceEvent::SpuriousRetransmission { connection, end, by, timeout });

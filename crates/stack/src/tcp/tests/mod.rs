@@ -3,6 +3,7 @@
 mod bottleneck;
 mod ecn;
 mod flow_control;
+mod hostile;
 mod laws;
 mod loss;
 mod opening;

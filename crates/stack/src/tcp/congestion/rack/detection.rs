@@ -111,8 +111,8 @@ impl Detection {
         }
     }
 
-    /// `segment` is acknowledged for the first time (steps 1 to 3), `selectively` or not.
-    pub fn deliver(&mut self, segment: &Sent, selectively: bool) {
+    /// `segment` is acknowledged for the first time (steps 1 to 3), `selectively` or not. Returns whether it was measured.
+    pub fn deliver(&mut self, segment: &Sent, selectively: bool) -> bool {
         let rtt = self.now.saturating_since(segment.sent_at);
         let (end, again) = (segment.end(), segment.transmissions > 1);
         if end > self.fack {
@@ -129,11 +129,27 @@ impl Detection {
             && (self.min_rtt.is_some_and(|least| rtt < least)
                 || (!selectively && self.echo.is_some_and(is_older)))
         {
-            return;
+            return false;
         }
-        if departed(segment) > self.delivered {
-            (self.delivered, self.rtt) = (departed(segment), rtt);
-        }
+        // RACK_update: the round trip is that of the segment acknowledged last, whenever it left.
+        self.rtt = rtt;
+        self.delivered = self.delivered.max(departed(segment));
+        true
+    }
+
+    /// The round trip of the last segment that has arrived (RACK.rtt).
+    pub fn rtt(&self) -> Duration {
+        self.rtt
+    }
+
+    /// The round trip is `rtt`, of a segment acknowledged after those that were reported.
+    pub fn set_rtt(&mut self, rtt: Duration) {
+        self.rtt = rtt;
+    }
+
+    /// What was sent again was not lost, so it was an original that arrived: when that left is not known.
+    pub fn forget_delivered(&mut self) {
+        self.delivered = (Time::ZERO, 0, 0);
     }
 
     /// A recovery is over.
@@ -237,9 +253,10 @@ mod tests {
         for (in_recovery, sacked) in [(true, 1), (false, 3)] {
             assert_eq!(detection.mark(&mut board.clone(), at(130), in_recovery, sacked).segments, 3);
         }
-        // Segment 2 comes after 3.
+        // Segment 2 comes after 3: RACK.rtt is its round trip of 111 ms, and the window a quarter of 100 ms.
         deliver(&mut detection, &mut board, 131, 2);
-        assert_eq!(detection.mark(&mut board.clone(), at(131), true, 3).segments, 1, "0 alone is overdue");
+        assert_eq!(detection.mark(&mut board.clone(), at(131), true, 3).segments, 0);
+        assert_eq!(detection.mark(&mut board.clone(), at(136), true, 3).segments, 1, "0 alone is overdue");
     }
 
     #[test]

@@ -55,8 +55,12 @@ pub struct Rack {
     /// Something was sent again; all of it is acknowledged when this number is.
     sent_again: bool,
     again_to: u64,
+    /// RACK.rtt of what the acknowledgment being dealt with covers.
+    covered_rtt: Option<Duration>,
     /// Linux: reports of what left before the oldest did let the retransmission timer start anew.
     reports_restart_timer: bool,
+    /// Linux of today.
+    is_recent_linux: bool,
 }
 
 impl Rack {
@@ -79,7 +83,9 @@ impl Rack {
             at_once: false,
             sent_again: false,
             again_to: 0,
+            covered_rtt: None,
             reports_restart_timer: config.rto.rule == RtoRule::Linux,
+            is_recent_linux: config.is_recent_linux(),
         }
     }
 
@@ -87,7 +93,17 @@ impl Rack {
     pub fn hear(&mut self, sent: &Outstanding, heard: &RackHeard) {
         self.detection.hear(heard);
         let covered = sent.ring.iter().take_while(|segment| segment.end() <= heard.ack);
-        covered.filter(|segment| !segment.sacked).for_each(|segment| self.detection.deliver(segment, false));
+        let mut any = false;
+        for segment in covered.filter(|segment| !segment.sacked) {
+            any |= self.detection.deliver(segment, false);
+        }
+        self.covered_rtt = any.then(|| self.detection.rtt());
+    }
+
+    /// Segments on the way.
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.pipe
     }
 
     /// How long the reordering timer has to run since the last look at the segments.
@@ -150,10 +166,11 @@ impl Rack {
     /// Nothing that is outstanding can be lost: it left after all that has arrived, in order.
     #[inline]
     fn is_calm(&self, sent: &Outstanding) -> bool {
-        self.phase == Phase::Open
-            && sent.sacked_to <= sent.una()
-            && !self.sent_again
-            && sent.una() >= self.again_to
+        let is_quiet = self.phase == Phase::Open && sent.sacked_to <= sent.una();
+        let is_again_acked = !self.sent_again && sent.una() >= self.again_to;
+        // Linux looks for losses in TCP_CA_Open only when an acknowledgment is dubious (`tcp_ack_is_dubious`).
+        let is_none_again = || !sent.ring.iter().any(|segment| segment.transmissions > 1);
+        is_quiet && (is_again_acked || (self.is_recent_linux && is_none_again()))
     }
 
     /// Marks what is lost at `now`, and counts what is on the way.
@@ -185,11 +202,14 @@ impl Rack {
         self.at_once = true;
         let outstanding = sent.len() as u32;
         let segments = outstanding - std::mem::take(&mut self.limited).min(outstanding);
+        let before = window.cwnd as u32;
         window.enter_fast_recovery(&Flight { segments, ..*flight });
         // `pipe` takes the place of the inflation.
         window.inflation = 0;
         if let Some(prr) = &mut self.prr {
-            *prr = Prr::begin(outstanding - self.sacked + delivered);
+            // RecoverFS; Linux takes the window in its place (`prior_cwnd`).
+            let load = outstanding - self.sacked + delivered;
+            *prr = Prr::begin(if self.is_recent_linux { before } else { load });
         }
         self.go_on(window, delivered.max(1), false);
     }
@@ -201,6 +221,11 @@ impl Rack {
         {
             window.cwnd = cwnd;
         }
+    }
+
+    /// Linux does not reduce the window on an acknowledgment below what is acknowledged (`tcp_ack`, old_ack).
+    fn keeps_window(&self, ack: &Duplicate<'_>) -> bool {
+        self.is_recent_linux && ack.is_late
     }
 
     fn end(&mut self, window: &mut Window) {
@@ -221,6 +246,10 @@ impl Rack {
             }
         });
         self.news_sent_at = first;
+        // What is covered counts after what is reported.
+        if let Some(rtt) = self.covered_rtt.take() {
+            self.detection.set_rtt(rtt);
+        }
         noted.segments
     }
 }
@@ -244,6 +273,8 @@ impl CongestionControl for Rack {
         let delivered = self.note(sent, ack.flight.una, ack.sack) + ack.segments - ack.done.sacked;
         window.duplicates = 0;
         let ends = self.phase != Phase::Open && ack.flight.una >= window.recover;
+        // RFC 5681 §3.1: the acknowledgment that ends a timeout opens the window as each before it.
+        let ends_recovery = ends && self.phase == Phase::Recovery;
         if ends {
             self.end(window);
         }
@@ -259,7 +290,7 @@ impl CongestionControl for Rack {
         }
         if self.phase == Phase::Recovery {
             self.go_on(window, delivered, marked.segments == 0);
-        } else if ack.segments > 0 && !ends {
+        } else if ack.segments > 0 && (!ends_recovery || self.is_recent_linux) {
             window.increase();
         }
         Reaction::NEW_ACK
@@ -286,10 +317,14 @@ impl CongestionControl for Rack {
         let marked = self.look(sent, ack.now);
         let begins = marked.segments > 0 && (self.phase == Phase::Open || self.is_expired() && marked.again);
         if begins {
+            let cwnd = window.cwnd;
             self.begin(window, sent, &ack.flight, self.news);
+            if self.keeps_window(ack) {
+                window.cwnd = cwnd;
+            }
             return Reaction::RECOVER;
         }
-        if self.phase == Phase::Recovery {
+        if self.phase == Phase::Recovery && !self.keeps_window(ack) {
             self.go_on(window, self.news, false);
         }
         let left_before = |first: Time| sent.first().is_some_and(|oldest| first < oldest.sent_at);
@@ -299,8 +334,10 @@ impl CongestionControl for Rack {
 
     fn on_undo(&mut self, sent: &mut Outstanding) {
         sent.forget_lost();
+        self.detection.forget_delivered();
         self.phase = Phase::Open;
         self.at_once = false;
+        self.wait = Duration::ZERO;
         self.count(sent);
     }
 

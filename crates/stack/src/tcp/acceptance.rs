@@ -1,0 +1,201 @@
+//! The acceptance tests of RFC 9293 §3.10.7, with those of RFC 5961 and RFC 7323: whether an end takes a segment, and what it
+//! answers to one that it does not take. One-way connections have no such tests, as in ns-2.
+
+use std::sync::Arc;
+
+use umts_kernel::TraceSink;
+
+use super::connection::Connection;
+use super::failure::Rst;
+use super::timers::Timer;
+use crate::cx::Cx;
+use crate::packet::{Flags, Segment};
+use crate::trace::TraceEvent;
+
+/// What becomes of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is taken, with this much of its payload; a FIN counts only with all of it.
+    Take(u32),
+    /// It is not taken, and an acknowledgment says what is expected. `takes_ack`: its own acknowledgment counts.
+    Refuse { takes_ack: bool },
+    /// It is not taken, and nothing answers.
+    Ignore,
+    /// It belongs to no connection, or was a RST: all is done.
+    Done,
+}
+
+const REFUSE: Verdict = Verdict::Refuse { takes_ack: false };
+
+/// What a FIN may lie behind a full window: senders of this model do not count it.
+const FIN: u64 = 1;
+
+impl Connection {
+    /// Looks at a segment before anything else does.
+    #[inline]
+    pub(super) fn examine<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        segment: &Segment,
+    ) -> Verdict {
+        let Flags { syn, rst, ack, .. } = segment.flags;
+        if self.config.one_way {
+            return if rst { Verdict::Done } else { Verdict::Take(segment.payload) };
+        }
+        let outstanding = &self.sender.outstanding;
+        let is_expected = segment.seq == self.receiver.next()
+            && segment.seq + u64::from(segment.payload) <= self.receiver.edge()
+            && (outstanding.una().max(1)..=outstanding.max_sent()).contains(&segment.ack);
+        if is_expected && ack && !syn && !rst && self.is_open_for_text() && !self.is_old(segment) {
+            return Verdict::Take(segment.payload);
+        }
+        self.examine_closely(cx, segment)
+    }
+
+    /// Whether the handshake is over and no failure ended the connection.
+    #[inline]
+    fn is_open_for_text(&self) -> bool {
+        self.established && self.failure.is_none()
+    }
+
+    #[inline(never)]
+    fn examine_closely<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        segment: &Segment,
+    ) -> Verdict {
+        if segment.flags.rst {
+            self.handle_rst(cx, segment);
+            return Verdict::Done;
+        }
+        if self.failure.is_some() || self.deleted {
+            return self.reset(segment);
+        }
+        if !self.receiver.is_synchronised() {
+            return self.examine_before_syn(cx, segment);
+        }
+        if self.is_old(segment) {
+            return REFUSE;
+        }
+        if segment.flags.syn && self.sender.outstanding.una() == 0 {
+            return self.examine_second_syn(segment);
+        }
+        let verdict = self.examine_place(segment);
+        if !matches!(verdict, Verdict::Take(_)) {
+            return verdict;
+        }
+        // A SYN is challenged, wherever in the window it lies (RFC 5961 §4.2).
+        if segment.flags.syn {
+            return REFUSE;
+        }
+        if !segment.flags.ack {
+            return Verdict::Ignore;
+        }
+        self.examine_acknowledgment(segment).unwrap_or(verdict)
+    }
+
+    /// A RST answers a segment that no connection takes.
+    fn reset(&mut self, segment: &Segment) -> Verdict {
+        self.rst_due = Some(Rst::answering(segment));
+        Verdict::Done
+    }
+
+    /// In LISTEN (§3.10.7.2) and SYN-SENT (§3.10.7.3); an end that does not listen is CLOSED (§3.10.7.1).
+    fn examine_before_syn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        segment: &Segment,
+    ) -> Verdict {
+        let Flags { syn, ack, .. } = segment.flags;
+        if !self.sender.opened {
+            if ack || !self.config.listens {
+                return self.reset(segment);
+            }
+        } else if ack && segment.ack != self.sender.outstanding.max_sent() {
+            self.repeat_syn_soon(cx);
+            return self.reset(segment);
+        }
+        if syn { Verdict::Take(segment.payload) } else { Verdict::Done }
+    }
+
+    /// Linux repeats a SYN that was never repeated soon after something that was no answer to it came
+    /// (`tcp_rcv_synsent_state_process`): that is of an older connection, which the RST ends.
+    pub(super) fn repeat_syn_soon<T: TraceSink<TraceEvent>>(&mut self, cx: &Cx<'_, T>) {
+        if self.config.is_recent_linux() && self.sender.expiries == 0 {
+            self.timers.set(Timer::Rto, cx.now + self.timer_slack());
+        }
+    }
+
+    /// A SYN in SYN-RECEIVED. That of a simultaneous open has an acknowledgment (§3.5, figure 7). For one that comes again the
+    /// timer repeats the SYN+ACK; Linux does at once (`tcp_check_req`).
+    fn examine_second_syn(&mut self, segment: &Segment) -> Verdict {
+        let is_same = segment.seq == 0;
+        let acknowledges = segment.flags.ack && segment.ack == self.sender.outstanding.max_sent();
+        if is_same && acknowledges {
+            return Verdict::Refuse { takes_ack: true };
+        }
+        if is_same && !segment.flags.ack {
+            self.sender.resend_first |= self.config.is_recent_linux();
+            return Verdict::Ignore;
+        }
+        REFUSE
+    }
+
+    /// Whether the segment lies in the window (§3.10.7.4, first check), and how much of it.
+    ///
+    /// Linux takes a segment that ends where its last acknowledgment was, so that the acknowledgment in it counts although
+    /// its data are old (`tcp_sequence`).
+    fn examine_place(&self, segment: &Segment) -> Verdict {
+        let (next, edge) = (self.receiver.next(), self.receiver.edge());
+        let is_old = if self.config.is_recent_linux() {
+            segment.end() < self.receiver.acknowledged()
+        } else if segment.sequence_length() == 0 {
+            segment.seq < next
+        } else {
+            segment.end() <= next
+        };
+        if is_old || segment.seq > edge + FIN {
+            return REFUSE;
+        }
+        let room = edge.saturating_sub(segment.seq);
+        let fitting = u64::from(segment.payload).min(room) as u32;
+        if fitting == segment.payload {
+            return Verdict::Take(fitting);
+        }
+        // A closed window: the acknowledgment still counts.
+        let nothing_fits = fitting == 0;
+        // Linux takes or drops what reaches beyond the window as a whole (`tcp_data_queue`).
+        match (self.config.is_recent_linux(), self.unread() > 0) {
+            (true, false) => Verdict::Take(segment.payload),
+            (true, true) => Verdict::Refuse { takes_ack: segment.seq == next },
+            _ if nothing_fits => Verdict::Refuse { takes_ack: segment.seq == next },
+            _ => Verdict::Take(fitting),
+        }
+    }
+
+    /// §3.10.7.4, fifth check: what is said instead of taking the segment, if its acknowledgment is none of this connection.
+    fn examine_acknowledgment(&mut self, segment: &Segment) -> Option<Verdict> {
+        let (una, max_sent) = (self.sender.outstanding.una(), self.sender.outstanding.max_sent());
+        if una == 0 && !(1..=max_sent).contains(&segment.ack) {
+            return Some(self.reset(segment));
+        }
+        // RFC 5961 §5.2: not older than what the largest window lets be on the way.
+        let oldest = una.saturating_sub(u64::from(self.sender.largest_window));
+        (segment.ack > max_sent || segment.ack < oldest).then_some(REFUSE)
+    }
+
+    /// A RST in SYN-RECEIVED ends an attempt of the other end: a passive open goes on listening (§3.10.7.4, second check).
+    pub(super) fn listen_again(&mut self) {
+        let config = Arc::clone(&self.config);
+        let mut fresh = Connection::new(self.id, self.flow, self.ue, self.end, config);
+        fresh.set_leg(self.leg);
+        fresh.sender.written = self.sender.written;
+        fresh.sender.close_requested = self.sender.close_requested;
+        fresh.events = self.events;
+        std::mem::swap(&mut fresh.sender.window.law, &mut self.sender.window.law);
+        if self.reading.is_some() && self.config.read_rate.is_none() {
+            fresh.read_by_hand();
+        }
+        *self = fresh;
+    }
+}

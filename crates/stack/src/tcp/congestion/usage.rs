@@ -1,0 +1,60 @@
+//! Congestion window validation: whether the window is what limits the sender (RFC 7661 §4.1 asks for such a measure; this is
+//! Linux' `tcp_cwnd_validate` and `tcp_is_cwnd_limited`).
+//!
+//! What counts is the most that was outstanding in a round trip, not what is outstanding as each acknowledgment comes: after
+//! a burst of one window it falls with every acknowledgment, although the window was full.
+
+/// How far the window was used in the current round trip.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// It kept a segment back.
+    was_full: bool,
+    /// The most segments that were outstanding.
+    most: u32,
+    /// The round trip ends when this sequence number is acknowledged.
+    end: u64,
+}
+
+impl Usage {
+    /// Segments have left or were kept back: then `is_full`. `una` is the oldest unacknowledged sequence number, `max_sent` the
+    /// one after the highest sent.
+    #[inline]
+    pub fn note(&mut self, is_full: bool, outstanding: u32, una: u64, max_sent: u64) {
+        let is_new_round = una >= self.end;
+        if is_new_round || is_full || (!self.was_full && outstanding > self.most) {
+            *self = Usage { was_full: is_full, most: outstanding, end: max_sent };
+        }
+    }
+
+    /// Whether the window limits the sender. In slow start half of it is enough: it grows to twice what was acknowledged.
+    #[inline]
+    pub fn is_limiting(&self, cwnd: f64, ssthresh: f64) -> bool {
+        self.was_full || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_window_limits_until_a_round_trip_has_passed() {
+        let mut usage = Usage::default();
+        usage.note(true, 10, 1, 10_001);
+        // Less leaves in the same round trip.
+        usage.note(false, 3, 5001, 11_001);
+        assert!(usage.is_limiting(10.0, 5.0) && usage.is_limiting(100.0, f64::INFINITY));
+        usage.note(false, 3, 10_001, 13_001);
+        assert!(!usage.is_limiting(10.0, 5.0));
+    }
+
+    #[test]
+    fn in_slow_start_half_of_the_window_is_enough() {
+        let mut usage = Usage::default();
+        usage.note(false, 6, 1, 6001);
+        usage.note(false, 2, 5001, 7001);
+        assert!(usage.is_limiting(11.0, f64::INFINITY), "the most was 6");
+        assert!(!usage.is_limiting(12.0, f64::INFINITY));
+        assert!(!usage.is_limiting(6.0, 6.0), "in congestion avoidance it must be full");
+    }
+}

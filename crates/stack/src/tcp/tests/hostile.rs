@@ -1,0 +1,220 @@
+//! Whatever segments arrive, an end neither panics nor breaks what it promises: numbers move forward, bytes are delivered once
+//! and in order, and no timer stays due.
+
+use proptest::prelude::*;
+use umts_kernel::NoTrace;
+use umts_units::{Duration, Time};
+
+use super::pair::{MSS, config};
+use crate::cx::Cx;
+use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use crate::packet::{Flags, Options, SackBlocks, Segment};
+use crate::tcp::{Connection, RtoRule, SpuriousConfig, State, TcpConfig, TcpEvent, Variant};
+
+/// More segments than one event lets leave.
+const MOST: usize = 100_000;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Open,
+    Write(u64),
+    Close,
+    Pass(u64),
+    Arrive(Arriving),
+}
+
+/// A segment whose numbers are near those of the connection, or anywhere.
+#[derive(Debug, Clone)]
+struct Arriving {
+    flags: u8,
+    seq: i64,
+    ack: i64,
+    anywhere: Option<(u32, u32)>,
+    payload: u32,
+    window: u32,
+    blocks: Vec<(i64, i64)>,
+    timestamps: Option<(u64, u64)>,
+}
+
+fn arriving() -> impl Strategy<Value = Arriving> {
+    let near = prop_oneof![4 => Just(0i64), 2 => -3i64..3, 2 => -5000i64..90_000];
+    let acked = prop_oneof![2 => Just(0i64), 2 => (0i64..12).prop_map(|n| 1000 * n), 1 => -9000i64..30_000];
+    let anywhere = proptest::option::weighted(0.05, any::<(u32, u32)>());
+    let payload = prop_oneof![3 => Just(0u32), 2 => Just(MSS), 1 => 1u32..3000];
+    let window = prop_oneof![4 => Just(60_000u32), 1 => Just(0u32), 1 => 0u32..100_000];
+    let blocks = proptest::collection::vec((-3000i64..20_000, 1i64..5000), 0..4);
+    let timestamps = proptest::option::of((0u64..20_000, 0u64..20_000));
+    // ACK alone three times in four.
+    let flags = prop_oneof![6 => Just(0b00_0010u8), 3 => any::<u8>()];
+    (flags, near, acked, anywhere, payload, window, blocks, timestamps).prop_map(
+        |(flags, seq, ack, anywhere, payload, window, blocks, timestamps)| Arriving {
+            flags,
+            seq,
+            ack,
+            anywhere,
+            payload,
+            window,
+            blocks,
+            timestamps,
+        },
+    )
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        1 => Just(Step::Open),
+        2 => (1u64..20_000).prop_map(Step::Write),
+        1 => Just(Step::Close),
+        3 => (1u64..2000).prop_map(Step::Pass),
+        12 => arriving().prop_map(Step::Arrive),
+    ]
+}
+
+fn any_config() -> impl Strategy<Value = TcpConfig> {
+    let versions =
+        [Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Fack, Variant::Cubic, Variant::Bbr];
+    (0..versions.len(), any::<[bool; 12]>(), 1u32..20).prop_map(move |(version, on, initial_window)| {
+        let mut config = TcpConfig {
+            initial_window,
+            sack_blocks: if on[0] { 3 } else { u8::from(matches!(version, 2 | 3)) },
+            timestamps: on[1],
+            rack: on[2],
+            tail_loss_probes: on[2] && on[3],
+            prr: on[4],
+            finds_lost_again: on[5],
+            spurious: SpuriousConfig { eifel: on[6], frto: on[7], dsack: on[8] },
+            validates_window: on[9],
+            abc: on[9],
+            ecn: on[10],
+            ..config(versions[version])
+        };
+        config.rto.rule = if on[11] { RtoRule::Linux } else { RtoRule::Rfc6298 };
+        config
+    })
+}
+
+struct Talk {
+    end: Connection,
+    now: Time,
+    delivered: u64,
+}
+
+impl Talk {
+    fn number(of: u64, offset: i64) -> u64 {
+        of.saturating_add_signed(offset)
+    }
+
+    fn segment(&self, arriving: &Arriving) -> Segment {
+        let bit = |n: u8| arriving.flags >> n & 1 == 1;
+        let (next, una) = (self.end.receiver.next(), self.end.sender.outstanding.una());
+        let (mut seq, mut ack) = (Self::number(next, arriving.seq), Self::number(una, arriving.ack));
+        if let Some((any_seq, any_ack)) = arriving.anywhere {
+            (seq, ack) = (any_seq.into(), any_ack.into());
+        }
+        let blocks = arriving.blocks.iter().map(|&(from, length)| {
+            let from = Self::number(ack, from);
+            (from, from + length.unsigned_abs())
+        });
+        let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
+        let (timestamp, echo) = arriving.timestamps.unwrap_or_default();
+        Segment {
+            flags: Flags {
+                syn: bit(0),
+                ack: bit(1),
+                fin: bit(2),
+                rst: bit(3) && bit(4),
+                ece: bit(5),
+                cwr: bit(6),
+                psh: bit(7),
+            },
+            seq,
+            ack,
+            payload: if bit(0) { 0 } else { arriving.payload },
+            window: arriving.window,
+            mss: 1000,
+            sack: SackBlocks::new(ack, blocks),
+            options: Options {
+                sack_permitted: bit(0),
+                timestamps: arriving.timestamps.is_some(),
+                ..Options::default()
+            },
+            timestamp: at(timestamp),
+            echo: at(echo).min(self.now),
+            ..Segment::new(ConnectionId(0), End::Ue.sends())
+        }
+    }
+
+    fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Cx<'_, NoTrace>)) {
+        let mut sink = NoTrace;
+        let mut cx = Cx::new(self.now, &mut sink);
+        action(&mut self.end, &mut cx);
+        let mut segment = Segment::new(ConnectionId(0), End::Server.sends());
+        let mut left = 0;
+        while self.end.poll_transmit(&mut cx, &mut segment).is_some() {
+            left += 1;
+            assert!(left < MOST, "segments leave without end");
+        }
+        while let Some(event) = self.end.poll_event() {
+            if let TcpEvent::Delivered(bytes) = event {
+                self.delivered += bytes;
+            }
+        }
+    }
+
+    fn act(&mut self, step: &Step) {
+        match step {
+            Step::Open if self.end.state() == State::Listen => self.call(|end, cx| end.handle_open(cx)),
+            Step::Write(bytes) if !self.end.sender.close_requested => {
+                self.call(|end, cx| end.handle_write(cx, *bytes));
+            }
+            Step::Close => self.call(|end, cx| end.handle_close(cx)),
+            Step::Pass(ms) => self.pass(self.now + Duration::from_millis(*ms)),
+            Step::Arrive(arriving) => {
+                let packet = self.end.packet(PacketId(0), self.segment(arriving));
+                self.call(|end, cx| end.handle_packet(cx, &packet));
+            }
+            Step::Open | Step::Write(_) => {}
+        }
+    }
+
+    fn pass(&mut self, until: Time) {
+        while let Some(at) = self.end.poll_timeout().filter(|&at| at <= until) {
+            assert!(at > self.now, "a timer stays due");
+            self.now = at;
+            self.call(|end, cx| end.handle_timeout(cx));
+        }
+        self.now = until;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn no_segment_breaks_an_end(
+        config in any_config(),
+        opens in any::<bool>(),
+        steps in proptest::collection::vec(step(), 1..60),
+    ) {
+        let end = Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, config);
+        let mut talk = Talk { end, now: Time::ZERO, delivered: 0 };
+        let mut una = 0;
+        if opens {
+            talk.act(&Step::Open);
+        }
+        for step in &steps {
+            talk.act(step);
+            let outstanding = &talk.end.sender.outstanding;
+            prop_assert!(outstanding.una() <= outstanding.max_sent());
+            // A passive end that was reset in SYN-RECEIVED begins anew.
+            prop_assert!(outstanding.una() >= una || talk.end.state() == State::Listen);
+            una = outstanding.una();
+            prop_assert!(outstanding.max_sent() <= talk.end.sender.written.saturating_add(1));
+            let receiver = &talk.end.receiver;
+            let text = receiver.next().saturating_sub(1 + u64::from(receiver.is_finished()));
+            prop_assert_eq!(talk.delivered, text);
+            let (cwnd, ssthresh) = (talk.end.cwnd(), talk.end.ssthresh());
+            prop_assert!(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0, "{cwnd} {ssthresh}");
+        }
+    }
+}

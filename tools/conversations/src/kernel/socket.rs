@@ -1,0 +1,152 @@
+//! The socket of the kernel's end, and the application that uses it: it reads all that arrives, at once.
+
+use std::net::{SocketAddrV4, TcpListener};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::sockopt::{
+    KeepAlive, ReuseAddr, SocketError, TcpCongestion, TcpKeepCount, TcpKeepIdle, TcpKeepInterval, TcpNoDelay,
+};
+use nix::sys::socket::{
+    AddressFamily, Backlog, Shutdown, SockFlag, SockProtocol, SockType, SockaddrIn, bind, connect,
+    getsockopt, listen, setsockopt, shutdown, socket,
+};
+use nix::unistd::{read, write};
+
+use super::settings::Settings;
+
+/// Octets that the application writes or reads at a time.
+const CHUNK: usize = 1 << 16;
+/// How much of an endless write is handed over at most: no script lets so much leave.
+const ENDLESS: u64 = 300_000;
+
+/// The application's side of the connection.
+pub(super) struct Application {
+    listener: Option<TcpListener>,
+    connection: Option<OwnedFd>,
+    /// Bytes still to be written.
+    unwritten: u64,
+    close_requested: bool,
+    closed: bool,
+    pub delivered: u64,
+    pub error: Option<Errno>,
+}
+
+impl Application {
+    /// Opens a socket at `kernel`; it listens unless the script opens the connection itself.
+    pub fn new(settings: &Settings, kernel: SocketAddrV4) -> nix::Result<Self> {
+        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+        let made = socket(AddressFamily::Inet, SockType::Stream, flags, SockProtocol::Tcp)?;
+        setsockopt(&made, TcpCongestion, &settings.congestion_control.into())?;
+        setsockopt(&made, TcpNoDelay, &settings.no_delay)?;
+        if let Some(keepalive) = settings.keepalive {
+            let seconds =
+                |duration: umts_units::Duration| (duration.as_nanos() / 1_000_000_000).max(1) as u32;
+            setsockopt(&made, KeepAlive, &true)?;
+            setsockopt(&made, TcpKeepIdle, &seconds(keepalive.idle))?;
+            setsockopt(&made, TcpKeepInterval, &seconds(keepalive.interval))?;
+            setsockopt(&made, TcpKeepCount, &keepalive.probes)?;
+        }
+        setsockopt(&made, ReuseAddr, &true)?;
+        bind(made.as_raw_fd(), &SockaddrIn::from(kernel))?;
+        let (listener, connection) = if settings.opens {
+            (None, Some(made))
+        } else {
+            if settings.listens {
+                listen(&made, Backlog::new(8)?)?;
+            }
+            (Some(TcpListener::from(made)), None)
+        };
+        Ok(Application {
+            listener,
+            connection,
+            unwritten: 0,
+            close_requested: false,
+            closed: false,
+            delivered: 0,
+            error: None,
+        })
+    }
+
+    pub fn open(&mut self, peer: SocketAddrV4) -> Result<(), String> {
+        let Some(connection) = &self.connection else {
+            return Err("a script in which the other end opens cannot open".to_owned());
+        };
+        match connect(connection.as_raw_fd(), &SockaddrIn::from(peer)) {
+            Ok(()) | Err(Errno::EINPROGRESS) => Ok(()),
+            Err(error) => Err(format!("connect: {error}")),
+        }
+    }
+
+    pub fn write(&mut self, bytes: u64) {
+        self.unwritten = self.unwritten.saturating_add(bytes.min(ENDLESS));
+    }
+
+    pub fn close(&mut self) {
+        self.close_requested = true;
+    }
+
+    /// Accepts, writes, closes and reads as far as the kernel lets it.
+    pub fn go_on(&mut self) {
+        if self.connection.is_none()
+            && let Some(listener) = &self.listener
+            && let Ok((accepted, _)) = listener.accept()
+            && accepted.set_nonblocking(true).is_ok()
+        {
+            self.connection = Some(accepted.into());
+        }
+        let Some(connection) = &self.connection else { return };
+        let mut errors = Vec::new();
+        let zeros = [0; CHUNK];
+        while self.unwritten > 0 {
+            let length = self.unwritten.min(CHUNK as u64) as usize;
+            match write(connection, &zeros[..length]) {
+                Ok(written) => self.unwritten -= written as u64,
+                Err(error) => {
+                    errors.push(error);
+                    break;
+                }
+            }
+        }
+        if self.close_requested && self.unwritten == 0 && !self.closed {
+            self.closed = true;
+            // An error is one of the connection, which a read returns too.
+            let _ = shutdown(connection.as_raw_fd(), Shutdown::Write);
+        }
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            match read(connection, &mut buffer) {
+                Ok(0) => break,
+                Ok(length) => self.delivered += length as u64,
+                Err(error) => {
+                    errors.push(error);
+                    break;
+                }
+            }
+        }
+        if let Ok(code) = getsockopt(connection, SocketError)
+            && code != 0
+        {
+            errors.push(Errno::from_raw(code));
+        }
+        let real = |error: &Errno| {
+            matches!(error, Errno::ECONNREFUSED | Errno::ECONNRESET | Errno::ETIMEDOUT | Errno::EPIPE)
+        };
+        self.error = self.error.or(errors.into_iter().find(real));
+    }
+
+    /// Whether the connection has been handed to the application.
+    pub fn is_accepted(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    /// Why the connection failed, in the words of scripts.
+    pub fn failure(&self) -> &'static str {
+        match self.error {
+            Some(Errno::ECONNREFUSED) => "refused",
+            Some(Errno::ETIMEDOUT) => "timedout",
+            Some(_) => "reset",
+            None => "none",
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the kernel says of a connection (`struct tcp_info`), asked for by its addresses over `NETLINK_SOCK_DIAG`.
+
+use std::io;
+use std::net::SocketAddrV4;
+
+use netlink_sys::{Socket, SocketAddr};
+
+const NETLINK_SOCK_DIAG: isize = 4;
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+const NLM_F_REQUEST: u16 = 1;
+const NLMSG_ERROR: u16 = 2;
+const AF_INET: u8 = 2;
+const IPPROTO_TCP: u8 = 6;
+const INET_DIAG_INFO: u16 = 2;
+/// Octets of the netlink header, and of `struct inet_diag_msg` behind it.
+const HEADER: usize = 16;
+const MESSAGE: usize = 72;
+/// `TCP_INFINITE_SSTHRESH`.
+const INFINITE_THRESHOLD: u32 = 0x7fff_ffff;
+
+/// A connection as the kernel sees it. Windows are in segments, times in microseconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct TcpInfo {
+    /// `TCP_ESTABLISHED` and the like.
+    pub state: u8,
+    pub rto: u32,
+    pub srtt: u32,
+    pub cwnd: u32,
+    /// `None` if there is no threshold.
+    pub ssthresh: Option<u32>,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u16,
+}
+
+/// The names of the states in scripts, by the kernel's numbers from 1 on. A closed connection in TIME-WAIT is `closed` as
+/// in the model.
+const STATES: [&str; 11] = [
+    "established",
+    "synsent",
+    "synreceived",
+    "finwait1",
+    "finwait2",
+    "closed",
+    "closed",
+    "closewait",
+    "lastack",
+    "listen",
+    "closing",
+];
+
+impl TcpInfo {
+    /// It is the socket that listens.
+    pub fn is_listening(&self) -> bool {
+        self.state_name() == "listen"
+    }
+
+    pub fn state_name(&self) -> &'static str {
+        STATES.get(usize::from(self.state).wrapping_sub(1)).copied().unwrap_or("synreceived")
+    }
+}
+
+/// The connection between these addresses in the present namespace; `None` if there is none (any more).
+pub(super) fn look_up(kernel: SocketAddrV4, peer: SocketAddrV4) -> io::Result<Option<TcpInfo>> {
+    let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
+    socket.bind_auto()?;
+    socket.connect(&SocketAddr::new(0, 0))?;
+    socket.send(&request(kernel, peer), 0)?;
+    let (answer, _) = socket.recv_from_full()?;
+    let kind = answer.get(4..6).map_or(NLMSG_ERROR, |kind| u16::from_ne_bytes([kind[0], kind[1]]));
+    if kind == NLMSG_ERROR {
+        let code = answer
+            .get(HEADER..HEADER + 4)
+            .map_or(0, |code| i32::from_ne_bytes(code.try_into().unwrap_or([0; 4])));
+        let error = io::Error::from_raw_os_error(-code);
+        return if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) };
+    }
+    read(&answer).map(Some).ok_or_else(|| io::Error::other("the kernel's answer about a socket is too short"))
+}
+
+/// `struct nlmsghdr` and `struct inet_diag_req_v2`.
+fn request(kernel: SocketAddrV4, peer: SocketAddrV4) -> Vec<u8> {
+    let mut body = vec![AF_INET, IPPROTO_TCP, 1 << (INET_DIAG_INFO - 1), 0];
+    body.extend(u32::MAX.to_ne_bytes());
+    body.extend(kernel.port().to_be_bytes());
+    body.extend(peer.port().to_be_bytes());
+    for address in [kernel.ip(), peer.ip()] {
+        body.extend(address.octets());
+        body.extend([0; 12]);
+    }
+    body.extend([0; 4]);
+    // No cookie: whichever socket has these addresses.
+    body.extend([0xff; 8]);
+    let mut message = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
+    message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    message.extend(NLM_F_REQUEST.to_ne_bytes());
+    message.extend([0; 8]);
+    message.extend(body);
+    message
+}
+
+fn read(answer: &[u8]) -> Option<TcpInfo> {
+    let mut info = TcpInfo { state: *answer.get(HEADER + 1)?, ..TcpInfo::default() };
+    let mut rest = answer.get(HEADER + MESSAGE..)?;
+    while rest.len() >= 4 {
+        let length = usize::from(u16::from_ne_bytes([rest[0], rest[1]])).max(4);
+        let kind = u16::from_ne_bytes([rest[2], rest[3]]);
+        if kind == INET_DIAG_INFO {
+            info.read(rest.get(4..length)?);
+        }
+        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    Some(info)
+}
+
+impl TcpInfo {
+    /// From `struct tcp_info`.
+    fn read(&mut self, octets: &[u8]) {
+        let word = |at: usize| {
+            octets.get(at..at + 4).map_or(0, |word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
+        };
+        self.rto = word(8);
+        self.srtt = word(68);
+        self.ssthresh = Some(word(76)).filter(|&threshold| threshold < INFINITE_THRESHOLD);
+        self.cwnd = word(80);
+        self.timeouts = octets.get(240..242).map_or(0, |half| u16::from_ne_bytes([half[0], half[1]]));
+    }
+}

@@ -1,0 +1,147 @@
+//! The model's end of a connection. Its clock moves from timer to timer.
+
+use std::collections::VecDeque;
+
+use umts_stack::Cx;
+use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use umts_stack::packet::Segment;
+use umts_stack::tcp::{Connection, TcpConfig, TcpEvent};
+use umts_stack::trace::TraceEvent;
+use umts_units::{Duration, Time};
+
+use crate::script::Quantity;
+use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value};
+
+/// More expiries of timers between two lines than any script means.
+const EXPIRIES: usize = 10_000;
+
+pub(crate) struct Model {
+    end: Connection,
+    now: Time,
+    left: VecDeque<Departure>,
+    /// The end and the time of every segment that left.
+    sent: Vec<(u64, Time)>,
+    segment_payload: u32,
+    delivered: u64,
+    timeouts: u64,
+}
+
+impl Model {
+    pub fn new(config: &TcpConfig) -> Self {
+        Model {
+            end: Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, *config),
+            now: Time::ZERO,
+            left: VecDeque::new(),
+            sent: Vec::new(),
+            segment_payload: config.segment_payload,
+            delivered: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// Calls the connection, then takes all that it sends and reports.
+    fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Cx<'_, Vec<(Time, TraceEvent)>>)) {
+        let mut trace = Vec::new();
+        let mut cx = Cx::new(self.now, &mut trace);
+        action(&mut self.end, &mut cx);
+        let mut segment = Segment::new(self.end.id(), self.end.end().sends());
+        while self.end.poll_transmit(&mut cx, &mut segment).is_some() {
+            self.left.push_back(Departure { at: self.now, segment });
+            self.sent.push((segment.end(), self.now));
+        }
+        while let Some(event) = self.end.poll_event() {
+            if let TcpEvent::Delivered(bytes) = event {
+                self.delivered += bytes;
+            }
+        }
+        let expired = |(_, event): &&(Time, TraceEvent)| matches!(event, TraceEvent::RtoExpired { .. });
+        self.timeouts += trace.iter().filter(expired).count() as u64;
+    }
+}
+
+impl TestedEnd for Model {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn act(&mut self, action: Action) -> Result<(), String> {
+        self.call(|end, cx| match action {
+            Action::Open => end.handle_open(cx),
+            Action::Write(bytes) => end.handle_write(cx, bytes),
+            Action::Close => end.handle_close(cx),
+        });
+        Ok(())
+    }
+
+    fn receive(&mut self, segment: &Segment) -> Result<(), String> {
+        let packet = self.end.packet(PacketId(0), *segment);
+        self.call(|end, cx| end.handle_packet(cx, &packet));
+        Ok(())
+    }
+
+    /// With `stop` timers at `until` expire too.
+    fn pass(&mut self, until: Time, stop: bool) -> Result<(), String> {
+        for _ in 0..EXPIRIES {
+            if stop && !self.left.is_empty() {
+                return Ok(());
+            }
+            match self.end.poll_timeout() {
+                Some(at) if at < until || (stop && at == until) => {
+                    self.now = self.now.max(at);
+                    self.call(|end, cx| end.handle_timeout(cx));
+                }
+                _ => {
+                    if !stop {
+                        self.now = self.now.max(until);
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Err(format!("timers expire without end at {} ms", self.now.as_nanos() as f64 / 1e6))
+    }
+
+    fn take_departure(&mut self) -> Option<Departure> {
+        self.left.pop_front()
+    }
+
+    fn timestamp_of(&self, ack: u64) -> Time {
+        let answered = self.sent.iter().rev().find(|(end, _)| *end == ack);
+        answered.map_or(Time::ZERO, |(_, at)| *at)
+    }
+
+    fn timestamp_at(&self, at: Time) -> Time {
+        at
+    }
+
+    fn segment_payload(&self) -> u32 {
+        self.segment_payload
+    }
+
+    fn value(&mut self, quantity: Quantity) -> Result<Value, String> {
+        let in_ms = |duration: Duration| Value::Number(duration.as_nanos() as f64 / 1e6);
+        let word = |word: String| Value::Word(word.to_lowercase());
+        Ok(match quantity {
+            Quantity::Cwnd => Value::Number(self.end.cwnd()),
+            Quantity::Ssthresh => Value::Number(self.end.ssthresh()),
+            Quantity::Inflation => Value::Number(f64::from(self.end.inflation())),
+            Quantity::Outstanding => Value::Number(self.end.outstanding_bytes() as f64),
+            Quantity::Rto => in_ms(self.end.rto()),
+            Quantity::Srtt => in_ms(self.end.estimator().srtt()),
+            Quantity::Timeouts => Value::Number(self.timeouts as f64),
+            Quantity::Delivered => Value::Number(self.delivered as f64),
+            Quantity::State => word(format!("{:?}", self.end.state())),
+            Quantity::Failure => {
+                word(self.end.failure().map_or("none".to_owned(), |failure| format!("{failure:?}")))
+            }
+        })
+    }
+
+    fn tolerance(&self, _due: Time) -> Tolerance {
+        Tolerance { early: Duration::ZERO, late: Duration::ZERO }
+    }
+
+    fn slack(&self, _quantity: Quantity) -> f64 {
+        0.0
+    }
+}
