@@ -16,6 +16,7 @@ from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData, UnknownSelection
 from umtslab.reproduce.plan import Plan, key
 from umtslab.reproduce.plan_file import load_plan, plans
+from umtslab.reproduce.reasons import Number
 from umtslab.reproduce.selection import select
 from umtslab.reproduce.study import check_changes, wanted_points
 from umtslab.reproduce.verdict import score
@@ -218,12 +219,45 @@ def test_reasons_belong_to_claims(tmp_path: Path) -> None:
     root = _ledger(tmp_path, ROW)
     reasons = root / "paper" / "reasons.toml"
     reasons.write_text('[[reason]]\nclaims = ["paper.ch1.sec1.it"]\ntext = "Because."\n', encoding="utf-8")
-    assert load_claims(root, "paper")[0].reasons == ("Because.",)
+    assert [str(reason) for reason in load_claims(root, "paper")[0].reasons] == ["Because."]
     reasons.write_text('[[reason]]\nclaims = ["paper.ch1.sec1.other"]\ntext = "Because."\n', encoding="utf-8")
     with pytest.raises(BadData, match="other"):
         load_claims(root, "paper")
     reasons.write_text('[[reason]]\nclaims = ["paper.ch1.sec1.it"]\n', encoding="utf-8")
     with pytest.raises(BadData, match="a reason lacks the field text"):
+        load_claims(root, "paper")
+
+
+def test_a_reason_names_its_commands_once(tmp_path: Path) -> None:
+    root = _ledger(tmp_path, ROW)
+    shown = '[[reason.shown]]\ncommand = "umts run a.toml"\nnumbers = [{ row = "goodput_kbps", is = 1 }]\n'
+    text = '[[reason]]\nclaims = ["paper.ch1.sec1.it"]\ntext = "Because."\n' + shown + shown
+    (root / "paper" / "reasons.toml").write_text(text, encoding="utf-8")
+    (reason,) = load_claims(root, "paper")[0].reasons
+    assert str(reason) == "Because. Shown by: umts run a.toml"
+    assert reason.shown[0].numbers == (Number(("goodput_kbps",), "", 1.0, 0.05),)
+
+
+LABEL = '[[label]]\nis = "by construction"\nclaims = ["paper.ch1.sec1.it"]\nreason = "It is an input."\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (
+            LABEL.replace("paper.ch1.sec1.it", "paper.ch1.sec1.other"),
+            "no claim has the id paper.ch1.sec1.other",
+        ),
+        (LABEL + LABEL, "two labels"),
+        (LABEL.replace("by construction", "obvious"), "there are calibrated, by construction"),
+        (LABEL.replace('reason = "It is an input."', ""), "lacks the field reason"),
+        (LABEL + "wished = 1\n", "unknown field wished"),
+    ],
+)
+def test_a_broken_label_is_refused(tmp_path: Path, text: str, word: str) -> None:
+    root = _ledger(tmp_path, ROW)
+    (root / "paper" / "labels.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(BadData, match=word):
         load_claims(root, "paper")
 
 
@@ -361,3 +395,14 @@ def test_no_claim_of_baiocchi_is_left_open(quick: bool) -> None:
 
 def _anything(plan: Plan, only: set[tuple[tuple[str, str], ...]] | None = None) -> Synthetic:
     return Synthetic.anything(plan, only)
+
+
+def test_every_reason_names_a_command() -> None:
+    lacking = [
+        claim.id
+        for paper in papers(ROOT)
+        for claim in load_claims(ROOT, paper)
+        for reason in claim.reasons
+        if not reason.shown and "umts " not in reason.text
+    ]
+    assert lacking == []

@@ -20,8 +20,10 @@ from umtslab.reproduce.expression import parse
 from umtslab.reproduce.figuredata import figure_data, with_change
 from umtslab.reproduce.figures import draw, picture_of
 from umtslab.reproduce.html import html
+from umtslab.reproduce.labels import Label
 from umtslab.reproduce.pictures import pictures
 from umtslab.reproduce.plan import Plan, Point, Samples
+from umtslab.reproduce.reasons import Reason, Shown
 from umtslab.reproduce.report import (
     lines,
     markdown,
@@ -35,9 +37,12 @@ from umtslab.reproduce.report import (
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.reproduce.results import Series
 from umtslab.reproduce.verdict import not_yet, score
+from umtslab.reproduce.verdict_kind import Verdict
 from umtslab.run import Run
 
 STATED = claim("value", 30.0, tolerance=0.05, tcp="newreno", bler=0.5)
+NONE = {str(verdict): 0 for verdict in Verdict}
+SHOWN = Shown("umts run a.toml", "--duration 1s", ())
 MARK = claim("value", 20.0, "window", tolerance=0.05, place="fig3.window", tcp="reno")
 
 
@@ -180,7 +185,7 @@ def test_everything_is_written(chapter: Chapter, tmp_path: Path) -> None:
 
 def test_the_page_has_verdict_ours_theirs_and_reason(chapter: Chapter) -> None:
     page = markdown(chapter)
-    assert "2 pass, 1 fail, 0 inconclusive, 1 not yet" in page
+    assert "2 pass, 0 calibrated, 0 by construction, 1 fail, 0 inconclusive, 1 not yet" in page
     failed = next(line for line in page.splitlines() if "`ch1.sec1.it`" in line)
     assert "goodput_kbps: 30.0" in failed
     assert "17.0 ± 2.0" in failed
@@ -194,8 +199,8 @@ def test_what_a_figure_shows_is_said_in_page_and_report(chapter: Chapter) -> Non
 
 
 def test_totals_and_json(chapter: Chapter) -> None:
-    assert totals([chapter]) == {"pass": 2, "fail": 1, "inconclusive": 0, "not yet": 1}
-    assert summary_line([chapter]).startswith("4 claims: 2 pass, 1 fail")
+    assert totals([chapter]) == {**NONE, "pass": 2, "fail": 1, "not yet": 1}
+    assert summary_line([chapter]).startswith("4 claims: 2 pass, 0 calibrated, 0 by construction, 1 fail")
     found = json.loads(json.dumps(to_json([chapter], [Path("a")], version="1"), allow_nan=False))
     assert found["summary"] == totals([chapter])
     first = found["chapters"][0]["claims"][0]
@@ -216,11 +221,27 @@ def test_each_claim_is_a_line_with_its_whole_id_and_below_them_is_what_is_missin
 def test_reasons_are_given_with_mismatches_only(plan: Plan) -> None:
     results = Synthetic(plan, {"sent_kbps": lambda _: 30.0})
     known = claim("value", 31.0)
-    known = type(known)(**{**known.__dict__, "reasons": ("The header is missing.",)})
+    known = type(known)(**{**known.__dict__, "reasons": (Reason("The header is missing.", (SHOWN,)),)})
     fitting = type(known)(**{**known.__dict__, "expected": 30.0})
     for entry, there in [(known, True), (fitting, False)]:
         chapter = Chapter("paper", plan, False, 5, (score(entry, plan, results),))
-        assert ("The header is missing." in markdown(chapter)) is there
+        assert ("The header is missing. Shown by: umts run a.toml" in markdown(chapter)) is there
+
+
+@pytest.mark.parametrize("kind", [Verdict.CALIBRATED, Verdict.BY_CONSTRUCTION])
+def test_a_labelled_claim_is_counted_apart_from_passes_everywhere(plan: Plan, kind: Verdict) -> None:
+    labelled = replace(claim("value", 30.0), label=Label(kind, "The load was an input."))
+    scored = score(labelled, plan, Synthetic(plan, {"sent_kbps": lambda _: 30.0}))
+    chapter = Chapter("paper", plan, False, 5, (scored,))
+    assert totals([chapter]) == {**NONE, str(kind): 1}
+    assert f"0 pass, {'1' if kind is Verdict.CALIBRATED else '0'} calibrated" in summary_line([chapter])
+    assert next(lines(chapter)).startswith(str(kind))
+    page = html([chapter], version="1")
+    assert f'data-verdict="{kind}"' in page
+    for text in (markdown(chapter), page):
+        assert "The load was an input." in text
+    entry = to_json([chapter], [], version="1")["chapters"][0]["claims"][0]
+    assert (entry["verdict"], entry["label"]["reason"]) == (str(kind), "The load was an input.")
 
 
 class Page(HTMLParser):

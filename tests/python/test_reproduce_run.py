@@ -263,7 +263,7 @@ def test_what_is_no_campaign_is_refused(words: list[str], told: str) -> None:
 def test_json_is_one_object_and_nothing_else(data: Path) -> None:
     done = _command("reproduce", "small/fig1", "--quick", "--json", "--out", "made", cwd=data)
     found = json.loads(done.stdout)
-    assert found["summary"] == {"pass": 2, "fail": 1, "inconclusive": 0, "not yet": 0}
+    assert {verdict: count for verdict, count in found["summary"].items() if count} == {"pass": 2, "fail": 1}
     files = ["README.md", "fig1.csv", "fig1.png", "report.html"]
     assert [Path(name).name for name in found["files"]] == files
 

@@ -11,6 +11,7 @@ import pytest
 from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
 from umtslab.reproduce.claims import Claim
 from umtslab.reproduce.compare import Finding, Verdict, negation
+from umtslab.reproduce.labels import Label
 from umtslab.reproduce.plan import Plan, Point
 from umtslab.reproduce.results import Sample, Series
 from umtslab.reproduce.verdict import Scored, score
@@ -39,6 +40,36 @@ def by_bler(*values: float) -> Callable[[Point], float]:
 
 def by_maxdat(*values: float) -> Callable[[Point], float]:
     return lambda point: values[[2, 5, 8, 9000].index(int(point["maxdat"]))]
+
+
+# ── Labels ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("kind", [Verdict.CALIBRATED, Verdict.BY_CONSTRUCTION])
+def test_a_label_takes_the_place_of_a_pass_alone(plan: Plan, kind: Verdict) -> None:
+    stated = replace(claim("value", 30.0, tolerance=0.1, tcp="reno"), label=Label(kind, "Because."))
+    for level, verdict in [(30.5, kind), (36.0, FAIL)]:
+        assert score(stated, plan, goodput(plan, partial(_level, level))).verdict is verdict
+    assert score(stated, plan, goodput(plan, lambda _: 32.0, NOISE)).verdict is INCONCLUSIVE
+
+
+def test_a_pass_whose_control_fails_stays_a_pass(plan: Plan) -> None:
+    """The claim is about an error rate of 0.5; the control asks whether it holds at 0.01 too."""
+    label = Label(Verdict.BY_CONSTRUCTION, "It holds without errors too.", {"bler": 0.01})
+    stated = replace(claim("value", 20.0, tcp="reno", bler=0.5), label=label)
+    assert score(stated, plan, goodput(plan, by_bler(30.0, 25.0, 20.0))).verdict is PASS
+    assert score(stated, plan, goodput(plan, lambda _: 20.0)).verdict is Verdict.BY_CONSTRUCTION
+
+
+def test_a_rise_may_have_a_limit(plan: Plan) -> None:
+    stated = claim("trend", "increasing(bler, rise=0.5)", vary="bler", tcp="reno")
+    assert score(stated, plan, goodput(plan, by_bler(20.0, 25.0, 29.0))).verdict is PASS
+    assert score(stated, plan, goodput(plan, by_bler(20.0, 25.0, 31.0))).verdict is FAIL
+    assert score(stated, plan, goodput(plan, by_bler(20.0, 19.0, 29.0))).verdict is FAIL
+
+
+def _level(level: float, _: Point) -> float:
+    return level
 
 
 # ── Values and ratios ───────────────────────────────────────────────────────────────────────────────────────

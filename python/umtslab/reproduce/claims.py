@@ -9,6 +9,8 @@ from typing import Literal, cast, get_args
 
 from umtslab.reproduce import toml
 from umtslab.reproduce.errors import BadData, UnknownSelection
+from umtslab.reproduce.labels import Label, load_labels
+from umtslab.reproduce.reasons import Reason, load_reasons
 
 Value = str | int | float
 Kind = Literal["value", "ratio", "order", "trend", "bound"]
@@ -42,7 +44,8 @@ class Claim:
     confidence: Confidence
     tolerance: float | None = None
     note: str = ""
-    reasons: tuple[str, ...] = field(default=())
+    reasons: tuple[Reason, ...] = field(default=())
+    label: Label | None = None
 
     @property
     def paper(self) -> str:
@@ -61,7 +64,7 @@ def papers(root: Path) -> list[str]:
 
 
 def load_claims(root: Path, paper: str) -> list[Claim]:
-    """Read the ledger of one document, in its own order, with the reasons found for known mismatches.
+    """Read the ledger of one document, in its own order, with its labels and the reasons of known mismatches.
 
     Parameters
     ----------
@@ -80,19 +83,25 @@ def load_claims(root: Path, paper: str) -> list[Claim]:
     path = root / paper / "claims.toml"
     if not path.is_file():
         raise UnknownSelection(f"no document {paper!r}; there are {', '.join(papers(root))}")
-    reasons = _load_reasons(root / paper / "reasons.toml")
-    claims = [_claim(row, reasons, path) for row in toml.read(path).get("claim", [])]
+    labels, reasons = load_labels(path.with_name("labels.toml")), load_reasons(path.with_name("reasons.toml"))
+    claims = [_claim(row, reasons, labels, path) for row in toml.read(path).get("claim", [])]
     seen: set[str] = set()
     for claim in claims:
         if claim.id in seen:
             raise BadData(f"{path}: the id {claim.id} appears twice")
         seen.add(claim.id)
-    if unknown := reasons.keys() - seen:
-        raise BadData(f"{path.with_name('reasons.toml')}: no claim has the id {min(unknown)}")
+    for name, ids in (("reasons.toml", reasons.keys()), ("labels.toml", labels.keys())):
+        if unknown := ids - seen:
+            raise BadData(f"{path.with_name(name)}: no claim has the id {min(unknown)}")
     return claims
 
 
-def _claim(row: dict[str, object], reasons: Mapping[str, list[str]], path: Path) -> Claim:
+def _claim(
+    row: dict[str, object],
+    reasons: Mapping[str, list[Reason]],
+    labels: Mapping[str, Label],
+    path: Path,
+) -> Claim:
     name = str(row.get("id", "without id"))
     if unknown := row.keys() - _FIELDS:
         raise BadData(f"{path}: claim {name} has the unknown field {min(unknown)}")
@@ -115,16 +124,5 @@ def _claim(row: dict[str, object], reasons: Mapping[str, list[str]], path: Path)
         tolerance=None if tolerance is None else float(cast(float, tolerance)),
         note=str(row.get("note", "")),
         reasons=tuple(reasons.get(name, ())),
+        label=labels.get(name),
     )
-
-
-def _load_reasons(path: Path) -> dict[str, list[str]]:
-    if not path.is_file():
-        return {}
-    reasons: dict[str, list[str]] = {}
-    for row in toml.read(path).get("reason", []):
-        if lacking := {"claims", "text"} - row.keys():
-            raise BadData(f"{path}: a reason lacks the field {min(lacking)}")
-        for claim in row["claims"]:
-            reasons.setdefault(claim, []).append(row["text"])
-    return reasons

@@ -9,23 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.numbers import with_interval
 from umtslab.reproduce.results import Sample
+from umtslab.reproduce.verdict_kind import Verdict as Verdict
 
 ABOUT_EQUAL = 0.05
 """The ledger's "about equal": within 5 % of the level."""
-
-
-class Verdict(StrEnum):
-    """What the experiment says about a claim."""
-
-    PASS = "pass"
-    FAIL = "fail"
-    INCONCLUSIVE = "inconclusive"
-    NOT_YET = "not yet"
 
 
 _SEVERITY = [Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.NOT_YET, Verdict.FAIL]

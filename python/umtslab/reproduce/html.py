@@ -10,18 +10,19 @@ from typing import Any
 from umtslab.analyse.statistics import Summary
 from umtslab.page import render
 from umtslab.reproduce.claims import Claim
-from umtslab.reproduce.compare import Verdict, show
+from umtslab.reproduce.compare import show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import picture_of
 from umtslab.reproduce.plan import Plan, text
-from umtslab.reproduce.report import scored_reasons, table_of, totals, turned
+from umtslab.reproduce.report import label_reason, scored_reasons, table_of, totals, turned
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.reproduce.verdict import Reading, Scored
+from umtslab.reproduce.verdict_kind import LABELS, Verdict
 
 _LARGEST_TABLE = 200_000
 """Octets of a table of numbers that the page holds; a larger one is in a file beside it."""
 
-ORDER = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET)
+ORDER = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, *LABELS, Verdict.NOT_YET)
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,7 @@ def _claim(scored: Scored) -> dict[str, Any]:
         "note": claim.note,
         "verdict": str(scored.verdict),
         "detail": scored.detail,
+        "label": label_reason(scored),
         "reasons": scored_reasons(scored),
         "ours": [_reading(reading) for reading in scored.ours],
         "beside": [_reading(reading) for reading in scored.beside],

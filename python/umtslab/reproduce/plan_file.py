@@ -29,7 +29,7 @@ from umtslab.reproduce.plan import (
 from umtslab.reproduce.reduce import REDUCTIONS
 from umtslab.reproduce.requests import Requests
 
-_NO_PLANS = {"claims", "readings", "reasons"}
+_NO_PLANS = {"claims", "labels", "readings", "reasons"}
 """What else a document's folder has."""
 
 

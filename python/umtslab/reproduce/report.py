@@ -11,11 +11,12 @@ from typing import Any
 
 from umtslab.analyse.statistics import Summary
 from umtslab.plot.look import HOUSE, Look
-from umtslab.reproduce.compare import Verdict, show
+from umtslab.reproduce.compare import show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import draw, picture_of, pixels_of
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.reproduce.verdict import Reading, Scored
+from umtslab.reproduce.verdict_kind import LABELS, Verdict
 
 _SHOWN = 4
 
@@ -97,7 +98,7 @@ def markdown(chapter: Chapter) -> str:
     if chapter.change:
         lines += [f"## With {chapter.change}", "", *_change_table(chapter), ""]
     known = reasons(chapter)
-    for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET):
+    for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, *LABELS, Verdict.NOT_YET):
         chosen = [scored for scored in chapter.scored if scored.verdict is verdict]
         if chosen:
             lines += [f"## {verdict.capitalize()} ({len(chosen)})", "", *_claim_table(chosen, known), ""]
@@ -127,7 +128,7 @@ def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str
             _readings(entry.ours),
             _readings(entry.beside),
             "" if entry.honest is None else f"{entry.honest.verdict}; {_readings(entry.honest.ours)}",
-            " ".join(filter(None, [entry.detail, *numbers])),
+            " ".join(filter(None, [label_reason(entry), entry.detail, *numbers])),
         ]
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
@@ -188,7 +189,7 @@ def lines(chapter: Chapter) -> Iterator[str]:
 
     Why is in the report. A line is as long as it has to be, and no id is broken.
     """
-    order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS]
+    order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, *LABELS]
     scored = [entry for entry in chapter.scored if entry.verdict in order]
     names = {entry.claim.id: _short_id(chapter, entry) for entry in scored}
     width = max(map(len, names.values()), default=0)
@@ -196,7 +197,7 @@ def lines(chapter: Chapter) -> Iterator[str]:
         claim = entry.claim
         tolerance = "" if claim.tolerance is None else f" (±{100 * claim.tolerance:g} %)"
         ours = f"; ours {entry.ours[0].shown}" if len(entry.ours) == 1 else ""
-        yield f"{entry.verdict:<12}  {names[claim.id]:<{width}}  {claim.expected}{tolerance}{ours}"
+        yield f"{entry.verdict:<15}  {names[claim.id]:<{width}}  {claim.expected}{tolerance}{ours}"
 
 
 def turned_lines(chapter: Chapter) -> Iterator[str]:
@@ -280,6 +281,9 @@ def _claim_json(entry: Scored) -> dict[str, Any]:
         "note": claim.note,
         "verdict": str(entry.verdict),
         "detail": entry.detail,
+        "label": None
+        if claim.label is None
+        else {"is": str(claim.label.verdict), "reason": claim.label.reason},
         "reasons": list(scored_reasons(entry)),
         "ours": [_reading_json(reading) for reading in entry.ours],
         "beside": [_reading_json(reading) for reading in entry.beside],
@@ -311,4 +315,11 @@ def _readings(readings: Sequence[Reading]) -> str:
 
 def scored_reasons(entry: Scored) -> Sequence[str]:
     """Written reasons belong to a mismatch; beside a pass or a gap they would mislead."""
-    return entry.claim.reasons if entry.verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE} else ()
+    mismatch = entry.verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}
+    return [str(reason) for reason in entry.claim.reasons] if mismatch else ()
+
+
+def label_reason(entry: Scored) -> str:
+    """Why the verdict is `calibrated` or `by construction`; empty for any other."""
+    label = entry.claim.label
+    return label.reason if label is not None and entry.verdict is label.verdict else ""

@@ -107,8 +107,14 @@ def judge_trend(trend: Trend, curve: Curve) -> Finding:
     return rule(part, trend)
 
 
-def _increasing(curve: Curve, _: Trend) -> Finding:
-    return conjunction(steps(curve.y, "<", curve.names()))
+def _increasing(curve: Curve, trend: Trend) -> Finding:
+    """Every step is up. With `rise`, the last point is above the first by no more than this share of it."""
+    found = steps(curve.y, "<", curve.names())
+    if (most := trend.options.get("rise")) is not None:
+        pairs = zip(curve.y[0], curve.y[-1], strict=False)
+        rises = [100 * (b / a - 1) if a and b is not None else None for a, b in pairs]
+        found.append(within(summarise(rises), -100.0, 100 * most, "rise from first to last (%)"))
+    return conjunction(found)
 
 
 def _decreasing(curve: Curve, _: Trend) -> Finding:

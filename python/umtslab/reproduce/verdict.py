@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.bounds import judge_bound
@@ -69,11 +69,23 @@ def score(claim: Claim, plan: Plan, results: Results) -> Scored:
     """Score a claim that the plan covers, and show the honest result beside it."""
     if (gap := plan.gaps.get(claim.id)) is not None:
         return not_yet(claim, gap)
-    scored = _score(claim, plan, results, {})
+    scored = _labelled(_score(claim, plan, results, {}), plan, results)
     honest = _score(claim, plan, results, plan.honest) if plan.honest else None
     if honest is None or (honest.verdict is Verdict.NOT_YET and not honest.ours):
         return scored
     return Scored(claim, scored.verdict, scored.detail, scored.ours, scored.beside, honest)
+
+
+def _labelled(scored: Scored, plan: Plan, results: Results) -> Scored:
+    """The same with the claim's label instead of a pass. A mismatch, and a pass whose control fails, stay."""
+    claim = scored.claim
+    if claim.label is None or scored.verdict is not Verdict.PASS:
+        return scored
+    if claim.label.control:
+        elsewhere = replace(claim, conditions={**claim.conditions, **claim.label.control})
+        if _score(elsewhere, plan, results, {}).verdict is not Verdict.PASS:
+            return scored
+    return replace(scored, verdict=claim.label.verdict)
 
 
 def not_yet(claim: Claim, detail: str) -> Scored:

@@ -25,7 +25,8 @@ pub struct StreetLossConfig {
     pub breakpoint_m: f64,
     /// Whether power comes over the roofs, too.
     pub over_roofs: bool,
-    /// What walls take from who is in a house.
+    /// Loss of the outer wall, from the street outside it to any place in the house. UMTS 30.03 gives it as one number, 12 dB,
+    /// relative to the level outside.
     pub penetration_db: f64,
 }
 
@@ -94,7 +95,8 @@ impl StreetLoss {
         let here = self.streets.spot(Place { x: start.x + way.x, y: start.y + way.y });
         let mut gain = self.at_1_m - 2.0 * self.quick.log2(self.seeming_distance(&from, &here).max(NEAREST));
         if self.config.over_roofs {
-            let far = libm::sqrt(way.squared()) + ROOFS_BESIDE;
+            let [x, y] = AXES.map(|axis| here.at[axis] - from.at[axis]);
+            let far = libm::sqrt(x * x + y * y) + ROOFS_BESIDE;
             gain = gain.max(self.antenna - ROOFS_DB * DECIBEL - ROOFS_SLOPE * self.quick.log2(far));
         }
         if here.is_indoors {

@@ -41,7 +41,7 @@ pub const AXES: [usize; 2] = [0, 1];
 /// A place as streets see it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spot {
-    /// Where it is.
+    /// Its coordinates; for a place in a house, those of the nearest point of the walls around it.
     pub at: [f64; 2],
     /// The streets that it is in, or that are outside its wall: of the one along the first axis how far up its middle lies, of
     /// the one along the second how far to the right.
@@ -82,9 +82,9 @@ impl Streets {
         self.border == Border::Torus || (0..i64::from(self.lines(axis))).contains(&number)
     }
 
-    /// The streets that a place is in; in a house, the one outside the nearest wall.
+    /// The streets that a place is in; in a house, the street outside the nearest wall, seen from that wall.
     pub fn spot(&self, place: Place) -> Spot {
-        let at = [place.x, place.y];
+        let mut at = [place.x, place.y];
         // How far it is from the middle of the nearest street that crosses each axis, and where that lies.
         let nearest =
             AXES.map(|axis| self.line(((at[axis] - self.width / 2.0) / self.period()).round() as i64));
@@ -94,6 +94,10 @@ impl Streets {
         // The street along the first axis is known by its place on the second.
         let is_outside = AXES.map(|axis| inside[1 - axis] || is_indoors && apart[1 - axis] < apart[axis]);
         let is_outside = if is_indoors && is_outside == [false; 2] { [true, false] } else { is_outside };
+        if is_indoors {
+            let across = if is_outside[0] { 1 } else { 0 };
+            at[across] = nearest[across] + (self.width / 2.0).copysign(at[across] - nearest[across]);
+        }
         Spot { at, lines: AXES.map(|axis| is_outside[axis].then_some(nearest[1 - axis])), is_indoors }
     }
 

@@ -33,15 +33,17 @@ impl TddAccess {
         TddAccess { codes, longest_backoff, draws, back_offs, drawn: vec![Drawn::Nobody; codes as usize] }
     }
 
-    /// Who asks in this frame, each with whether it is heard.
-    pub fn resolve(&mut self, frame: u64, asking: &[UeId], heard: &mut Vec<bool>) {
+    /// Sorts the users that ask in this frame by the codes that they draw, which is the order in which the RNC reads the
+    /// slot. Sets `heard` to whether each of them is alone on its code.
+    pub fn resolve(&mut self, frame: u64, asking: &mut [UeId], heard: &mut Vec<bool>) {
         let draws = self.draws.tti(frame);
         let code = |ue: &UeId| (draws.bits(u32::from(ue.0)) % u64::from(self.codes)) as usize;
         self.drawn.fill(Drawn::Nobody);
-        for ue in asking {
+        for ue in &*asking {
             let drawn = &mut self.drawn[code(ue)];
             *drawn = if *drawn == Drawn::Nobody { Drawn::One } else { Drawn::Several };
         }
+        asking.sort_unstable_by_key(|ue| (code(ue), *ue));
         heard.clear();
         heard.extend(asking.iter().map(|ue| self.drawn[code(ue)] == Drawn::One));
     }
@@ -72,11 +74,11 @@ mod tests {
         const FRAMES: u64 = 40_000;
         for (users, codes) in [(1, 8), (2, 8), (8, 8), (16, 8), (16, 16), (48, 8)] {
             let mut access = access(codes);
-            let asking: Vec<_> = (0..users).map(UeId).collect();
+            let mut asking: Vec<_> = (0..users).map(UeId).collect();
             let mut heard = Vec::new();
             let (mut sum, mut squares) = (0.0, 0.0);
             for frame in 0..FRAMES {
-                access.resolve(frame, &asking, &mut heard);
+                access.resolve(frame, &mut asking, &mut heard);
                 let count = heard.iter().filter(|&&is_heard| is_heard).count() as f64;
                 sum += count;
                 squares += count * count;
@@ -87,6 +89,25 @@ mod tests {
             let expected = f64::from(users) * (1.0 - 1.0 / f64::from(codes)).powi(i32::from(users) - 1);
             assert!((mean - expected).abs() <= 3.0 * error, "{users} on {codes}: {mean}, not {expected}");
         }
+    }
+
+    /// Of two users that are heard in one frame either is first equally often, whatever their numbers.
+    #[test]
+    fn the_order_within_a_frame_does_not_depend_on_the_number() {
+        const FRAMES: u64 = 20_000;
+        let mut access = access(8);
+        let mut heard = Vec::new();
+        let [mut both, mut lower_first] = [0, 0];
+        for frame in 0..FRAMES {
+            let mut asking = [UeId(0), UeId(15)];
+            access.resolve(frame, &mut asking, &mut heard);
+            if heard == [true, true] {
+                both += 1;
+                lower_first += u64::from(asking[0] == UeId(0));
+            }
+        }
+        let (expected, deviation) = (both as f64 / 2.0, (both as f64 / 4.0).sqrt());
+        assert!((lower_first as f64 - expected).abs() < 3.0 * deviation, "{lower_first} of {both}");
     }
 
     #[test]

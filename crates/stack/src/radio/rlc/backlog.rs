@@ -2,6 +2,9 @@
 
 use umts_units::{Bytes, Time};
 
+use super::am::LengthIndicators;
+use super::buffer::{Cutting, Fit};
+
 /// What waits in an entity to be sent, for the first time or again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
@@ -9,7 +12,7 @@ pub struct Backlog {
     pub octets: Bytes,
     /// Since when the oldest SDU of these is in the buffer; `None` if there is none, but control information may wait.
     pub since: Option<Time>,
-    /// Data PDUs that it could send now, as far as its window goes.
+    /// Data PDUs that it could send now, as far as its window goes, with the room that length indicators take.
     pub pdus: u32,
     /// SDUs of which something was not yet sent; one at least where PDUs are to be sent again.
     pub sdus: u32,
@@ -26,29 +29,87 @@ pub struct WaitingSdu {
     pub blocks: u32,
 }
 
-/// Counts blocks of SDUs that are cut one behind the other.
+/// Counts the blocks of SDUs that are cut into PDUs one after the other, as [`Buffer::compose`] cuts them.
+///
+/// [`Buffer::compose`]: super::buffer::Buffer::compose
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
-    payload: u64,
-    octets: u64,
+    cutting: Cutting,
+    /// SDUs do not share PDUs (transparent mode).
+    is_apart: bool,
+    /// Room left in the PDU that is being filled; 0 if none is.
+    room: u16,
+    /// SDUs of which a part is in that PDU.
+    parts: u32,
 }
 
 impl Cut {
-    /// Blocks of `payload` octets.
-    pub fn into(payload: u16) -> Self {
-        Cut { payload: u64::from(payload), octets: 0 }
+    /// SDUs cut by the rules of unacknowledged or acknowledged mode.
+    pub fn by(cutting: Cutting) -> Self {
+        Cut { cutting, is_apart: false, room: 0, parts: 0 }
     }
 
-    /// The blocks that the next `octets` begin.
-    pub fn blocks(&mut self, octets: u64) -> u32 {
-        let before = self.octets.div_ceil(self.payload);
-        self.octets += octets;
-        (self.octets.div_ceil(self.payload) - before) as u32
+    /// SDUs in PDUs of their own, of `payload` octets and without length indicators.
+    pub fn apart(payload: u16) -> Self {
+        Cut { is_apart: true, ..Cut::by(Cutting::without_indicators(payload)) }
+    }
+
+    /// Returns the number of PDUs that the last `octets` of an SDU open, the PDU that tells its end included.
+    /// `is_begun` says whether octets before these were sent.
+    pub fn blocks(&mut self, octets: u64, is_begun: bool) -> u32 {
+        let (mut opened, mut left) = (0, octets);
+        let mut marks_start = self.cutting.marks_start && !is_begun;
+        loop {
+            if !self.has_room(left) {
+                opened += 1;
+                self.open(if marks_start { self.cutting.length_indicator } else { 0 });
+            }
+            marks_start = false;
+            self.parts += 1;
+            let fit = self.cutting.fit(left, self.room);
+            if fit == Fit::Goes {
+                left -= u64::from(self.room);
+                self.room = 0;
+                // PDUs that hold nothing but the middle of the SDU.
+                let full = (left - 1) / u64::from(self.cutting.payload);
+                opened += full;
+                left -= full * u64::from(self.cutting.payload);
+                continue;
+            }
+            self.room = match fit {
+                Fit::Ends => self.room - self.cutting.length_indicator - left as u16,
+                _ => 0,
+            };
+            if fit != Fit::Ends && self.cutting.rule == LengthIndicators::Ts25322 {
+                opened += u64::from(self.tell_end());
+            }
+            if self.is_apart {
+                self.room = 0;
+            }
+            return u32::try_from(opened).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Opens a PDU that begins with the length indicator of an SDU that ended with the PDU before. Returns 1, the number of
+    /// PDUs opened.
+    pub fn tell_end(&mut self) -> u32 {
+        self.open(self.cutting.length_indicator);
+        1
+    }
+
+    fn open(&mut self, indicators: u16) {
+        self.room = self.cutting.payload - indicators;
+        self.parts = 0;
+    }
+
+    fn has_room(&self, left: u64) -> bool {
+        self.room > 0 && (self.parts == 0 || self.cutting.may_concatenate(self.parts, self.room, left))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use umts_kernel::NoTrace;
     use umts_units::Duration;
 
@@ -56,7 +117,7 @@ mod tests {
     use crate::Cx;
     use crate::ids::{Direction, UeId};
     use crate::radio::phy::Lost;
-    use crate::radio::rlc::am::AmConfig;
+    use crate::radio::rlc::am::{AmConfig, Piggyback};
     use crate::radio::rlc::testing::packet;
     use crate::radio::rlc::tm::{ErroneousSdus, TmConfig};
     use crate::radio::rlc::um::UmConfig;
@@ -91,9 +152,10 @@ mod tests {
     fn acknowledged_mode_tells_what_is_new_and_what_is_to_be_sent_again() {
         let config = RlcConfig::Am(AmConfig::default().into());
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 5));
+        // 200 octets and two length indicators.
+        assert_eq!(told(&rlc), (200, Some(ms(0)), 6));
         let first = send(&mut rlc, 20, 2);
-        assert_eq!(told(&rlc), (120, Some(ms(0)), 3));
+        assert_eq!(told(&rlc), (120, Some(ms(0)), 4));
         let rest = send(&mut rlc, 30, 9);
         assert_eq!(told(&rlc), (0, None, 0));
         // The second PDU of all was lost, and the peer says so.
@@ -156,10 +218,10 @@ mod tests {
     fn acknowledged_mode_tells_which_sdus_wait() {
         let config = RlcConfig::Am(AmConfig::default().into());
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
-        // 200 octets are five blocks of 40; the third holds the end of the first SDU and the start of the second.
-        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 2)]);
+        // The third block of 40 octets holds the end of the first SDU, its length indicator, and 19 octets of the second.
+        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
         let first = send(&mut rlc, 20, 2);
-        assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 2)]);
+        assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 3)]);
         let rest = send(&mut rlc, 30, 9);
         assert_eq!(waiting(&rlc), []);
         let third = Sdu::new(packet(2, 90), ms(35));
@@ -180,7 +242,71 @@ mod tests {
     fn unacknowledged_mode_tells_which_sdus_wait() {
         let um = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let rlc = with_two_sdus(&RlcConfig::Um(um), Direction::Downlink);
-        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 2)]);
+        // 100 octets, the indicators of start and end, and the rest of a PDU; 82 octets and the end.
+        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
+    }
+
+    /// The end of an SDU that fills its PDUs is told by one PDU more.
+    #[test]
+    fn blocks_of_an_sdu_include_its_length_indicators() {
+        let am = |length_indicators| {
+            RlcConfig::Am(AmConfig { length_indicators, pdu_payload: 40, ..AmConfig::default() }.into())
+        };
+        let um = RlcConfig::Um(UmConfig { pdu_payload: 40, timer_discard: None, buffer: None });
+        for (config, octets, blocks) in [
+            (am(LengthIndicators::Ts25322), 159, 4),
+            (am(LengthIndicators::Ts25322), 160, 5),
+            (am(LengthIndicators::Eurane), 160, 4),
+            (um.clone(), 158, 4),
+            (um, 159, 5),
+        ] {
+            let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, 4);
+            let sdu = Sdu::new(packet(0, octets), ms(0));
+            rlc.handle_sdu(&mut Cx::new(ms(0), &mut NoTrace), &sdu).expect("there is room");
+            assert_eq!((waiting(&rlc)[0].2, rlc.backlog().pdus), (blocks, blocks), "{octets} octets");
+            assert_eq!(send(&mut rlc, 10, 99).blocks, blocks, "{octets} octets");
+        }
+    }
+
+    proptest! {
+        /// Whatever waits, and whatever of it was sent before.
+        #[test]
+        fn waiting_blocks_are_the_blocks_that_are_sent(
+            sizes in prop::collection::vec(1_u32..400, 1..12),
+            sent_before in 0_u32..20,
+            payload in prop_oneof![Just(16_u16), Just(40), Just(130)],
+            mode in 0..3,
+        ) {
+            let am = |length_indicators| AmConfig {
+                length_indicators, pdu_payload: payload, piggyback: Piggyback::Off, ..AmConfig::default()
+            };
+            let config = match mode {
+                0 => RlcConfig::Am(am(LengthIndicators::Ts25322).into()),
+                1 => RlcConfig::Am(am(LengthIndicators::Eurane).into()),
+                _ => RlcConfig::Um(UmConfig { pdu_payload: payload, timer_discard: None, buffer: None }),
+            };
+            let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, 4);
+            for (size, id) in sizes.into_iter().zip(0..) {
+                let sdu = Sdu::new(packet(id, size), ms(id));
+                rlc.handle_sdu(&mut Cx::new(ms(id), &mut NoTrace), &sdu).expect("there is room");
+            }
+            send(&mut rlc, 20, sent_before);
+            let (waiting, backlog) = (waiting(&rlc), rlc.backlog().pdus);
+            let mut ends = Vec::new();
+            let mut sent = 0;
+            while rlc.backlog().octets > Bytes(0) || rlc.backlog().sdus > 0 {
+                let set = send(&mut rlc, 30, 1);
+                prop_assert_eq!(set.blocks, 1);
+                sent += 1;
+                ends.extend(set.ends.iter().map(|_| sent));
+            }
+            // Each SDU is complete when its blocks and those before them were sent.
+            let mut so_far = 0;
+            let due: Vec<u32> = waiting.iter().map(|sdu| { so_far += sdu.2; so_far }).collect();
+            prop_assert_eq!(&due, &ends);
+            let is_exact = mode == 0 && payload < 125;
+            prop_assert!(if is_exact { backlog == sent } else { backlog <= sent }, "{} of {}", backlog, sent);
+        }
     }
 
     #[test]
@@ -198,7 +324,7 @@ mod tests {
     fn unacknowledged_mode_tells_what_is_not_sent_yet() {
         let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 5));
+        assert_eq!(told(&rlc), (200, Some(ms(0)), 6));
         while told(&rlc).1 == Some(ms(0)) {
             assert!(send(&mut rlc, 20, 1).blocks > 0);
         }

@@ -44,6 +44,11 @@ pub(super) enum Fit {
 }
 
 impl Cutting {
+    /// PDUs of `payload` octets that hold nothing but SDU octets (transparent mode).
+    pub fn without_indicators(payload: u16) -> Self {
+        Cutting { payload, length_indicator: 0, rule: LengthIndicators::Eurane, marks_start: false }
+    }
+
     /// How `left` octets of an SDU meet `room`.
     #[inline]
     pub fn fit(&self, left: u64, room: u16) -> Fit {
@@ -61,6 +66,28 @@ impl Cutting {
     #[inline]
     pub fn takes_more(&self, room: u16) -> bool {
         room >= self.length_indicator
+    }
+
+    /// Whether the first `left` octets of an SDU may follow the parts of `parts` SDUs in a PDU with this `room`.
+    #[inline]
+    pub fn may_concatenate(&self, parts: u32, room: u16, left: u64) -> bool {
+        match self.rule {
+            LengthIndicators::Ts25322 => self.takes_more(room),
+            LengthIndicators::Eurane => parts < 2 && room >= 3 && left > u64::from(room),
+        }
+    }
+
+    /// PDUs that hold `octets` octets of SDUs and this number of length indicators. Exact in acknowledged mode for
+    /// indicators of one octet by TS 25.322. A lower bound otherwise: an indicator of two octets can leave one octet of a PDU
+    /// unused, unacknowledged mode can mark further starts, and the indicators of EURANE are not counted, since only ends
+    /// inside a PDU have one.
+    #[inline]
+    pub fn pdus(&self, octets: u64, indicators: u64) -> u64 {
+        let indicators = match self.rule {
+            LengthIndicators::Ts25322 => indicators * u64::from(self.length_indicator),
+            LengthIndicators::Eurane => 0,
+        };
+        (octets + indicators).div_ceil(u64::from(self.payload))
     }
 }
 
@@ -221,7 +248,7 @@ impl Buffer {
         let before = self.queue.len();
         let mut parts = 0;
         while room > 0 && self.has_head {
-            if parts > 0 && !self.may_concatenate(cutting, parts, room) {
+            if parts > 0 && !cutting.may_concatenate(parts, room, self.head_left) {
                 break;
             }
             parts += 1;
@@ -248,13 +275,6 @@ impl Buffer {
         }
         self.pop();
         if ends_inside { room - cutting.length_indicator - left as u16 } else { 0 }
-    }
-
-    fn may_concatenate(&self, cutting: &Cutting, parts: u32, room: u16) -> bool {
-        match cutting.rule {
-            LengthIndicators::Ts25322 => cutting.takes_more(room),
-            LengthIndicators::Eurane => parts < 2 && room >= 3 && self.head_left > u64::from(room),
-        }
     }
 
     /// Room that the rest of the buffer would leave in one PDU, `None` if it does not fit into one.
@@ -330,13 +350,13 @@ impl Buffer {
 
     /// The SDUs that it holds, in order; of the first so many blocks are to be sent once more.
     pub fn waiting_sdus(&self, mut cut: Cut, mut again: u32, into: &mut Vec<WaitingSdu>) {
-        let untold = self.untold_end.as_deref().map(|(_, sdu)| (sdu, 0));
+        if let Some((_, sdu)) = self.untold_end.as_deref() {
+            let blocks = cut.tell_end() + std::mem::take(&mut again);
+            into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
+        }
         let sent = std::iter::once(self.head_sent).chain(std::iter::repeat(0));
-        let waits = self.queue.iter().zip(sent).map(|(sdu, sent)| (sdu, sdu.size().0 - sent));
-        for (sdu, octets) in untold.into_iter().chain(waits) {
-            // The end that the next PDU tells takes that PDU, unless something else is in it.
-            let tells = u32::from(octets == 0 && self.queue.is_empty());
-            let blocks = cut.blocks(octets) + std::mem::take(&mut again) + tells;
+        for (sdu, sent) in self.queue.iter().zip(sent) {
+            let blocks = cut.blocks(sdu.size().0 - sent, sent > 0) + std::mem::take(&mut again);
             into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
         }
     }

@@ -5,7 +5,7 @@ use umts_units::{Bytes, Duration, Time};
 
 use super::am::BufferFull;
 use super::backlog::Cut;
-use super::buffer::Buffer;
+use super::buffer::{Buffer, Cutting};
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
@@ -82,17 +82,19 @@ impl SduQueue {
         !self.suspended && !self.buffer.is_empty()
     }
 
-    /// What waits, and the PDUs of `payload` octets that it takes, `most` at most.
-    pub fn backlog(&self, payload: u16, most: u64) -> Backlog {
+    /// What waits, and the PDUs that it takes, `most` at most.
+    pub fn backlog(&self, cutting: &Cutting, most: u64) -> Backlog {
         let octets = self.buffer.unsent_octets();
-        let pdus = octets.div_ceil(u64::from(payload)).max(u64::from(!self.buffer.is_empty())).min(most);
+        let marks_start = octets > 0 && self.buffer.marks_start(cutting);
+        let indicators = self.buffer.sdus() as u64 + u64::from(marks_start);
+        let pdus = cutting.pdus(octets, indicators).max(u64::from(!self.buffer.is_empty())).min(most);
         let pdus = u32::try_from(pdus).unwrap_or(u32::MAX);
         Backlog { octets: Bytes(octets), since: self.buffer.oldest(), pdus, sdus: self.buffer.sdus() as u32 }
     }
 
-    /// The SDUs that wait, in order, and the PDUs of `payload` octets that each takes.
-    pub fn waiting_sdus(&self, payload: u16, into: &mut Vec<WaitingSdu>) {
-        self.buffer.waiting_sdus(Cut::into(payload), 0, into);
+    /// The SDUs that wait, in order, and the PDUs that each takes.
+    pub fn waiting_sdus(&self, cut: Cut, into: &mut Vec<WaitingSdu>) {
+        self.buffer.waiting_sdus(cut, 0, into);
     }
 
     /// Octets of SDUs that are in no PDU yet.

@@ -18,9 +18,14 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// That of a user who is there from TTI number `tti` on: what one TTI earns.
+    /// Credit of a user that asks for the first time in TTI number `tti`. UEs are attached from TTI 0 on: with
+    /// [`Accrual::Always`] they have earned credit since then, otherwise that of one TTI.
     pub fn new(config: &CreditConfig, tti: u64) -> Self {
-        Credit { blocks: config.per_tti.min(config.most), earned: tti, served: 0.0, averaged: tti }
+        let earned = match config.accrues {
+            Accrual::Always => 0,
+            Accrual::Backlogged => tti,
+        };
+        Credit { blocks: config.per_tti.min(config.most), earned, served: 0.0, averaged: tti }
     }
 
     /// Blocks that he might send now, as they were last counted.

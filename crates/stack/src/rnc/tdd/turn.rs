@@ -341,7 +341,7 @@ impl MacTdd {
             }
         }
         let mut heard = std::mem::take(&mut self.scratch.heard);
-        self.access.resolve(frame, &asking, &mut heard);
+        self.access.resolve(frame, &mut asking, &mut heard);
         for (&ue, &is_heard) in asking.iter().zip(&heard) {
             step.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
             if is_heard {

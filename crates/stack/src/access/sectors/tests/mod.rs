@@ -231,6 +231,28 @@ fn credits_send_a_packet_in_eight_ttis() {
     assert_eq!((at, id), (Time::ZERO + Duration::from_millis(20 + 8 * 20), 1));
 }
 
+/// 160 octets are four blocks of 40, and a fifth one tells where they end. Whoever counts four is late with that one.
+#[test]
+fn a_timeout_brings_the_length_indicator_through_in_time() {
+    let mut config = sectors(2.0, ERROR_FREE);
+    config.dsch.requirement = Requirement::Timeout;
+    config.dsch.priority = Priority::Timeout;
+    // 28 ms for 160 of 570 octets: one TTI.
+    config.dsch.timeout.timeout = Duration::from_millis(100);
+    let mut bench = Bench::new(&config, &[MobilityConfig::Still]);
+    for n in 0..10 {
+        bench.sends(20 + 200 * n, 0, n, 160);
+    }
+    bench.seconds(3);
+    assert_eq!(bench.came(), (0..10).collect::<Vec<_>>());
+    for &(at, _, id) in &bench.delivered {
+        let sent = Time::ZERO + Duration::from_millis(20 + 200 * id);
+        assert!(at - sent <= Duration::from_millis(28), "packet {id} took {}", at - sent);
+    }
+    let largest_format = bench.grants().iter().filter(|grant| grant.1 == 8).count();
+    assert_eq!(largest_format, 0, "{:?}", bench.grants());
+}
+
 /// Calls alone: mean load, and the share of blocks that are lost.
 fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
     let mut config = sectors(4.0, ERROR_FREE);

@@ -1,6 +1,7 @@
 //! A TDD cell as conversations, and as properties of cells with users who do anything.
 
 mod conversation;
+mod fairness;
 mod properties;
 
 use umts_kernel::EventQueue;

@@ -12,7 +12,8 @@ impl Sender {
     pub fn backlog(&self, config: &AmConfig) -> Backlog {
         let payload = u64::from(config.pdu_payload);
         let (unsent, again) = (self.buffer.unsent_octets(), u64::from(self.nacked_count));
-        let new = unsent.div_ceil(payload).max(u64::from(!self.buffer.is_empty())).min(self.window_left());
+        let new = self.cutting.pdus(unsent, self.buffer.sdus() as u64);
+        let new = new.max(u64::from(!self.buffer.is_empty())).min(self.window_left());
         Backlog {
             octets: Bytes(unsent + again * payload),
             since: self.oldest_sent_again().or_else(|| self.buffer.oldest()),
@@ -32,7 +33,7 @@ impl Sender {
     }
 
     /// The SDUs that are not through, in order: those with PDUs to be sent again, then those with something unsent.
-    pub fn waiting_sdus(&self, config: &AmConfig, into: &mut Vec<WaitingSdu>) {
+    pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         let mut from = self.vt_a.max(self.given_up.floor);
         let mut left = self.nacked_count;
         for end in &self.ends {
@@ -47,7 +48,7 @@ impl Sender {
             from = from.max(end.sn + 1);
         }
         // What is left belongs to the SDU of which the rest is not sent yet.
-        self.buffer.waiting_sdus(Cut::into(config.pdu_payload), left, into);
+        self.buffer.waiting_sdus(Cut::by(self.cutting), left, into);
     }
 
     /// When the SDU came that the first PDU to be sent again belongs to.

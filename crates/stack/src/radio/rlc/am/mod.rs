@@ -450,7 +450,7 @@ impl AmEntity {
 
     /// The SDUs that wait to be sent, in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
-        self.sender.waiting_sdus(&self.config, into);
+        self.sender.waiting_sdus(into);
     }
 
     /// Octets that wait for transmission or retransmission, control PDUs included (TS 25.321 §8.2.2). A control PDU counts as a

@@ -16,6 +16,8 @@ use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::BufferFull;
+use crate::radio::rlc::backlog::Cut;
+use crate::radio::rlc::buffer::Cutting;
 use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::{Backlog, BlockSet, Pdu, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
@@ -215,12 +217,12 @@ impl TmEntity {
 
     /// What waits to be sent.
     pub fn backlog(&self) -> Backlog {
-        self.queue.backlog(self.config.pdu_payload, u64::from(self.blocks))
+        self.queue.backlog(&Cutting::without_indicators(self.config.pdu_payload), u64::from(self.blocks))
     }
 
     /// The SDUs that wait to be sent, in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
-        self.queue.waiting_sdus(self.config.pdu_payload, into);
+        self.queue.waiting_sdus(Cut::apart(self.config.pdu_payload), into);
     }
 
     /// Octets of SDUs that are in no PDU yet.

@@ -23,6 +23,7 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::{BufferFull, LengthIndicators};
 use crate::radio::rlc::arrived::for_each_arrived;
+use crate::radio::rlc::backlog::Cut;
 use crate::radio::rlc::buffer::Cutting;
 use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::wire::UmSn;
@@ -259,12 +260,12 @@ impl UmEntity {
 
     /// What waits to be sent.
     pub fn backlog(&self) -> Backlog {
-        self.queue.backlog(self.cutting.payload, self.suspended_from - self.vt_us)
+        self.queue.backlog(&self.cutting, self.suspended_from - self.vt_us)
     }
 
     /// The SDUs that wait to be sent, in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
-        self.queue.waiting_sdus(self.cutting.payload, into);
+        self.queue.waiting_sdus(Cut::by(self.cutting), into);
     }
 
     /// Octets of SDUs that are in no PDU yet.

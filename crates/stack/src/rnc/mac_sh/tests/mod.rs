@@ -164,6 +164,7 @@ impl Cell {
             formats.iter().find(|format| format.spreading_factor == spreading_factor).expect("one has it");
         let blocks = format.blocks;
         let mut credit = Credit::new(&self.mac.config().credit, self.tti);
+        credit.earn(&self.mac.config().credit, self.tti);
         credit.blocks = f64::from(blocks);
         self.mac.join(ue, credit);
         // An SDU of no size is late at once, and wants the largest format.

@@ -89,6 +89,23 @@ fn a_credit_that_is_brought_up_to_date_late_is_that_of_one_that_was_always() {
     }
 }
 
+/// A user that asks for the first time in TTI 7 has earned credits since TTI 0, as one that asked before.
+#[test]
+fn credits_that_always_accrue_begin_with_the_run() {
+    for (accrues, row) in
+        [(Accrual::Always, Row(4, Some(16), 8)), (Accrual::Backlogged, Row(1, Some(128), 1))]
+    {
+        let mut config = credits(1.0);
+        config.credit.accrues = accrues;
+        let mut cell = Cell::new(config).user(&[SDU]);
+        cell.tti = 7;
+        assert_eq!(cell.tti(&[]), [row], "{accrues:?}");
+    }
+    let mut cell = Cell::new(credits(1.0)).user(&[SDU]);
+    cell.tti = 1_000;
+    assert_eq!(cell.tti(&[]), [Row(6, Some(8), 15)], "no more than the limit, 16");
+}
+
 #[test]
 fn blocks_are_debited_by_the_reading() {
     for (debit, left) in [(Debit::Sent, 8.0 - 7.0), (Debit::Received, 8.0 - 5.0), (Debit::Format, 0.0)] {

@@ -1,0 +1,45 @@
+//! Users that are alike get the same, whatever their numbers.
+
+use super::*;
+
+const USERS: u16 = 16;
+const SEEDS: u64 = 12;
+const FRAMES: u64 = 2_000;
+/// Of 1,000 octets, 26 PDUs each.
+const SDUS: u64 = 200;
+
+/// Blocks sent by each of 16 UEs that always have SDUs to send, in a cell with more requests than room. A grant ends after
+/// one SDU, so that a run has hundreds of them.
+fn granted(seed: u64) -> [f64; USERS as usize] {
+    let layout = LayoutKind::HighChipRate.layout();
+    let pattern = Some(layout.pattern("RUUUDDDDDDDDDDC").expect("it fits"));
+    let grant = GrantConfig { sdus: 1, ..tdd().grant };
+    let mut bench = Bench::new(TddConfig { pattern, grant, ..tdd() }, rlc(), USERS.into(), seed);
+    for (id, ue) in (0..SDUS).flat_map(|_| 0..USERS).enumerate() {
+        bench.sends(3, ue, Direction::Uplink, id as u64, 1000);
+    }
+    let mut blocks = [0.0; USERS as usize];
+    bench.frames(FRAMES);
+    for (_, event) in &bench.trace {
+        if let TraceEvent::CapacityReleased { ue, direction: Direction::Uplink, blocks: sent, .. } = event {
+            blocks[ue.index()] += f64::from(*sent);
+        }
+    }
+    assert!(blocks.iter().all(|&of| of < 25.0 * SDUS as f64), "SDUs are left at the end");
+    blocks
+}
+
+/// Chi-squared of the means over independent runs, with the variance of one run that these show.
+#[test]
+fn sixteen_alike_uploads_get_the_same_in_the_mean() {
+    let runs: Vec<_> = (1..=SEEDS).map(granted).collect();
+    let n = SEEDS as f64;
+    let means: Vec<f64> =
+        (0..usize::from(USERS)).map(|ue| runs.iter().map(|run| run[ue]).sum::<f64>() / n).collect();
+    let mean = means.iter().sum::<f64>() / f64::from(USERS);
+    let squares = runs.iter().flat_map(|run| run.iter().zip(&means)).map(|(of, mean)| (of - mean).powi(2));
+    let variance = squares.sum::<f64>() / (f64::from(USERS) * (n - 1.0));
+    let spread = means.iter().map(|of| (of - mean).powi(2)).sum::<f64>() * n / variance;
+    // The quantile of χ² with 15 degrees of freedom at 0.1 %; F with 15 and 176 has 41.6 there.
+    assert!(spread < 41.6, "{spread:.0}: {means:.0?}");
+}

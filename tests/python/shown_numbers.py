@@ -1,0 +1,52 @@
+"""Numbers in what a command prints: by the words of a row and the heading of a column."""
+
+from __future__ import annotations
+
+import re
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def number_in(printed: str, row: tuple[str, ...], column: str) -> float:
+    """The number in the row that has all these words, below the heading `column`.
+
+    Without a column it is the row's first number behind the words, in a line of `umts reproduce` the one
+    behind "ours".
+
+    Raises
+    ------
+    AssertionError
+        If no row, or no column, is found.
+    """
+    heading = ""
+    for line in printed.splitlines():
+        if column and _span(line, column) is not None:
+            heading = line
+        elif all(_has(line, word) for word in row) and (not column or heading):
+            return _value(line, row, heading, column)
+    raise AssertionError(f"no row with {', '.join(row)} under {column or 'any heading'} in\n{printed}")
+
+
+def _value(line: str, row: tuple[str, ...], heading: str, column: str) -> float:
+    if column:
+        span = _span(heading, column)
+        assert span is not None, "it was found"
+        text = line[: span[1]].split()[-1]
+    elif "; ours " in line:
+        text = line.partition("; ours ")[2].split()[0]
+    else:
+        words = NUMBER.findall(line[line.index(row[-1]) + len(row[-1]) :])
+        assert words, f"no number in {line!r}"
+        text = words[0]
+    return float(text.replace(",", ""))
+
+
+def _span(line: str, column: str) -> tuple[int, int] | None:
+    """Where a heading stands; numbers end with it."""
+    found = re.search(rf"(?:^|\s\s|^\s*){re.escape(column)}(?: \([^)]*\))?(?=\s\s|$)", line)
+    return None if found is None else found.span()
+
+
+def _has(line: str, word: str) -> bool:
+    """Whether a cell of the row is the word."""
+    return re.search(rf"(?:^|\s){re.escape(word)}(?:\s|$)", line) is not None

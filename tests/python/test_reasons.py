@@ -1,0 +1,73 @@
+"""Every number that a reason names is printed by its command, in the command's quick form."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from shown_numbers import number_in
+from umtslab.cli import main
+from umtslab.reproduce.claims import load_claims, papers
+from umtslab.reproduce.reasons import Shown
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+REPRODUCTIONS = ROOT / "reproductions"
+
+
+def _shown() -> Iterator[tuple[str, Shown]]:
+    """Each command once for each reason that names it, with the document."""
+    for paper in papers(REPRODUCTIONS):
+        reasons = [reason for claim in load_claims(REPRODUCTIONS, paper) for reason in claim.reasons]
+        for reason in dict.fromkeys(reasons):
+            yield from ((paper, shown) for shown in reason.shown)
+
+
+SHOWN = list(_shown())
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Commands that run the same points share the runs."""
+    return tmp_path_factory.mktemp("reasons")
+
+
+@cache
+def _printed(words: tuple[str, ...], store: Path) -> str:
+    """What a command prints. It may end with status 1: `umts reproduce` does so if a claim fails."""
+    name = ["--name", f"reason-{abs(hash(words))}"] if words[0] == "sweep" else []
+    with redirect_stdout(StringIO()) as printed:
+        status = main([*words, *name, "--quiet", "--out", str(store)])
+    assert status in {0, 1}, words
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("paper", "shown"), SHOWN, ids=[f"{paper}-{n}" for n, (paper, _) in enumerate(SHOWN)]
+)
+def test_a_command_prints_the_numbers_of_its_reason(
+    paper: str, shown: Shown, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    program, *words = shlex.split(f"{shown.command} {shown.quick}")
+    assert program == "umts"
+    printed = _printed(tuple(words), store)
+    for number in shown.numbers:
+        found = number_in(printed, number.row, number.column)
+        assert found == pytest.approx(number.stated, rel=number.within, abs=1e-9), (shown.command, number)
+
+
+def test_every_number_that_is_checked_stands_in_the_text() -> None:
+    """As it is stated, or with more digits, or as a whole number with its unit."""
+    for paper in papers(REPRODUCTIONS):
+        for claim in load_claims(REPRODUCTIONS, paper):
+            for reason in claim.reasons:
+                digits = reason.text.replace(",", "")
+                for number in (n for shown in reason.shown for n in shown.numbers):
+                    assert f"{number.stated:g}" in digits, (claim.id, number)
