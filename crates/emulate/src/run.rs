@@ -288,7 +288,7 @@ impl<'a> Setting<'a> {
 
     /// The network, which nothing has happened in yet.
     fn make(&self) -> Result<Ready, EmulationError> {
-        let network = Network::new(&self.network, &Streams::new(self.seed, 0));
+        let mut network = Network::new(&self.network, &Streams::new(self.seed, 0));
         let mut queue = EventQueue::new();
         queue.push(Time::ZERO + self.scenario.duration, Phase::Receive, Event::EndOfRun);
         network.start(&mut queue);
