@@ -12,7 +12,9 @@ import umtslab
 from conftest import FTP, Umts, command, short
 from umtslab import _core
 from umtslab.cli.keys import OTHER_NAMES
+from umtslab.cli.reference_list import MOST_BLOCKS, block
 from umtslab.cli.verbs import VERBS
+from umtslab.columns import Table
 from umtslab.first_look import ROWS
 from umtslab.metrics import definitions, units
 from umtslab.plot import KINDS, WATERFALL
@@ -91,6 +93,40 @@ def test_metrics_are_listed_with_their_meaning(umts: Umts) -> None:
     text = umts("metrics", "goodput_kbps").stdout
     assert "kbit/s" in text
     assert len(json.loads(umts("metrics", "--json").stdout)) == len(definitions())
+
+
+@pytest.mark.parametrize(("verb", "word"), [("params", "tcp.variant"), ("metrics", "goodput")])
+@pytest.mark.parametrize("width", [80, 100])
+def test_few_entries_are_blocks_without_broken_words(verb: str, word: str, width: int) -> None:
+    rows = _core.params() if verb == "params" else definitions()
+    entries = [row for row in rows if word in row.get("key", row.get("name", ""))]
+    name, text = ("key", "description") if verb == "params" else ("name", "meaning")
+    assert 0 < len(entries) <= MOST_BLOCKS
+    for entry in entries:
+        lines = list(block(entry, name, text, width))
+        assert max(map(len, lines)) <= width
+        said = " ".join(lines).split()
+        wanted = [
+            part for key, value in entry.items() if key not in (name, "label") for part in value.split()
+        ]
+        assert {part.removesuffix(":") for part in wanted} <= {part.removesuffix(":") for part in said}
+
+
+def test_entries_in_a_pipe_are_readable_and_descriptions_are_searched(umts: Umts) -> None:
+    assert max(map(len, umts("params", "tcp.variant").stdout.splitlines())) <= 100
+    found = json.loads(umts("metrics", "WEB PAGES", "--json").stdout)
+    assert found
+    assert all("web pages" in f"{row['label']} {row['meaning']}".lower() for row in found)
+    assert "no description does" in umts("metrics", "xyzzy", status=2).stderr
+
+
+def test_names_in_a_table_are_whole_as_long_as_it_fits() -> None:
+    table = Table("name", "meaning")
+    table.add_row("budget_application_idle_s", "Nothing is asked for: all that was written has arrived.")
+    for width in (40, 60, 200):
+        lines = list(table.lines(width))
+        assert lines[1].split()[0] == "budget_application_idle_s"
+        assert max(map(len, lines)) <= width
 
 
 def test_a_profile_is_printed_with_the_source_of_each_value(umts: Umts) -> None:
