@@ -131,3 +131,30 @@ def test_progress_is_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     sweep(short(), {"radio.bler": [0.1, 0.2]}, watch=Progress())
     assert shown[-1] == '<progress value="1.0000" max="1"></progress> 2 of 2 runs, 100 %'
+
+
+def test_runs_show_themselves_in_a_line(runs: Runs) -> None:
+    assert repr(runs[0]) == f"Run('ftp-on-fach', seed=1, run=0, key='{runs[0].key[:12]}')"
+    assert repr(runs).startswith("Runs(2 runs of ftp-on-fach, seed 1, umtslab ")
+    assert repr(Runs()) == "Runs(no runs)"
+    assert len(str(runs)) < 120
+
+
+def test_quantities_in_tables_are_numbers_with_a_unit() -> None:
+    points = sweep(FTP, {"duration": ["5 s", "5100 ms"], "radio.bler": [0.1]})
+    frame = points.to_frame()
+    assert frame["duration"].to_list() == [5.0, 5.1]
+    assert points.key_units() == {"duration": "s"}
+    assert repr(points) == "PointResults(2 points of duration, radio.bler)"
+    runs = Runs(run for point in points for run in point.runs)
+    assert runs.to_frame()["duration"].to_list() == [5.0, 5.1]
+    assert runs.key_units() == {"duration": "s"}
+
+
+def test_no_runs_are_an_error() -> None:
+    with pytest.raises(ValueError, match=r"runs must be at least 1 \(got 0\)"):
+        simulate(FTP, runs=0)
+    with pytest.raises(ValueError, match="first_run must be at least 0"):
+        simulate(FTP, first_run=-1)
+    with pytest.raises(ValueError, match="runs must be at least 1"):
+        sweep(FTP, {"radio.bler": [0.1]}, runs=0)
