@@ -94,7 +94,8 @@ fn listen(queue: &SignalFd, over: &OwnedFd, sender: &UnboundedSender<Request>, h
         }
         while let Ok(Some(signal)) = queue.read_signal() {
             let is_hangup = signal.ssi_signo == Signal::SIGHUP as u32;
-            let reopens = is_hangup && !(had_terminal && !has_terminal());
+            let has_lost_terminal = had_terminal && !has_terminal();
+            let reopens = is_hangup && !has_lost_terminal;
             let request = if reopens { Request::ReopenLog } else { Request::End };
             if sender.send(request).is_err() {
                 return;

@@ -31,7 +31,9 @@ fn lz4(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("a vector takes all")
 }
 
-const PACKERS: [fn(&[u8]) -> Vec<u8>; 3] = [gzip, zstandard, lz4];
+type Compressor = fn(&[u8]) -> Vec<u8>;
+
+const PACKERS: [Compressor; 3] = [gzip, zstandard, lz4];
 
 #[test]
 fn compressed_captures_say_what_they_say_unpacked() {

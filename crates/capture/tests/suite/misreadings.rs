@@ -343,7 +343,9 @@ fn timeouts_that_double_are_no_probes_and_a_probe_before_a_timeout_is_one() {
     let only = |times: &[u64]| {
         let mut talk = Talk::new();
         talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
-        times.iter().for_each(|&at| drop(talk.data(at, 0)));
+        for &at in times {
+            talk.data(at, 0);
+        }
         talk.ack(times[times.len() - 1] + 100, 1);
         let analysis = talk.analysis();
         let causes: Vec<_> = analysis.time_sequences[0].sent.iter().map(|point| point.cause.name()).collect();

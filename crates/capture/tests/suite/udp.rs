@@ -56,7 +56,7 @@ fn the_spin_bit_of_quic_gives_the_round_trip() {
     // A round trip of 120 ms; both ends send each 10 ms.
     for number in 0..120u64 {
         let (at, counter) = (120_000 + 10_000 * number, number as u8);
-        let spin = |at: u64| if at / 120_000 % 2 == 0 { 0x60 } else { 0x40 };
+        let spin = |at: u64| if (at / 120_000).is_multiple_of(2) { 0x60 } else { 0x40 };
         datagrams.push((at, true, vec![spin(at), counter, 1]));
         datagrams.push((at + 60_000, false, vec![spin(at), counter, 2, 2]));
     }

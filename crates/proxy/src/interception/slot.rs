@@ -123,7 +123,7 @@ fn lock(number: u32) -> String {
 }
 
 /// The number in the name of a table, with what is behind it.
-fn number_of<'a>(table: &'a str, suffix: &str) -> Option<u32> {
+fn number_of(table: &str, suffix: &str) -> Option<u32> {
     table.strip_prefix(TABLE)?.strip_suffix(suffix)?.parse().ok()
 }
 

@@ -113,8 +113,7 @@ fn the_loss_in_a_house_is_the_loss_outside_the_nearest_wall_and_the_penetration(
                 // Nearest to the next street along the same axis.
                 ((middle(4) + 5.0, line(4) - 25.0), (middle(4) + 5.0, line(4) - wall)),
             ] {
-                let [inside, outside] =
-                    [inside, outside].map(|(x, y)| loss(&environment, 0, place(x, y)));
+                let [inside, outside] = [inside, outside].map(|(x, y)| loss(&environment, 0, place(x, y)));
                 assert!((inside - outside - 12.0).abs() < 1e-6, "{border:?}: {inside} {outside}");
             }
         }
