@@ -46,8 +46,8 @@ demo: setup ## Two FTP users on one FACH, as 3GPP has it and as a study had it: 
 	$(BIN)/umts plot $(DEMO) waterfall --from 1500 --until 1506
 	$(BIN)/umts plot $(DEMO) rtt
 	@echo "What one sees: RLC repairs each lost PDU in a tenth of a second, so TCP loses nothing. It waits: MAC-c serves both in"
-	@echo "turn, and the new connection's timer, which knows no such round trips, expires twice though nothing is lost (spurious"
-	@echo "RTO): seven segments are sent again for nothing. Then both have half of the channel."
+	@echo "turn, and the new connection's timer, which knows no such round trips, expires twice though nothing is lost: seven"
+	@echo "segments are sent again for nothing (needless repeats). Then both have half of the channel."
 	@echo
 	@echo "The same two in the simulator of Dubois (2005), whose RNC pushes all blocks at the full rate into a queue of nine:"
 	$(BIN)/umts run scenarios/ftp-on-fach-two-users.toml --series --out $(DEMO)

@@ -24,14 +24,35 @@ def causes() -> tuple[str, ...]:
     """All causes, in the order of their precedence."""
     from umtslab.metrics import definitions
 
-    names = [entry["name"] for entry in definitions() if entry["scope"] == "budget" and entry["unit"] == "s"]
-    found = (name.removeprefix("budget_").removesuffix("_s") for name in names)
-    return tuple(cause for cause in found if cause != _TOTAL)
+    names = [entry["name"] for entry in definitions() if entry["scope"] == "budget" and entry["unit"] == "%"]
+    return tuple(name.removeprefix("budget_").removesuffix("_pct") for name in names)
 
 
 def seconds(cause: str) -> str:
     """Name of the metric that tells the seconds of a cause."""
     return f"budget_{cause}_s"
+
+
+@lru_cache(maxsize=1)
+def needed_parts() -> tuple[tuple[str, str], ...]:
+    """The parts of ``rto_needed``, metric and words: one for each place and reason of a loss."""
+    from umtslab.metrics import definitions
+
+    found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "budget"}
+    return tuple(
+        (name, label.removeprefix("Needed RTO ").replace(":", ""))
+        for name, label in found.items()
+        if name.startswith("budget_rto_needed_after_")
+    )
+
+
+@lru_cache(maxsize=1)
+def timeout_counts() -> tuple[tuple[str, str], ...]:
+    """The counts of retransmission timeouts of both ends by reason, metric and words."""
+    from umtslab.metrics import definitions
+
+    found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "budget"}
+    return tuple((name, label) for name, label in found.items() if "_rtos_" in name)
 
 
 @lru_cache(maxsize=1)

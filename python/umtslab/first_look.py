@@ -83,7 +83,7 @@ ROWS = (
     Row("mean_rtt_time_avg_s", "average over time", _TCP),
     Row("mean_outstanding_segments", "mean of a connection", _TCP),
     Row("tcp_retransmissions", "sum over connections", _TCP),
-    Row("rto_count", "sum over connections", _TCP),
+    Row("rto_count", "of the senders of data", _TCP),
     Row("connections_failed", "sum over connections", _some("connections_failed")),
     Row("pep_transfers", "sum over flows", _PROXY),
     Row("pep_buffer_octets", "mean of a transfer, average over time", _PROXY),

@@ -11,8 +11,11 @@ from umtslab.numbers import estimate, number
 
 
 def budget_table(summaries: Mapping[str, Summary]) -> Table:
-    """What the time of all connections was spent on, of both sides of a proxy; what took none is left out."""
-    from umtslab.budget import causes, seconds
+    """Time of all connections by cause, both sides of a proxy included. Causes without time are left out.
+
+    Below `rto_needed` stand its parts by the place and reason of the loss.
+    """
+    from umtslab.budget import causes, needed_parts, seconds
 
     most = max((summary.n for summary in summaries.values()), default=0)
     table = Table("time budget", ">s", *([">± 95 %"] if most > 1 else []), ">%")
@@ -27,7 +30,30 @@ def budget_table(summaries: Mapping[str, Summary]) -> Table:
             *((mean, width) if most > 1 else (number(time.mean),)),
             "100" if share is None else number(share.mean, 3),
         )
+        for name, words in needed_parts() if cause == "rto_needed" else ():
+            part = summaries.get(name)
+            if part is not None and part.mean:
+                mean, width = estimate(part.mean, part.ci95)
+                spent = (mean, width) if most > 1 else (number(part.mean),)
+                table.add_row(f"  {words}", *spent, "")
     return table
+
+
+def timeouts_table(summaries: Mapping[str, Summary]) -> Table | None:
+    """Count retransmission timeouts of both ends by reason; none if no timer expired.
+
+    The metric ``rto_count`` has those of the sender of the data alone.
+    """
+    from umtslab.budget import timeout_counts
+
+    found = [(words, summaries[name]) for name, words in timeout_counts() if name in summaries]
+    most = max((count.n for _, count in found), default=0)
+    table = Table("timeouts of both ends, by reason", ">number", *([">± 95 %"] if most > 1 else []))
+    for words, count in found:
+        if count.mean:
+            mean, width = estimate(count.mean, count.ci95)
+            table.add_row(words, *((mean, width) if most > 1 else (number(count.mean),)))
+    return table if table.rows else None
 
 
 def transfers_table(summaries: Mapping[str, Summary]) -> Table | None:

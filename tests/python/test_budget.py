@@ -59,6 +59,22 @@ def test_the_command_prints_a_table_that_adds_up(umts: Umts) -> None:
     assert connection["budget_total_s"] == pytest.approx(19.5)  # FTP begins at 0.5 s
 
 
+def test_needed_timeouts_are_divided_by_their_losses_and_counted_for_both_ends(umts: Umts) -> None:
+    file = FTP.with_name("three-losses.toml")
+    printed = umts("run", file, "--budget", "--quiet").stdout.splitlines()
+    needed, part = (
+        [
+            line.split()[-2 if words == "rto needed" else -1]
+            for line in printed
+            if line.strip().startswith(words)
+        ]
+        for words in ("rto needed", "after core network loss")
+    )
+    assert needed == part
+    assert any(line.startswith("timeouts of both ends, by reason") for line in printed)
+    assert any(line.split()[:-1] == ["Needed", "timeouts:", "core", "network", "loss"] for line in printed)
+
+
 def test_a_waterfall_needs_no_other_option(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s", "--waterfall", "0", "--out", "results", "--quiet")
     umts("run", FTP, "--set", "measure.waterfall=0", "--quiet", status=2)

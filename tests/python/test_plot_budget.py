@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from conftest import FTP, Umts, overhanging
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from reproduce_synthetic import plan_in
 from umtslab import Scenario, open_store, simulate
@@ -20,6 +21,8 @@ from umtslab.plot.budget import draw_budget, per_connection
 from umtslab.plot.campaign import draw_campaign
 from umtslab.plot.causes import IN_PROXY, LOOKS
 from umtslab.plot.run_budget import draw_run_budget
+from umtslab.plot.tables import NobodyChosen, View
+from umtslab.plot.waterfall import figure as waterfall_figure
 from umtslab.reproduce.pictures import pictures
 from umtslab.run import MissingSeries, Run
 
@@ -238,6 +241,21 @@ def test_numbers_of_pdus_go_on_where_sequence_numbers_wrap_around() -> None:
     assert pdus() == []
 
 
+def test_pdus_of_one_instant_that_are_recorded_out_of_order_are_no_new_lap() -> None:
+    assert pdus(("pdu", 0, 9), ("pdu", 13, 13), ("pdu", 10, 12), ("pdu", 14, 14)) == [
+        (0, 9),
+        (13, 13),
+        (10, 12),
+        (14, 14),
+    ]
+    assert pdus(("pdu", 4000, 4094), ("pdu", 0, 1), ("pdu", 4095, 4095), ("pdu", 2, 2)) == [
+        (0, 94),
+        (96, 97),
+        (95, 95),
+        (98, 98),
+    ]
+
+
 def test_a_report_shows_where_the_time_went_and_the_waterfall(budgeted: Run, tmp_path: Path) -> None:
     plan = plan_in(tmp_path)
     points = list(plan.points(plan.sweeps[0], quick=False))
@@ -252,18 +270,66 @@ def test_a_run_without_a_budget_is_told_how_to_get_one(umts: Umts) -> None:
     assert refused.stderr.count("\n") == 1
 
 
-def test_of_an_emulation_the_budget_of_all_connections_is_drawn(
-    budgeted: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn = len(draw_run_budget(budgeted).axes)
-    whole = budgeted.connections()
-    without = whole.drop([name for name in whole.columns if name.startswith("budget_")])
-    monkeypatch.setattr(Run, "connections", lambda _: without)
-    (panel,) = draw_run_budget(budgeted).axes
-    assert drawn > 1 or whole.height == 1
-    times = [budgeted.metrics[seconds(cause)] or 0.0 for cause in causes()]
-    width = sum(bar.get_bbox().width for bar in panel.patches if isinstance(bar, Rectangle))
-    assert width == pytest.approx(sum(times) / whole.height)
+@pytest.fixture
+def programs(budgeted: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run with the table that an emulation has of its programs: a lookup and two flows of two UEs."""
+    spent = {seconds(cause): [0.0, 0.0, 0.0] for cause in causes()}
+    spent[seconds("channel_switch")] = [2.0, 0.0, 0.5]
+    spent[seconds("serialisation")] = [0.0, 1.0, 3.0]
+    whose = {"connection": [0, 1, 2], "ue": [0, 0, 1], "protocol": ["dns", "tcp", "udp"]}
+    table = pl.DataFrame({**whose, **spent})
+    monkeypatch.setattr(Run, "series_kinds", lambda _: ["budget_connections"])
+    monkeypatch.setattr(Run, "series", lambda _, _kind: table)
+    return budgeted
+
+
+def bars(axes: Axes) -> dict[str, float]:
+    """The length of each bar of a panel, all causes together."""
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    ends = dict.fromkeys(names, 0.0)
+    for bar in axes.patches:
+        assert isinstance(bar, Rectangle)
+        ends[names[round(bar.get_y() + 0.375)]] += bar.get_width()
+    return ends
+
+
+def test_of_an_emulation_every_connection_flow_and_lookup_is_drawn(programs: Run) -> None:
+    mean, each, users = draw_run_budget(programs).axes
+    assert bars(mean) == {"3 connections": pytest.approx(6.5 / 3)}
+    assert bars(each) == {"UDP flow 2": 3.5, "name lookup 0": 2.0, "connection 1": 1.0}
+    assert bars(users) == {"UE 0, 2 connections": 1.5, "UE 1, 1 connection": 3.5}
+
+
+def test_connections_and_ues_of_an_emulation_can_be_chosen(programs: Run) -> None:
+    def chosen(view: View) -> list[str]:
+        return list(bars(draw_run_budget(programs, view).axes[1]))
+
+    assert chosen(View(connections=(1,))) == ["connection 1"]
+    assert chosen(View(ues=(1,))) == ["UDP flow 2"]
+    with pytest.raises(NobodyChosen, match="no connection 7: there are 0, 1, 2"):
+        draw_run_budget(programs, View(connections=(7,)))
+
+
+def test_the_line_of_acknowledgments_never_runs_back() -> None:
+    def row(time: float, end: float | None, direction: str, what: str, number: int) -> tuple[object, ...]:
+        return (time, end, "tcp", direction, what, number, number, False, "")
+
+    names = ["time_s", "end_s", "layer", "direction", "what", "first", "last", "lost", "lost_at"]
+    rows = [
+        row(0.0, 0.2, "downlink", "segment", 1000),
+        row(0.2, 0.6, "uplink", "ack", 1000),
+        row(0.3, 0.5, "uplink", "ack", 2000),
+        row(0.7, None, "uplink", "ack", 9000),
+        row(0.8, None, "downlink", "segment", 3000),
+        row(0.4, 0.4, "uplink", "rto", 0),
+    ]
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    intervals = pl.DataFrame({"start_s": [0.0], "end_s": [1.0], "cause": ["serialisation"]})
+    tcp = waterfall_figure(table, intervals).axes[0]
+    lines = {str(line.get_label()): line for line in tcp.lines}
+    assert list(lines["acknowledged"].get_ydata()) == [2.0, 2.0]  # type: ignore[arg-type]
+    assert list(lines["on its way at the end"].get_xdata()) == [0.8]  # type: ignore[arg-type]
+    assert list(lines["retransmission timeout of the receiver"].get_xdata()) == [0.4, 0.4]  # type: ignore[arg-type]
 
 
 def test_a_split_transfer_has_a_bar_of_its_own_and_connections_tell_their_leg() -> None:

@@ -319,7 +319,7 @@ def test_the_budget_of_one_run_shows_all_the_slowest_and_users() -> None:
     run = simulate(Scenario.load(FTP.with_name("ftp-fach-dch.toml"), settings))[0]
     figure = draw_run_budget(run)
     names = [[label.get_text() for label in axes.get_yticklabels()] for axes in figure.axes]
-    assert names[0] == ["all 16"]
+    assert names[0] == ["16 connections"]
     assert len(names[1]) == 10
     assert len(names[2]) == 16
     whole = run.connections()["budget_total_s"]

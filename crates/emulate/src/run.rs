@@ -358,8 +358,11 @@ impl Ready {
         };
         let before_connection = beside.first_connection.found();
         let (tables, digest) = beside.finish(end, &mut metrics);
-        if let Some(series) = &mut series {
-            series.tables.extend(tables);
+        // Figures of the budget need the programs' connections, also where no series are kept.
+        let kept = tables.into_iter().filter(|table| series.is_some() || table.name == "budget_connections");
+        let kept: Vec<_> = kept.collect();
+        if series.is_some() || !kept.is_empty() {
+            series.get_or_insert_with(|| SeriesTables { tables: Vec::new() }).tables.extend(kept);
         }
         Ok(Results {
             metrics,

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 _ACKNOWLEDGED_MODE = 4096
 _UNACKNOWLEDGED_MODE = 128
 
+_OUT_OF_ORDER = 64
+"""A smaller step back is no new lap: block sets of one TTI may be recorded out of order."""
+
 
 def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
     """PDUs of one direction with their sequence numbers counted on (TS 25.322 §9.2.2.3).
@@ -18,7 +21,7 @@ def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
     ----------
     pdus : polars.DataFrame
         ``what`` (``pdu`` or ``pdu_again``), ``first`` and ``last``, in the order in which they left. New PDUs
-        leave in the order of their numbers.
+        leave in the order of their numbers, apart from a few that leave at one instant.
 
     Returns
     -------
@@ -32,16 +35,21 @@ def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
         return pdus
     highest = int(str(pdus["first"].max()))
     modulus = _ACKNOWLEDGED_MODE if highest >= _UNACKNOWLEDGED_MODE else _UNACKNOWLEDGED_MODE
+    # Options without modulus have numbers beyond any.
+    lap = modulus if highest < _ACKNOWLEDGED_MODE else 0
     new = pdus.filter(pl.col("what") == "pdu")
     begin, latest, numbers = -int((new if len(new) else pdus)["first"][0]), -1, []
     for what, first, last in pdus.select("what", "first", "last").rows():
+        number = begin + first
         if what == "pdu":
-            # Options without modulus have numbers beyond any.
-            begin += modulus if highest < _ACKNOWLEDGED_MODE and begin + first < latest else 0
-            number = begin + first
-            latest = number + last - first
-        else:
-            number = begin + first - (modulus if begin + first > latest else 0)
+            if number < latest - _OUT_OF_ORDER:
+                begin += lap
+                number += lap
+            elif lap and number > latest + lap - _OUT_OF_ORDER:
+                number -= lap
+            latest = max(latest, number + last - first)
+        elif number > latest:
+            number -= modulus
         numbers.append((number, number + last - first))
     return pdus.with_columns(
         pl.Series("first", [number for number, _ in numbers], dtype=pl.Int64),

@@ -33,7 +33,7 @@ def print_tables(
     from umtslab.budget import has_budget
     from umtslab.columns import heading, show
     from umtslab.tables import connections_table, metrics_table
-    from umtslab.terminal import budget_table, transfers_table
+    from umtslab.terminal import budget_table, timeouts_table, transfers_table
 
     heading(scenario.title or scenario.name)
     print(f"{_what_was_run(scenario, runs)}\n")
@@ -45,6 +45,9 @@ def print_tables(
     if has_budget(summaries):
         print()
         show(budget_table(summaries))
+        if (timeouts := timeouts_table(summaries)) is not None:
+            print()
+            show(timeouts)
         if (transfers := transfers_table(summaries)) is not None:
             print()
             show(transfers)

@@ -78,7 +78,7 @@ def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
 
 
 def before_line(waited_s: float, promotion_s: float, has_asked_names: bool) -> str:
-    """What the time budget does not see: it begins with the SYN."""
+    """The time from the first packet of the command to its first connection, over TCP or UDP."""
     promotion = f", of which {promotion_s:.2f} s promotion" if promotion_s else ""
     names = " (DNS)" if has_asked_names else ""
     return f"before the first connection: {waited_s:.2f} s{promotion}{names}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from umtslab.budget import TRANSFERS_TOTAL, MissingBudget, causes, has_budget, seconds
 from umtslab.plot.causes import IN_PROXY, LOOKS, legend, look_of
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
-from umtslab.plot.tables import WHOLE, View, under_study
+from umtslab.plot.tables import WHOLE, NobodyChosen, View, under_study
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ MOST_CONNECTIONS = 10
 
 MOST_UES = 20
 """Of more users, those whose connections take the longest are drawn."""
+
+_PROGRAMS = "budget_connections"
+"""The table with the connections, flows of datagrams and lookups of real programs."""
 
 _ROW_IN = 0.24
 
@@ -46,18 +49,21 @@ def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Bars from the first cause at the left to the last, by precedence; of an emulation the first alone.
+        Bars from the first cause at the left to the last, in the order of the causes. Of an emulation: the
+        programs' TCP connections, flows of datagrams and lookups of names.
 
     Raises
     ------
     umtslab.budget.MissingBudget
         If the run has no time budget.
     """
-    if not has_budget(run.metrics) or run.connection_count() == 0:
+    if not has_budget(run.metrics):
         raise MissingBudget(
             "the run has no time budget: run it again with --budget (a scenario's measure.budget)"
         )
-    connections = run.connections()
+    connections = _connections(run)
+    if not connections.height:
+        raise MissingBudget("the time budget of the run is empty: no connection was opened")
     groups = _groups(run, connections, view)
     rows = sum(len(bars) for _, bars in groups) + len(groups)
     with printable(look):
@@ -81,30 +87,58 @@ _Bar = tuple[str, dict[str, float]]
 
 def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, list[_Bar]]]:
     """The bars of each panel, below each other."""
-    import polars as pl
-
     count = connections.height
-    if not has_budget(dict.fromkeys(connections.columns)):
-        # Of an emulation: what programs wait for is known of all their connections together.
-        mean = {cause: (run.metrics[seconds(cause)] or 0.0) / count for cause in causes()}
-        return [("mean", [*_transfers(run), (f"all {count}", mean)])]
     longest = connections.sort("budget_total_s", descending=True, maintain_order=True)
     groups = [("mean", [*_transfers(run), *_of_legs(connections)])]
     if count > 1:
-        shown, title = longest.head(MOST_CONNECTIONS), "slowest" if count > MOST_CONNECTIONS else "each"
+        shown = longest.head(MOST_CONNECTIONS)
+        title = f"slowest {MOST_CONNECTIONS}\nof {count}" if count > MOST_CONNECTIONS else "each"
         if view.chooses:
-            shown, title = (
-                longest.filter(pl.col("connection").is_in(sorted(under_study(run, view)[0]))),
-                "chosen",
-            )
+            shown, title = longest.filter(_is_chosen(run, longest, view)), "chosen"
         named = [(_name(row), _mean(shown[[at]])) for at, row in enumerate(shown.to_dicts())]
         groups.append((title, named))
     users = connections.partition_by("ue", maintain_order=True)
     if len(users) > 1:
         users.sort(key=lambda rows: -float(str(rows["budget_total_s"].mean())))
         chosen = sorted(users[:MOST_UES], key=lambda rows: int(rows["ue"][0]))
-        groups.append(("mean of", [(f"UE {rows['ue'][0]}: {rows.height}", _mean(rows)) for rows in chosen]))
+        title = f"mean, slowest\n{MOST_UES} of {len(users)} UEs" if len(users) > MOST_UES else "mean"
+        bars = [(f"UE {rows['ue'][0]}, {_count(rows.height)}", _mean(rows)) for rows in chosen]
+        groups.append((title, bars))
     return groups
+
+
+def _connections(run: Run) -> pl.DataFrame:
+    """The connections of a run with their budgets; of an emulation those of programs."""
+    import polars as pl
+
+    if _PROGRAMS not in run.series_kinds():
+        return run.connections()
+    rows = run.series(_PROGRAMS)
+    parts = [seconds(cause) for cause in causes() if seconds(cause) in rows.columns]
+    return rows.with_columns(pl.sum_horizontal(parts).alias("budget_total_s"))
+
+
+def _is_chosen(run: Run, rows: pl.DataFrame, view: View) -> pl.Series:
+    """Whether each connection is one that the view chooses.
+
+    Raises
+    ------
+    NobodyChosen
+        If the run does not have one of them.
+    """
+    if _PROGRAMS not in run.series_kinds():
+        return rows["connection"].is_in(sorted(under_study(run, view)[0]))
+    for what, wanted in (("connection", view.connections), ("ue", view.ues)):
+        known = set(rows[what])
+        if missing := sorted(set(wanted) - known):
+            names = ", ".join(str(number) for number in sorted(known))
+            raise NobodyChosen(f"the budget has no {what} {missing[0]}: there are {names}")
+    return rows["connection"].is_in(view.connections) | rows["ue"].is_in(view.ues)
+
+
+def _count(connections: int) -> str:
+    """How many connections a bar is the mean of."""
+    return "1 connection" if connections == 1 else f"{connections} connections"
 
 
 def _transfers(run: Run) -> list[_Bar]:
@@ -128,7 +162,7 @@ def _of_legs(connections: pl.DataFrame) -> list[_Bar]:
     """The mean of all connections, or of those of each side of a proxy and of those that it lets pass."""
     # Runs that were stored before there were proxies have no such column.
     if "leg" not in connections.columns or set(connections["leg"]) == {_WHOLE}:
-        return [(f"all {connections.height}", _mean(connections))]
+        return [(_count(connections.height), _mean(connections))]
     parts = connections.partition_by("leg", maintain_order=True, as_dict=True)
     return [
         (f"{'passed' if leg == _WHOLE else leg}: {rows.height}", _mean(rows))
@@ -139,11 +173,14 @@ def _of_legs(connections: pl.DataFrame) -> list[_Bar]:
 def _name(row: dict[str, object]) -> str:
     """What a connection is called."""
     leg = row.get("leg", _WHOLE)
-    return f"connection {row['connection']}" + (f", {leg}" if leg != _WHOLE else "")
+    protocol = str(row.get("protocol", "tcp")).upper()
+    what = {"TCP": "connection", "DNS": "name lookup"}.get(protocol, f"{protocol} flow")
+    return f"{what} {row['connection']}" + (f", {leg}" if leg != _WHOLE else "")
 
 
 def _mean(rows: pl.DataFrame) -> dict[str, float]:
-    return {cause: float(str(rows[seconds(cause)].mean() or 0.0)) for cause in causes()}
+    known = [cause for cause in causes() if seconds(cause) in rows.columns]
+    return {cause: float(str(rows[seconds(cause)].mean() or 0.0)) for cause in known}
 
 
 def _seen(groups: list[tuple[str, list[_Bar]]]) -> list[str]:

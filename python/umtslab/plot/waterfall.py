@@ -58,7 +58,8 @@ def figure(
     Parameters
     ----------
     waterfall : polars.DataFrame
-        ``time_s``, ``end_s``, ``layer``, ``direction``, ``what``, ``first``, ``last``, ``lost_at``.
+        ``time_s``, ``end_s``, ``layer``, ``direction``, ``what``, ``first``, ``last``, ``lost_at``. ``end_s``
+        is null for a segment that was on its way when the recording ended.
     intervals : polars.DataFrame
         ``start_s``, ``end_s``, ``cause`` of the connection, or of the transfer that is split.
     title : str
@@ -88,7 +89,7 @@ def figure(
     causes = intervals.select(pl.col("start_s").alias("time_s"), "end_s", pl.col("cause").alias("what"))
     begin = from_s if from_s is not None else causes["time_s"].min()
     end = until_s if until_s is not None else causes["end_s"].max()
-    is_shown = (pl.col("end_s") >= begin) & (pl.col("time_s") <= end)
+    is_shown = (pl.col("end_s").fill_null(end) >= begin) & (pl.col("time_s") <= end)
     tcp, buffer, pdus, rrc, causes = (table.filter(is_shown) for table in (tcp, buffer, pdus, rrc, causes))
     is_split = "tcp" not in legs
     parts = [2.6, 0.9, 2.6] if is_split else [3.0]
@@ -135,12 +136,15 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
         ("sent again", "retransmission", _AGAIN),
     ):
         rows = ours.filter((pl.col("what") == what) & (pl.col("lost_at") == ""))
-        _lines(axes, rows, pl.col("first") / 1e3, pl.col("last") / 1e3, colour, name)
+        arrived, on_way = rows.filter(pl.col("end_s").is_not_null()), rows.filter(pl.col("end_s").is_null())
+        _lines(axes, arrived, pl.col("first") / 1e3, pl.col("last") / 1e3, colour, name)
+        _marks(axes, on_way["time_s"], on_way["last"] / 1e3, ">", colour, "on its way at the end")
     _lost(axes, ours, "time_s", pl.col("last") / 1e3, "segment ")
     acks = tcp.filter(
         (pl.col("direction") != direction) & (pl.col("what") == "ack") & (pl.col("lost_at") == "")
     )
-    acks = acks.sort("end_s")
+    # An acknowledgment that was overtaken, or is still on its way, moves nothing back.
+    acks = acks.drop_nulls("end_s").sort("end_s").with_columns(pl.col("first").cum_max())
     if len(acks):
         axes.plot(
             acks["end_s"].to_numpy(),
@@ -150,10 +154,15 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
             linewidth=0.9,
             label="acknowledged",
         )
-    expiries = ours.filter(pl.col("what") == "rto")["time_s"]
-    for number, time in enumerate(expiries):
-        label = "_" if number else "retransmission timeout"
-        axes.axvline(time, color="#CC79A7", linestyle=(0, (4, 2)), linewidth=1.0, label=label)
+    expiries = tcp.filter(pl.col("what") == "rto").select("time_s", pl.col("direction") == direction)
+    for whose, colour, dashes in (
+        ("sender", "#CC79A7", (0, (4, 2))),
+        ("receiver", "#777777", (0, (1, 1.5))),
+    ):
+        times = expiries.filter(pl.col("direction") == (whose == "sender"))["time_s"]
+        for number, time in enumerate(times):
+            label = "_" if number else f"retransmission timeout of the {whose}"
+            axes.axvline(time, color=colour, linestyle=dashes, linewidth=1.0, label=label)
 
 
 def _buffer(axes: Axes, buffer: pl.DataFrame) -> None:

@@ -1,5 +1,5 @@
-//! What the command waits for before its first TCP connection: it asks for a name, and the radio is brought up for that.
-//! The time budget begins with the SYN, so that none of it is in there.
+//! The time from the first packet of the command to its first connection, over TCP or UDP (QUIC): a name is looked up, and
+//! RRC brings the UE to a state that carries data. The time budget has that time by cause.
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{Direction, UeId};
@@ -22,7 +22,7 @@ const SYN: u8 = 2;
 /// Time before a first connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BeforeConnection {
-    /// From the first packet of the command's UE to the SYN.
+    /// From the first packet of the command's UE to the SYN, or to the first datagram that looks up no name.
     pub waited: Duration,
     /// Part of it in which RRC brought the UE up.
     pub promotion: Duration,
@@ -30,7 +30,7 @@ pub struct BeforeConnection {
     pub has_asked_names: bool,
 }
 
-/// Watches the command's UE until its first SYN.
+/// Watches the command's UE until its first connection.
 #[derive(Debug)]
 pub struct FirstConnection {
     cargo: Cargo,
@@ -60,14 +60,13 @@ impl FirstConnection {
             let message = transport::read(octets).map(|found| found.message);
             matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
         };
-        if self.cargo.with(packet.id, is_syn) == Some(true) {
+        let to = self.cargo.with(packet.id, |octets| Some(datagram::read(octets)?.to.1)).flatten();
+        self.has_asked_names |= to == Some(DNS);
+        if self.cargo.with(packet.id, is_syn) == Some(true) || to.is_some_and(|port| port != DNS) {
             self.is_up(now);
             let (promotion, has_asked_names) = (self.promotion, self.has_asked_names);
             self.found = Some(BeforeConnection { waited: now - began, promotion, has_asked_names });
-            return;
         }
-        let to = self.cargo.with(packet.id, |octets| Some(datagram::read(octets)?.to.1));
-        self.has_asked_names |= to == Some(Some(DNS));
     }
 
     fn is_up(&mut self, now: Time) {

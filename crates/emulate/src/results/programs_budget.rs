@@ -1,11 +1,12 @@
-//! The time budget of the programs' TCP connections, read from their packets. What only the kernel knows (windows, what is
-//! written, timers) is not guessed: that time is `not_visible`.
+//! The time budget of the programs' TCP connections and flows of datagrams, read from their packets. What only the kernel
+//! knows (windows, what is written, timers) is not guessed: that time is `not_visible`. The budget of a connection begins
+//! with the question for its name, if a lookup precedes the connection.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use umts_kernel::TraceSink;
-use umts_record::budget::{Budget, BudgetConfig, Whose};
+use umts_record::budget::{Budget, BudgetConfig, Kind, Whose};
 use umts_record::metrics::RunMetrics;
 use umts_record::series::{Column, Table, Values};
 use umts_stack::detail::Detail;
@@ -13,9 +14,10 @@ use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, Ue
 use umts_stack::network::NetworkConfig;
 use umts_stack::packet::{Content, Flags, Foreign, Packet, Segment};
 use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
-use umts_units::Time;
+use umts_units::{Duration, Time};
 
 use crate::packets::cargo::Cargo;
+use crate::packets::datagram;
 use crate::packets::transport::{Message, Transport, point_of, read};
 
 /// Connections and segments that are followed at once; of more, the first are forgotten.
@@ -24,6 +26,12 @@ const MOST_SEGMENTS: usize = 65_536;
 
 /// Pieces of a direction that have come out of order; of more, the last is forgotten.
 const MOST_BEYOND: usize = 4096;
+
+/// Port of name servers.
+const DNS: u16 = 53;
+
+/// A connection that begins later than this after the last packet of a lookup has a budget of its own.
+const LOOKUP_LASTS: Duration = Duration::from_secs(5);
 
 /// Payload of a full segment, for want of better: it decides nothing where windows are not known.
 const MSS: u32 = 1460;
@@ -89,23 +97,54 @@ impl Way {
     }
 }
 
-/// Divides the time of connections that are seen from their SYN on.
+/// A flow of datagrams, or a lookup of names.
+#[derive(Debug, Clone, Copy)]
+struct Flow {
+    id: ConnectionId,
+    /// Octets sent so far, or questions and answers, by the end that sends.
+    sent: [u64; 2],
+    last: Time,
+}
+
+/// What the table of connections has of one beside its budget.
+#[derive(Debug, Clone, Copy)]
+struct About {
+    server_port: u16,
+    ue_port: u16,
+    packets: u32,
+}
+
+/// Divides the time of connections that are seen from their SYN on, and of flows of datagrams.
 #[derive(Debug)]
 pub struct ProgramsBudget {
     cargo: Cargo,
     budget: Budget,
     known: BTreeMap<Key, Known>,
-    /// Ports at the server and at the UE, by the number of the connection.
-    ports: Vec<(u16, u16)>,
+    flows: BTreeMap<Key, Flow>,
+    /// Lookups for which no connection has begun.
+    lookups: BTreeMap<UeId, Flow>,
+    /// By the number of the connection.
+    about: Vec<About>,
     /// Segments under way.
     segments: BTreeMap<PacketId, (Key, Segment)>,
+    /// Datagrams under way.
+    datagrams: BTreeMap<PacketId, Segment>,
 }
 
 impl ProgramsBudget {
     /// Of the packets in `cargo`.
     pub fn new(cargo: Cargo, config: BudgetConfig, network: &NetworkConfig) -> Self {
         let budget = Budget::new(BudgetConfig { whose: Whose::Programs, ..config }, network);
-        ProgramsBudget { cargo, budget, known: BTreeMap::new(), ports: Vec::new(), segments: BTreeMap::new() }
+        ProgramsBudget {
+            cargo,
+            budget,
+            known: BTreeMap::new(),
+            flows: BTreeMap::new(),
+            lookups: BTreeMap::new(),
+            about: Vec::new(),
+            segments: BTreeMap::new(),
+            datagrams: BTreeMap::new(),
+        }
     }
 
     /// Adds the metrics, and returns the tables: intervals, and a row per connection.
@@ -113,11 +152,14 @@ impl ProgramsBudget {
         let mut tables = self.budget.finish(end, results);
         for table in &mut tables {
             if let (Some(Values::Id(ids)), "budget_connections") = (table.column("connection"), table.name) {
-                let ports = |choose: fn(&(u16, u16)) -> u16| {
-                    let of = |id: &u32| self.ports.get(*id as usize).map_or(0, choose);
-                    Values::Id(ids.iter().map(|id| u32::from(of(id))).collect())
+                let of = |choose: fn(&About) -> u32| {
+                    Values::Id(ids.iter().map(|id| self.about.get(*id as usize).map_or(0, choose)).collect())
                 };
-                let columns = [("server_port", ports(|ports| ports.0)), ("ue_port", ports(|ports| ports.1))];
+                let columns = [
+                    ("server_port", of(|about| about.server_port.into())),
+                    ("ue_port", of(|about| about.ue_port.into())),
+                    ("packets", of(|about| about.packets)),
+                ];
                 table.columns.extend(columns.map(|(name, values)| Column { name, unit: "", values }));
             }
         }
@@ -165,9 +207,97 @@ impl ProgramsBudget {
             self.segments.pop_first();
         }
         self.segments.insert(id, (key, segment));
+        self.about[segment.connection.0 as usize].packets += 1;
         let cause = if length == 0 { SendCause::Ack } else { SendCause::New };
         self.tell(now, TraceEvent::SegmentSent { packet: id, segment, cause });
         Some(())
+    }
+
+    /// A datagram leaves its host.
+    fn datagram_sent(&mut self, now: Time, packet: &Packet) -> Option<()> {
+        let found = self.cargo.with(packet.id, datagram::read)??;
+        let direction = packet.direction();
+        let ends =
+            if direction == Direction::Downlink { [found.from, found.to] } else { [found.to, found.from] };
+        let is_lookup = ends[0].1 == DNS;
+        let flow = match is_lookup {
+            true => self.lookup(now, packet.ue, direction, ends)?,
+            false => self.flow(now, packet, ends),
+        };
+        let end = End::sending(direction);
+        let payload = if is_lookup { 1 } else { u32::from(found.payload) };
+        let sent = &mut flow.sent[end as usize];
+        let segment = Segment {
+            flags: Flags::default(),
+            seq: 1 + *sent,
+            payload,
+            leg: packet.leg(),
+            header: (packet.size().0 as u32).saturating_sub(u32::from(found.payload)) as u16,
+            ..Segment::new(flow.id, direction)
+        };
+        *sent += u64::from(payload);
+        flow.last = now;
+        if self.datagrams.len() >= MOST_SEGMENTS {
+            self.datagrams.pop_first();
+        }
+        self.datagrams.insert(packet.id, segment);
+        self.about[segment.connection.0 as usize].packets += 1;
+        self.tell(now, TraceEvent::SegmentSent { packet: packet.id, segment, cause: SendCause::New });
+        Some(())
+    }
+
+    /// The lookup that a question or an answer is part of; none for an answer that comes after it is over.
+    fn lookup(&mut self, now: Time, ue: UeId, direction: Direction, ends: Ends) -> Option<&mut Flow> {
+        if !self.lookups.contains_key(&ue) {
+            if direction == Direction::Downlink {
+                return None;
+            }
+            let id = self.next_id(ends);
+            self.budget.open_datagrams(now, id, ue, Kind::Lookup);
+            self.lookups.insert(ue, Flow { id, sent: [0; 2], last: now });
+        }
+        self.lookups.get_mut(&ue)
+    }
+
+    fn flow(&mut self, now: Time, packet: &Packet, ends: Ends) -> &mut Flow {
+        let key = (packet.leg(), ends);
+        if !self.flows.contains_key(&key) {
+            if self.flows.len() >= MOST_CONNECTIONS
+                && let Some((_, flow)) = self.flows.pop_first()
+            {
+                self.tell(now, TraceEvent::ConnectionClosed { connection: flow.id });
+            }
+            let id = match self.adopted(now, packet.ue, ends, Kind::Datagrams) {
+                Some(id) => id,
+                None => {
+                    let id = self.next_id(ends);
+                    self.budget.open_datagrams(now, id, packet.ue, Kind::Datagrams);
+                    id
+                }
+            };
+            self.flows.insert(key, Flow { id, sent: [0; 2], last: now });
+        }
+        self.flows.get_mut(&key).expect("it was put there if it was missing")
+    }
+
+    /// The number of the lookup that the UE made for a connection that begins now. The lookup becomes that connection.
+    fn adopted(&mut self, now: Time, ue: UeId, ends: Ends, kind: Kind) -> Option<ConnectionId> {
+        let lookup = self.lookups.remove(&ue)?;
+        if lookup.last + LOOKUP_LASTS < now {
+            self.tell(now, TraceEvent::ConnectionClosed { connection: lookup.id });
+            return None;
+        }
+        self.datagrams.retain(|_, segment| segment.connection != lookup.id);
+        let about = &mut self.about[lookup.id.0 as usize];
+        (about.server_port, about.ue_port) = (ends[0].1, ends[1].1);
+        self.budget.adopt(now, lookup.id, kind);
+        Some(lookup.id)
+    }
+
+    fn next_id(&mut self, ends: Ends) -> ConnectionId {
+        let id = ConnectionId(self.about.len() as u32);
+        self.about.push(About { server_port: ends[0].1, ue_port: ends[1].1, packets: 0 });
+        id
     }
 
     /// A SYN leaves: a new connection, unless the SYN was sent before. The first of a transfer opens both its connections, as
@@ -184,10 +314,17 @@ impl ProgramsBudget {
         {
             self.forget(now, first);
         }
-        let transfer = ConnectionId(self.ports.len() as u32);
+        if leg == TcpLeg::Whole
+            && let Some(id) = self.adopted(now, ue, ends, Kind::Tcp)
+        {
+            let mut ways = [Way::default(), Way::default()];
+            ways[end as usize].initial = Some(seq);
+            self.known.insert((leg, ends), Known { id, ways });
+            return;
+        }
+        let transfer = ConnectionId(self.about.len() as u32);
         for &of in legs {
-            let connection = ConnectionId(self.ports.len() as u32);
-            self.ports.push((ends[0].1, ends[1].1));
+            let connection = self.next_id(ends);
             let mut ways = [Way::default(), Way::default()];
             ways[end as usize].initial = (of == leg).then_some(seq);
             self.known.insert((of, ends), Known { id: connection, ways });
@@ -216,6 +353,11 @@ impl ProgramsBudget {
 
     /// A packet has reached its host.
     fn received(&mut self, now: Time, packet: PacketId) {
+        if let Some(segment) = self.datagrams.remove(&packet) {
+            let delivered = u64::from(segment.payload);
+            self.tell(now, TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false });
+            return;
+        }
         let Some((ends, segment)) = self.segments.remove(&packet) else { return };
         let Some(known) = self.known.get_mut(&ends).filter(|known| known.id == segment.connection) else {
             return;
@@ -249,8 +391,9 @@ impl ProgramsBudget {
 
     /// The packet as a segment of its connection, if it is one of a program's; any other as octets of unknown meaning.
     fn described(&self, packet: &Packet) -> Packet {
-        let content = match self.segments.get(&packet.id) {
-            Some((_, segment)) => Content::Segment(*segment),
+        let segment = self.segments.get(&packet.id).map(|(_, segment)| segment);
+        let content = match segment.or_else(|| self.datagrams.get(&packet.id)) {
+            Some(segment) => Content::Segment(*segment),
             None => Content::Foreign(Foreign {
                 direction: packet.direction(),
                 leg: packet.leg(),
@@ -269,8 +412,8 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
             TraceEvent::PacketSeen { at, packet } => {
                 let is_program = matches!(packet.content, Content::Foreign(_));
                 let leaves = *at == point_of(packet.leg(), End::sending(packet.direction()));
-                if is_program && leaves {
-                    self.sent(now, *packet);
+                if is_program && leaves && self.sent(now, *packet).is_none() {
+                    self.datagram_sent(now, packet);
                 }
                 let described = self.described(packet);
                 self.tell(now, TraceEvent::PacketSeen { at: *at, packet: described });
@@ -281,12 +424,19 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
             TraceEvent::PacketDropped { place, packet } => {
                 let described = self.described(packet);
                 self.segments.remove(&packet.id);
+                self.datagrams.remove(&packet.id);
                 self.tell(now, TraceEvent::PacketDropped { place: *place, packet: described });
             }
             TraceEvent::SduDelivered { .. }
             | TraceEvent::SduDiscarded { .. }
             | TraceEvent::RlcReset { .. }
             | TraceEvent::RlcInitialState { .. }
+            | TraceEvent::CellUpdateStarted { .. }
+            | TraceEvent::CellUpdateEnded { .. }
+            | TraceEvent::DchRefused { .. }
+            | TraceEvent::DchQueued { .. }
+            | TraceEvent::DchGranted { .. }
+            | TraceEvent::DchWithdrawn { .. }
             | TraceEvent::RrcSwitch { .. }
             | TraceEvent::RrcState { .. } => self.budget.record(now, event),
             // Of simulated connections, whose numbers are others.

@@ -1,5 +1,5 @@
-//! One direction of a UE's bearer as it is seen from outside: the SDUs in it, which of their PDUs have left, which were
-//! lost on the air and have not come since, and until when the radio is known to be busy.
+//! One direction of a UE's bearer as seen from outside: its SDUs, which of their PDUs have left, which were lost and have
+//! not arrived since, and until when the radio is known to be busy.
 
 use std::collections::VecDeque;
 
@@ -8,18 +8,33 @@ use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, RlcConfig, Sn, Status};
 use umts_units::{Duration, Time};
 
+use super::loss::Loss;
+use super::missing::{Hole, MissingPdus, Place};
+
+/// A packet that cannot arrive any more, its connection, and why.
+pub(super) type Dead = (PacketId, Option<ConnectionId>, Loss);
+
 /// Why a packet is still in a bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
     /// All of it, or some data of its connection, is on the air.
     OnAir,
-    /// It is served, or nobody else is served before it.
+    /// The rest of a TTI of a common channel, which a DCH would not need for the same data.
+    OnSlowChannel,
+    /// It is served, or no other packet is served before it.
     Served,
-    /// Others are served.
+    /// Other users or connections are served.
     Queued,
-    /// PDUs are repaired, the first of which is this one; or the sender may send nothing new.
-    Recovering(Option<u16>),
+    /// A lost PDU is repaired; this one is the first.
+    Recovering(u16, Place),
+    /// The report that would name the first lost PDU is prohibited.
+    Prohibited(u16),
+    /// RLC's transmission window is full.
+    WindowFull,
 }
+
+/// The format of the DCH that a UE on common channels would have: blocks of a TTI, and its length.
+pub(super) type DchFormat = (u32, Duration);
 
 /// An SDU that has entered and not left.
 #[derive(Debug)]
@@ -28,14 +43,17 @@ struct Queued {
     connection: Option<ConnectionId>,
     /// Its first and last PDU, once the last has left RLC.
     pdus: Option<(u64, u64)>,
+    /// A PDU of it was lost for good; the rest is still to be sent.
+    is_dead: bool,
 }
 
 /// How a bearer works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// PDUs are repaired; delivery is in sequence or not; so many may be unacknowledged.
-    Acknowledged { in_sequence: bool, window: u64 },
-    /// What is lost stays lost.
+    /// PDUs are repaired; delivery is in sequence or not; at most `window` PDUs may be unacknowledged. After a report the
+    /// receiver sends none for the duration of `prohibit`.
+    Acknowledged { in_sequence: bool, window: u64, prohibit: Duration },
+    /// Lost PDUs stay lost.
     Unacknowledged,
 }
 
@@ -43,22 +61,26 @@ enum Mode {
 pub(super) struct Bearer {
     mode: Mode,
     sdus: VecDeque<Queued>,
-    /// The number of the next new PDU, counted without wrapping; and that of the next to go on the air, where blocks
-    /// wait at the Node B.
+    /// The number of the next new PDU, counted without wrapping; and of the next that goes on the air, where blocks wait at
+    /// the Node B.
     next: u64,
     next_on_air: u64,
-    /// Blocks that wait there.
+    /// The last PDU that ended an SDU: the SDU behind it begins there or in the next PDU.
+    last_ended: Option<u64>,
+    /// Blocks that wait at the Node B.
     at_nodeb: u32,
-    /// PDUs lost on the air and not received since, in order.
-    missing: Vec<u64>,
-    /// All before are acknowledged.
+    missing: MissingPdus,
+    /// All PDUs below are acknowledged.
     acknowledged: u64,
     is_resetting: bool,
-    /// The last set that left, and the last that was void because the numbers begin anew.
+    /// Serial of the block set that left RLC last.
     last_serial: u64,
+    /// Block sets up to this serial left before a re-establishment and are ignored on arrival.
     void_serial: u64,
-    /// Whose data the channel carries for the first time, and until when: PDUs that are sent again do not count.
+    /// Connection whose data the channel carries for the first time, and until when: repeated PDUs do not count.
     fresh: (Option<ConnectionId>, Time),
+    /// Until when a DCH would have carried the same data.
+    fresh_on_dch: Time,
     /// Blocks of this bearer, and of others on its channel, are on the air until then.
     served_until: Time,
     others_until: Time,
@@ -67,9 +89,11 @@ pub(super) struct Bearer {
 impl Bearer {
     pub fn new(config: &RlcConfig) -> Self {
         let mode = match config {
-            RlcConfig::Am(am) => {
-                Mode::Acknowledged { in_sequence: am.in_sequence, window: u64::from(am.window) }
-            }
+            RlcConfig::Am(am) => Mode::Acknowledged {
+                in_sequence: am.in_sequence,
+                window: u64::from(am.window),
+                prohibit: am.timer_status_prohibit.unwrap_or(Duration::ZERO),
+            },
             RlcConfig::Um(_) | RlcConfig::Tm(_) => Mode::Unacknowledged,
         };
         Bearer {
@@ -77,13 +101,15 @@ impl Bearer {
             sdus: VecDeque::new(),
             next: 0,
             next_on_air: 0,
+            last_ended: None,
             at_nodeb: 0,
-            missing: Vec::new(),
+            missing: MissingPdus::default(),
             acknowledged: 0,
             is_resetting: false,
             last_serial: 0,
             void_serial: 0,
             fresh: (None, Time::ZERO),
+            fresh_on_dch: Time::ZERO,
             served_until: Time::ZERO,
             others_until: Time::ZERO,
         }
@@ -93,19 +119,28 @@ impl Bearer {
         self.sdus.is_empty()
     }
 
-    pub fn enter(&mut self, packet: PacketId, connection: Option<ConnectionId>) {
-        self.sdus.push_back(Queued { packet, connection, pdus: None });
+    pub fn is_resetting(&self) -> bool {
+        self.is_resetting
     }
 
-    /// A packet is in it no more; whose it was.
+    pub fn enter(&mut self, packet: PacketId, connection: Option<ConnectionId>) {
+        self.sdus.push_back(Queued { packet, connection, pdus: None, is_dead: false });
+    }
+
+    /// Removes a packet that was delivered or discarded. Returns the connection of the packet.
     pub fn remove(&mut self, packet: PacketId) -> Option<ConnectionId> {
         let at = self.sdus.iter().position(|queued| queued.packet == packet)?;
         let removed = self.sdus.remove(at)?;
-        if self.mode == Mode::Unacknowledged {
-            let oldest = self.sdus.front().and_then(|first| first.pdus).map_or(self.next, |(first, _)| first);
-            self.missing.retain(|sn| *sn >= oldest);
-        }
+        self.forget_losses();
         removed.connection
+    }
+
+    /// Without repair a lost PDU matters only to the SDUs that are still here.
+    fn forget_losses(&mut self) {
+        if self.mode == Mode::Unacknowledged {
+            let first = self.sdus.front().and_then(|first| first.pdus).map(|(first, _)| first);
+            self.missing.forget_below(first.or(self.last_ended).unwrap_or(0));
+        }
     }
 
     /// Why `packet` is here at `now`, and until when that is so if nothing happens.
@@ -117,7 +152,10 @@ impl Bearer {
         let is_on_air = queued.pdus.is_some_and(|(_, last)| last < self.next_on_air);
         let (fresh, fresh_until) = self.fresh;
         if now < fresh_until && fresh == queued.connection {
-            return (Held::OnAir, fresh_until);
+            return match now < self.fresh_on_dch {
+                true => (Held::OnAir, fresh_until.min(self.fresh_on_dch)),
+                false => (Held::OnSlowChannel, fresh_until),
+            };
         }
         if !is_on_air && now < fresh_until {
             return (Held::Queued, fresh_until);
@@ -127,8 +165,8 @@ impl Bearer {
             return (Held::Queued, self.others_until);
         }
         let until = self.next_change(now);
-        if let Some(repair) = self.repair(queued, now) {
-            return (repair, until);
+        if let Some((repair, to)) = self.repair(queued, now) {
+            return (repair, until.min(to));
         }
         let is_behind = |ahead: &Queued| {
             ahead.connection != queued.connection
@@ -140,28 +178,32 @@ impl Bearer {
         (if is_on_air { Held::OnAir } else { Held::Served }, until)
     }
 
-    /// The next instant at which the air changes hands, as far as it is known.
+    /// The next instant at which the air carries something else, as far as it is known.
     fn next_change(&self, now: Time) -> Time {
         let known = [self.served_until, self.others_until];
         known.into_iter().filter(|at| *at > now).min().unwrap_or(Time::NEVER)
     }
 
-    /// The repair that `queued` has to wait for, or what keeps new PDUs from leaving.
-    fn repair(&self, queued: &Queued, now: Time) -> Option<Held> {
-        let Mode::Acknowledged { in_sequence, window } = self.mode else { return None };
-        if let Some(sn) = self.hole_before(queued, in_sequence) {
-            return Some(Held::Recovering(Some(Sn::of(sn).value())));
+    /// The repair that `queued` has to wait for, or what keeps new PDUs from leaving, and until when that is so.
+    fn repair(&self, queued: &Queued, now: Time) -> Option<(Held, Time)> {
+        let Mode::Acknowledged { in_sequence, window, .. } = self.mode else { return None };
+        if let Some(Hole { sn, place, prohibited_until }) = self.hole_before(queued, in_sequence, now) {
+            let sn = Sn::of(sn).value();
+            return Some(match prohibited_until.filter(|_| now >= self.served_until) {
+                Some(until) => (Held::Prohibited(sn), until),
+                None => (Held::Recovering(sn, place), prohibited_until.unwrap_or(Time::NEVER)),
+            });
         }
         let is_full = queued.pdus.is_none() && self.next - self.acknowledged >= window;
-        (self.is_resetting || (is_full && now >= self.served_until)).then_some(Held::Recovering(None))
+        (is_full && now >= self.served_until).then_some((Held::WindowFull, Time::NEVER))
     }
 
     /// The first lost PDU that `queued` has to wait for: in sequence, any before its last; else one of its own.
-    fn hole_before(&self, queued: &Queued, in_sequence: bool) -> Option<u64> {
+    fn hole_before(&self, queued: &Queued, in_sequence: bool, now: Time) -> Option<Hole> {
         match queued.pdus {
-            None => self.missing.first().copied(),
-            Some((_, last)) if in_sequence => self.missing.first().copied().filter(|sn| *sn <= last),
-            Some((first, last)) => self.missing.iter().copied().find(|sn| (first..=last).contains(sn)),
+            None => self.missing.hole(0, u64::MAX, now),
+            Some((_, last)) if in_sequence => self.missing.hole(0, last, now),
+            Some((first, last)) => self.missing.hole(first, last, now),
         }
     }
 
@@ -179,6 +221,7 @@ impl Bearer {
                 let last = end.sn.count_from(first);
                 let begins = last - Sn::of(last).steps_from(end.first).min(last);
                 let id = end.sdu.packet.id;
+                self.last_ended = Some(last);
                 if let Some(queued) =
                     self.sdus.iter_mut().find(|queued| queued.packet == id && queued.pdus.is_none())
                 {
@@ -187,6 +230,8 @@ impl Bearer {
             }
             self.next = first + u64::from(run.count);
         }
+        // The rest of a packet that cannot arrive any more has left.
+        self.sdus.retain(|queued| !queued.is_dead || queued.pdus.is_none());
         if waits {
             self.at_nodeb += set.blocks;
         } else {
@@ -209,8 +254,9 @@ impl Bearer {
         self.sdus.iter().find(|queued| queued.pdus.is_none())?.connection
     }
 
-    /// The channel carries a set of this bearer for one TTI. New PDUs have their share of it.
-    pub fn served(&mut self, now: Time, tti: Duration, set: &BlockSet) {
+    /// The channel carries a set of this bearer for one TTI. New PDUs have their share of it. `dch` is the format of the DCH
+    /// that the UE asked for and was refused.
+    pub fn served(&mut self, now: Time, tti: Duration, set: &BlockSet, dch: Option<DchFormat>) {
         let fresh: u32 = set
             .pdus
             .iter()
@@ -218,8 +264,13 @@ impl Bearer {
             .filter(|run| !run.retransmission)
             .map(|run| u32::from(run.count))
             .sum();
-        let share = tti.as_nanos() * u64::from(fresh) / u64::from(set.blocks.max(1));
-        self.fresh.1 = now + Duration::from_nanos(share);
+        let of_blocks =
+            |tti: Duration, blocks: u32| tti.as_nanos() * u64::from(fresh) / u64::from(blocks.max(1));
+        self.fresh.1 = now + Duration::from_nanos(of_blocks(tti, set.blocks));
+        self.fresh_on_dch = match dch {
+            Some((blocks, tti)) => self.fresh.1.min(now + Duration::from_nanos(of_blocks(tti, blocks))),
+            None => self.fresh.1,
+        };
         self.served_until = now + tti;
     }
 
@@ -228,45 +279,57 @@ impl Bearer {
         self.others_until = now + tti;
     }
 
-    /// A set has come, without the blocks that are lost. The packets that cannot come any more go into `dead`.
-    pub fn arrive(&mut self, set: &BlockSet, lost: Lost, dead: &mut Vec<(PacketId, Option<ConnectionId>)>) {
-        if set.serial <= self.void_serial || (lost.0 == 0 && self.missing.is_empty()) {
+    /// A set has come, without the blocks that were lost at `place`. Packets that cannot arrive any more go into `dead`.
+    pub fn arrive(&mut self, set: &BlockSet, lost: Lost, place: Place, dead: &mut Vec<Dead>) {
+        if set.serial <= self.void_serial {
             return;
         }
         let mut block = 0;
+        let is_whole = lost.0 == 0 && self.missing.is_empty();
         for pdu in &set.pdus {
             if let Some(run) = data(pdu) {
                 let first = self.unwrap(run.first);
+                if is_whole {
+                    self.missing.arrived_below(first + u64::from(run.count));
+                    continue;
+                }
                 for step in 0..u32::from(run.count) {
-                    self.pdu_arrived(
-                        first + u64::from(step),
-                        lost.contains(block + step),
-                        run.retransmission,
-                    );
+                    let lost_at = lost.contains(block + step).then_some(place);
+                    self.missing.settle(first + u64::from(step), lost_at, run.retransmission);
                 }
             }
             block += pdu.blocks();
         }
-        if self.mode == Mode::Unacknowledged {
-            let missing = &self.missing;
-            self.sdus.retain(|queued| {
-                let hit = |(first, last)| missing.iter().any(|sn| (first..=last).contains(sn));
-                let is_dead = queued.pdus.is_some_and(hit);
-                if is_dead {
-                    dead.push((queued.packet, queued.connection));
-                }
-                !is_dead
-            });
+        if self.mode == Mode::Unacknowledged && !self.missing.is_empty() {
+            self.bury(dead);
         }
     }
 
-    fn pdu_arrived(&mut self, sn: u64, is_lost: bool, again: bool) {
-        match self.missing.binary_search(&sn) {
-            Err(place) if is_lost && !again => self.missing.insert(place, sn),
-            Ok(place) if !is_lost => {
-                self.missing.remove(place);
+    /// Puts the SDUs into `dead` of which a PDU is missing that no mode repairs.
+    fn bury(&mut self, dead: &mut Vec<Dead>) {
+        let Bearer { missing, sdus, last_ended, next, .. } = self;
+        // Of the SDU that is not whole on the air: what was sent behind the end of the last.
+        let begun = (last_ended.map_or(0, |last| last + 1), next.saturating_sub(1));
+        let mut is_first_unsent = true;
+        sdus.retain_mut(|queued| {
+            let (first, last) = match queued.pdus {
+                Some(pdus) => pdus,
+                None if std::mem::take(&mut is_first_unsent) => begun,
+                None => return true,
+            };
+            let Some(place) = missing.place_in(first, last) else { return true };
+            if !std::mem::replace(&mut queued.is_dead, true) {
+                dead.push((queued.packet, queued.connection, place.loss()));
             }
-            _ => {}
+            queued.pdus.is_none()
+        });
+        self.forget_losses();
+    }
+
+    /// The receiver sends a report about this direction.
+    pub fn reported(&mut self, now: Time) {
+        if let Mode::Acknowledged { prohibit, .. } = self.mode {
+            self.missing.reported(now + prohibit);
         }
     }
 
@@ -284,25 +347,26 @@ impl Bearer {
     /// The receiver does not wait for these any more.
     pub fn skip(&mut self, first: Sn, count: u64) {
         let below = self.unwrap(first) + count;
-        self.missing.retain(|sn| *sn >= below);
+        self.missing.forget_below(below);
     }
 
     pub fn begin_reset(&mut self) {
         self.is_resetting = true;
     }
 
-    /// Numbers begin anew, and what was on its way is void. The packets of which something had left go into `dead`.
-    pub fn begin_anew(&mut self, dead: &mut Vec<(PacketId, Option<ConnectionId>)>) {
+    /// Numbers begin at zero, and what was on its way is void. The packets that had left completely go into `dead`: the
+    /// sender records a discard for those of which only a part had left.
+    pub fn begin_anew(&mut self, dead: &mut Vec<Dead>) {
         self.is_resetting = false;
         self.void_serial = self.last_serial;
-        (self.next, self.next_on_air, self.acknowledged) = (0, 0, 0);
+        (self.next, self.next_on_air, self.acknowledged, self.last_ended) = (0, 0, 0, None);
         self.missing.clear();
         self.sdus.retain(|queued| {
-            let is_dead = queued.pdus.is_some();
-            if is_dead {
-                dead.push((queued.packet, queued.connection));
+            let has_left = queued.pdus.is_some();
+            if has_left && !queued.is_dead {
+                dead.push((queued.packet, queued.connection, Loss::RlcReset));
             }
-            !is_dead
+            !has_left
         });
     }
 

@@ -2,6 +2,8 @@
 
 use umts_units::Duration;
 
+use super::loss::Loss;
+
 macro_rules! causes {
     ($($(#[$doc:meta])* $cause:ident = $name:literal, $label:literal: $meaning:literal;)*) => {
         /// What a connection waits for. An instant to which several apply is counted under the first of them.
@@ -27,11 +29,6 @@ macro_rules! causes {
             /// What it means, in one sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(Cause::$cause => $meaning),* }
-            }
-
-            /// A silence that a retransmission timeout ended.
-            pub fn is_timeout(self) -> bool {
-                matches!(self, Cause::RtoNeeded | Cause::RtoSpurious)
             }
 
             /// Names of its metrics in transfers that a proxy splits: on the server's leg, on that of the radio.
@@ -67,21 +64,35 @@ macro_rules! causes {
 }
 
 causes! {
-    RtoNeeded = "rto_needed", "needed RTO": "Silence of the sender that a retransmission timeout ended, with every copy of the oldest segment lost.";
-    RtoSpurious = "rto_spurious", "spurious RTO": "Silence of the sender that a retransmission timeout ended, although the oldest segment had arrived or was on its way.";
-    ChannelSwitch = "channel_switch", "channel switch": "The packet waits in RLC's buffer while the user is switched, or has no channel that carries data.";
-    Handover = "handover", "handover": "The packet waits in RLC's buffer while the user, who changes cells, has no turn on a DSCH.";
-    CapacityRequest = "capacity_request", "capacity request": "The packet waits for the capacity of a TDD cell that was asked for: random access, a collision there and its back-off, the answer.";
-    CapacityWait = "capacity_wait", "wait for capacity": "There was no room in the TDD cell: the request waits at the RNC, or the UE backs off before it asks again.";
-    PostponedCodes = "postponed_codes", "postponed, codes": "The packet waits for a TTI of the DSCH of its cell: the user was refused the last one, since no code was left.";
-    PostponedPower = "postponed_power", "postponed, power": "The same, since the cell had not the power.";
-    PostponedCredit = "postponed_credit", "postponed, credit": "The same, since the user had no service credit.";
-    AckChannel = "ack_channel", "acknowledgment channel": "The packet waits for a repair in a TDD cell whose STATUS collided on the common channel, or had no turn on it.";
-    RlcRecovery = "rlc_recovery", "RLC recovery": "The packet waits for a PDU that was lost on the air, for RLC's window to open or for a RESET; or RLC lost it and TCP has not sent it again.";
-    RadioQueue = "radio_queue", "radio queue": "The packet waits in RLC's buffer or at the Node B while others are served; or it found the buffer full and TCP has not sent it again.";
+    RtoNeeded = "rto_needed", "needed RTO": "Every copy of the packet was lost, and the retransmission timer of the end that holds the packet had to expire.";
+    ChannelSwitch = "channel_switch", "channel switch": "The packet waits in RLC's buffer while the UE is switched between channels, or is in a state that carries no data.";
+    DchRefused = "dch_refused", "DCH refused": "The packet waits on the FACH or RACH because the request for a DCH is refused or queued: the time beyond what the same blocks take on the DCH.";
+    Handover = "handover", "handover": "The packet waits in RLC's buffer while its UE changes cells and cannot be served on a DSCH.";
+    CapacityRequest = "capacity_request", "capacity request": "The packet waits for requested capacity of a TDD cell: random access, a collision there and its back-off, the answer.";
+    CapacityWait = "capacity_wait", "wait for capacity": "There was no room in the TDD cell: the request waits at the RNC, or the UE backs off before the next request.";
+    PostponedCodes = "postponed_codes", "postponed, codes": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because no code was left.";
+    PostponedPower = "postponed_power", "postponed, power": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because the cell lacked power.";
+    PostponedCredit = "postponed_credit", "postponed, credit": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because the user had no service credit.";
+    RlcReestablishment = "rlc_reestablishment", "RLC re-establishment": "The packet is in RLC while a cell update re-establishes RLC after an unrecoverable error or a radio link failure.";
+    RlcReset = "rlc_reset", "RLC reset": "The packet waits for the end of an RLC RESET procedure; or the RESET discarded the packet, and TCP has not sent it again.";
+    AckChannel = "ack_channel", "acknowledgment channel": "The packet waits for a repair in a TDD cell whose STATUS collided on the common channel, or had to wait for that channel.";
+    StatusProhibited = "status_prohibited", "prohibited STATUS": "The packet waits for a repair, and Timer_Status_Prohibit holds back the STATUS that would ask for the lost PDU.";
+    NodebDrop = "nodeb_drop", "Node B queue drop": "The packet waits for the repair of a PDU that the full queue of the Node B dropped; or was lost by that drop, and TCP has not sent it again.";
+    RlcRecovery = "rlc_recovery", "RLC recovery": "The packet waits for the repair of a PDU that was lost on the air.";
+    RlcWindow = "rlc_window", "RLC window": "The packet waits in RLC's buffer because the transmission window of RLC is full.";
+    RadioQueue = "radio_queue", "radio queue": "The packet waits in RLC's buffer or at the Node B while other users, or other connections of the user, are served.";
     CoreQueue = "core_queue", "core network queue": "The packet is in the fixed network for longer than an empty one takes.";
-    CoreLoss = "core_loss", "core network loss": "The packet was lost in the fixed network and TCP has not sent it again.";
-    Setup = "setup", "handshake": "TCP's handshake, where nothing above holds it up.";
+    NeedlessRepeats = "needless_repeats", "needless repeats": "The radio or a link carries a copy of data that had arrived, ahead of the packet.";
+    AckLoss = "ack_loss", "lost acknowledgment": "The sender waits for an acknowledgment; the last one was lost, and no other is on its way.";
+    RlcDiscard = "rlc_discard", "RLC discard": "RLC gave the packet up after MaxDAT transmissions or Timer_Discard, and TCP has not sent it again.";
+    RadioLoss = "radio_loss", "radio loss": "The packet was lost on a radio that repairs nothing (unacknowledged or transparent mode), and TCP has not sent it again.";
+    BufferFull = "buffer_full", "full RLC buffer": "RLC's buffer had no room for the packet, and TCP has not sent it again.";
+    CoreDrop = "core_drop", "core queue drop": "The queue of a link of the fixed network dropped the packet, and TCP has not sent it again.";
+    CoreOutage = "core_outage", "core link outage": "The packet was lost in an outage of a link of the fixed network, and TCP has not sent it again.";
+    CoreLoss = "core_loss", "core network loss": "The packet was lost at random or by script in the fixed network, and TCP has not sent it again.";
+    Names = "names", "name lookup": "A program looks up a name (DNS), where nothing above delays the question or the answer.";
+    Setup = "setup", "handshake": "TCP's handshake, where nothing above delays it.";
+    SlowStartSpurious = "slow_start_spurious", "slow start after spurious RTO": "The congestion window holds data back, and is still smaller than before a retransmission timeout that was not needed.";
     SlowStart = "slow_start", "slow start": "The congestion window, below the slow start threshold, holds data back.";
     CongestionAvoidance = "congestion_avoidance", "congestion avoidance": "The congestion window, at or above the slow start threshold, holds data back.";
     AdvertisedWindow = "advertised_window", "advertised window": "The window of the receiver holds data back.";
@@ -89,37 +100,52 @@ causes! {
     Propagation = "propagation", "propagation": "The last data, or the last acknowledgment, is on its way through an empty fixed network, or the acknowledgment is delayed.";
     SenderIdle = "sender_idle", "sender idle": "The sender has data and window and waits all the same: Nagle's algorithm, pacing.";
     ApplicationIdle = "application_idle", "application idle": "Nothing is asked for: all that was written has arrived and is acknowledged.";
-    NotVisible = "not_visible", "not visible": "The TCP of a real program holds nothing in the network; why, the lab cannot see.";
-    Unexplained = "unexplained", "unexplained": "None of these.";
+    NotVisible = "not_visible", "not visible": "No packet of the real program is in the network; the reason is not visible to the lab.";
+    Unexplained = "unexplained", "unexplained": "None of the other causes.";
 }
 
-/// Time by cause. The parts of a whole add up to it exactly.
+/// Time by cause. The parts of a whole add up to the whole exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts([Duration; COUNT]);
+pub struct Parts {
+    by_cause: [Duration; COUNT],
+    /// [`Cause::RtoNeeded`] by the loss that made the timeout needed.
+    needed: [Duration; Loss::ALL.len()],
+}
 
 impl Default for Parts {
     fn default() -> Self {
-        Parts([Duration::ZERO; COUNT])
+        Parts { by_cause: [Duration::ZERO; COUNT], needed: [Duration::ZERO; Loss::ALL.len()] }
     }
 }
 
 impl Parts {
     /// The part of one cause.
     pub fn of(&self, cause: Cause) -> Duration {
-        self.0[cause as usize]
+        self.by_cause[cause as usize]
+    }
+
+    /// The part of [`Cause::RtoNeeded`] that followed such a loss.
+    pub fn needed_after(&self, loss: Loss) -> Duration {
+        self.needed[loss as usize]
     }
 
     /// The whole.
     pub fn total(&self) -> Duration {
-        self.0.iter().fold(Duration::ZERO, |sum, part| sum + *part)
+        self.by_cause.iter().fold(Duration::ZERO, |sum, part| sum + *part)
     }
 
-    pub(super) fn add(&mut self, cause: Cause, time: Duration) {
-        self.0[cause as usize] += time;
+    pub(super) fn add(&mut self, cause: Cause, loss: Option<Loss>, time: Duration) {
+        self.by_cause[cause as usize] += time;
+        if let Some(loss) = loss.filter(|_| cause == Cause::RtoNeeded) {
+            self.needed[loss as usize] += time;
+        }
     }
 
     pub(super) fn add_all(&mut self, other: &Parts) {
-        for (part, more) in self.0.iter_mut().zip(other.0) {
+        for (part, more) in self.by_cause.iter_mut().zip(other.by_cause) {
+            *part += more;
+        }
+        for (part, more) in self.needed.iter_mut().zip(other.needed) {
             *part += more;
         }
     }

@@ -6,18 +6,46 @@ use umts_units::Time;
 
 use super::bearer::Held;
 use super::cause::{Cause, Parts};
-use super::log::{Interval, Log};
+use super::log::{Interval, Log, Waited};
+use super::loss::Loss;
+use super::missing;
 use super::rto::Timeouts;
 use super::ue::Ue;
-use super::way::{Flying, Loss, Place, Way};
+use super::way::{Flying, Place, Way};
+
+/// What a connection of the budget is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A TCP connection.
+    Tcp,
+    /// A flow of datagrams: nothing acknowledges or repeats them, as far as the network can see.
+    Datagrams,
+    /// Questions for names and their answers, until the connection that they are for begins.
+    Lookup,
+}
+
+impl Kind {
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Tcp => "tcp",
+            Kind::Datagrams => "udp",
+            Kind::Lookup => "dns",
+        }
+    }
+}
 
 /// What a connection waits for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
-    /// For a packet of this direction in the radio access network. The second cause is that of a packet that is served.
-    Radio(Direction, PacketId, Cause),
-    /// For a packet in the fixed network, through which an empty one would let it pass until this instant.
-    Core(Time, Cause),
+    /// For a packet of this direction in the radio access network. `served` is the cause while the packet is served.
+    Radio { direction: Direction, packet: PacketId, served: Cause },
+    /// For a packet in the fixed network, which leaves an empty one at this instant; then the cause is `later`.
+    Core { until: Time, moving: Cause, later: Cause },
+    /// For the data with this sequence number, of which every copy is lost. The end holds them.
+    Lost { end: End, number: u64, loss: Loss },
+    /// For an acknowledgment that was lost.
+    LostAck(Loss),
     /// For no packet.
     Nothing(Cause),
 }
@@ -43,6 +71,7 @@ pub(super) struct Connection {
     pub flow: FlowId,
     pub ue: UeId,
     pub opened: Time,
+    pub kind: Kind,
     /// The end whose data the flow is about.
     sender: End,
     /// By the end that sends.
@@ -52,6 +81,8 @@ pub(super) struct Connection {
     /// The log ends here.
     since: Time,
     waits: Option<Waits>,
+    /// The wait for a lost packet that goes on, and since when.
+    lost: Option<(Waits, Time)>,
     /// What its senders have written, and their windows, are known.
     sees_sender: bool,
 }
@@ -68,12 +99,14 @@ impl Connection {
             flow,
             ue,
             opened: now,
+            kind: Kind::Tcp,
             sender,
             ways: [Way::new(mss, now), Way::new(mss, now)],
             log,
             timeouts: Timeouts::default(),
             since: now,
             waits: None,
+            lost: None,
             sees_sender,
         }
     }
@@ -82,6 +115,13 @@ impl Connection {
     pub fn way(&mut self, end: End) -> &mut Way {
         self.waits = None;
         &mut self.ways[end as usize]
+    }
+
+    /// From now on the packets are those of a connection of this kind.
+    pub fn becomes(&mut self, kind: Kind, now: Time) {
+        self.kind = kind;
+        self.ways = [Way::new(1, now), Way::new(1, now)];
+        self.waits = None;
     }
 
     /// How far the data of `end` have come.
@@ -102,7 +142,8 @@ impl Connection {
     pub fn active(&mut self, end: End, now: Time) {
         self.ways[end as usize].active = now;
         let waiting = self.ways.iter().filter(|way| way.una < way.max_sent).map(|way| way.active);
-        let settled = waiting.chain(self.timeouts.undecided_since()).min().unwrap_or(now);
+        let lost = self.lost.map(|(_, since)| since);
+        let settled = waiting.chain(lost).min().unwrap_or(now);
         self.log.settle(settled.min(self.since));
     }
 
@@ -114,15 +155,23 @@ impl Connection {
                 Some(waits) => waits,
                 None => *self.waits.insert(self.find()),
             };
-            let (cause, sn, until) = judge(waits, ue, self.since);
+            self.lost = match (waits, self.lost) {
+                (Waits::Lost { .. }, Some((same, since))) if same == waits => Some((waits, since)),
+                (Waits::Lost { .. }, _) => Some((waits, self.since)),
+                _ => None,
+            };
+            let (waited, until) = judge(waits, ue, self.since);
             let end = until.min(now);
-            self.log.push(self.since, end, cause, sn);
+            self.log.push(self.since, end, waited);
             self.since = end;
         }
     }
 
     fn find(&self) -> Waits {
         let order = [self.sender, self.sender.other()];
+        if self.kind != Kind::Tcp {
+            return self.for_datagram(order);
+        }
         for end in order {
             let way = &self.ways[end as usize];
             if way.rcv_next < way.max_sent {
@@ -142,6 +191,21 @@ impl Connection {
         Waits::Nothing(if is_open { self.if_seen(Cause::ApplicationIdle) } else { Cause::Setup })
     }
 
+    /// The first datagram that is on its way.
+    fn for_datagram(&self, order: [End; 2]) -> Waits {
+        let (served, moving) = match self.kind {
+            Kind::Lookup => (Cause::Names, Cause::Names),
+            Kind::Tcp | Kind::Datagrams => (Cause::Serialisation, Cause::Propagation),
+        };
+        let first = order.into_iter().find_map(|end| Some((end, self.ways[end as usize].first_alive()?)));
+        let is_unanswered = self.ways[End::Server as usize].max_sent < self.ways[End::Ue as usize].max_sent;
+        match first {
+            Some((end, packet)) => follow(end, packet, served, moving, Cause::CoreQueue),
+            None if self.kind == Kind::Lookup && is_unanswered => Waits::Nothing(Cause::Names),
+            None => Waits::Nothing(Cause::NotVisible),
+        }
+    }
+
     fn if_seen(&self, cause: Cause) -> Cause {
         if self.sees_sender { cause } else { Cause::NotVisible }
     }
@@ -149,16 +213,21 @@ impl Connection {
     /// The next byte in order has left `end`.
     fn for_data(&self, end: End) -> Waits {
         let way = &self.ways[end as usize];
-        if let Some(copy) = way.copies(way.rcv_next).find(|copy| copy.is_alive()) {
-            let (served, moving) = match way.in_setup() || way.rcv_next == 0 {
+        let number = way.rcv_next;
+        if let Some(copy) = way.copies(number).find(|copy| copy.is_alive()) {
+            let (served, moving) = match way.in_setup() || number == 0 {
                 true => (Cause::Setup, Cause::Setup),
                 // More of it would be on the radio by now, were it not for the window.
                 false => (Cause::Serialisation, way.held_back_by().unwrap_or(Cause::Propagation)),
             };
-            return follow(end, copy, served, moving);
+            return if way.has_needless_ahead(copy.packet) {
+                follow(end, copy, Cause::NeedlessRepeats, moving, Cause::NeedlessRepeats)
+            } else {
+                follow(end, copy, served, moving, Cause::CoreQueue)
+            };
         }
-        match way.copies(way.rcv_next).last().map(|copy| copy.place) {
-            Some(Place::Lost(loss)) => Waits::Nothing(loss.cause()),
+        match way.copies(number).last().map(|copy| copy.place) {
+            Some(Place::Lost(loss)) => Waits::Lost { end, number, loss },
             _ => Waits::Nothing(Cause::Unexplained),
         }
     }
@@ -170,9 +239,14 @@ impl Connection {
             let first = [end.other(), end].into_iter().find_map(|from| {
                 self.ways[from as usize]
                     .first_alive()
-                    .map(|flying| follow(from, flying, Cause::Setup, Cause::Setup))
+                    .map(|flying| follow(from, flying, Cause::Setup, Cause::Setup, Cause::CoreQueue))
             });
-            return first.unwrap_or(Waits::Nothing(Cause::Setup));
+            let answer = &self.ways[end.other() as usize];
+            return match first {
+                Some(waits) => waits,
+                None if answer.rcv_next < answer.max_sent => self.for_data(end.other()),
+                None => Waits::Nothing(Cause::Setup),
+            };
         }
         match way.held_back_by() {
             None => Waits::Nothing(Cause::SenderIdle),
@@ -185,26 +259,33 @@ impl Connection {
         let una = self.ways[end as usize].una;
         let back = &self.ways[end.other() as usize];
         match (back.first_ack_beyond(una), back.lost_ack) {
-            (Some(ack), _) => follow(end.other(), ack, cause, cause),
-            (None, Some(loss)) => Waits::Nothing(loss.cause()),
+            (Some(ack), _) => follow(end.other(), ack, cause, cause, Cause::CoreQueue),
+            (None, Some(loss)) => Waits::LostAck(loss),
             (None, None) => Waits::Nothing(cause),
         }
     }
 
-    /// The retransmission timer of `end` expired after a silence, which is what the connection waited for.
+    /// The retransmission timer of `end` expired. If `end` holds the lost packet that the connection waits for, the wait for
+    /// that packet was a wait for the timer.
     pub fn timeout(&mut self, end: End, now: Time) {
         let way = &self.ways[end as usize];
         let back = &self.ways[end.other() as usize];
         let silent_since = way.active.max(self.opened);
         let causes: Vec<Interval> = self.log.between(silent_since, now).collect();
-        let decided = self.timeouts.expired(way, back, (end, silent_since, now), &causes);
-        self.log.rewrite(silent_since, now, if decided { Cause::RtoNeeded } else { Cause::RtoSpurious });
+        let is_needed = self.timeouts.expired(way, back, (end, silent_since, now), &causes);
+        if let Some((Waits::Lost { end: holder, .. }, since)) = &mut self.lost
+            && *holder == end
+        {
+            self.log.was_for_timer(*since);
+            *since = now;
+        }
+        self.way(end).timed_out(is_needed);
     }
 
     /// A packet of `end` has come, or was lost: a timeout may have waited to hear of it.
     pub fn settle_timeouts(&mut self, packet: PacketId, loss: Option<Loss>) {
-        for (from, to, cause) in self.timeouts.heard_of(packet, loss) {
-            self.log.rewrite(from, to, cause);
+        for end in self.timeouts.heard_of(packet, loss) {
+            self.way(end).was_needed();
         }
     }
 
@@ -213,39 +294,68 @@ impl Connection {
         self.log.take_settled(least)
     }
 
+    /// A flow of datagrams is over with its last packet: the time behind that is not part of it. Returns the end.
+    pub fn end_with_last_packet(&mut self) -> Time {
+        if self.kind != Kind::Tcp {
+            self.since = self.log.trim(Cause::NotVisible).unwrap_or(self.since);
+        }
+        self.since
+    }
+
     /// The connection is over: its sums, those inside the window, its intervals.
     pub fn finish(self) -> (Parts, Parts, Vec<Interval>) {
         self.log.finish()
     }
 }
 
-fn follow(end: End, packet: &Flying, served: Cause, moving: Cause) -> Waits {
+/// The wait for a packet that `end` sent. `later` is the cause if the fixed network takes longer than an empty one.
+fn follow(end: End, packet: &Flying, served: Cause, moving: Cause, later: Cause) -> Waits {
     match packet.place {
-        Place::Core(until) => Waits::Core(until, moving),
-        Place::Radio => Waits::Radio(end.sends(), packet.packet, served),
-        Place::Lost(loss) => Waits::Nothing(loss.cause()),
+        Place::Core(until) => Waits::Core { until, moving, later },
+        Place::Radio => Waits::Radio { direction: end.sends(), packet: packet.packet, served },
+        Place::Lost(loss) => Waits::LostAck(loss),
     }
 }
 
-/// The cause at an instant, the PDU that is named, and until when it is the cause if nothing happens.
-fn judge(waits: Waits, ue: &Ue, at: Time) -> (Cause, Option<u16>, Time) {
+/// What the connection waits for at an instant, and until when that is so if nothing happens.
+fn judge(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
+    let of_loss = |cause, loss| Waited { loss: Some(loss), ..Waited::from(cause) };
     match waits {
-        Waits::Nothing(cause) => (cause, None, Time::NEVER),
-        Waits::Core(until, cause) if at < until => (cause, None, until),
-        Waits::Core(..) => (Cause::CoreQueue, None, Time::NEVER),
-        Waits::Radio(..) if ue.is_cut_off() => (Cause::ChannelSwitch, None, Time::NEVER),
-        Waits::Radio(direction, packet, served) => {
-            let (held, until) = ue.bearers[direction.index()].held(packet, at);
-            match (held, ue.lacks(direction, at)) {
-                (Held::OnAir, _) | (Held::Served, None) => (served, None, until),
-                (Held::Recovering(sn), Some((cause, to))) => (cause, sn, until.min(to)),
-                (_, Some((cause, to))) => (cause, None, until.min(to)),
-                (Held::Queued, None) => (Cause::RadioQueue, None, until),
-                (Held::Recovering(sn), None) if ue.capacity.is_report_late(direction) => {
-                    (Cause::AckChannel, sn, until)
-                }
-                (Held::Recovering(sn), None) => (Cause::RlcRecovery, sn, until),
-            }
+        Waits::Nothing(cause) => (cause.into(), Time::NEVER),
+        Waits::Lost { loss, .. } => (of_loss(loss.cause(), loss), Time::NEVER),
+        Waits::LostAck(loss) => (of_loss(Cause::AckLoss, loss), Time::NEVER),
+        Waits::Core { until, moving, .. } if at < until => (moving.into(), until),
+        Waits::Core { later, .. } => (later.into(), Time::NEVER),
+        Waits::Radio { .. } if ue.is_in_cell_update() => (Cause::RlcReestablishment.into(), Time::NEVER),
+        Waits::Radio { .. } if ue.is_cut_off() => (Cause::ChannelSwitch.into(), Time::NEVER),
+        Waits::Radio { .. } if ue.is_resetting() => (Cause::RlcReset.into(), Time::NEVER),
+        Waits::Radio { direction, packet, served } => on_radio(ue, direction, packet, served, at),
+    }
+}
+
+/// The same for a packet in the radio access network.
+fn on_radio(ue: &Ue, direction: Direction, packet: PacketId, served: Cause, at: Time) -> (Waited, Time) {
+    let (held, until) = ue.bearers[direction.index()].held(packet, at);
+    let sn = match held {
+        Held::Recovering(sn, _) | Held::Prohibited(sn) => Some(sn),
+        _ => None,
+    };
+    let cause = match held {
+        Held::OnAir => return (served.into(), until),
+        Held::OnSlowChannel => return (Cause::DchRefused.into(), until),
+        Held::Served => served,
+        Held::Queued if ue.is_refused_dch() => Cause::DchRefused,
+        Held::Queued => Cause::RadioQueue,
+        Held::WindowFull => Cause::RlcWindow,
+        Held::Recovering(..) | Held::Prohibited(_) if ue.capacity.is_report_late(direction) => {
+            Cause::AckChannel
         }
+        Held::Prohibited(_) => Cause::StatusProhibited,
+        Held::Recovering(_, missing::Place::NodebQueue) => Cause::NodebDrop,
+        Held::Recovering(_, missing::Place::Air) => Cause::RlcRecovery,
+    };
+    match ue.lacks(direction, at) {
+        Some((lack, to)) => (Waited { sn, ..Waited::from(lack) }, until.min(to)),
+        None => (Waited { sn, ..Waited::from(cause) }, until),
     }
 }

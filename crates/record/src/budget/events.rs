@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_stack::core_network::LinkConfig;
 use umts_stack::detail::{Detail, Stage};
-use umts_stack::ids::{ConnectionId, Direction, End, PacketId, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
 use umts_stack::packet::{Packet, Segment};
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::BlockSet;
@@ -13,13 +13,35 @@ use umts_units::{Bytes, Duration, Time};
 use super::Budget;
 use super::bearer::statuses;
 use super::capacity::Capacity;
-use super::connection::Connection;
+use super::connection::{Connection, Kind};
 use super::log::Log;
+use super::loss::Loss;
+use super::missing;
 use super::turns::Turns;
-use super::way::{Loss, Place};
+use super::ue::Ue;
+use super::way::Place;
 use crate::metrics::Window;
 
 impl Budget {
+    /// A program begins a flow of datagrams, or looks up names. Its packets are told as segments of `connection`, whose
+    /// sequence numbers count octets, or questions and answers.
+    pub fn open_datagrams(&mut self, now: Time, connection: ConnectionId, ue: UeId, kind: Kind) {
+        let (flow, sender, leg) = (FlowId(u32::MAX), End::Server, TcpLeg::Whole);
+        let transfer = connection;
+        self.record(
+            now,
+            &TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss: 1 },
+        );
+        self.adopt(now, connection, kind);
+    }
+
+    /// The lookup of names `connection` was for a connection that begins now. The time of the lookup is part of that.
+    pub fn adopt(&mut self, now: Time, connection: ConnectionId, kind: Kind) {
+        if let Some(connection) = self.at(now, connection) {
+            connection.becomes(kind, now);
+        }
+    }
+
     fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment) {
         let (end, place) = (End::sending(segment.direction), self.first_place(now, segment));
         if let Some(connection) = self.at(now, segment.connection) {
@@ -96,18 +118,8 @@ impl Budget {
 
     fn dropped(&mut self, now: Time, place: DropPlace, packet: &Packet) {
         let direction = packet.direction();
-        let loss = match place {
-            DropPlace::LinkQueue(_)
-            | DropPlace::LinkLoss(_)
-            | DropPlace::LinkDown(_)
-            | DropPlace::Script
-            | DropPlace::PepDown
-            | DropPlace::PepHidden => Loss::Core,
-            DropPlace::ErroneousSdu | DropPlace::Checksum | DropPlace::FlatLoss => Loss::Radio,
-            DropPlace::RlcBuffer => Loss::BufferFull,
-            DropPlace::NoConnection => return,
-        };
-        if loss != Loss::Core {
+        let Some(loss) = Loss::of_drop(place) else { return };
+        if loss.is_of_radio() {
             self.leaves_bearer(now, packet.ue, direction, packet.id);
         }
         if let Some(segment) = packet.segment() {
@@ -124,7 +136,12 @@ impl Budget {
         loss: Loss,
     ) {
         if let Some(connection) = self.at(now, connection) {
-            connection.way(End::sending(direction)).lost(packet, loss);
+            let is_repeated = connection.kind == Kind::Tcp;
+            let way = connection.way(End::sending(direction));
+            way.lost(packet, loss);
+            if !is_repeated {
+                way.forget_lost();
+            }
             connection.settle_timeouts(packet, Some(loss));
         }
     }
@@ -146,18 +163,18 @@ impl Budget {
         connection
     }
 
-    /// Packets of a bearer cannot come any more.
+    /// Packets of a bearer cannot arrive any more.
     fn bury(&mut self, now: Time, ue: UeId, direction: Direction) {
-        if self.dead.is_empty() {
-            return;
-        }
         let here = &self.ues[ue.index()];
         if here.bearers[direction.index()].is_empty() {
             self.waiting.remove(here.cell, direction.index(), ue);
         }
-        while let Some((packet, connection)) = self.dead.pop() {
+        while let Some((packet, connection, loss)) = self.dead.pop() {
+            if let Some(waterfall) = &mut self.waterfall {
+                waterfall.lost(now, packet, loss);
+            }
             if let Some(connection) = connection {
-                self.lost(now, direction, packet, connection, Loss::Radio);
+                self.lost(now, direction, packet, connection, loss);
             }
         }
     }
@@ -169,7 +186,7 @@ impl Budget {
         set: &BlockSet,
         stage: &Stage,
     ) {
-        let way = direction.index();
+        let (way, back) = (direction.index(), direction.reversed().index());
         let cell = self.ues[ue.index()].cell;
         let waits = channel == Channel::Fach && self.has_queue[cell];
         let mut dead = std::mem::take(&mut self.dead);
@@ -179,16 +196,19 @@ impl Budget {
             Stage::Leaves => {
                 bearer.leave(set, waits);
                 here.capacity.leaves(direction, set);
+                if statuses(set, Lost::default()).any(|status| status.lsn.is_some()) {
+                    here.bearers[back].reported(now);
+                }
             }
             Stage::OnAir => bearer.leave_nodeb(set),
             Stage::Dropped => {
                 bearer.leave_nodeb(set);
-                bearer.arrive(set, Lost::all(set.blocks), &mut dead);
+                bearer.arrive(set, Lost::all(set.blocks), missing::Place::NodebQueue, &mut dead);
             }
             Stage::Arrives(lost) => {
-                bearer.arrive(set, *lost, &mut dead);
+                bearer.arrive(set, *lost, missing::Place::Air, &mut dead);
                 for status in statuses(set, *lost) {
-                    here.bearers[direction.reversed().index()].status(set, status);
+                    here.bearers[back].status(set, status);
                 }
             }
         }
@@ -210,7 +230,8 @@ impl Budget {
         let served = &mut self.ues[ue.index()];
         let (cell, tti) = (served.cell, served.tti(way, channel));
         let shared = served.channel(way, channel);
-        served.bearers[way].served(now, tti, set);
+        let dch = served.refused_dch(direction).filter(|_| channel != Channel::Dch);
+        served.bearers[way].served(now, tti, set, dch);
         if channel == Channel::Dch || served.has_turns {
             return;
         }
@@ -226,6 +247,8 @@ impl Budget {
     fn lack(&mut self, now: Time, event: &TraceEvent) {
         if let Some(ue) = Capacity::is_about(event) {
             self.ue_at(now, ue).capacity.record(event);
+        } else if let Some(ue) = Ue::is_asking(event) {
+            self.ue_at(now, ue).answered(event);
         } else if let Some(ue) = Turns::is_about(event) {
             let here = self.ue_at(now, ue);
             let tti = here.tti(Direction::Downlink.index(), Channel::Dsch);
@@ -294,8 +317,11 @@ impl TraceSink<TraceEvent> for Budget {
                 self.leaves_bearer(now, *ue, *direction, *sdu);
             }
             TraceEvent::SduDiscarded { ue, direction, sdu, .. } => {
+                let here = &self.ues[ue.index()];
+                let is_by_reset = here.is_resetting() || here.is_in_cell_update();
+                let loss = if is_by_reset { Loss::RlcReset } else { Loss::RlcDiscard };
                 if let Some(connection) = self.leaves_bearer(now, *ue, *direction, *sdu) {
-                    self.lost(now, *direction, *sdu, connection, Loss::Radio);
+                    self.lost(now, *direction, *sdu, connection, loss);
                 }
             }
             TraceEvent::RlcReset { ue, direction } => {
@@ -307,6 +333,8 @@ impl TraceSink<TraceEvent> for Budget {
                 self.dead = dead;
                 self.bury(now, *ue, *direction);
             }
+            TraceEvent::CellUpdateStarted { ue, .. } => self.ue_at(now, *ue).begin_cell_update(),
+            TraceEvent::CellUpdateEnded { ue, .. } => self.ue_at(now, *ue).end_cell_update(),
             TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).switch_begins(*from, *to),
             TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).is_in(*state),
             _ => self.lack(now, event),

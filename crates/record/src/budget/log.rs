@@ -1,11 +1,12 @@
-//! What a connection waited for, interval by interval. The latest intervals may still be given another cause: a silence
-//! is known to have been one before a timeout only when the timer expires.
+//! What a connection waited for, interval by interval. The wait for a lost packet is relabelled if a retransmission timer
+//! ends the wait; no other interval changes.
 
 use std::collections::VecDeque;
 
 use umts_units::Time;
 
 use super::cause::{Cause, Parts};
+use super::loss::Loss;
 use crate::metrics::Window;
 
 /// Part of a connection's time.
@@ -17,8 +18,31 @@ pub struct Interval {
     pub end: Time,
     /// What the connection waited for.
     pub cause: Cause,
-    /// The lost PDU that it waited for first, of [`Cause::RlcRecovery`].
+    /// The lost PDU that it waited for first, if RLC repaired PDUs.
     pub sn: Option<u16>,
+    /// The loss of the packet, if the connection waited for TCP to send the packet again.
+    pub loss: Option<Loss>,
+}
+
+/// What a connection waits for at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waited {
+    pub cause: Cause,
+    pub sn: Option<u16>,
+    pub loss: Option<Loss>,
+}
+
+impl From<Cause> for Waited {
+    fn from(cause: Cause) -> Self {
+        Waited { cause, sn: None, loss: None }
+    }
+}
+
+impl Interval {
+    /// Whether an interval behind this one can be part of it.
+    fn continues(&self, cause: Cause, loss: Option<Loss>) -> bool {
+        (self.cause, self.loss) == (cause, loss)
+    }
 }
 
 /// The intervals of one connection; each begins where the one before it ends.
@@ -47,13 +71,14 @@ impl Log {
 
     /// The connection waited from `start`, where the last interval ended, to `end`.
     #[inline]
-    pub fn push(&mut self, start: Time, end: Time, cause: Cause, sn: Option<u16>) {
+    pub fn push(&mut self, start: Time, end: Time, waited: Waited) {
+        let Waited { cause, sn, loss } = waited;
         match self.recent.back_mut() {
-            Some(last) if last.cause == cause => {
+            Some(last) if last.continues(cause, loss) => {
                 last.end = end;
                 last.sn = last.sn.or(sn);
             }
-            _ => self.recent.push_back(Interval { start, end, cause, sn }),
+            _ => self.recent.push_back(Interval { start, end, cause, sn, loss }),
         }
     }
 
@@ -65,23 +90,30 @@ impl Log {
         })
     }
 
-    /// What lies in `from..to`, and is recent, has this cause after all.
-    pub fn rewrite(&mut self, from: Time, to: Time, cause: Cause) {
-        let mut changed: VecDeque<Interval> = VecDeque::with_capacity(self.recent.len() + 2);
-        let mut put = |start: Time, end: Time, cause, sn| {
-            if start < end {
+    /// A retransmission timer ended the wait for a lost packet that began at `from`: since then the cause is
+    /// [`Cause::RtoNeeded`].
+    pub fn was_for_timer(&mut self, from: Time) {
+        let mut changed: VecDeque<Interval> = VecDeque::with_capacity(self.recent.len() + 1);
+        let mut put = |next: Interval| {
+            if next.start < next.end {
                 match changed.back_mut() {
-                    Some(last) if last.cause == cause => last.end = end,
-                    _ => changed.push_back(Interval { start, end, cause, sn }),
+                    Some(last) if last.continues(next.cause, next.loss) => last.end = next.end,
+                    _ => changed.push_back(next),
                 }
             }
         };
-        for Interval { start, end, cause: was, sn } in self.recent.drain(..) {
-            put(start, end.min(from), was, sn);
-            put(start.max(from), end.min(to), cause, None);
-            put(start.max(to), end, was, sn);
+        for interval in self.recent.drain(..) {
+            put(Interval { end: interval.end.min(from), ..interval });
+            let start = interval.start.max(from);
+            put(Interval { start, cause: Cause::RtoNeeded, sn: None, ..interval });
         }
         self.recent = changed;
+    }
+
+    /// Removes a recent interval with this cause from the end of the log. Returns where the log ends then.
+    pub fn trim(&mut self, cause: Cause) -> Option<Time> {
+        let last = self.recent.pop_back_if(|last| last.cause == cause)?;
+        Some(last.start)
     }
 
     /// Nothing before `until` changes any more.
@@ -94,12 +126,12 @@ impl Log {
     }
 
     fn add(&mut self, interval: Interval) {
-        let Interval { start, end, cause, .. } = interval;
-        self.parts.add(cause, end - start);
-        self.in_window.add(cause, self.window.overlap(start, end));
+        let Interval { start, end, cause, loss, .. } = interval;
+        self.parts.add(cause, loss, end - start);
+        self.in_window.add(cause, loss, self.window.overlap(start, end));
         if let Some(settled) = &mut self.settled {
             match settled.last_mut() {
-                Some(last) if last.cause == cause => last.end = end,
+                Some(last) if last.continues(cause, loss) => last.end = end,
                 _ => settled.push(interval),
             }
         }

@@ -4,11 +4,13 @@ use umts_stack::ids::TcpLeg;
 use umts_units::Duration;
 
 use super::cause::{Cause, Parts};
+use super::loss::Loss;
 use super::rto::{Because, Timeout};
 use super::transfers::TransferParts;
 use crate::metrics::{Definition, MetricSet, Scope};
 
 const TOTAL: &str = "budget_total_s";
+const SPURIOUS_SILENCE: &str = "budget_spurious_silence_s";
 
 /// Every metric of the budget, in the order in which results list them.
 pub fn definitions() -> impl Iterator<Item = Definition> {
@@ -38,9 +40,19 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         )
     });
     let shares = Cause::ALL.iter().map(move |cause| {
-        let meaning = "The same, as a share of the whole.";
-        of((cause.metrics().1, cause.label()), "%", meaning, cause.metrics().0, TOTAL)
+        of((cause.metrics().1, cause.label()), "%", cause.meaning(), cause.metrics().0, TOTAL)
     });
+    let needed = Loss::ALL.iter().map(move |loss| {
+        let (name, label, meaning) = loss.needed_metric();
+        of((name, label), "s", meaning, "time under this cause, summed over connections", "")
+    });
+    let silence = of(
+        (SPURIOUS_SILENCE, "Silence before spurious RTOs"),
+        "s",
+        "Silence of a sender before retransmission timeouts that were not needed; the time is counted under the causes of the delay, too.",
+        "expiry - last segment that left or reached the sender, summed over timeouts",
+        "",
+    );
     let timeouts = Because::ALL.iter().flat_map(move |because| {
         let [spurious, needed] = because.metrics();
         let [as_spurious, as_needed] = because.labels();
@@ -51,7 +63,8 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
             needed.map(|name| of((name, as_needed), "1", because.meaning(), "timeouts that were needed", "")),
         ]
     });
-    std::iter::once(total).chain(parts).chain(shares).chain(timeouts.flatten()).chain(transfer_definitions())
+    let whole = std::iter::once(total).chain(parts).chain(shares).chain(needed).chain([silence]);
+    whole.chain(timeouts.flatten()).chain(transfer_definitions())
 }
 
 /// Names of the three that no leg has, their labels and meanings.
@@ -107,11 +120,18 @@ pub(super) fn transfer_metrics(parts: &TransferParts) -> MetricSet {
 
 /// Timeouts by whether they were needed and what brought them about.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct TimeoutCounts([[u64; Because::ALL.len()]; 2]);
+pub(super) struct TimeoutCounts {
+    /// Not needed, and needed.
+    by_reason: [[u64; Because::ALL.len()]; 2],
+    spurious_silence: Duration,
+}
 
 impl TimeoutCounts {
     pub fn count(&mut self, timeout: &Timeout) {
-        self.0[usize::from(timeout.is_needed)][timeout.because as usize] += 1;
+        self.by_reason[usize::from(timeout.is_needed)][timeout.because as usize] += 1;
+        if !timeout.is_needed {
+            self.spurious_silence += timeout.at - timeout.silent_since;
+        }
     }
 }
 
@@ -122,10 +142,13 @@ pub(super) fn metrics(parts: &Parts, timeouts: &TimeoutCounts) -> MetricSet {
     let seconds = Cause::ALL.iter().map(|cause| (cause.metrics().0, Some(parts.of(*cause).as_secs())));
     let shares = Cause::ALL.iter().map(|cause| (cause.metrics().1, share(parts.of(*cause))));
     let counts = Because::ALL.iter().flat_map(|because| {
-        let counted = |needed: usize| Some(timeouts.0[needed][*because as usize] as f64);
+        let counted = |needed: usize| Some(timeouts.by_reason[needed][*because as usize] as f64);
         let [spurious, needed] = because.metrics();
         [spurious.map(|name| (name, counted(0))), needed.map(|name| (name, counted(1)))]
     });
     let total = std::iter::once((TOTAL, Some(total.as_secs())));
-    total.chain(seconds).chain(shares).chain(counts.flatten()).collect()
+    let needed =
+        Loss::ALL.iter().map(|loss| (loss.needed_metric().0, Some(parts.needed_after(*loss).as_secs())));
+    let silence = (SPURIOUS_SILENCE, Some(timeouts.spurious_silence.as_secs()));
+    total.chain(seconds).chain(shares).chain(needed).chain([silence]).chain(counts.flatten()).collect()
 }

@@ -1,13 +1,13 @@
 //! The time budget: for every instant of every TCP connection one cause, out of trace events and nothing else.
 //!
 //! ```text
-//!   events.rs ─► ue.rs, bearer.rs   where packets are in the radio access network, and why they stay there
-//!                capacity.rs, turns.rs   what their user lacks there
-//!          ─► way.rs             where they are elsewhere; windows, what is written, sent and acknowledged
+//!   events.rs ─► ue.rs, bearer.rs, missing.rs   where packets are in the radio access network, and why they stay there
+//!                capacity.rs, turns.rs          what their user lacks there
+//!          ─► way.rs, loss.rs    where they are elsewhere or were lost; windows, what is written, sent and acknowledged
 //!               │
 //!          ─► connection.rs      the one packet that the connection waits for, and so the cause
 //!               │  ▲
-//!               ▼  └ rto.rs      silences that a timeout ends
+//!               ▼  └ rto.rs      expiries of retransmission timers: whether they were needed, and why
 //!             log.rs             intervals, sums ─► report.rs: results
 //!               │
 //!          ─► transfers.rs       of two connections that a proxy joins: which of them its receiver waits for
@@ -22,7 +22,9 @@ mod cause;
 mod connection;
 mod events;
 mod log;
+mod loss;
 mod metrics;
+mod missing;
 mod report;
 mod rto;
 mod transfers;
@@ -35,20 +37,22 @@ mod way;
 mod tests;
 
 use umts_stack::core_network::LinkConfig;
-use umts_stack::ids::{ConnectionId, FlowId, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, FlowId, UeId};
 use umts_stack::network::{CellConfig, FachMode, NetworkConfig};
 use umts_units::Time;
 
 pub use cause::{Cause, Parts};
+pub use connection::Kind;
 pub use log::Interval;
+pub use loss::Loss;
 pub use metrics::definitions;
 pub use rto::{Because, Timeout};
 pub use transfers::{Spent, TransferBudget, TransferInterval, TransferParts};
-pub use way::Loss;
 
 use crate::metrics::{ConnectionRow, RunMetrics};
 use crate::open::Open;
 use crate::series::Table;
+use bearer::Dead;
 use connection::Connection;
 use report::Report;
 use transfers::Transfers;
@@ -97,6 +101,8 @@ pub struct ConnectionBudget {
     pub flow: FlowId,
     /// The user equipment at its end.
     pub ue: UeId,
+    /// Protocol of its packets.
+    pub kind: Kind,
     /// It opened.
     pub opened: Time,
     /// It closed, or the run ended.
@@ -130,7 +136,7 @@ pub struct Budget {
     report: Report,
     waterfall: Option<Waterfall>,
     /// Scratch: packets that cannot arrive any more.
-    dead: Vec<(PacketId, Option<ConnectionId>)>,
+    dead: Vec<Dead>,
 }
 
 impl Budget {
@@ -209,15 +215,15 @@ impl Budget {
         }
         for mut connection in std::mem::take(&mut self.open).into_values() {
             connection.advance(&self.ues[connection.ue.index()], end);
-            self.finish_connection(*connection, end);
+            self.finish_connection(*connection);
         }
         let open = self.transfers.ids();
         self.finished_transfers
             .extend(open.into_iter().filter_map(|transfer| self.transfers.finish(transfer)));
     }
 
-    fn finish_connection(&mut self, connection: Connection, until: Time) {
-        let budget = budget_of(connection, until);
+    fn finish_connection(&mut self, connection: Connection) {
+        let budget = budget_of(connection);
         self.transfers.waited(budget.connection, &budget.intervals);
         self.finished.push(budget);
     }
@@ -256,15 +262,16 @@ impl Budget {
         self.at(now, id);
         if let Some(connection) = self.open.remove(id) {
             self.ues[connection.ue.index()].open.retain(|open| *open != id);
-            self.finish_connection(*connection, now);
+            self.finish_connection(*connection);
             self.finished_transfers.extend(self.transfers.closed(id));
         }
     }
 }
 
-fn budget_of(connection: Connection, until: Time) -> ConnectionBudget {
-    let Connection { id, flow, ue, opened, .. } = connection;
+fn budget_of(mut connection: Connection) -> ConnectionBudget {
+    let until = connection.end_with_last_packet();
+    let Connection { id, flow, ue, kind, opened, .. } = connection;
     let timeouts = connection.timeouts.all().to_vec();
     let (parts, in_window, intervals) = connection.finish();
-    ConnectionBudget { connection: id, flow, ue, opened, until, parts, in_window, intervals, timeouts }
+    ConnectionBudget { connection: id, flow, ue, kind, opened, until, parts, in_window, intervals, timeouts }
 }

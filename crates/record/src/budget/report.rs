@@ -4,6 +4,7 @@ use umts_stack::ids::{ConnectionId, End, TcpLeg};
 use umts_units::Time;
 
 use super::cause::{Cause, Parts};
+use super::loss::Loss;
 use super::metrics::{TimeoutCounts, metrics, transfer_metrics};
 use super::transfers::{Spent, TransferBudget, TransferParts};
 use super::{BudgetConfig, ConnectionBudget, Interval, Whose};
@@ -43,6 +44,7 @@ struct Intervals {
     end_s: Vec<f64>,
     cause: Vec<&'static str>,
     sn: Vec<Option<u32>>,
+    loss: Vec<&'static str>,
 }
 
 #[derive(Debug, Default)]
@@ -118,6 +120,7 @@ impl Report {
             self.intervals.end_s.push(interval.end.as_secs());
             self.intervals.cause.push(interval.cause.name());
             self.intervals.sn.push(interval.sn.map(u32::from));
+            self.intervals.loss.push(interval.loss.map_or("", Loss::name));
         }
     }
 
@@ -182,13 +185,14 @@ impl Recorded for Intervals {
     }
 
     fn take(&mut self, _: Time) -> Table {
-        let Intervals { connection, start_s, end_s, cause, sn } = std::mem::take(self);
+        let Intervals { connection, start_s, end_s, cause, sn, loss } = std::mem::take(self);
         let columns = vec![
             Column::new("connection", "", Values::Id(connection)),
             Column::new("start_s", "s", Values::Float(start_s)),
             Column::new("end_s", "s", Values::Float(end_s)),
             Column::new("cause", "", Values::Word(cause)),
             Column::new("sn", "", Values::OptionalId(sn)),
+            Column::new("loss", "", Values::Word(loss)),
         ];
         Table { name: INTERVALS, columns }
     }
@@ -239,6 +243,11 @@ fn connections_table(connections: &[ConnectionBudget]) -> Table {
     let mut columns = vec![
         Column::new("connection", "", numbers(&|budget| budget.connection.0)),
         Column::new("ue", "", numbers(&|budget| budget.ue.0.into())),
+        Column::new(
+            "protocol",
+            "",
+            Values::Word(connections.iter().map(|budget| budget.kind.name()).collect()),
+        ),
         Column::new("opened_s", "s", times(&|budget| budget.opened.as_secs())),
         Column::new("until_s", "s", times(&|budget| budget.until.as_secs())),
     ];

@@ -8,7 +8,8 @@ use umts_units::Time;
 
 use super::cause::Cause;
 use super::log::Interval;
-use super::way::{Loss, Place, Way};
+use super::loss::Loss;
+use super::way::{Place, Way};
 
 macro_rules! reasons {
     ($($because:ident = $name:literal, $label:literal, $spurious:expr, $needed:expr, $meaning:literal;)*) => {
@@ -53,6 +54,8 @@ reasons! {
         "Timeouts in a silence in which the user changed cells.";
     Capacity = "capacity", "wait for capacity", Some("budget_spurious_rtos_capacity"), None,
         "Timeouts in a silence in which the user waited for capacity of a TDD cell.";
+    DchRefused = "dch_refused", "DCH refused", Some("budget_spurious_rtos_dch_refused"), None,
+        "Timeouts in a silence in which the user stayed on common channels because a DCH was refused.";
     RlcRecovery = "rlc_recovery", "RLC recovery", Some("budget_spurious_rtos_rlc_recovery"), None,
         "Timeouts in a silence in which RLC repaired PDUs.";
     RadioDelay = "radio_delay", "delay at the radio", Some("budget_spurious_rtos_radio_delay"), None,
@@ -60,35 +63,45 @@ reasons! {
     AckLoss = "ack_loss", "lost acknowledgment", Some("budget_spurious_rtos_ack_loss"), None,
         "Timeouts although the segment had arrived: its acknowledgment was lost.";
     CoreDelay = "core_delay", "delay in the core network", Some("budget_spurious_rtos_core_delay"), None,
-        "Timeouts in a silence in which the fixed network took that long.";
-    CoreLoss = "core_loss", "loss in the core network", None, Some("budget_needed_rtos_core_loss"),
-        "Timeouts after the segment was lost in the fixed network.";
-    RadioLoss = "radio_loss", "loss at the radio", None, Some("budget_needed_rtos_radio_loss"),
-        "Timeouts after RLC lost the segment or gave it up.";
+        "Timeouts in a silence in which the fixed network delayed the segment or its acknowledgment.";
+    RlcReset = "rlc_reset", "RLC reset", Some("budget_spurious_rtos_rlc_reset"), Some("budget_needed_rtos_rlc_reset"),
+        "Timeouts in a silence in which RLC was reset, or after the RESET discarded the segment.";
+    NodebDrop = "nodeb_drop", "Node B queue drop", None, Some("budget_needed_rtos_nodeb_drop"),
+        "Timeouts after the full queue of the Node B dropped a block of the segment, and RLC did not repair it.";
+    RadioLoss = "radio_loss", "radio loss", None, Some("budget_needed_rtos_radio_loss"),
+        "Timeouts after the segment was lost on a radio that repairs nothing.";
+    RlcDiscard = "rlc_discard", "RLC discard", None, Some("budget_needed_rtos_rlc_discard"),
+        "Timeouts after RLC gave the segment up.";
     BufferFull = "buffer_full", "full RLC buffer", None, Some("budget_needed_rtos_buffer_full"),
         "Timeouts after RLC's buffer had no room for the segment.";
+    CoreDrop = "core_drop", "core queue drop", None, Some("budget_needed_rtos_core_drop"),
+        "Timeouts after the queue of a link of the fixed network dropped the segment.";
+    CoreOutage = "core_outage", "core link outage", None, Some("budget_needed_rtos_core_outage"),
+        "Timeouts after the segment was lost in an outage of a link of the fixed network.";
+    CoreLoss = "core_loss", "core network loss", None, Some("budget_needed_rtos_core_loss"),
+        "Timeouts after the fixed network lost the segment at random or by script.";
     Unknown = "unknown", "unknown reason", Some("budget_spurious_rtos_unknown"), Some("budget_needed_rtos_unknown"),
-        "Timeouts of which nothing in the network tells the reason.";
+        "Timeouts whose reason is not visible in the network.";
 }
 
 impl Because {
-    fn of_loss(loss: Loss) -> Self {
-        match loss {
-            Loss::Core => Because::CoreLoss,
-            Loss::Radio => Because::RadioLoss,
-            Loss::BufferFull => Because::BufferFull,
-        }
-    }
-
-    /// To blame for a silence in which the connection waited for this.
-    fn of_cause(cause: Cause) -> Self {
+    /// Reason of a timeout that was not needed, after a silence in which the connection waited for this.
+    fn of_wait(cause: Cause, loss: Option<Loss>) -> Self {
         match cause {
             Cause::ChannelSwitch => Because::ChannelSwitch,
+            Cause::DchRefused => Because::DchRefused,
             Cause::Handover => Because::Handover,
             Cause::CapacityRequest | Cause::CapacityWait => Because::Capacity,
-            Cause::AckChannel | Cause::RlcRecovery => Because::RlcRecovery,
-            Cause::CoreQueue | Cause::CoreLoss | Cause::Propagation => Because::CoreDelay,
+            Cause::RlcReset | Cause::RlcReestablishment => Because::RlcReset,
+            Cause::AckChannel
+            | Cause::StatusProhibited
+            | Cause::NodebDrop
+            | Cause::RlcRecovery
+            | Cause::RlcWindow => Because::RlcRecovery,
+            Cause::AckLoss => Because::AckLoss,
+            Cause::CoreQueue | Cause::Propagation => Because::CoreDelay,
             Cause::Unexplained | Cause::NotVisible => Because::Unknown,
+            _ if loss.is_some_and(|loss| !loss.is_of_radio()) => Because::CoreDelay,
             _ => Because::RadioDelay,
         }
     }
@@ -120,8 +133,8 @@ pub(super) struct Timeouts {
 }
 
 impl Timeouts {
-    /// The timer of `way`, at `end`, expired `at`, after a silence in which the connection waited for `causes`. Tells
-    /// whether it is known already to have been needed.
+    /// The timer of `way`, at `end`, expired `at`, after a silence in which the connection waited for `causes`. Returns
+    /// whether the timeout is known to have been needed.
     pub fn expired(
         &mut self,
         way: &Way,
@@ -138,11 +151,11 @@ impl Timeouts {
                 Place::Lost(loss) => Some(loss),
                 Place::Core(_) | Place::Radio => None,
             });
-            (loss.map_or(Because::Unknown, Because::of_loss), None)
+            (loss.map_or(Because::Unknown, Loss::because), None)
         } else if has_arrived && back.lost_ack.is_some() && back.first_ack_beyond(way.una).is_none() {
             (Because::AckLoss, None)
         } else {
-            self.longest(causes)
+            longest(causes)
         };
         self.all.push(Timeout { end, silent_since, at, is_needed, because, sn });
         if !is_needed && !has_arrived {
@@ -151,36 +164,9 @@ impl Timeouts {
         is_needed
     }
 
-    /// What a silence was spent on most, and the first PDU that is named there. Where it overlaps one of the other end,
-    /// that one's reason counts: the log has its timeout there, and no longer what was waited for.
-    fn longest(&self, causes: &[Interval]) -> (Because, Option<u16>) {
-        let reasons: Vec<_> = causes
-            .iter()
-            .map(|interval| {
-                let other = self.all.iter().rfind(|timeout| {
-                    interval.cause.is_timeout()
-                        && timeout.silent_since <= interval.start
-                        && interval.start < timeout.at
-                });
-                let own = (Because::of_cause(interval.cause), interval.sn);
-                let (because, sn) = other.map_or(own, |timeout| (timeout.because, timeout.sn));
-                (because, sn, (interval.end - interval.start).as_nanos())
-            })
-            .collect();
-        let mut most = (Because::RadioDelay, 0);
-        for because in Because::ALL {
-            let time = reasons.iter().filter(|reason| reason.0 == because).map(|reason| reason.2).sum();
-            if time > most.1 {
-                most = (because, time);
-            }
-        }
-        let sn = reasons.iter().filter(|reason| reason.0 == Because::RlcRecovery).find_map(|reason| reason.1);
-        (most.0, sn.filter(|_| most.0 == Because::RlcRecovery))
-    }
-
-    /// A packet has arrived, or was lost. Returns the silences whose cause changes because of it.
-    pub fn heard_of(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<(Time, Time, Cause)> {
-        let mut changed = Vec::new();
+    /// A packet has arrived, or was lost. Returns the ends whose timeout turns out to have been needed.
+    pub fn heard_of(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<End> {
+        let mut needed = Vec::new();
         let all = &mut self.all;
         self.undecided.retain_mut(|(place, copies)| {
             let Some(at) = copies.iter().position(|copy| *copy == packet) else { return true };
@@ -188,21 +174,32 @@ impl Timeouts {
             copies.remove(at);
             if copies.is_empty() {
                 let timeout = &mut all[*place];
-                (timeout.is_needed, timeout.because, timeout.sn) = (true, Because::of_loss(loss), None);
-                changed.push((timeout.silent_since, timeout.at, Cause::RtoNeeded));
+                (timeout.is_needed, timeout.because, timeout.sn) = (true, loss.because(), None);
+                needed.push(timeout.end);
             }
             !copies.is_empty()
         });
-        changed
-    }
-
-    /// When the first silence began whose cause may change.
-    pub fn undecided_since(&self) -> Option<Time> {
-        self.undecided.iter().map(|(place, _)| self.all[*place].silent_since).min()
+        needed
     }
 
     /// All of them, in order.
     pub fn all(&self) -> &[Timeout] {
         &self.all
     }
+}
+
+/// What a silence was spent on most, and the first PDU that is named there.
+fn longest(causes: &[Interval]) -> (Because, Option<u16>) {
+    let of = |interval: &Interval| Because::of_wait(interval.cause, interval.loss);
+    let mut most = (Because::RadioDelay, 0);
+    for because in Because::ALL {
+        let those = causes.iter().filter(|interval| of(interval) == because);
+        let time = those.map(|interval| (interval.end - interval.start).as_nanos()).sum();
+        if time > most.1 {
+            most = (because, time);
+        }
+    }
+    let mut repairs = causes.iter().filter(|interval| of(interval) == Because::RlcRecovery);
+    let sn = repairs.find_map(|interval| interval.sn);
+    (most.0, sn.filter(|_| most.0 == Because::RlcRecovery))
 }

@@ -1,4 +1,4 @@
-//! The log keeps time whatever is rewritten; the page in the docs knows every word. Whole runs are tested with the
+//! The log keeps time whatever is relabelled; the page in the docs defines every cause and label. Whole runs are tested with the
 //! simulation.
 
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use umts_units::{Duration, Time};
 
-use super::log::Log;
-use super::{Because, Cause};
+use super::log::{Log, Waited};
+use super::{Because, Cause, Loss};
 use crate::metrics::Window;
 
 fn at(ns: u64) -> Time {
@@ -18,27 +18,34 @@ fn log(from: u64, to: u64) -> Log {
     Log::new(Window::new(at(from), at(to)), true)
 }
 
+fn lost(loss: Loss) -> Waited {
+    Waited { cause: Cause::CoreLoss, sn: None, loss: Some(loss) }
+}
+
 #[test]
-fn a_silence_takes_the_place_of_what_it_covers() {
+fn a_timer_relabels_the_wait_for_the_lost_packet_and_nothing_before() {
     let mut log = log(0, 100);
-    log.push(at(0), at(10), Cause::Serialisation, None);
-    log.push(at(10), at(30), Cause::RlcRecovery, Some(7));
-    log.push(at(30), at(40), Cause::Serialisation, None);
-    let covered: Vec<_> = log.between(at(5), at(25)).map(|interval| (interval.cause, interval.sn)).collect();
-    assert_eq!(covered, [(Cause::Serialisation, None), (Cause::RlcRecovery, Some(7))]);
-    log.rewrite(at(5), at(25), Cause::RtoNeeded);
+    log.push(at(0), at(10), Cause::Serialisation.into());
+    log.push(at(10), at(20), Waited { sn: Some(7), ..Cause::RlcRecovery.into() });
+    log.push(at(20), at(30), lost(Loss::CoreLoss));
+    log.push(at(30), at(40), lost(Loss::CoreDrop));
+    log.was_for_timer(at(25));
+    log.push(at(40), at(50), Cause::Serialisation.into());
     let (parts, _, intervals) = log.finish();
-    let found: Vec<_> = intervals.iter().map(|i| (i.start, i.end, i.cause, i.sn)).collect();
+    let found: Vec<_> = intervals.iter().map(|i| (i.start, i.end, i.cause, i.sn, i.loss)).collect();
     assert_eq!(
         found,
         [
-            (at(0), at(5), Cause::Serialisation, None),
-            (at(5), at(25), Cause::RtoNeeded, None),
-            (at(25), at(30), Cause::RlcRecovery, Some(7)),
-            (at(30), at(40), Cause::Serialisation, None),
+            (at(0), at(10), Cause::Serialisation, None, None),
+            (at(10), at(20), Cause::RlcRecovery, Some(7), None),
+            (at(20), at(25), Cause::CoreLoss, None, Some(Loss::CoreLoss)),
+            (at(25), at(30), Cause::RtoNeeded, None, Some(Loss::CoreLoss)),
+            (at(30), at(40), Cause::RtoNeeded, None, Some(Loss::CoreDrop)),
+            (at(40), at(50), Cause::Serialisation, None, None),
         ]
     );
-    assert_eq!(parts.of(Cause::Serialisation), Duration::from_nanos(15));
+    assert_eq!(parts.of(Cause::RtoNeeded), Duration::from_nanos(15));
+    assert_eq!(parts.needed_after(Loss::CoreDrop), Duration::from_nanos(10));
 }
 
 #[test]
@@ -59,22 +66,20 @@ fn the_page_in_the_docs_knows_every_cause_and_label() {
 }
 
 proptest! {
-    /// Whatever is pushed, rewritten and settled, the parts are the time that was pushed, and so are the intervals.
+    /// Whatever is pushed, relabelled and settled, the parts are the time that was pushed, and so are the intervals.
     #[test]
     fn nothing_is_lost_or_counted_twice(
-        steps in prop::collection::vec((1_u64..50, 0..Cause::ALL.len(), 0_u64..60, 0_u64..60, 0_u64..90), 1..60),
+        steps in prop::collection::vec((1_u64..50, 0..Cause::ALL.len(), 0_u64..60, 0_u64..90), 1..60),
         window in (0_u64..500, 0_u64..500),
     ) {
         let (from, to) = (window.0.min(window.1), window.0.max(window.1));
         let mut log = log(from, to);
         let mut now = 0;
-        for (length, cause, back, shorter, settled) in steps {
-            log.push(at(now), at(now + length), Cause::ALL[cause], None);
+        for (length, cause, back, settled) in steps {
+            log.push(at(now), at(now + length), Cause::ALL[cause].into());
             now += length;
-            let begin = now.saturating_sub(back);
-            let end = now.saturating_sub(shorter);
-            if begin < end {
-                log.rewrite(at(begin), at(end), Cause::RtoSpurious);
+            if back > 0 {
+                log.was_for_timer(at(now.saturating_sub(back)));
             }
             log.settle(at(now.saturating_sub(settled)));
         }

@@ -3,10 +3,10 @@
 use umts_stack::ids::{ConnectionId, Direction, UeId};
 use umts_stack::network::UeConfig;
 use umts_stack::rnc::rrc::RrcState;
-use umts_stack::trace::Channel;
+use umts_stack::trace::{Channel, TraceEvent};
 use umts_units::{Duration, Time};
 
-use super::bearer::Bearer;
+use super::bearer::{Bearer, DchFormat};
 use super::capacity::Capacity;
 use super::cause::Cause;
 use super::turns::Turns;
@@ -25,9 +25,15 @@ pub(super) struct Ue {
     data_continues: bool,
     state: Option<RrcState>,
     is_suspended: bool,
+    /// A cell update is under way: RLC sends nothing until it is re-established.
+    is_in_cell_update: bool,
     /// TTIs of its common channels and DCHs.
     common: [Duration; 2],
     dedicated: [Duration; 2],
+    /// The DCH that it asks for, by direction, if its channels are switched.
+    dch: Option<[DchFormat; 2]>,
+    /// It asked for a DCH, and admission refused or queued the request.
+    is_refused: bool,
     /// The number of its channel among those of its kind.
     numbers: [u16; 2],
     /// The channel that it shares in this direction, now.
@@ -54,8 +60,11 @@ impl Ue {
             data_continues: switching.is_some_and(|switching| switching.rrc.data_continues),
             state: None,
             is_suspended: false,
+            is_in_cell_update: false,
             common: ttis,
             dedicated: dedicated.map_or(ttis, |dch| dch.map(|channel| channel.format.tti)),
+            dch: dedicated.map(|dch| dch.map(|channel| (channel.format.blocks, channel.format.tti))),
+            is_refused: false,
             numbers: config.channels.map(|channel| channel.number),
             shares,
             shares_at_first: shares,
@@ -65,6 +74,49 @@ impl Ue {
     /// Nothing of its data can move.
     pub fn is_cut_off(&self) -> bool {
         self.is_suspended || self.state.is_some_and(|state| !state.carries_data())
+    }
+
+    pub fn is_in_cell_update(&self) -> bool {
+        self.is_in_cell_update
+    }
+
+    pub fn begin_cell_update(&mut self) {
+        self.is_in_cell_update = true;
+    }
+
+    pub fn end_cell_update(&mut self) {
+        self.is_in_cell_update = false;
+    }
+
+    /// A RESET procedure of either end is under way: both wait for its end.
+    pub fn is_resetting(&self) -> bool {
+        self.bearers.iter().any(Bearer::is_resetting)
+    }
+
+    /// It is on common channels because it does not get the DCH that it asked for.
+    pub fn is_refused_dch(&self) -> bool {
+        self.is_refused && self.state != Some(RrcState::CellDch)
+    }
+
+    /// The DCH that it does not get, while it is on common channels.
+    pub fn refused_dch(&self, direction: Direction) -> Option<DchFormat> {
+        self.dch.filter(|_| self.is_refused_dch()).map(|dch| dch[direction.index()])
+    }
+
+    /// The user that a request for a DCH is about.
+    pub fn is_asking(event: &TraceEvent) -> Option<UeId> {
+        match event {
+            TraceEvent::DchRefused { ue }
+            | TraceEvent::DchQueued { ue }
+            | TraceEvent::DchGranted { ue, .. }
+            | TraceEvent::DchWithdrawn { ue } => Some(*ue),
+            _ => None,
+        }
+    }
+
+    /// One of these events happened.
+    pub fn answered(&mut self, event: &TraceEvent) {
+        self.is_refused = matches!(event, TraceEvent::DchRefused { .. } | TraceEvent::DchQueued { .. });
     }
 
     /// Why what waits for this direction cannot leave at this instant, and until when, as far as it is known.
@@ -100,6 +152,7 @@ impl Ue {
     pub fn is_in(&mut self, state: RrcState) {
         self.is_suspended = false;
         self.state = Some(state);
+        self.is_refused &= state == RrcState::CellFach;
         let common = state != RrcState::CellDch;
         self.shares = self.shares_at_first.map(|shares| shares.filter(|_| common));
     }

@@ -11,13 +11,17 @@ use umts_stack::radio::rlc::{BlockSet, Pdu};
 use umts_stack::trace::{DropPlace, SendCause, TraceEvent};
 use umts_units::Time;
 
+use super::loss::Loss;
 use crate::series::{Column, Table, Values};
 
 /// A bar or a mark of the figure.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     start: Time,
-    end: Time,
+    /// Unknown if it was still on its way at the end of the recording.
+    end: Option<Time>,
+    /// Orders block sets that left at one instant: the serial of the set, else zero.
+    serial: u64,
     layer: &'static str,
     direction: &'static str,
     what: &'static str,
@@ -25,6 +29,14 @@ struct Row {
     last: u64,
     /// Where it was lost; empty if it was not.
     lost_at: &'static str,
+}
+
+impl Row {
+    /// Without numbers, and not lost.
+    fn new(start: Time, end: Time, layer: &'static str, direction: &'static str, what: &'static str) -> Self {
+        let (first, last, serial) = (0, 0, 0);
+        Row { start, end: Some(end), serial, layer, direction, what, first, last, lost_at: NOT }
+    }
 }
 
 /// What is not lost, or not yet.
@@ -123,18 +135,7 @@ impl Waterfall {
             TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, RLC),
             TraceEvent::RtoExpired { connection, end, .. } => {
                 if let Some(layer) = self.layer(*connection) {
-                    let direction = name(end.sends());
-                    let (start, end) = (now, now);
-                    self.rows.push(Row {
-                        start,
-                        end,
-                        layer,
-                        direction,
-                        what: "rto",
-                        first: 0,
-                        last: 0,
-                        lost_at: NOT,
-                    });
+                    self.rows.push(Row::new(now, now, layer, name(end.sends()), "rto"));
                 }
             }
             _ => {}
@@ -172,16 +173,9 @@ impl Waterfall {
     fn buffer(&mut self, now: Time, direction: Direction, next: Option<Buffer>) {
         let before = std::mem::replace(&mut self.buffers[direction.index()], next);
         if let Some(Buffer { since, octets, is_full }) = before.filter(|before| before.octets > 0) {
-            self.rows.push(Row {
-                start: since,
-                end: now,
-                layer: "pep",
-                direction: name(direction),
-                what: if is_full { "full" } else { "buffer" },
-                first: octets,
-                last: octets,
-                lost_at: NOT,
-            });
+            let what = if is_full { "full" } else { "buffer" };
+            let row = Row::new(since, now, "pep", name(direction), what);
+            self.rows.push(Row { first: octets, last: octets, ..row });
         }
     }
 
@@ -209,16 +203,7 @@ impl Waterfall {
     }
 
     fn push_state(&mut self, start: Time, end: Time, what: &'static str) {
-        self.rows.push(Row {
-            start,
-            end,
-            layer: "rrc",
-            direction: "",
-            what,
-            first: 0,
-            last: 0,
-            lost_at: NOT,
-        });
+        self.rows.push(Row::new(start, end, "rrc", "", what));
     }
 
     fn end(&mut self, now: Time) {
@@ -252,18 +237,28 @@ impl Waterfall {
             SendCause::New => ("segment", segment.seq, segment.end()),
         };
         self.flying.push((packet, self.rows.len()));
-        let direction = name(segment.direction);
-        self.rows.push(Row { start: now, end: now, layer, direction, what, first, last, lost_at: NOT });
+        let row = Row::new(now, now, layer, name(segment.direction), what);
+        self.rows.push(Row { end: None, first, last, ..row });
     }
 
     /// A segment has arrived, or is lost. One that was given up may arrive all the same.
     fn arrived(&mut self, now: Time, packet: PacketId, lost_at: &'static str) {
         let Some(at) = self.flying.iter().position(|(flying, _)| *flying == packet) else { return };
         let row = &mut self.rows[self.flying[at].1];
-        (row.end, row.lost_at) = (now, lost_at);
+        (row.end, row.lost_at) = (Some(now), lost_at);
         if lost_at == NOT {
             self.flying.remove(at);
         }
+    }
+
+    /// A packet is lost on a radio that repairs nothing, or by a reset of RLC.
+    pub fn lost(&mut self, now: Time, packet: PacketId, loss: Loss) {
+        let place = match loss {
+            Loss::NodebDrop => NODEB_QUEUE,
+            Loss::RadioLoss => AIR,
+            _ => RLC,
+        };
+        self.arrived(now, packet, place);
     }
 
     fn blocks(&mut self, now: Time, direction: Direction, set: &BlockSet, lost: Lost, place: &'static str) {
@@ -287,16 +282,8 @@ impl Waterfall {
                     Some(row) if row.lost_at == lost_at => row.last = sn,
                     _ => {
                         self.rows.extend(open.take());
-                        open = Some(Row {
-                            start,
-                            end: now,
-                            layer: "rlc",
-                            direction: name(direction),
-                            what,
-                            first: sn,
-                            last: sn,
-                            lost_at,
-                        });
+                        let row = Row::new(start, now, "rlc", name(direction), what);
+                        open = Some(Row { serial: set.serial, first: sn, last: sn, lost_at, ..row });
                     }
                 }
             }
@@ -308,15 +295,15 @@ impl Waterfall {
     /// The table `waterfall`, of a run that ended at `end`: bars and marks in the order of their beginning.
     pub fn finish(mut self, end: Time) -> Table {
         self.end(end);
-        self.rows.sort_by_key(|row| row.start);
+        self.rows.sort_by_key(|row| (row.start, row.serial));
         let rows = &self.rows;
         let words = |of: &dyn Fn(&Row) -> &'static str| Values::Word(rows.iter().map(of).collect());
-        let times =
-            |of: &dyn Fn(&Row) -> Time| Values::Float(rows.iter().map(|row| of(row).as_secs()).collect());
+        let starts = Values::Float(rows.iter().map(|row| row.start.as_secs()).collect());
+        let ends = Values::OptionalFloat(rows.iter().map(|row| row.end.map(Time::as_secs)).collect());
         let counts = |of: &dyn Fn(&Row) -> u64| Values::Count(rows.iter().map(of).collect());
         let columns = vec![
-            Column::new("time_s", "s", times(&|row| row.start)),
-            Column::new("end_s", "s", times(&|row| row.end)),
+            Column::new("time_s", "s", starts),
+            Column::new("end_s", "s", ends),
             Column::new("layer", "", words(&|row| row.layer)),
             Column::new("direction", "", words(&|row| row.direction)),
             Column::new("what", "", words(&|row| row.what)),

@@ -6,31 +6,10 @@ use umts_stack::packet::Segment;
 use umts_units::Time;
 
 use super::cause::Cause;
+use super::loss::Loss;
 
 /// Payload starts here: number 0 is the SYN.
 const FIRST_BYTE: u64 = 1;
-
-/// How a packet got lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loss {
-    /// On link number n of the fixed network, or by the script.
-    Core,
-    /// RLC gave it up, or lost it in a mode that repairs nothing.
-    Radio,
-    /// RLC's buffer was full.
-    BufferFull,
-}
-
-impl Loss {
-    /// The cause of the time until TCP sends it again.
-    pub(super) fn cause(self) -> Cause {
-        match self {
-            Loss::Core => Cause::CoreLoss,
-            Loss::Radio => Cause::RlcRecovery,
-            Loss::BufferFull => Cause::RadioQueue,
-        }
-    }
-}
 
 /// Where a packet is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +37,11 @@ impl Flying {
         !matches!(self.place, Place::Lost(_))
     }
 
+    /// Data that has arrived, by another copy.
+    fn is_needless(&self, rcv_next: u64) -> bool {
+        self.is_alive() && self.seq < self.end && self.end <= rcv_next
+    }
+
     fn carries(&self, number: u64) -> bool {
         self.seq <= number && number < self.end
     }
@@ -76,6 +60,8 @@ pub(super) struct Way {
     ssthresh: f64,
     peer_window: u64,
     mss: u32,
+    /// The congestion window before a timeout that was not needed, as long as the window is smaller.
+    cwnd_before_spurious: Option<f64>,
     /// In the order in which they left; lost ones until what they carried has arrived.
     flying: Vec<Flying>,
     /// An acknowledgment was lost, and none has come since.
@@ -99,6 +85,7 @@ impl Way {
             ssthresh: f64::INFINITY,
             peer_window: u64::MAX,
             mss: mss.max(1),
+            cwnd_before_spurious: None,
             flying: Vec::new(),
             lost_ack: None,
             active: now,
@@ -112,6 +99,18 @@ impl Way {
 
     pub fn window(&mut self, cwnd: f64, ssthresh: f64) {
         (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
+        self.cwnd_before_spurious =
+            self.cwnd_before_spurious.filter(|before| cwnd < *before && cwnd < ssthresh);
+    }
+
+    /// The retransmission timer expired. The change of the window follows.
+    pub fn timed_out(&mut self, is_needed: bool) {
+        self.cwnd_before_spurious = (!is_needed).then(|| self.cwnd_before_spurious.unwrap_or(self.cwnd));
+    }
+
+    /// A timeout turned out to have been needed.
+    pub fn was_needed(&mut self) {
+        self.cwnd_before_spurious = None;
     }
 
     /// The other end told how much it takes.
@@ -144,6 +143,11 @@ impl Way {
             self.flying[at].place = Place::Lost(loss);
         }
         self.lost_ack = Some(loss);
+    }
+
+    /// No copy of what was lost will come.
+    pub fn forget_lost(&mut self) {
+        self.flying.retain(Flying::is_alive);
     }
 
     /// A segment has arrived; `delivered` bytes of payload are in order because of it.
@@ -185,6 +189,16 @@ impl Way {
         self.flying.iter().filter(move |flying| flying.carries(number))
     }
 
+    /// Whether a copy of data that has arrived was sent before `packet`, and is in the same part of the network.
+    pub fn has_needless_ahead(&self, packet: PacketId) -> bool {
+        let Some(at) = self.flying.iter().position(|flying| flying.packet == packet) else { return false };
+        let is_radio = |place: Place| matches!(place, Place::Radio);
+        let here = is_radio(self.flying[at].place);
+        self.flying[..at]
+            .iter()
+            .any(|flying| flying.is_needless(self.rcv_next) && is_radio(flying.place) == here)
+    }
+
     /// The first packet on its way that acknowledges more than `una`.
     pub fn first_ack_beyond(&self, una: u64) -> Option<&Flying> {
         self.flying.iter().find(|flying| flying.is_alive() && flying.ack > una)
@@ -213,6 +227,8 @@ impl Way {
             None
         } else if advertised <= congestion {
             Some(Cause::AdvertisedWindow)
+        } else if self.cwnd_before_spurious.is_some() {
+            Some(Cause::SlowStartSpurious)
         } else if self.cwnd < self.ssthresh {
             Some(Cause::SlowStart)
         } else {

@@ -147,8 +147,9 @@ impl Connection {
         together: &mut Together,
     ) {
         self.seen(moment);
-        if segment.flags.syn && self.syn_sent.is_none() {
-            self.syn_sent = Some(moment.at);
+        if segment.flags.syn {
+            self.syn_sent.get_or_insert(moment.at);
+            self.totals.syn_retransmissions += u64::from(moment.measured && cause.is_again());
         }
         if segment.direction != self.sender.sends() {
             return;

@@ -209,8 +209,10 @@ metrics! { TCP: TcpTotals;
     "tcp_retransmissions_pct" "TCP retransmissions per segment" ["%"] "Segments sent again, compared with those sent once."
         = "tcp_retransmissions" / "total_packets"
         => |t| percent(t.retransmissions, t.data_segments);
-    "rto_count" "Retransmission timeouts" ["1"] "Expiries of the sender's retransmission timer with data outstanding; with a proxy on both legs." = "expiries" / ""
+    "rto_count" "Retransmission timeouts" ["1"] "Expiries of the retransmission timer of the end that sends the data of the connection, SYN included, with a proxy on both legs; the timers of the other end are counted in the time budget only." = "expiries" / ""
         => |t| count(t.expiries);
+    "syn_retransmissions" "SYN retransmissions" ["1"] "SYN and SYN-ACK segments sent again, by either end." = "segments" / ""
+        => |t| count(t.syn_retransmissions);
     "rto_per_connection" "Timeouts per connection" ["1"] "Expiries of a connection's retransmission timer, on average."
         = "rto_count" / "connections that sent data"
         => |t| per(t.expiries, t.connections_with_data);

@@ -116,6 +116,17 @@ fn ack(connection: u32) -> Segment {
     Segment { direction: Direction::Uplink, payload: 0, ..data(connection, 1) }
 }
 
+#[test]
+fn syns_sent_again_are_counted_for_both_ends() {
+    let mut story = Story::default();
+    story.at(0).opens(0, 0).writes(0, 3000);
+    story.at(1000).sends(0, syn(0), SendCause::New);
+    story.at(2000).sends(1, syn(0), SendCause::Rto);
+    story.at(2100).sends(2, Segment { direction: Direction::Uplink, ..syn(0) }, SendCause::New);
+    story.at(3100).sends(3, Segment { direction: Direction::Uplink, ..syn(0) }, SendCause::Rto);
+    check(&story.result(0, 10_000).network, &[("syn_retransmissions", 2.0), ("tcp_retransmissions", 1.0)]);
+}
+
 /// A connection that is refused is one that failed, and is over.
 #[test]
 fn a_connection_that_fails_is_counted_and_ends() {

@@ -46,6 +46,8 @@ pub(super) struct TcpTotals {
     pub by_rto: u64,
     pub unneeded: u64,
     pub expiries: u64,
+    /// SYN and SYN-ACK segments sent again, by either end.
+    pub syn_retransmissions: u64,
     /// Segments that RACK found lost; probes for a lost tail that repeated data or brought new, and that repaired a loss.
     pub rack_losses: u64,
     pub probes: u64,
@@ -130,6 +132,7 @@ impl TcpTotals {
         self.by_rto += other.by_rto;
         self.unneeded += other.unneeded;
         self.expiries += other.expiries;
+        self.syn_retransmissions += other.syn_retransmissions;
         self.rack_losses += other.rack_losses;
         self.probes += other.probes;
         self.new_probes += other.new_probes;

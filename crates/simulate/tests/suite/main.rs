@@ -3,6 +3,7 @@
 //! One program: each further one would be linked on its own, which takes longer than its tests.
 
 mod budget;
+mod budget_causes;
 mod budget_dsch;
 mod capacity;
 mod common;

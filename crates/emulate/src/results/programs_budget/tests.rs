@@ -149,6 +149,56 @@ fn pieces_out_of_order_take_bounded_memory() {
     assert_eq!(way.arrived(1, 10), 19);
 }
 
+/// A datagram between port `port` of a server and port 6000 of the first UE.
+fn datagram(from_server: bool, port: u16, payload: usize) -> Vec<u8> {
+    let ends = [(IpAddr::from(SERVER), port), (crate::devices::addresses::of_ue(0)[0], 6000)];
+    let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
+    crate::packets::datagram::made::datagram(from, to, &vec![0; payload])
+}
+
+#[test]
+fn the_budget_of_a_connection_begins_with_the_question_for_its_name() {
+    let lookup = [(100, false, datagram(false, 53, 30)), (600, true, datagram(true, 53, 80))];
+    let packets: Vec<_> = lookup.into_iter().chain(download()).collect();
+    let with_name = tables(&packets);
+    check_sums(&with_name);
+    assert_eq!(column(&with_name, "opened_s"), [0.1]);
+    assert_eq!(column(&with_name, "server_port"), [80.0]);
+    let names = column(&with_name, "budget_names_s")[0];
+    assert!((0.5..0.7).contains(&names), "{names}");
+    let plain = tables(&download());
+    assert_eq!(column(&plain, "budget_names_s"), [0.0]);
+    assert_eq!(column(&plain, "budget_setup_s"), column(&with_name, "budget_setup_s"));
+}
+
+#[test]
+fn a_flow_of_datagrams_has_a_budget_from_its_first_packet_to_its_last() {
+    let packets: Vec<_> = [
+        (1000, false, datagram(false, 443, 1200)),
+        (3000, true, datagram(true, 443, 1200)),
+        (3001, true, datagram(true, 443, 1200)),
+    ]
+    .into();
+    let tables = tables(&packets);
+    check_sums(&tables);
+    assert_eq!((column(&tables, "opened_s"), column(&tables, "packets")), (vec![1.0], vec![3.0]));
+    let (until, of) = (column(&tables, "until_s")[0], |cause| column(&tables, cause)[0]);
+    assert!((3.5..5.0).contains(&until), "{until}");
+    // Two packets of 1,228 octets over 32 kbit/s take 0.6 s; the server is silent for more than a second.
+    assert!(of("budget_serialisation_s") > 0.6 && of("budget_not_visible_s") > 1.0);
+}
+
+#[test]
+fn a_lookup_for_which_nothing_begins_ends_with_its_answer() {
+    let packets = [(100, false, datagram(false, 53, 30)), (600, true, datagram(true, 53, 80))];
+    let packets: Vec<_> =
+        packets.into_iter().chain(download().into_iter().map(|(ms, s, p)| (ms + 9000, s, p))).collect();
+    let tables = tables(&packets);
+    check_sums(&tables);
+    assert_eq!(column(&tables, "opened_s"), [0.1, 10.0]);
+    assert!(column(&tables, "until_s")[0] < 1.0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
     #[test]

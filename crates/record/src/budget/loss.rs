@@ -1,0 +1,79 @@
+//! Where and why packets are lost.
+
+use umts_stack::trace::DropPlace;
+
+use super::cause::Cause;
+use super::rto::Because;
+
+macro_rules! losses {
+    ($($loss:ident = $name:literal, $label:literal, $meaning:literal;)*) => {
+        /// Place and reason of the loss of a packet.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Loss {
+            $(#[doc = $meaning] $loss,)*
+        }
+
+        impl Loss {
+            /// All of them, from the radio to the server.
+            pub const ALL: [Loss; [$(Loss::$loss),*].len()] = [$(Loss::$loss),*];
+
+            /// Name in tables: the name of the cause of waits that no timer ends.
+            pub fn name(self) -> &'static str {
+                match self { $(Loss::$loss => $name),* }
+            }
+
+            /// Cause of the time until TCP sends the packet again, unless only a timer brings that about.
+            pub(super) fn cause(self) -> Cause {
+                match self { $(Loss::$loss => Cause::$loss),* }
+            }
+
+            /// Reason of a timeout that the loss made necessary.
+            pub(super) fn because(self) -> Because {
+                match self { $(Loss::$loss => Because::$loss),* }
+            }
+
+            /// Name, label and meaning of the metric: seconds of needed timeouts after such a loss.
+            pub(super) fn needed_metric(self) -> (&'static str, &'static str, &'static str) {
+                match self {
+                    $(Loss::$loss => (
+                        concat!("budget_rto_needed_after_", $name, "_s"),
+                        concat!("Needed RTO after: ", $label),
+                        concat!("Part of budget_rto_needed_s. ", $meaning),
+                    )),*
+                }
+            }
+        }
+    };
+}
+
+losses! {
+    NodebDrop = "nodeb_drop", "Node B queue drop", "The full queue of the Node B dropped a block of the packet, and RLC does not repair it.";
+    RadioLoss = "radio_loss", "radio loss", "The packet was lost on a radio that repairs nothing: unacknowledged or transparent mode, or random loss of a flat radio.";
+    RlcDiscard = "rlc_discard", "RLC discard", "RLC gave the packet up: MaxDAT, Timer_Discard, or a handover or channel switch that empties the buffer.";
+    RlcReset = "rlc_reset", "RLC reset", "RLC went back to its initial state while the packet was on its way.";
+    BufferFull = "buffer_full", "full RLC buffer", "RLC's buffer had no room for the packet.";
+    CoreDrop = "core_drop", "core queue drop", "The queue of a link of the fixed network was full, or its queue management dropped the packet.";
+    CoreOutage = "core_outage", "core link outage", "A link of the fixed network was down.";
+    CoreLoss = "core_loss", "core network loss", "A link of the fixed network lost the packet at random, or the script or the proxy dropped it.";
+}
+
+impl Loss {
+    /// The loss that a drop means; `None` if the packet came after the end of its connection.
+    pub(super) fn of_drop(place: DropPlace) -> Option<Self> {
+        match place {
+            DropPlace::LinkQueue(_) => Some(Loss::CoreDrop),
+            DropPlace::LinkDown(_) => Some(Loss::CoreOutage),
+            DropPlace::LinkLoss(_) | DropPlace::Script | DropPlace::PepDown | DropPlace::PepHidden => {
+                Some(Loss::CoreLoss)
+            }
+            DropPlace::RlcBuffer => Some(Loss::BufferFull),
+            DropPlace::ErroneousSdu | DropPlace::Checksum | DropPlace::FlatLoss => Some(Loss::RadioLoss),
+            DropPlace::NoConnection => None,
+        }
+    }
+
+    /// Whether the packet had entered RLC, or was refused by RLC's buffer.
+    pub(super) fn is_of_radio(self) -> bool {
+        !matches!(self, Loss::CoreDrop | Loss::CoreOutage | Loss::CoreLoss)
+    }
+}

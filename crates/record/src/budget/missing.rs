@@ -1,0 +1,151 @@
+//! PDUs that were lost below RLC and have not arrived since, in order.
+
+use umts_units::Time;
+
+use super::loss::Loss;
+
+/// A PDU that was lost and has not arrived since.
+#[derive(Debug, Clone, Copy)]
+struct Missing {
+    sn: u64,
+    /// Where it was lost last.
+    place: Place,
+    /// The receiver has named it in a report.
+    is_reported: bool,
+}
+
+/// Where a block was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Air,
+    NodebQueue,
+}
+
+impl Place {
+    /// The loss of a packet in a mode that repairs nothing.
+    pub fn loss(self) -> Loss {
+        match self {
+            Place::Air => Loss::RadioLoss,
+            Place::NodebQueue => Loss::NodebDrop,
+        }
+    }
+}
+
+/// Why a lost PDU has not been repaired yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hole {
+    pub sn: u64,
+    pub place: Place,
+    /// Until when the report about it is prohibited, if it is.
+    pub prohibited_until: Option<Time>,
+}
+
+/// The lost PDUs of one direction of a bearer.
+#[derive(Debug, Default)]
+pub(super) struct MissingPdus {
+    /// In the order of their numbers.
+    lost: Vec<Missing>,
+    /// The number after the highest PDU that arrived.
+    arrived_below: u64,
+    /// Timer_Status_Prohibit runs at the receiver until then.
+    prohibited_until: Time,
+}
+
+impl MissingPdus {
+    pub fn is_empty(&self) -> bool {
+        self.lost.is_empty()
+    }
+
+    pub fn clear(&mut self) {
+        self.lost.clear();
+        (self.arrived_below, self.prohibited_until) = (0, Time::ZERO);
+    }
+
+    /// Removes the PDUs below `sn`.
+    pub fn forget_below(&mut self, sn: u64) {
+        self.lost.retain(|missing| missing.sn >= sn);
+    }
+
+    /// PDU `sn` arrived, or was lost at `place`; `again` if it was not new.
+    pub fn settle(&mut self, sn: u64, lost_at: Option<Place>, again: bool) {
+        let found = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
+        match (found, lost_at) {
+            (Err(at), Some(place)) if !again => {
+                self.lost.insert(at, Missing { sn, place, is_reported: false });
+            }
+            (Ok(at), Some(place)) => self.lost[at].place = place,
+            (Ok(at), None) => {
+                self.lost.remove(at);
+            }
+            _ => {}
+        }
+        if lost_at.is_none() {
+            self.arrived_below(sn + 1);
+        }
+    }
+
+    /// PDUs up to the one before `sn` arrived; none of them was missing.
+    pub fn arrived_below(&mut self, sn: u64) {
+        self.arrived_below = self.arrived_below.max(sn);
+    }
+
+    /// The receiver sends a report about the PDUs that it knows of. The next one is prohibited until `until`.
+    pub fn reported(&mut self, until: Time) {
+        let known = self.lost.partition_point(|missing| missing.sn < self.arrived_below);
+        self.lost[..known].iter_mut().for_each(|missing| missing.is_reported = true);
+        self.prohibited_until = until;
+    }
+
+    /// Where PDU `first`, or the first one behind it up to `last`, was lost.
+    pub fn place_in(&self, first: u64, last: u64) -> Option<Place> {
+        let at = self.lost.partition_point(|missing| missing.sn < first);
+        self.lost.get(at).filter(|missing| missing.sn <= last).map(|missing| missing.place)
+    }
+
+    /// The first lost PDU from `first` to `last`, as it is at `now`.
+    pub fn hole(&self, first: u64, last: u64, now: Time) -> Option<Hole> {
+        let at = self.lost.partition_point(|missing| missing.sn < first);
+        let Missing { sn, place, is_reported } = *self.lost.get(at).filter(|missing| missing.sn <= last)?;
+        let is_prohibited = !is_reported && sn < self.arrived_below && now < self.prohibited_until;
+        Some(Hole { sn, place, prohibited_until: is_prohibited.then_some(self.prohibited_until) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_units::Duration;
+
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// A receiver knows of a loss once a later PDU has arrived. A report that leaves earlier does not name the loss.
+    #[test]
+    fn a_loss_is_prohibited_from_being_reported_once_the_receiver_knows_of_it() {
+        let mut missing = MissingPdus::default();
+        missing.reported(ms(100));
+        missing.settle(0, None, false);
+        missing.settle(1, Some(Place::Air), false);
+        let prohibited = |missing: &MissingPdus, at| missing.hole(0, 9, ms(at)).unwrap().prohibited_until;
+        assert_eq!(prohibited(&missing, 10), None, "no later PDU has arrived");
+        missing.settle(2, None, false);
+        assert_eq!(prohibited(&missing, 20), Some(ms(100)));
+        assert_eq!(prohibited(&missing, 100), None);
+        missing.reported(ms(200));
+        assert_eq!(prohibited(&missing, 110), None, "the report has left");
+    }
+
+    #[test]
+    fn a_pdu_is_missing_until_a_copy_arrives_and_remembers_the_last_place() {
+        let mut missing = MissingPdus::default();
+        missing.settle(3, Some(Place::NodebQueue), false);
+        missing.settle(4, Some(Place::Air), true);
+        assert_eq!(missing.place_in(0, 9), Some(Place::NodebQueue), "4 had arrived before");
+        missing.settle(3, Some(Place::Air), true);
+        assert_eq!(missing.place_in(3, 3), Some(Place::Air));
+        missing.settle(3, None, true);
+        assert!(missing.is_empty());
+    }
+}

@@ -1,0 +1,376 @@
+//! A scenario for each cause of the time budget, in which exactly that goes wrong at a known instant. The budget names the
+//! cause, with the time by which the transfer takes longer.
+
+use std::path::Path;
+
+use umts_record::budget::{Cause, ConnectionBudget, Loss, Parts};
+use umts_scenario::Scenario;
+
+use crate::budget::{budgets, check_sums};
+use crate::common::scenario;
+
+/// One user with a DCH fetches a file. Nothing goes wrong.
+const PLAIN: &str = r#"
+version = 1
+duration = "120 s"
+
+[[bearer]]
+name = "ps"
+downlink = { rate = "64 kbit/s", tti = "20 ms" }
+uplink = { rate = "64 kbit/s", tti = "20 ms" }
+
+[tcp]
+variant = "newreno"
+advertised_window = "8 segments"
+
+[[ue]]
+name = "user"
+bearer = "ps"
+
+[[flow]]
+ue = "user"
+traffic = "file"
+size = "12 kB"
+start = "1 s"
+"#;
+
+fn parse(text: &str, folder: &Path, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> =
+        overrides.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    match Scenario::parse(text, "case.toml", folder, &overrides) {
+        Ok(loaded) => loaded.scenario,
+        Err(error) => panic!("{}", error.render(false)),
+    }
+}
+
+/// The budgets of `text`, where the downlink loses the blocks with these numbers, and the uplink others.
+fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<ConnectionBudget> {
+    let folder = tempfile::tempdir().expect("a folder for the error traces");
+    let verdicts = |lost: &[usize]| -> String {
+        (0..100_000).map(|block| if lost.contains(&block) { '1' } else { '0' }).collect()
+    };
+    for (name, lost) in ["down", "up"].into_iter().zip(lost) {
+        std::fs::write(folder.path().join(name), verdicts(lost)).expect("the folder is ours");
+    }
+    let radio = [
+        ("radio.model", "trace"),
+        ("radio.file", "down"),
+        ("radio.uplink.model", "trace"),
+        ("radio.uplink.file", "up"),
+    ];
+    let budgets = budgets(&parse(text, folder.path(), &[&radio[..], overrides].concat()));
+    budgets.iter().for_each(check_sums);
+    budgets
+}
+
+/// The one connection of the plain scenario.
+fn plain(lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> ConnectionBudget {
+    let mut budgets = run_with(PLAIN, lost, overrides);
+    assert_eq!(budgets.len(), 1);
+    budgets.remove(0)
+}
+
+fn seconds(parts: &Parts, causes: &[Cause]) -> f64 {
+    causes.iter().map(|cause| parts.of(*cause).as_secs()).sum()
+}
+
+fn took(budget: &ConnectionBudget) -> f64 {
+    (budget.until - budget.opened).as_secs()
+}
+
+/// What is in `causes` beyond `before` is what the transfer takes longer, within `tolerance` seconds. Returns that time.
+fn check_cost(
+    what: &str,
+    before: &ConnectionBudget,
+    after: &ConnectionBudget,
+    causes: &[Cause],
+    tolerance: f64,
+) -> f64 {
+    let longer = took(after) - took(before);
+    let named = seconds(&after.parts, causes) - seconds(&before.parts, causes);
+    let all: Vec<_> = Cause::ALL
+        .iter()
+        .map(|cause| (cause.name(), seconds(&after.parts, &[*cause]) - seconds(&before.parts, &[*cause])))
+        .filter(|(_, change)| change.abs() > 1e-6)
+        .collect();
+    println!("{what}: longer by {longer:.3} s, named {named:.3} s: {all:.3?}");
+    assert!(
+        (named - longer).abs() <= tolerance,
+        "{what}: longer by {longer} s, {causes:?} {named} s: {all:.3?}"
+    );
+    longer
+}
+
+const REPAIR: [Cause; 2] = [Cause::RlcRecovery, Cause::StatusProhibited];
+
+#[test]
+fn a_lost_block_is_rlc_recovery_wherever_it_is_lost() {
+    let before = plain([&[], &[]], &[]);
+    for block in (3..300).step_by(23).chain(300..308) {
+        let after = plain([&[block], &[]], &[]);
+        check_cost(&format!("block {block}"), &before, &after, &REPAIR, 0.05);
+    }
+}
+
+#[test]
+fn a_prohibited_status_is_named_for_the_time_that_it_is_held_back() {
+    // A segment at a time, so that the radio is idle while the second loss waits for its report.
+    let run = |prohibit| {
+        let changes = [("tcp.advertised_window", "1 segments"), ("rlc.timer_status_prohibit", prohibit)];
+        plain([&[60, 90], &[]], &changes)
+    };
+    let (quick, slow) = (run("off"), run("1 s"));
+    let longer = check_cost("STATUS", &quick, &slow, &[Cause::StatusProhibited], 0.15);
+    assert!(longer > 0.3, "{longer}");
+}
+
+/// While later data keep the radio busy, the packet is gone all the same: the transfer takes less longer than the wait.
+#[test]
+fn a_discarded_sdu_costs_the_wait_until_tcp_sends_it_again() {
+    let before = plain([&[], &[]], &[]);
+    for (what, override_) in [("discard", &[][..]), ("reset", &[("rlc.sdu_discard", "never")])] {
+        let after = plain([&[60], &[]], &[&[("rlc.max_dat", "1")], override_].concat());
+        let cause = if what == "reset" { Cause::RlcReset } else { Cause::RlcDiscard };
+        let named = seconds(&after.parts, &[cause]);
+        let longer = took(&after) - took(&before);
+        println!("{what}: longer by {longer}, named {named}");
+        assert!(longer <= named && (0.3..1.0).contains(&named), "{what}: {:?}", after.parts);
+        assert_eq!(seconds(&after.parts, &[Cause::RtoNeeded, Cause::RlcRecovery]), 0.0, "{what}");
+    }
+}
+
+#[test]
+fn a_discard_at_the_end_costs_a_needed_timeout() {
+    let before = plain([&[], &[]], &[]);
+    for (changes, loss) in
+        [(&[("rlc.max_dat", "1")][..], Loss::RlcDiscard), (&[("rlc.mode", "um")], Loss::RadioLoss)]
+    {
+        let after = plain([&[305], &[]], changes);
+        let longer = check_cost("last discard", &before, &after, &[Cause::RtoNeeded], 0.5);
+        assert!(longer > 0.5, "{longer}");
+        assert_eq!(after.parts.needed_after(loss), after.parts.of(Cause::RtoNeeded));
+    }
+}
+
+/// The lost block may share its TTI with the end of the SDU before.
+#[test]
+fn a_loss_that_no_mode_repairs_is_found_wherever_it_is() {
+    let um = [("rlc.mode", "um")];
+    let before = plain([&[], &[]], &um);
+    let mut waits = Vec::new();
+    for block in 100..150 {
+        let after = plain([&[block], &[]], &um);
+        let lost = seconds(&after.parts, &[Cause::RadioLoss, Cause::RtoNeeded]);
+        let longer = took(&after) - took(&before);
+        println!("block {block}: longer by {longer:.3} s, named {lost:.3} s");
+        assert!(lost >= longer - 0.05 && lost > 0.2, "block {block}: {:?}", after.parts);
+        assert_eq!(seconds(&after.parts, &[Cause::RlcRecovery]), 0.0);
+        waits.push(lost);
+    }
+    // Blocks of one segment cost nearly the same.
+    assert!(waits.windows(2).filter(|pair| (pair[0] - pair[1]).abs() > 0.1).count() < 4, "{waits:.3?}");
+}
+
+/// A pause of the radio that outlasts MaxMRW and MaxRST ends in a cell update: most of what it takes longer is named.
+#[test]
+fn a_re_establishment_after_an_unrecoverable_error_is_named() {
+    let quick =
+        [("rlc.max_dat", "2"), ("rlc.max_mrw", "2"), ("rlc.max_rst", "2"), ("rlc.timer_rst", "100 ms")];
+    let before = plain([&[], &[]], &quick);
+    let pause: Vec<usize> = (60..100).collect();
+    let after = plain([&pause, &[]], &quick);
+    let named =
+        [Cause::RlcReestablishment, Cause::RlcReset, Cause::RlcDiscard, Cause::RtoNeeded, Cause::RlcRecovery];
+    check_cost("re-establishment", &before, &after, &named, 1.0);
+    assert!(seconds(&after.parts, &[Cause::RlcReestablishment]) > 0.05, "{:?}", after.parts);
+}
+
+#[test]
+fn a_pause_of_the_radio_is_rlc_recovery() {
+    let before = plain([&[], &[]], &[]);
+    let pause: Vec<usize> = (60..130).collect();
+    let after = plain([&pause, &[]], &[]);
+    let longer = check_cost("pause", &before, &after, &REPAIR, 0.1);
+    assert!(longer > 0.3, "{longer}");
+}
+
+#[test]
+fn a_lost_segment_is_a_loss_of_the_core_network_and_at_the_end_a_needed_timeout() {
+    let before = plain([&[], &[]], &[]);
+    let drop = |packet: &str| format!(r#"[{{ packet = "{packet}", action = "drop" }}]"#);
+    let middle = plain([&[], &[]], &[("impairment", &drop("data 3"))]);
+    let named = seconds(&middle.parts, &[Cause::CoreLoss]);
+    assert!((0.3..1.2).contains(&named), "{:?}", middle.parts);
+    assert_eq!(seconds(&middle.parts, &[Cause::RtoNeeded]), 0.0);
+    let last = plain([&[], &[]], &[("impairment", &drop("data 9"))]);
+    let longer = check_cost("last", &before, &last, &[Cause::RtoNeeded], 0.3);
+    assert!(longer > 0.5, "{longer}");
+    assert_eq!(last.parts.needed_after(Loss::CoreLoss), last.parts.of(Cause::RtoNeeded));
+}
+
+#[test]
+fn a_queue_of_a_link_is_waited_in_and_its_drops_are_told_from_losses() {
+    let slow = |queue| plain([&[], &[]], &[("link.0.rate", "32 kbit/s"), ("link.0.queue", queue)]);
+    let long = slow("50 packets");
+    let waited = seconds(&long.parts, &[Cause::CoreQueue]);
+    assert!((0.8..1.5).contains(&waited), "{:?}", long.parts);
+    assert_eq!(seconds(&long.parts, &[Cause::CoreDrop, Cause::CoreLoss, Cause::RtoNeeded]), 0.0);
+    let full = slow("2 packets");
+    let lost = seconds(&full.parts, &[Cause::CoreDrop, Cause::RtoNeeded]);
+    assert!(lost > 0.5, "{:?}", full.parts);
+    assert_eq!(full.parts.needed_after(Loss::CoreDrop), full.parts.of(Cause::RtoNeeded));
+    assert_eq!(seconds(&full.parts, &[Cause::CoreLoss]), 0.0);
+}
+
+#[test]
+fn an_outage_of_a_link_is_named() {
+    let before = plain([&[], &[]], &[]);
+    let after = plain([&[], &[]], &[("link.0.outage", r#"[{ from = "1.3 s", to = "3 s" }]"#)]);
+    let named = [Cause::CoreOutage, Cause::RtoNeeded, Cause::AckLoss, Cause::SlowStartSpurious];
+    let longer = check_cost("outage", &before, &after, &named, 0.6);
+    assert!(longer > 1.5, "{longer}");
+    let losses = after.intervals.iter().filter_map(|interval| interval.loss);
+    assert!(losses.clone().count() > 0 && losses.clone().all(|loss| loss == Loss::CoreOutage));
+}
+
+#[test]
+fn lost_acknowledgments_are_named_and_the_timeout_is_not() {
+    let before = plain([&[], &[]], &[("tcp.advertised_window", "2 segments")]);
+    let script = r#"[{ packet = "ack 3", action = "drop" }]"#;
+    let after = plain([&[], &[]], &[("tcp.advertised_window", "2 segments"), ("impairment", script)]);
+    let longer = check_cost("acks", &before, &after, &[Cause::AckLoss], 0.3);
+    assert!(longer > 0.5, "{longer}");
+    assert_eq!(seconds(&after.parts, &[Cause::RtoNeeded]), 0.0);
+    assert_eq!(after.timeouts.len(), 1);
+}
+
+#[test]
+fn a_full_rlc_buffer_is_named() {
+    let before = plain([&[], &[]], &[]);
+    let after = plain([&[], &[]], &[("rlc.buffer", "3 kB")]);
+    let named =
+        seconds(&after.parts, &[Cause::BufferFull]) + after.parts.needed_after(Loss::BufferFull).as_secs();
+    assert!(named > 0.3 && named >= took(&after) - took(&before), "{:?}", after.parts);
+}
+
+#[test]
+fn windows_are_named() {
+    let wide = [("tcp.advertised_window", "30 segments"), ("link.0.delay", "200 ms")];
+    let before = plain([&[], &[]], &wide);
+    let narrow = plain([&[], &[]], &[wide[1], ("tcp.advertised_window", "1 segments")]);
+    check_cost("window", &before, &narrow, &[Cause::AdvertisedWindow, Cause::SlowStart], 0.6);
+    assert!(seconds(&narrow.parts, &[Cause::AdvertisedWindow]) > 2.0, "{:?}", narrow.parts);
+    let before = plain([&[], &[]], &[]);
+    let of_rlc = plain([&[], &[]], &[("rlc.window", "8"), ("rlc.poll_pdu", "8")]);
+    let longer = check_cost("RLC window", &before, &of_rlc, &[Cause::RlcWindow], 0.5);
+    assert!(longer > 0.5, "{longer}");
+}
+
+/// The same user on common channels, whom admission gives a DCH or not.
+const SWITCHED: &str = r#"
+version = 1
+duration = "120 s"
+
+[[bearer]]
+name = "ps"
+downlink = { rate = "128 kbit/s", tti = "20 ms" }
+uplink = { rate = "64 kbit/s", tti = "20 ms" }
+
+[[cell]]
+name = "cell"
+admission = { downlink = "2 Mbit/s" }
+
+[rrc]
+dch = ["ps"]
+fach_to_dch = "0.1 s"
+
+[tcp]
+advertised_window = "8 segments"
+
+[[ue]]
+name = "user"
+bearer = "switched"
+
+[[flow]]
+ue = "user"
+traffic = "file"
+size = "30 kB"
+start = "5 s"
+"#;
+
+/// Another user, who has a DCH when the file is asked for.
+const OTHER: &str = r#"
+[[ue]]
+name = "other"
+bearer = "switched"
+
+[[flow]]
+ue = "other"
+start = "0 s"
+"#;
+
+fn switched(overrides: &[(&str, &str)]) -> ConnectionBudget {
+    run_with(SWITCHED, [&[], &[]], overrides).remove(0)
+}
+
+#[test]
+fn a_switch_is_named_whatever_timers_expire_meanwhile() {
+    let mut costs = Vec::new();
+    for (least, expires) in [("20 s", false), ("200 ms", true)] {
+        let changes = [("tcp.rto_min", least), ("tcp.rto_initial", "30 s"), ("tcp.rto_max", "60 s")];
+        let before = switched(&changes);
+        let after = switched(&[&changes[..], &[("rrc.fach_to_dch", "2.1 s")]].concat());
+        let named = [Cause::ChannelSwitch, Cause::NeedlessRepeats, Cause::SlowStartSpurious];
+        check_cost(least, &before, &after, &named, 0.5);
+        let switch = seconds(&after.parts, &[Cause::ChannelSwitch]);
+        assert!((1.9..2.2).contains(&switch), "{switch}");
+        assert_eq!(seconds(&after.parts, &[Cause::RtoNeeded]), 0.0);
+        assert_eq!(!after.timeouts.is_empty(), expires, "{:?}", after.timeouts);
+        costs.push((took(&after), seconds(&after.parts, &[Cause::NeedlessRepeats])));
+    }
+    let [(quiet, none), (repeating, repeats)] = costs[..] else { panic!("two runs") };
+    assert!(
+        none == 0.0 && repeats > 0.1 && repeats <= repeating - quiet + 0.1,
+        "{quiet} {repeating} {repeats}"
+    );
+}
+
+#[test]
+fn a_refused_dch_costs_what_the_common_channels_take_longer() {
+    let text = format!("{SWITCHED}{OTHER}");
+    let run = |room| {
+        let found = run_with(&text, [&[], &[]], &[("cell.0.admission.downlink", room)]);
+        let file = found.into_iter().find(|budget| budget.opened.as_secs() > 4.0);
+        file.expect("the second connection is the file's")
+    };
+    let (before, after) = (run("2 Mbit/s"), run("200 kbit/s"));
+    let longer = check_cost("refused", &before, &after, &[Cause::DchRefused, Cause::ChannelSwitch], 0.7);
+    assert!(longer > 3.0 && seconds(&after.parts, &[Cause::DchRefused]) > 3.0, "{longer}");
+    assert_eq!(seconds(&before.parts, &[Cause::DchRefused]), 0.0);
+}
+
+#[test]
+fn the_load_of_another_user_is_a_queue_at_the_radio() {
+    let text = format!("{SWITCHED}{OTHER}");
+    let common = [("ue.user.bearer", "common"), ("ue.other.bearer", "common")];
+    let alone = run_with(SWITCHED, [&[], &[]], &common[..1]).remove(0);
+    let both = run_with(&text, [&[], &[]], &common);
+    let both = both.into_iter().find(|budget| budget.opened.as_secs() > 4.0).expect("the file's");
+    let longer = check_cost("load", &alone, &both, &[Cause::RadioQueue, Cause::NeedlessRepeats], 1.0);
+    assert!(longer > 4.0, "{longer}");
+}
+
+/// EURANE's queue at the Node B drops blocks of an error-free radio: nothing is lost on the air.
+#[test]
+fn drops_of_the_node_b_queue_are_told_from_losses_on_the_air() {
+    let changes =
+        [("duration", "60 s"), ("flow.0.start", "0 s"), ("flow.1.start", "10 s"), ("radio.bler", "0")];
+    let budgets = budgets(&scenario("ftp-on-fach-two-users", &changes));
+    let of = |cause| budgets.iter().map(|budget| budget.parts.of(cause).as_secs()).sum::<f64>();
+    assert!(
+        of(Cause::NodebDrop) > 1.0 && of(Cause::RlcRecovery) == 0.0,
+        "{} {}",
+        of(Cause::NodebDrop),
+        of(Cause::RlcRecovery)
+    );
+}
