@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -229,11 +230,15 @@ def test_numbers_have_the_digits_that_tell_rows_apart(filled: Store, umts: Umts)
     assert shown.split() == ["t", "1500.001", "1500.002", "1500.003"]
 
 
-def test_ctrl_c_ends_a_query_at_once(filled: Store) -> None:
+def test_ctrl_c_ends_a_query_at_once(filled: Store, tmp_path: Path) -> None:
     endless = "select sum(a.range * b.range) from range(100000000) a, range(100000000) b"
     words = command("query", endless, "--out", filled.path)
-    with started(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        time.sleep(3)
+    place = {**os.environ, "TMPDIR": str(tmp_path)}
+    with started(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=place) as process:
+        while not list(tmp_path.glob("umts-query-*")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
