@@ -212,6 +212,12 @@ def test_lines_come_whole_however_they_were_written() -> None:
     ]
 
 
+def test_lines_that_are_written_over_have_the_name_each_time() -> None:
+    found = relayed("10 %\\r20 %\\rdone\\r\\n")
+    # As a terminal has it: a carriage return goes back to the beginning of the line.
+    assert [line for line in found if not line.startswith("b")] == ["a: 10 %", "a: 20 %", "a: done"]
+
+
 def test_a_line_without_an_end_is_cut() -> None:
     assert CHUNK == 65536
     lines = [line for line in relayed("x", LONG="65536") if line.startswith("b")]

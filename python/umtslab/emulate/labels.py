@@ -101,7 +101,9 @@ class _Output:
         self._begun = b""
 
     def _write(self, line: bytes) -> None:
-        text = self._label + b": " + line + b"\n"
+        # What is written over its own line, as progress is, has the name in front each time.
+        shown = line.removesuffix(b"\r").replace(b"\r", b"\r" + self._label + b": ")
+        text = self._label + b": " + shown + b"\n"
         # Nobody may be there any more to read it.
         with suppress(OSError):
             while text:
