@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_and_seal
-from umtslab.reproduce import emulated, reproduce, select
+from umtslab.reproduce import emulated, reproduce, select, study
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.emulated import download, why_not
 from umtslab.reproduce.errors import BadData, EmulationFailed
@@ -101,7 +101,12 @@ def test_the_kernel_carries_files_with_pauses_beside_other_users(store: Store) -
     assert len(connections) >= 1
     # The first one is opened behind the warm-up.
     assert connections["opened_s"][0] >= 1
-    assert {"acked", "rtt"} <= set(run.series_kinds())
+    assert {"acked", "program_rtt"} <= set(run.series_kinds())
+    # Of one download, those that its segments measured.
+    found = study._series(run, "rtt", 1, 8.0)
+    assert found.values
+    assert all(0 < value < 20 for value in found.values)
+    assert found.times_s[0] >= connections["opened_s"][0]
 
 
 def test_only_files_of_one_size_to_the_first_user_are_carried(store: Store) -> None:

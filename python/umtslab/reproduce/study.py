@@ -321,6 +321,8 @@ def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:
     """
     import polars as pl
 
+    if kind == "rtt" and "program_rtt" in run.series_kinds():
+        return _emulated_round_trips(run, user, end_s)
     if kind not in run.series_kinds():
         raise Missing(f"the runs recorded no series {kind}")
     rows = run.series(kind)
@@ -335,3 +337,18 @@ def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:
         rows = rows.filter(pl.col("connection") == opened[user - 1])
     rows = rows.sort("time_s", maintain_order=True)
     return Series(rows["time_s"].to_list(), rows[_VALUE_COLUMN[kind]].to_list(), end_s)
+
+
+def _emulated_round_trips(run: Run, user: int | None, end_s: float) -> Series:
+    """Round trips of the downloads of an emulation's first UE, of the one that opened as number `user`."""
+    import polars as pl
+
+    of_server = (pl.col("ue") == 0) & (pl.col("from") == "server") & (pl.col("kind") == "tcp")
+    rows = run.series("program_rtt").filter(of_server).sort("time_s")
+    if user is not None:
+        opened = run.connections().sort("opened_s")["opened_s"].to_list()
+        if user > len(opened):
+            raise Missing(f"the runs have no connection number {user}")
+        begin_s, until_s = [*opened, float("inf")][user - 1 : user + 1]
+        rows = rows.filter(pl.col("time_s").is_between(begin_s, until_s, closed="left"))
+    return Series(rows["time_s"].to_list(), rows["rtt_s"].to_list(), end_s)
