@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from umtslab.captures import MOST_CONNECTIONS, check_most_connections
@@ -31,7 +32,7 @@ _PROXY_SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
 """What a PROXY protocol header of version 2 begins with."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SplitTransfer:
     """Two connections of a transfer, in the order in which its data pass.
 
@@ -75,7 +76,7 @@ class SplitTransfer:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Seen:
     """A connection of one capture."""
 
@@ -85,7 +86,7 @@ class _Seen:
     """In seconds since 1970."""
     ends: frozenset[str]
     content: tuple[bytes, bytes] | None
-    """What tells it from others; None if the capture has no payload."""
+    """Digests of what its data begin with, which tell it from others; None if the capture has no payload."""
     before: int
     """Octets in front of the sender's data that are for the proxy, or the proxy's."""
     most: int
@@ -154,7 +155,7 @@ def _connections(core: _core.Analysis) -> Iterator[_Seen]:
         before = 0
         if row["sender"] in ("client", "server"):
             before = told[("client", "server").index(row["sender"])]
-        content = (begins[0][told[0] :][:_SAME], begins[1][told[1] :][:_SAME])
+        content = (_digest(begins[0][told[0] :][:_SAME]), _digest(begins[1][told[1] :][:_SAME]))
         yield _Seen(
             core,
             number,
@@ -164,6 +165,11 @@ def _connections(core: _core.Analysis) -> Iterator[_Seen]:
             before,
             int((row["distinct_bytes"] or 0) + (row["unseen_bytes"] or 0)),
         )
+
+
+def _digest(begin: bytes) -> bytes:
+    """A digest of what data begin with; empty if there are none."""
+    return blake2b(begin, digest_size=12).digest() if begin else b""
 
 
 def _without(course: Course, before: int) -> Course:
