@@ -141,7 +141,8 @@ def test_runs_show_themselves_in_a_line(runs: Runs) -> None:
 
 
 def test_quantities_in_tables_are_numbers_with_a_unit() -> None:
-    points = sweep(FTP, {"duration": ["5 s", "5100 ms"], "radio.bler": [0.1]})
+    grid: dict[str, list[object]] = {"duration": ["5 s", "5100 ms"], "radio.bler": [0.1]}
+    points = sweep(FTP, grid)
     frame = points.to_frame()
     assert frame["duration"].to_list() == [5.0, 5.1]
     assert points.key_units() == {"duration": "s"}
