@@ -64,11 +64,11 @@ def test_needed_timeouts_are_divided_by_their_losses_and_counted_for_both_ends(u
     printed = umts("run", file, "--budget", "--quiet").stdout.splitlines()
     needed, part = (
         [
-            line.split()[-2 if words == "rto needed" else -1]
+            line.split()[-2 if words == "needed RTO" else -1]
             for line in printed
             if line.strip().startswith(words)
         ]
-        for words in ("rto needed", "after core network loss")
+        for words in ("needed RTO", "after core network loss")
     )
     assert needed == part
     assert any(line.startswith("timeouts of both ends, by reason") for line in printed)

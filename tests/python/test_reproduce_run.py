@@ -177,7 +177,7 @@ def _command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_the_command_writes_pages_and_fails_with_a_failing_claim(data: Path) -> None:
     done = _command("reproduce", "small", "--quick", "--out", "made", cwd=data)
     assert done.returncode == 1, done.stderr
-    assert "2 pass, 1 fail" in done.stdout
+    assert "2 pass, 0 calibrated, 0 by construction, 1 fail" in done.stdout
     made = {path.name for path in (data / "made" / "small" / "ch1").iterdir()}
     assert made == {"README.md", "fig1.csv", "fig1.png"}
 

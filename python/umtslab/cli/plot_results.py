@@ -91,7 +91,10 @@ def _nothing(word: str, words: Sequence[str], kind: str, out: Path) -> str:
         return f"{word} is a {what}, which comes last and alone: {command} {word}"
     if not is_store(out):
         none = f"{word} is no run folder and no results folder"
-        return f"{none}, and there is no results folder {out} to look it up in"
+        none += f", and there is no results folder {out} to look it up in"
+        if kind in _KINDS or kind in units():
+            return none
+        return f"{none}; {kind} is no kind of figure either: {', '.join(RUN_KINDS)}"
     if "/" in word:
         return f"there is no results folder or run folder {word}; {_what_there_is(out)}"
     if kind in units() or (kind == "budget" and _names(out)[0]):
