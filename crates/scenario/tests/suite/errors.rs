@@ -624,10 +624,10 @@ fn all_mistakes_are_reported_at_once() {
     let text = "version = 1\nduration = 10\nnonsense = 1\n[tcp]\nvariant = \"renno\"\nrto_minn = \"1 s\"\n\
                 [rlc]\nmax_dat = \"x\"\n[radio]\nbler = 2.0\n[[ue]]\nname = \"user\"\nbearer = \"nosuch\"\n\
                 [[flow]]\nue = \"nobody\"\n";
-    let keys = ["radio.bler", "duration", "nonsense", "tcp.variant", "tcp.rto_minn", "rlc.max_dat"];
+    let keys = ["duration", "nonsense", "tcp.variant", "tcp.rto_minn", "rlc.max_dat", "radio.bler"];
     assert_eq!(keys_of(text)[..6], keys);
     let error = refused(text);
-    assert_eq!((error.others()[0].key(), error.others()[0].line()), ("duration", Some(2)));
+    assert_eq!((error.others()[0].key(), error.others()[0].line()), ("nonsense", Some(3)));
     let shown = error.render(false);
     assert_eq!(shown.matches("  × ").count(), error.others().len() + 1);
     assert_eq!(shown.matches("╭─[test.toml:").count(), error.others().len() + 1);
