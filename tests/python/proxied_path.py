@@ -68,6 +68,9 @@ def make_path() -> None:
     # Names of networks are nobody else's either.
     _run("mount", "-t", "tmpfs", "tmpfs", "/run")
     _run("ip", "link", "set", "lo", "up")
+    # Neighbours are asked from link-local addresses, which would be tentative for the first two seconds.
+    for conf in ("all", "default"):
+        Path(f"/proc/sys/net/ipv6/conf/{conf}/accept_dad").write_text("0")
     for name, net, addresses in (("client", 1, CLIENT), ("server", 2, SERVER)):
         host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         while os.readlink(f"/proc/{host.pid}/ns/net") == own:
