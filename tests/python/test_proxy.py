@@ -557,6 +557,15 @@ def test_signals_that_are_ignored_at_the_start_stay_ignored() -> None:
             made.kill()
 
 
+@pytest.fixture
+def _default_sighup() -> Iterator[None]:
+    """Programs that are started do not ignore SIGHUP, even if the tests do (nohup)."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("_default_sighup")
 def test_sighup_opens_the_log_again_and_ends_nothing(tmp_path: Path) -> None:
     log, old = tmp_path / "log", tmp_path / "log.1"
     with server(all_of) as there, proxy("--to", text(there), log=log) as made:
