@@ -15,6 +15,7 @@
 //! | `pages` | flow | each web page, when it was whole, and how long it took |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
 //! | `sent`, `acked`, `sacked` | connection | sequence numbers, for the time-sequence diagram: a row per segment or block |
+//! | `dropped` | connection | each packet of a connection that was dropped above RLC, and where |
 //! | `calls` | cell | each step of a call: begun, blocked, handed over, refused, dropped, legs added and removed; of a layout |
 //! | `handovers` | UE | each change of its cell: from, to, interruption; of a layout |
 //! | `cells` | cell | load, power, calls and grants of each second; of the cells of a layout |
@@ -45,14 +46,14 @@ mod table;
 use umts_kernel::TraceSink;
 use umts_stack::detail::Detail;
 use umts_stack::ids::{ConnectionId, End};
-use umts_stack::packet::Segment;
-use umts_stack::trace::{Real, SendCause, TraceEvent};
+use umts_stack::packet::{Content, Packet, Segment};
+use umts_stack::trace::{DropPlace, Real, SendCause, TraceEvent};
 use umts_units::{Duration, Time};
 
 use crate::open::Open;
 use goodput::Goodput;
 use rlc_buffer::Buffers;
-use rows::{Acked, Delivered, Page, Sacked, Sample, Sent};
+use rows::{Acked, Delivered, Dropped, Page, Sacked, Sample, Sent};
 use steps::{Last, Steps};
 pub(crate) use table::Recorded;
 use table::Rows;
@@ -118,6 +119,7 @@ pub struct Series {
     sent: Rows<Sent>,
     acked: Rows<Acked>,
     sacked: Rows<Sacked>,
+    dropped: Rows<Dropped>,
     pages: Rows<Page>,
     pdus: Option<pdus::Pdus>,
     slots: Option<slots::Slots>,
@@ -167,6 +169,7 @@ impl Series {
             sent: Rows::default(),
             acked: Rows::default(),
             sacked: Rows::default(),
+            dropped: Rows::default(),
             pages: Rows::default(),
             pdus: config.rlc_pdus.then(pdus::Pdus::default),
             slots: config.slots.then(slots::Slots::default),
@@ -195,7 +198,7 @@ impl Series {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
-        let always: [&mut dyn Recorded; 17] = [
+        let always: [&mut dyn Recorded; 18] = [
             &mut self.cwnd,
             &mut self.ssthresh,
             &mut self.outstanding,
@@ -212,6 +215,7 @@ impl Series {
             &mut self.sent,
             &mut self.acked,
             &mut self.sacked,
+            &mut self.dropped,
             &mut self.pages,
         ];
         let pdus = self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded);
@@ -290,6 +294,17 @@ impl Series {
         }
     }
 
+    /// A packet does not go on. Its sender learns nothing of that.
+    fn dropped(&mut self, at: Time, packet: &Packet, place: DropPlace) {
+        let Content::Segment(segment) = &packet.content else { return };
+        let Some(connection) = self.connections.get(segment.connection) else { return };
+        let is_data = connection.sender == End::sending(segment.direction);
+        let counts = if is_data { segment.sequence_length() > 0 } else { segment.flags.ack };
+        if self.config.time_sequence && counts {
+            self.dropped.push(Dropped::new(at, segment, is_data, place));
+        }
+    }
+
     fn of_connections(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::ConnectionOpened { connection, sender, mss, .. } => {
@@ -300,6 +315,7 @@ impl Series {
             }
             TraceEvent::SegmentSent { ref segment, cause, .. } => self.sent(at, segment, cause),
             TraceEvent::SegmentReceived { ref segment, .. } => self.received(at, segment),
+            TraceEvent::PacketDropped { place, ref packet } => self.dropped(at, packet, place),
             TraceEvent::Acked { connection, end, una, payload } => {
                 self.acked(at, connection, end, una, payload);
             }
@@ -380,6 +396,7 @@ impl TraceSink<TraceEvent> for Series {
             | TraceEvent::ConnectionFailed { .. }
             | TraceEvent::SegmentSent { .. }
             | TraceEvent::SegmentReceived { .. }
+            | TraceEvent::PacketDropped { .. }
             | TraceEvent::Acked { .. }
             | TraceEvent::Window { .. }
             | TraceEvent::RtoUpdated { .. }

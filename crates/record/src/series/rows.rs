@@ -2,7 +2,7 @@
 
 use umts_stack::ids::{ConnectionId, Direction, FlowId};
 use umts_stack::packet::Segment;
-use umts_stack::trace::SendCause;
+use umts_stack::trace::{DropPlace, SendCause};
 use umts_units::{Duration, Time};
 
 use super::table::{Rows, row, word};
@@ -114,5 +114,42 @@ row! {
 impl Acked {
     pub fn new(at: Time, connection: ConnectionId, ack: u64) -> Self {
         Acked { time_s: at.as_secs(), connection: connection.0, ack }
+    }
+}
+
+row! {
+    /// A packet of a connection that was dropped above RLC.
+    Dropped "dropped" {
+        time_s: Float "s",
+        connection: Id "",
+        kind: Word "",
+        seq: Count "B",
+        end: Count "B",
+        place: Word "",
+    }
+}
+
+impl Dropped {
+    /// A segment of the data's sender (`is_data`) has its own sequence numbers, an acknowledgment the number that it
+    /// acknowledges.
+    pub fn new(at: Time, segment: &Segment, is_data: bool, place: DropPlace) -> Self {
+        let (kind, seq, end) =
+            if is_data { ("data", segment.seq, segment.end()) } else { ("ack", segment.ack, segment.ack) };
+        let connection = segment.connection.0;
+        Dropped { time_s: at.as_secs(), connection, kind, seq, end, place: place_word(place) }
+    }
+}
+
+/// A place of a drop as tables have it.
+fn place_word(place: DropPlace) -> &'static str {
+    match place {
+        DropPlace::LinkQueue(_) => "link_queue",
+        DropPlace::LinkLoss(_) => "link_loss",
+        DropPlace::LinkDown(_) => "link_down",
+        DropPlace::Script => "script",
+        DropPlace::RlcBuffer => "rlc_buffer",
+        DropPlace::FlatLoss | DropPlace::ErroneousSdu | DropPlace::Checksum => "radio",
+        DropPlace::PepDown | DropPlace::PepHidden => "proxy",
+        DropPlace::NoConnection => "host",
     }
 }

@@ -1,5 +1,5 @@
 use umts_stack::ids::{Direction, FlowId, PacketId, TcpLeg, UeId};
-use umts_stack::packet::{Flags, SackBlocks};
+use umts_stack::packet::{Flags, Packets, SackBlocks};
 use umts_stack::trace::{CallStep, Real};
 use umts_units::Bytes;
 
@@ -234,4 +234,30 @@ fn every_step_of_a_call_is_a_row() {
     assert_eq!(floats(&tables, "calls", "time_s"), [0.7, 0.72]);
     assert_eq!(table.column("cell"), Some(&Values::Id(vec![3, 5])));
     assert_eq!(table.column("step"), Some(&Values::Word(vec!["blocked", "leg added"])));
+}
+
+#[test]
+fn a_dropped_packet_has_its_numbers_and_its_place() {
+    let mut series = open();
+    let mut drop = |ms, segment, place| {
+        let content = Content::Segment(segment);
+        let packet = Packets::default().number(FlowId(0), UeId(0), content);
+        series.record(at(ms), &TraceEvent::PacketDropped { place, packet });
+    };
+    drop(1000, data(501), DropPlace::Script);
+    drop(2000, data(1001), DropPlace::LinkQueue(1));
+    let flags = Flags { ack: true, ..Flags::default() };
+    drop(
+        3000,
+        Segment { flags, ack: 501, ..Segment::new(CONNECTION, Direction::Uplink) },
+        DropPlace::FlatLoss,
+    );
+    drop(4000, Segment { ..Segment::new(ConnectionId(7), Direction::Downlink) }, DropPlace::Script);
+    let tables = series.finish(at(5000));
+    let dropped = tables.table("dropped").expect("it is always there");
+    assert_eq!(floats(&tables, "dropped", "time_s"), [1.0, 2.0, 3.0]);
+    assert_eq!(dropped.column("kind"), Some(&Values::Word(vec!["data", "data", "ack"])));
+    assert_eq!(dropped.column("seq"), Some(&Values::Count(vec![501, 1001, 501])));
+    assert_eq!(dropped.column("end"), Some(&Values::Count(vec![1001, 1501, 501])));
+    assert_eq!(dropped.column("place"), Some(&Values::Word(vec!["script", "link_queue", "radio"])));
 }
