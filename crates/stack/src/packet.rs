@@ -174,7 +174,7 @@ impl Segment {
         u64::from(self.payload) + u64::from(self.flags.syn) + u64::from(self.flags.fin)
     }
 
-    /// Its first `payload` bytes, without the FIN behind the rest.
+    /// The segment with its first `payload` bytes only, and without a FIN.
     pub fn cut(&self, payload: u32) -> Segment {
         Segment { payload, flags: Flags { fin: false, ..self.flags }, ..*self }
     }

@@ -456,11 +456,11 @@ pub enum TraceEvent {
     CellUpdateConfirmSent { ue: UeId, arrives: bool },
     /// The cell update is over: RLC was re-established at this instant. The UE may send again, unless it is in idle mode.
     CellUpdateEnded { ue: UeId, outcome: CellUpdateOutcome },
-    /// RRC re-established both RLC entities of the UE's bearer, for whatever reason.
+    /// RRC re-established both RLC entities of the UE's bearer.
     RlcReestablished { ue: UeId },
 
     // ── RLC without acknowledgments ──────────────────────────────────────────────────────────────────────────────
-    /// An SDU of unacknowledged or transparent mode, or a packet of a flat radio, can no longer come up: a part of it was
-    /// lost. Recorded when its last block arrives, was lost on the air, or was dropped.
+    /// An SDU of unacknowledged or transparent mode, or a packet of a flat radio, can no longer be delivered because a part of
+    /// it was lost. Recorded when its last block arrives, is lost on the air, or is dropped.
     SduLost { ue: UeId, direction: Direction, sdu: PacketId, size: Bytes },
 }

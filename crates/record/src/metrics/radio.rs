@@ -42,7 +42,7 @@ impl RadioRecorder {
             self.buffer(at, ue, direction, octets > 0);
             return;
         }
-        // So do the SDUs that entered before.
+        // SDUs under way are tracked before the window, too: those that entered earlier can be lost in the window.
         let is_first_fate = match *event {
             TraceEvent::SduQueued { ue, direction, sdu, .. } => {
                 self.enters(ue, direction, sdu);
@@ -93,7 +93,7 @@ impl RadioRecorder {
             TraceEvent::SduDelivered { direction, size, entered, .. } => {
                 let delay = u128::from((at - entered).as_nanos());
                 let totals = self.of(direction);
-                // It came up although its sender had given it up.
+                // It was counted as lost when its sender discarded it.
                 totals.sdus_lost = totals.sdus_lost.saturating_sub(u64::from(!is_first_fate));
                 totals.sdus_delivered += 1;
                 totals.delivered_bits += size.bits();
@@ -137,16 +137,28 @@ impl RadioRecorder {
     }
 
     fn enters(&mut self, ue: UeId, direction: Direction, sdu: PacketId) {
-        let ues = &mut self.under_way[direction.index()];
-        if ue.index() >= ues.len() {
-            ues.resize_with(ue.index() + 1, VecDeque::new);
+        match self.under_way[direction.index()].get_mut(ue.index()) {
+            Some(under_way) => under_way.push_back(sdu),
+            None => self.first_enters(ue, direction, sdu),
         }
+    }
+
+    /// The first SDU of a UE entered RLC.
+    #[cold]
+    fn first_enters(&mut self, ue: UeId, direction: Direction, sdu: PacketId) {
+        let ues = &mut self.under_way[direction.index()];
+        ues.resize_with(ue.index() + 1, VecDeque::new);
         ues[ue.index()].push_back(sdu);
     }
 
-    /// Whether `sdu` was under way until now.
+    /// Removes `sdu` from the SDUs that are under way. Returns whether it was one of them.
     fn leaves(&mut self, ue: UeId, direction: Direction, sdu: PacketId) -> bool {
         let Some(under_way) = self.under_way[direction.index()].get_mut(ue.index()) else { return false };
+        // Nearly always the oldest one.
+        if under_way.front() == Some(&sdu) {
+            under_way.pop_front();
+            return true;
+        }
         let at = under_way.iter().position(|&id| id == sdu);
         at.and_then(|at| under_way.remove(at)).is_some()
     }

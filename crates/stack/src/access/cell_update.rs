@@ -5,6 +5,7 @@ use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::{Duration, Time};
 
 use super::Access;
+use super::carrier::Carriers;
 use super::sharing::Sharing;
 use crate::Step;
 use crate::event::Event;
@@ -17,7 +18,7 @@ impl Access {
     /// Schedules the supervision of the radio links of UEs that have a DCH from the beginning.
     pub(super) fn start_radio_links(&mut self, agenda: &mut EventQueue<Event>) {
         for ue in self.ues.iter_mut().filter(|ue| ue.control.is_none()) {
-            let has_dch = self.carriers[ue.leg(Direction::Downlink).carrier].plan.channel == Channel::Dch;
+            let has_dch = has_dch(&self.carriers, ue);
             ue.connection.supervise(Time::ZERO, has_dch);
             if ue.connection.poll_timeout().is_some() {
                 agenda.push(Time::ZERO, Phase::Rrc, Event::ConnectionWake(ue.id));
@@ -25,14 +26,14 @@ impl Access {
         }
     }
 
-    /// The radio link of a DCH is supervised from now on, if the UE has one.
+    /// Starts supervision of the radio link if the UE has a DCH, otherwise stops it.
     pub(super) fn supervise_radio_link<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,
     ) {
         let context = &mut self.ues[ue];
-        let has_dch = self.carriers[context.leg(Direction::Downlink).carrier].plan.channel == Channel::Dch;
+        let has_dch = has_dch(&self.carriers, context);
         context.connection.supervise(step.cx.now, has_dch);
         self.schedule_connection_wake(step, ue);
     }
@@ -62,7 +63,7 @@ impl Access {
         self.begin_cell_update(step, ue, cause);
     }
 
-    /// A UE that was suspended sends a CELL UPDATE. A switched one does so on the common channels, whatever it had before.
+    /// Begins the cell update of a UE whose RLC is suspended. A switched UE uses the common channels for it.
     pub(super) fn begin_cell_update<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -148,4 +149,9 @@ impl Access {
         let deadline = connection.poll_timeout();
         step.wake(&mut connection.wake, deadline, Phase::Rrc, Event::ConnectionWake(ue));
     }
+}
+
+/// Whether the downlink of `ue` is a DCH.
+fn has_dch(carriers: &Carriers, ue: &UeContext) -> bool {
+    carriers[ue.leg(Direction::Downlink).carrier].plan.channel == Channel::Dch
 }

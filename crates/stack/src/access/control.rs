@@ -109,7 +109,7 @@ impl Access {
         self.resume(step, ue);
     }
 
-    /// RLC goes on over the channels that are attached.
+    /// Resumes RLC on the attached channels, and supervises the radio link of a DCH.
     pub(super) fn resume<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         for direction in Direction::BOTH {
             let context = &mut self.ues[ue];

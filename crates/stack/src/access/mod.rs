@@ -62,7 +62,7 @@ pub struct Access {
     air: Air,
     /// The carrier of the DSCHs of a layout, if there is one.
     sectors: Option<CarrierId>,
-    /// Whether RRC of any UE may have to be called when blocks leave.
+    /// Whether the channels of any UE are switched: then its RRC may have to be called when blocks leave.
     measures_volume: bool,
     /// What stands in place of UMTS, by UE; empty if nothing does for any.
     substitutes: Vec<Option<Box<Substitute>>>,
@@ -133,7 +133,7 @@ impl Access {
         if turned.is_watched {
             self.holders_changed(step, id);
         }
-        if self.measures_volume {
+        if self.measures_volume && self.carriers[id].members().iter().any(|&ue| self.ues[ue].awaits_fall) {
             self.volumes_fell(step, id);
         }
         let carrier = &mut self.carriers[id];
@@ -157,7 +157,7 @@ impl Access {
         self.scratch = ready;
     }
 
-    /// Blocks of some UEs left, by which the need of a DCH may be over.
+    /// Blocks left: reports the traffic volume of each member whose request for a DCH lasts only while the volume is large.
     #[inline(never)]
     fn volumes_fell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
         let mut ready = std::mem::take(&mut self.scratch);

@@ -90,11 +90,7 @@ impl EuraneFach {
         let frame = step.cx.now.as_nanos() / tti.as_nanos();
         self.frame_scheduled = false;
         self.queue.settle(step.cx.now, |block| {
-            let (ue, set) = (block.ue, &block.set);
-            step.cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
-            step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
-            let receiver = &ues[ue].rlc[direction.reversed().index()];
-            receiver.record_lost_ends(&mut step.cx, set, Lost::all(set.blocks));
+            record_drop(step, plan, ues, &block);
             air.return_set(block.set);
         });
         let mut flight = air.begin(direction, channel);
@@ -131,4 +127,15 @@ impl EuraneFach {
             step.at(next.max(from).round_up_to(tti), Phase::Transmit, Event::NodeBTick(carrier));
         }
     }
+}
+
+/// Records that the full queue dropped a block.
+#[cold]
+fn record_drop<T: TraceSink<TraceEvent>>(step: &mut Step<'_, T>, plan: &Plan, ues: &Ues, block: &Pushed) {
+    let (ue, set) = (block.ue, &block.set);
+    let (direction, channel) = (plan.direction, plan.channel);
+    step.cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
+    step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
+    let receiver = &ues[ue].rlc[direction.reversed().index()];
+    receiver.record_lost_ends(&mut step.cx, set, Lost::all(set.blocks));
 }

@@ -68,8 +68,9 @@ impl Connection {
         self.finish_ack(cx, segment, una, before);
     }
 
-    /// What every acknowledgment ends with; `una`, and `before` the window and the threshold, are from before it.
-    #[inline]
+    /// The last step of every acknowledgment. `una`, and `before` (congestion window and threshold), are the values before
+    /// the acknowledgment.
+    #[inline(always)]
     fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,

@@ -224,8 +224,17 @@ impl Connection {
         let was = if asks_for_state { self.state() } else { State::Established };
         let was_finished = self.receiver.is_finished();
         let arrival = match verdict {
-            Verdict::Take(payload) if payload == segment.payload => self.receiver.receive(segment),
-            Verdict::Take(payload) => self.receiver.receive(&segment.cut(payload)),
+            // One call of `receive`, so that it is inlined.
+            Verdict::Take(payload) => {
+                let part;
+                let taken = if payload == segment.payload {
+                    segment
+                } else {
+                    part = segment.cut(payload);
+                    &part
+                };
+                self.receiver.receive(taken)
+            }
             Verdict::Refuse { takes_ack } => self.receiver.refuse(segment, takes_ack),
             Verdict::Ignore | Verdict::Done => Arrival::IGNORED,
         };

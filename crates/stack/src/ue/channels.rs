@@ -22,12 +22,15 @@ pub struct Leg {
 
 impl Leg {
     /// Asks the radio about `blocks` blocks of `ue` that leave in TTI number `tti`, of which the first is number `first`.
-    #[inline]
+    // Inlined in `UeContext::judge`, the hot path, although it has a second caller.
+    #[inline(always)]
     pub fn verdict(&mut self, ue: UeId, direction: Direction, tti: u64, first: u32, blocks: u32) -> Lost {
         let (cell, format) = (self.cell, self.format);
         self.errors.verdict(&Question { cell, ue, direction, tti, first, blocks, format })
     }
+
     /// Whether a signalling message of `ue`, one block in TTI number `tti`, is lost.
+    #[inline(never)]
     pub fn loses_signalling(&mut self, ue: UeId, direction: Direction, tti: u64) -> bool {
         !self.verdict(ue, direction, tti, SIGNALLING_BLOCK, 1).is_none()
     }

@@ -11,7 +11,7 @@ use crate::rnc::rrc::{CellUpdate, ConnectionConfig, FRAME, RadioLink};
 use crate::step::Wakeup;
 use crate::trace::{CellUpdateOutcome, TraceEvent};
 
-/// Address of signalling among the draws of a TTI: above those of data blocks (0 to 127) and of the error chain (128).
+/// Address of the draw for a signalling message in a TTI, above the data blocks (0 to 127) and the error chain (128).
 pub const SIGNALLING_BLOCK: u32 = 129;
 
 /// The RRC connection of one UE.
@@ -19,14 +19,14 @@ pub const SIGNALLING_BLOCK: u32 = 129;
 pub struct Connection {
     config: Arc<ConnectionConfig>,
     update: Option<CellUpdate>,
-    /// The radio link of a DCH that is supervised, and the end of its next frame.
+    /// The supervised radio link of a DCH, and the end of its next frame.
     link: Option<(RadioLink, Time)>,
-    /// When either is next due.
+    /// Next wake-up for the cell update or the radio link.
     pub wake: Wakeup,
 }
 
 impl Connection {
-    /// A connection that is in order.
+    /// A connection without a failure.
     pub fn new(config: Arc<ConnectionConfig>) -> Self {
         Connection { config, update: None, link: None, wake: Wakeup::NONE }
     }
@@ -47,13 +47,14 @@ impl Connection {
         self.stop_supervision();
     }
 
-    /// Supervises the radio link of a DCH from `now` on, or of none, if the configuration asks for that.
+    /// Starts supervision of the radio link at `now` if the UE has a DCH and the configuration sets T313, otherwise stops
+    /// it.
     pub fn supervise(&mut self, now: Time, has_dch: bool) {
         let is_supervised = has_dch && self.config.radio_link.is_some();
         self.link = is_supervised.then(|| (RadioLink::default(), (now + FRAME).round_up_to(FRAME)));
     }
 
-    /// The radio link of the DCH is not supervised any more.
+    /// Stops supervision of the radio link.
     pub fn stop_supervision(&mut self) {
         self.link = None;
     }
@@ -64,8 +65,8 @@ impl Connection {
         update.or(self.link.map(|(_, at)| at))
     }
 
-    /// Does the next step of the cell update if it is due; `silent_until`: the UE neither sends nor receives before.
-    /// `arrives` tells whether a message sent now in a direction is received. Returns the outcome at the end.
+    /// Executes the next step of the cell update if it is due. The UE neither sends nor receives before `silent_until`.
+    /// `arrives` returns whether a message sent now in a direction is received. Returns the outcome when the procedure ends.
     pub fn handle_update<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
@@ -82,8 +83,8 @@ impl Connection {
         Some(outcome)
     }
 
-    /// A frame of the radio link may have ended; `is_bad` tells whether layer 1 found it bad. Returns whether the link has
-    /// failed.
+    /// A frame of the radio link may have ended; `is_bad` returns the verdict of layer 1 on it. Returns whether the link
+    /// has failed.
     pub fn handle_frame(&mut self, now: Time, is_bad: impl FnOnce() -> bool) -> bool {
         let Some(config) = &self.config.radio_link else { return false };
         let Some((link, at)) = self.link.as_mut().filter(|(_, at)| *at <= now) else { return false };

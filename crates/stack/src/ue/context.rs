@@ -47,7 +47,7 @@ pub struct UeContext {
     pub wake: [Wakeup; 2],
     /// Whether RRC is to be told when its buffers change: not of UEs with fixed channels, nor while nothing depends on it.
     pub is_measured: bool,
-    /// Whether RRC is to be told when blocks leave as well.
+    /// Whether RRC must also be notified when blocks leave.
     pub awaits_fall: bool,
     /// Its DCH counts as one that can be taken away, until it is used again.
     pub is_takeable: bool,
@@ -57,7 +57,7 @@ pub struct UeContext {
     shown: [u64; 2],
     /// How often RLC began anew: what was sent before does not concern it.
     pub epoch: u16,
-    /// Its RRC connection: recovery from failures.
+    /// Supervision of its RRC connection.
     pub connection: Connection,
     /// RRC; none where the channels never change.
     pub control: Option<Box<Control>>,
@@ -116,22 +116,12 @@ impl UeContext {
         Some(heard)
     }
 
-    /// What traffic volume measurement says of the entity that sends in `direction`.
-    fn traffic_volume(&self, control: &Control, now: Time, direction: Direction) -> Bytes {
-        let rlc = &self.rlc[direction.index()];
-        match control.rrc().config().traffic_volume {
-            TrafficVolume::BufferOccupancy => rlc.available_for_transmission(now),
-            TrafficVolume::Unacknowledged => rlc.buffer_occupancy(),
-        }
-    }
-
-    /// What RRC is told of the UE.
+    /// The measurements that RRC receives.
     pub fn measured(&self, now: Time) -> Measured {
         let control = self.control.as_ref();
-        let volume =
-            |direction| control.map_or(Bytes::ZERO, |control| self.traffic_volume(control, now, direction));
+        let volume = |rlc| control.map_or(Bytes::ZERO, |control| traffic_volume(control.rrc(), rlc, now));
         Measured {
-            buffered: Direction::BOTH.map(volume),
+            buffered: self.rlc.each_ref().map(volume),
             active_until: control.map_or(Time::ZERO, |control| control.active_until),
             carried: [0, 1].map(|way| {
                 control.map_or(0, |control| control.sent[way]) * self.rlc[way].pdu_payload().bits()
@@ -169,12 +159,11 @@ impl UeContext {
     /// Blocks were sent.
     #[inline]
     fn note_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
-        let Some(control) = &self.control else { return };
-        let least = control.rrc().config().inactivity.counts_above;
-        let counts = least.is_none_or(|least| self.traffic_volume(control, now, direction) > least);
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
-        if counts {
+        let least = control.rrc().config().inactivity.counts_above;
+        let rlc = &self.rlc[direction.index()];
+        if least.is_none_or(|least| traffic_volume(control.rrc(), rlc, now) > least) {
             let end = now + self.legs[direction.index()].format.tti;
             control.active_until = control.active_until.max(end);
         }
@@ -262,5 +251,13 @@ fn show_leaving<T: TraceSink<TraceEvent>>(
         shown[direction.index()] += 1;
         set.serial = shown[direction.index()];
         cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Leaves });
+    }
+}
+
+/// Traffic volume of a sending entity, as the RRC of its UE measures it.
+fn traffic_volume(rrc: &Rrc, rlc: &Rlc, now: Time) -> Bytes {
+    match rrc.config().traffic_volume {
+        TrafficVolume::BufferOccupancy => rlc.available_for_transmission(now),
+        TrafficVolume::Unacknowledged => rlc.buffer_occupancy(),
     }
 }

@@ -36,7 +36,7 @@ impl Ues {
         self.0.iter()
     }
 
-    /// The same, to be changed.
+    /// All UEs in the order of their numbers, mutable.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut UeContext> {
         self.0.iter_mut()
     }

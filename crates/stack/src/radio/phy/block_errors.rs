@@ -73,7 +73,7 @@ pub fn errors_stream(direction: Direction, ue: UeId) -> String {
 /// The blocks of a TTI have the addresses 0 to 127; the chain's own draw lies above them.
 const CHAIN: u32 = Lost::MOST_BLOCKS;
 
-/// The address of a block that is not sent, above those of signalling.
+/// Address of the draw for a block that is not sent, above the address of signalling.
 const UNSENT: u32 = CHAIN + 2;
 
 impl BlockErrors {
@@ -111,8 +111,9 @@ impl BlockErrors {
         }
     }
 
-    /// Whether a block would be lost in TTI number `tti` that is not sent: traces and chains that step once per block stay
-    /// where they are.
+    /// Whether a block would be lost if it were sent in TTI number `tti`. Traces, and chains that step once per block, keep
+    /// their state.
+    #[inline(never)]
     pub fn would_lose(&mut self, tti: u64) -> bool {
         match &self.model {
             ErrorModel::ErrorFree => false,
@@ -137,7 +138,8 @@ impl BlockErrors {
         Lost::which(blocks, |block| verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize])
     }
 
-    #[inline]
+    // Inlined, although it has a second caller (`would_lose`), because `verdict` is called for every block set.
+    #[inline(always)]
     fn independent(&self, tti: u64, first: u32, blocks: u32, unit: ErrorUnit) -> Lost {
         let (draws, loss) = (self.draws.tti(tti), self.loss[0]);
         match unit {
@@ -147,7 +149,8 @@ impl BlockErrors {
         }
     }
 
-    #[inline]
+    // Inlined like `independent`: a call costs up to 31 instructions more per block (docs/performance.md).
+    #[inline(always)]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
         match step {
             ErrorUnit::Pdu => {

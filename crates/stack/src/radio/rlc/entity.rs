@@ -102,7 +102,9 @@ impl Rlc {
         );
     }
 
-    /// These blocks of the peer never come. Without acknowledgments the SDUs that end in them are lost.
+    /// Records the losses of SDUs that end in blocks of the peer which will never arrive. Acknowledged mode has none: it
+    /// repairs the blocks.
+    #[cold]
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
         match self {
             Rlc::Am(_) => {}
@@ -169,6 +171,7 @@ impl Rlc {
 
     /// Whether an unrecoverable error of acknowledged mode occurred since the last call (TS 25.322 §11.4.4). Call it when
     /// [`poll_timeout`](Self::poll_timeout) is due.
+    #[inline]
     pub fn take_unrecoverable_error(&mut self) -> bool {
         match self {
             Rlc::Am(entity) => entity.take_unrecoverable_error(),

@@ -18,8 +18,8 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// Credit of a user that asks for the first time in TTI number `tti`. UEs are attached from TTI 0 on: with
-    /// [`Accrual::Always`] they have earned credit since then, otherwise that of one TTI.
+    /// Credit of a user whose first request is in TTI number `tti`. With [`Accrual::Always`] credit accrues from TTI 0 on,
+    /// otherwise the user begins with the credit of one TTI.
     pub fn new(config: &CreditConfig, tti: u64) -> Self {
         let earned = match config.accrues {
             Accrual::Always => 0,

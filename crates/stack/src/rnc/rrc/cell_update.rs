@@ -21,7 +21,7 @@ use crate::trace::{CellUpdateOutcome, TraceEvent};
 pub struct ConnectionConfig {
     /// Whether an RLC unrecoverable error leads to a cell update. Otherwise the bearer stays silent.
     pub recovers_rlc: bool,
-    /// From a CELL UPDATE that arrives to the state that the CELL UPDATE CONFIRM orders.
+    /// From a CELL UPDATE that arrives to its CELL UPDATE CONFIRM, which takes effect when it arrives.
     pub delay: Duration,
     /// From a CELL UPDATE CONFIRM to its repetition, until the UE repeats its CELL UPDATE; `None`: it is sent once.
     pub confirm_interval: Option<Duration>,
@@ -31,8 +31,8 @@ pub struct ConnectionConfig {
     pub n302: u32,
     /// T300: from an RRC CONNECTION REQUEST without answer to its repetition.
     pub t300: Duration,
-    /// From an RRC CONNECTION REQUEST that is answered to the bearer, after the release of the old connection. `None` for UEs
-    /// whose RRC models idle mode.
+    /// From an answered RRC CONNECTION REQUEST to the new bearer, after the release of the old connection. `None` for UEs whose
+    /// RRC models idle mode.
     pub new_connection: Option<Duration>,
     /// Supervision of a DCH's radio link; `None`: off.
     pub radio_link: Option<RadioLinkConfig>,
@@ -54,7 +54,7 @@ impl Default for ConnectionConfig {
     }
 }
 
-/// When a radio link has failed (TS 25.331 §8.5.6).
+/// Criteria of a radio link failure (TS 25.331 §8.5.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RadioLinkConfig {
     /// T313: from the N313-th out-of-sync indication to the failure, unless the link is in sync again.
@@ -72,7 +72,7 @@ pub struct CellUpdate {
     sent_at: Time,
 }
 
-/// The next thing to do, and when.
+/// The next step, and when it is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     SendUpdate(Time),
@@ -107,8 +107,8 @@ impl CellUpdate {
         }
     }
 
-    /// Does the next step if it is due. `arrives` tells whether a message sent now in a direction is received. Returns the
-    /// outcome when the procedure is over.
+    /// Executes the next step if it is due. `arrives` returns whether a message sent now in a direction is received. Returns
+    /// the outcome when the procedure ends.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,

@@ -34,7 +34,7 @@ impl From<RestingState> for RrcState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DchRates(pub [BitRate; 2]);
 
-/// What traffic volume measurement counts in an RLC entity.
+/// Octets that traffic volume measurement counts in an RLC entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -54,7 +54,7 @@ pub struct RrcConfig {
     pub initial: RrcState,
     /// The bearers that it may be given, the largest first.
     pub dchs: Vec<DchRates>,
-    /// What is measured of the RLC buffers.
+    /// Measure of the RLC buffers, for all thresholds.
     pub traffic_volume: TrafficVolume,
     /// When a DCH is wanted.
     pub upswitch: Upswitch,
@@ -78,7 +78,7 @@ pub struct RrcConfig {
 /// Traffic volume measurement: TS 25.331 §14.4, event 4a.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upswitch {
-    /// By direction: a larger traffic volume than this wants a DCH; `None`: never.
+    /// By direction, the traffic volume above which a DCH is requested; `None`: never.
     pub threshold: [Option<Bytes>; 2],
     /// The buffer is looked at on multiples of this; zero: whenever it changes.
     pub measurement_interval: Duration,

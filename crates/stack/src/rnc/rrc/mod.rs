@@ -11,7 +11,7 @@
 //!   CELL_PCH ─► URA_PCH ─► idle                  by timers; each may be skipped
 //! ```
 //!
-//! Any state leads to CELL_FACH by a cell update (`cell_update.rs`), or to idle mode if nothing answers.
+//! A cell update (`cell_update.rs`) leads from any state but idle mode to CELL_FACH, or to idle mode if it is not answered.
 //!
 //! Messages are not exchanged: a switch takes its configured delay and nothing on the air. The RNC's view and the UE's are
 //! one. After any `handle_*`: drain [`Rrc::poll_order`], call again at [`Rrc::poll_timeout`].
@@ -117,9 +117,7 @@ pub struct Rrc {
     /// The window over which throughput is measured: its end, and what had been carried at its beginning.
     window: (Time, [u64; 2]),
     active_until: Time,
-    /// A cell update is under way: the switch to CELL_FACH lasts until it ends.
-    updates_cell: bool,
-    /// Why a cell update begins at the end of the switch that is under way.
+    /// Cause of the cell update that begins at the end of the switch under way.
     failed: Option<CellUpdateCause>,
     orders: VecDeque<Order>,
 }
@@ -145,7 +143,6 @@ impl Rrc {
             paged_at: None,
             window: (Time::NEVER, [0; 2]),
             active_until: Time::ZERO,
-            updates_cell: false,
             failed: None,
             orders: VecDeque::new(),
         }
@@ -165,7 +162,8 @@ impl Rrc {
         }
     }
 
-    /// Whether it must be called when blocks leave: the need of a DCH lasts only while the buffers stay above the threshold.
+    /// Whether [`handle_buffers`](Self::handle_buffers) must be called when blocks leave: a DCH is needed only while the
+    /// traffic volume stays above the threshold.
     #[inline]
     pub fn awaits_fall(&self) -> bool {
         self.trigger.is_some() && self.config.traffic_volume == TrafficVolume::BufferOccupancy
@@ -255,7 +253,7 @@ impl Rrc {
         match self.phase {
             Phase::In(RrcState::Idle) => {}
             Phase::In(_) => self.update_cell(cx, cause),
-            Phase::Switching { .. } if self.updates_cell => {}
+            Phase::Switching { .. } if self.is_in_cell_update() => {}
             Phase::Switching { .. } => drop(self.failed.get_or_insert(cause)),
         }
     }
@@ -468,16 +466,20 @@ impl Rrc {
         }
     }
 
-    /// Leaves the state for CELL_FACH by way of a cell update.
+    /// Whether a cell update is under way: only its end ends the switch to CELL_FACH, no timer does.
+    fn is_in_cell_update(&self) -> bool {
+        matches!(self.phase, Phase::Switching { until, .. } if until == Time::NEVER)
+    }
+
+    /// Begins a cell update, which ends in CELL_FACH or in idle mode.
     fn update_cell<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, cause: CellUpdateCause) {
         let Phase::In(from) = self.phase else { return };
-        self.updates_cell = true;
         let switching = Phase::Switching { from, to: RrcState::CellFach, until: Time::NEVER };
         self.leave(cx, switching, SwitchCause::CellUpdate);
         self.orders.extend([Order::Suspend, Order::UpdateCell(cause)]);
     }
 
-    /// Leaves the state for a switch.
+    /// Leaves the current state for `phase`, a switch.
     fn leave<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, phase: Phase, cause: SwitchCause) {
         let Phase::Switching { from, to, .. } = phase else { return };
         let ue = self.ue;
@@ -496,6 +498,7 @@ impl Rrc {
             Phase::Switching { from, .. } => Some(from),
             Phase::In(_) => None,
         };
+        let ends_cell_update = self.is_in_cell_update();
         self.phase = Phase::In(state);
         self.since = cx.now;
         self.barred_until = cx.now;
@@ -509,7 +512,7 @@ impl Rrc {
         }
         // Without an RRC connection there is no bearer: the next one begins anew.
         let changes_channel = from.is_some_and(|from| from.carries_data() && state.carries_data());
-        let reestablishes = std::mem::take(&mut self.updates_cell)
+        let reestablishes = ends_cell_update
             || state == RrcState::Idle
             || (changes_channel && self.config.reestablishes);
         let reestablishes = from.is_some() && reestablishes;

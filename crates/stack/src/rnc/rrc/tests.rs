@@ -436,7 +436,7 @@ fn a_failure_during_a_switch_waits_for_its_end() {
     bench.until(900).orders.clear();
     bench.until(901);
     assert_eq!((bench.state(), orders(&mut bench)), (None, vec![Order::UseDch(0), Order::Suspend, UPDATE]));
-    // A switch that re-establishes RLC has repaired it.
+    // A switch that re-establishes RLC makes the cell update unnecessary.
     let mut bench = Bench::new(RrcConfig { reestablishes: true, ..config() });
     fail(bench.buffers(501, 0).until(100));
     bench.until(901);

@@ -231,7 +231,8 @@ fn credits_send_a_packet_in_eight_ttis() {
     assert_eq!((at, id), (Time::ZERO + Duration::from_millis(20 + 8 * 20), 1));
 }
 
-/// 160 octets are four blocks of 40, and a fifth one tells where they end. Whoever counts four is late with that one.
+/// 160 octets fill four blocks of 40, and a fifth block carries the length indicator of their end. A scheduler that counts four
+/// blocks sends the fifth one too late.
 #[test]
 fn a_timeout_brings_the_length_indicator_through_in_time() {
     let mut config = sectors(2.0, ERROR_FREE);

@@ -1,15 +1,15 @@
-//! Users that are alike get the same, whatever their numbers.
+//! Users with equal load get equal capacity, whatever their numbers.
 
 use super::*;
 
 const USERS: u16 = 16;
 const SEEDS: u64 = 12;
 const FRAMES: u64 = 2_000;
-/// Of 1,000 octets, 26 PDUs each.
+/// SDUs of each user, of 1,000 octets or 26 PDUs.
 const SDUS: u64 = 200;
 
-/// Blocks sent by each of 16 UEs that always have SDUs to send, in a cell with more requests than room. A grant ends after
-/// one SDU, so that a run has hundreds of them.
+/// Blocks sent by each of 16 UEs that always have SDUs to send, in a cell with more requests than capacity. A grant ends after
+/// one SDU, so that a run has hundreds of grants.
 fn granted(seed: u64) -> [f64; USERS as usize] {
     let layout = LayoutKind::HighChipRate.layout();
     let pattern = Some(layout.pattern("RUUUDDDDDDDDDDC").expect("it fits"));
@@ -29,9 +29,9 @@ fn granted(seed: u64) -> [f64; USERS as usize] {
     blocks
 }
 
-/// Chi-squared of the means over independent runs, with the variance of one run that these show.
+/// Test of the users' means over independent runs, with the variance of one run estimated from these runs.
 #[test]
-fn sixteen_alike_uploads_get_the_same_in_the_mean() {
+fn sixteen_equal_uploads_get_equal_capacity_on_average() {
     let runs: Vec<_> = (1..=SEEDS).map(granted).collect();
     let n = SEEDS as f64;
     let means: Vec<f64> =
@@ -40,6 +40,6 @@ fn sixteen_alike_uploads_get_the_same_in_the_mean() {
     let squares = runs.iter().flat_map(|run| run.iter().zip(&means)).map(|(of, mean)| (of - mean).powi(2));
     let variance = squares.sum::<f64>() / (f64::from(USERS) * (n - 1.0));
     let spread = means.iter().map(|of| (of - mean).powi(2)).sum::<f64>() * n / variance;
-    // The quantile of χ² with 15 degrees of freedom at 0.1 %; F with 15 and 176 has 41.6 there.
+    // 15 times the 0.1 % quantile of F with 15 and 176 degrees of freedom.
     assert!(spread < 41.6, "{spread:.0}: {means:.0?}");
 }

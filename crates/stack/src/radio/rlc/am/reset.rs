@@ -143,6 +143,7 @@ impl AmEntity {
     }
 
     /// Whether an unrecoverable error occurred since the last call (TS 25.322 §11.4.4).
+    #[inline]
     pub fn take_unrecoverable_error(&mut self) -> bool {
         let is_new = self.reset.has_failed() && self.timers.is_running(Timer::Reset);
         if is_new {

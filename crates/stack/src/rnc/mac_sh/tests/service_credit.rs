@@ -89,7 +89,7 @@ fn a_credit_that_is_brought_up_to_date_late_is_that_of_one_that_was_always() {
     }
 }
 
-/// A user that asks for the first time in TTI 7 has earned credits since TTI 0, as one that asked before.
+/// Credits accrue from TTI 0 on, also for a user whose first request is in TTI 7.
 #[test]
 fn credits_that_always_accrue_begin_with_the_run() {
     for (accrues, row) in
