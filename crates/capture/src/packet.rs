@@ -45,6 +45,8 @@ pub(crate) enum PassedOver {
     Teredo,
     Capwap,
     VxlanGpe,
+    /// Further protocols of a capture that has too many.
+    Others,
 }
 
 impl PassedOver {
@@ -85,6 +87,7 @@ impl PassedOver {
             PassedOver::Teredo => "Teredo",
             PassedOver::Capwap => "CAPWAP",
             PassedOver::VxlanGpe => "VXLAN-GPE",
+            PassedOver::Others => "further protocols",
         })
     }
 
