@@ -22,8 +22,7 @@ use crate::tally::Tally;
 const ORIGIN: u64 = 1 << 32;
 /// No window is larger (RFC 7323 §2.3), so what lies farther away is no segment of this connection.
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// A segment this far beyond the receiver's window is still believed: windows are exceeded by probes, and captures miss
-/// announcements.
+/// Octets beyond the receiver's window that are accepted: probes exceed windows, and captures miss announcements of windows.
 const SLACK: u64 = 1 << 16;
 
 /// What a segment was, for a figure.
@@ -33,11 +32,12 @@ pub(crate) struct SentAs {
     pub start: i64,
     pub end: i64,
     pub cause: Cause,
-    /// What was taken for a probe before was an expiry, as this one shows.
+    /// This segment shows that the one before, which was taken for a probe, was sent by an expiry.
     pub takes_probe_back: bool,
 }
 
-/// What the handshake tells of the path: the whole round trip, and how long the sender takes to answer, seen from here.
+/// Properties of the path from the handshake: the whole round trip, and the time that the sender takes to answer, seen from
+/// the capture point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Path {
     pub shortest: Option<Duration>,
@@ -69,9 +69,9 @@ pub(crate) struct Way {
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
-    /// After the last number that the receiver ever had room for, if windows could be told.
+    /// Highest end of the receiver's windows; `None` before the first window.
     edge: Option<u64>,
-    /// An acknowledgment of what this end cannot have sent, as far as is known. Another one beyond it confirms it.
+    /// An acknowledgment beyond `limit`, which was not accepted. Another one beyond it confirms it.
     claimed: Option<u64>,
     /// The other end has sent a SYN, or this one has acknowledged it.
     pub is_answered: bool,
@@ -128,7 +128,7 @@ impl Way {
         let end = start + length;
         self.tally.ecn_answers += u64::from(segment.flags.cwr() && !segment.flags.syn());
         if self.is_keep_alive(start, end, segment) {
-            // Into a shut window it asks whether it has opened (RFC 9293 §3.8.6.1), as Linux does.
+            // Into a closed window it is a zero-window probe (RFC 9293 §3.8.6.1), as Linux sends it.
             let counter = match self.window {
                 Some(0) => &mut self.tally.zero_window_probes,
                 _ => &mut self.tally.keep_alives,
@@ -167,8 +167,8 @@ impl Way {
         Some(SentAs { start: self.relative(start), end: self.relative(end), cause, takes_probe_back })
     }
 
-    /// A segment of the other end arrived, with an acknowledgment; `window` in octets, if `is_scaled`, and else perhaps to
-    /// be scaled.
+    /// Processes a segment of the other end with an acknowledgment. `window` is in octets if `is_scaled`; otherwise the shift
+    /// is not known.
     /// Returns the acknowledgment in octets since the first byte of payload.
     pub fn acked(
         &mut self,
@@ -235,7 +235,7 @@ impl Way {
         })
     }
 
-    /// Nothing is outstanding any more: the connection was reset, or nobody looks on.
+    /// Ends the direction: the connection was reset, or is not followed any more. Nothing is outstanding then.
     pub fn close(&mut self, now: Time, together: &mut BusyClock) {
         self.settle(now);
         self.end_shut_window(now);
@@ -285,7 +285,7 @@ impl Way {
         }
     }
 
-    /// What is acknowledged was sent, seen here or not.
+    /// Data that are acknowledged were sent: those that were not seen are a hole.
     fn note_unseen(&mut self, now: Time, ack: u64) {
         if let Some(highest) = self.highest
             && ack > highest
@@ -312,7 +312,7 @@ impl Way {
         self.window == Some(0) && segment.payload == 1 && self.highest == Some(start) && !segment.flags.fin()
     }
 
-    /// Whether a number is at most `distance` from those in use, as far as any are known.
+    /// Whether a number is at most `distance` from the numbers in use; true if none are known.
     pub fn is_near(&self, number: u32, distance: u32) -> bool {
         let near = |known: u64| number.wrapping_sub(known as u32).wrapping_add(distance) <= 2 * distance;
         self.reference().is_none_or(near)

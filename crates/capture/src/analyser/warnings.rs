@@ -25,7 +25,7 @@ impl Analyser {
                 "segments acknowledge or reset what their connection cannot have sent, and were not believed",
             ),
             (
-                self.totals.untold,
+                self.totals.ambiguous,
                 "segments filled holes more than 3 ms late and count as sent again; without timestamps they cannot be \
                  distinguished from first copies that were overtaken",
             ),

@@ -92,7 +92,7 @@ impl Way {
             (true, true) => Arrival::AfterAck,
             (true, false) => Arrival::Late,
             (false, _) => {
-                self.tally.untold += u64::from(timestamp.is_none() && segment.payload > 0);
+                self.tally.ambiguous += u64::from(timestamp.is_none() && segment.payload > 0);
                 Arrival::Again
             }
         }
