@@ -1,27 +1,31 @@
 //! All connections of a capture: finds the one that a packet belongs to, and lets go of those that are over.
 
 mod crowd;
+mod results;
 mod tunnels;
+mod warnings;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use umts_units::{Duration, Time};
 
 use crate::analyser::crowd::Crowd;
 use crate::clock::BusyClock;
-use crate::connection::{Connection, Position, Side, Taken};
+use crate::connection::{Connection, Side, Taken};
 use crate::copies::{Recent, digest_of_segment};
-use crate::courses::{Course, Courses};
+use crate::courses::Courses;
 use crate::ends::Ends;
 use crate::headers::parse;
 use crate::link::LinkType;
 use crate::metrics::MetricSet;
 use crate::packet::{Packet, PassedOver, Protocol, Skipped};
 use crate::table::Table;
-use crate::timeseq::{TimeSequence, TimeSequenceTables, Watched};
+use crate::timeseq::{TimeSequence, Watched};
 use crate::totals::Totals;
-use crate::udp::{UdpFlowRow, UdpFlows, UdpRest, unread_tunnel};
+use crate::udp::{UdpFlows, unread_tunnel};
+
+pub use crate::analyser::results::{Analysis, ConnectionRow, Counts, Rest};
 
 /// A closed connection is kept for what comes late: twice the longest life of a segment, as Linux has it.
 const LINGER: Duration = Duration::from_secs(120);
@@ -32,7 +36,7 @@ const LATEST: Time = Time::from_nanos(i64::MAX as u64);
 /// Pairs of hosts without a connection whose last closing is remembered.
 const MOST_PAIRS: usize = 1 << 16;
 
-/// Kinds of packets without TCP and UDP that are told apart.
+/// Protocols without TCP and UDP that are counted apart.
 const MOST_KINDS: usize = 64;
 
 /// Rows that are handed over at a time in the end.
@@ -40,113 +44,6 @@ const ROWS_AT_ONCE: usize = 4096;
 
 /// Two hosts, and the server's port.
 type Pair = (IpAddr, IpAddr, u16);
-
-/// One connection.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ConnectionRow {
-    /// Its number: connections are counted from 0 in the order of their first packets, as tshark does.
-    pub connection: u64,
-    /// The end that opened it, as far as the capture tells.
-    pub client: SocketAddr,
-    /// The other end.
-    pub server: SocketAddr,
-    /// Whose data the row is about, that of more payload: `client` or `server`.
-    pub sender: &'static str,
-    /// Where the capture was taken, seen from that sender.
-    pub position: Position,
-    /// First packet, in seconds since the capture's first one.
-    pub opened_s: f64,
-    /// FIN of both ends acknowledged, or RST; none if neither was seen.
-    pub closed_s: Option<f64>,
-    /// `finished`, `reset` or `open`.
-    pub ended: &'static str,
-    /// Maximum segment size that the receiver of the data announced.
-    pub mss: Option<u32>,
-    /// Shift of the windows that the receiver of the data announces; zero without the option.
-    pub window_scale: Option<u8>,
-    /// Whether both ends permit selective acknowledgments.
-    pub sack_permitted: Option<bool>,
-    /// Whether both ends sent timestamps in their SYNs.
-    pub timestamps: Option<bool>,
-    /// TEIDs of the GTP-U tunnels in which the packets of client and server were last.
-    pub teid: [Option<u32>; 2],
-    /// Its metrics.
-    pub metrics: MetricSet,
-}
-
-/// Connections that have no rows of their own, since there are more than were asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rest {
-    /// How many.
-    pub connections: u64,
-    /// Of all of them together.
-    pub metrics: MetricSet,
-}
-
-/// What was captured besides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// All packets.
-    pub packets: u64,
-    /// Their octets on the link.
-    pub bytes: u64,
-    /// Packets that TCP metrics are made of.
-    pub tcp: u64,
-    /// Of a link type that is not read here.
-    pub unknown_link: u64,
-    /// Not IP.
-    pub not_ip: u64,
-    /// Parts of IP packets.
-    pub fragments: u64,
-    /// IP, but not TCP.
-    pub not_tcp: u64,
-    /// Of these, datagrams of UDP.
-    pub udp: u64,
-    /// Cut off or wrong before the end of the fixed header of TCP or UDP.
-    pub unreadable: u64,
-    /// In more tunnels, one in another, than are read.
-    pub too_deep: u64,
-    /// With a header that promises more octets than the frame had on the link; as many as the frame had are counted.
-    pub beyond_frame: u64,
-    /// Captured twice.
-    pub captured_twice: u64,
-    /// With an acknowledgment or a reset that cannot be one of the connection.
-    pub not_believed: u64,
-    /// With an earlier time than the packet before; they count as of that packet's time.
-    pub out_of_time: u64,
-}
-
-/// A capture, analysed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Analysis {
-    /// All connections together.
-    pub metrics: MetricSet,
-    /// Rows that were not taken before, in the order in which connections closed; open ones last, in that of their
-    /// numbers.
-    pub connections: Vec<ConnectionRow>,
-    /// How many connections there were.
-    pub connection_count: u64,
-    /// Those that have no rows.
-    pub rest: Option<Rest>,
-    /// What was captured.
-    pub counts: Counts,
-    /// The first packet, since 1970.
-    pub first: Option<Time>,
-    /// The last packet.
-    pub last: Option<Time>,
-    /// What to look at before the numbers are trusted.
-    pub warnings: Vec<String>,
-    /// The connections that were asked for, in time.
-    pub time_sequences: Vec<TimeSequenceTables>,
-    /// The courses that were asked for.
-    pub courses: Vec<Course>,
-    /// UDP flows, in the order of their first packets.
-    pub udp_flows: Vec<UdpFlowRow>,
-    /// UDP flows that have no rows.
-    pub udp_rest: UdpRest,
-    /// Packets that are neither TCP nor UDP, by what they are.
-    pub passed_over: BTreeMap<String, u64>,
-}
 
 /// TCP metrics of a capture, packet by packet: no files, no clock.
 ///
@@ -241,24 +138,23 @@ impl Analyser {
     }
 
     fn skipped(&mut self, skipped: Skipped) {
-        let (count, what) = match skipped {
+        let (count, kind) = match skipped {
             Skipped::LinkType => (&mut self.counts.unknown_link, None),
-            Skipped::NotIp(what) => (&mut self.counts.not_ip, Some(what)),
+            Skipped::NotIp(kind) => (&mut self.counts.not_ip, Some(kind)),
             Skipped::Fragment => (&mut self.counts.fragments, None),
-            Skipped::NotTcp(what) => (&mut self.counts.not_tcp, Some(what)),
+            Skipped::NotTcp(kind) => (&mut self.counts.not_tcp, Some(kind)),
             Skipped::Short => (&mut self.counts.unreadable, None),
             Skipped::TooDeep => (&mut self.counts.too_deep, None),
         };
         *count += 1;
-        if let Some(what) = what {
-            self.pass_over(what);
+        if let Some(kind) = kind {
+            self.pass_over(kind);
         }
     }
 
-    fn pass_over(&mut self, what: PassedOver) {
-        if self.passed_over.len() < MOST_KINDS || self.passed_over.contains_key(&what) {
-            *self.passed_over.entry(what).or_default() += 1;
-        }
+    fn pass_over(&mut self, kind: PassedOver) {
+        let has_room = self.passed_over.len() < MOST_KINDS || self.passed_over.contains_key(&kind);
+        *self.passed_over.entry(if has_room { kind } else { PassedOver::Others }).or_default() += 1;
     }
 
     fn datagram(&mut self, packet: &Packet) {
@@ -313,7 +209,7 @@ impl Analyser {
             last: self.first.map(|_| self.now),
             udp_flows: self.udp.rows(self.first.unwrap_or_default()),
             udp_rest: self.udp.rest,
-            passed_over: self.passed_over.iter().map(|(what, count)| (what.name().into(), *count)).collect(),
+            passed_over: self.passed_over.iter().map(|(kind, count)| (kind.name().into(), *count)).collect(),
             time_sequences,
             courses,
         }
@@ -343,7 +239,7 @@ impl Analyser {
         }
     }
 
-    /// Whether a packet is the second copy of an equal one that came `age` earlier.
+    /// Whether a packet is the copy of an equal one that came `age` earlier.
     #[cold]
     fn is_copy(&mut self, slot: usize, packet: &Packet, digest: u64, age: Duration) -> bool {
         let segment = &packet.segment;
@@ -351,7 +247,7 @@ impl Analyser {
             self.recent.renew(self.now, digest);
             return false;
         }
-        // Of acknowledgments without identification each one has one copy: more may be duplicates.
+        // An acknowledgment without identification has one copy: a third one may be a duplicate of the receiver's.
         if segment.identification == 0 && segment.sequence_length() == 0 {
             self.recent.forget(digest);
         }
@@ -480,71 +376,6 @@ impl Analyser {
         {
             self.pairs.remove(&oldest);
         }
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        let counts = &self.counts;
-        let without_tcp = if counts.tcp == 0 { counts.packets } else { 0 };
-        let general = [
-            (counts.unknown_link, "packets are of a link type that is not read here"),
-            (counts.fragments, "packets are IP fragments, and were left out"),
-            (
-                counts.unreadable,
-                "packets are cut off or wrong before the end of the header of TCP or UDP, and were left out",
-            ),
-            (counts.too_deep, "packets have more headers in each other than are read, and were left out"),
-            (
-                counts.beyond_frame,
-                "packets have headers that promise more octets than their frames had: only those of the frame count",
-            ),
-            (counts.captured_twice, "packets were captured twice, and count once"),
-            (
-                counts.not_believed,
-                "segments acknowledge or reset what their connection cannot have sent, and were not believed",
-            ),
-            (
-                self.totals.untold,
-                "segments filled holes more than 3 ms late and count as sent again; without timestamps they cannot be \
-                 told from first copies that were overtaken",
-            ),
-            (
-                self.crowd.one_sided,
-                "connections of which one end was heard only were let go of early, since there were too many at a \
-                 time: what came of them later counts as another connection",
-            ),
-            (
-                self.crowd.open,
-                "connections were let go of while they were open, the quietest first, since there were too many at a \
-                 time: what came of them later counts as another connection",
-            ),
-            (
-                self.rest.connections,
-                "connections have no rows of their own, since there are too many: they are summed in one row",
-            ),
-            (
-                self.udp.rest.packets,
-                "datagrams are of UDP flows that have no rows of their own, since there are too many",
-            ),
-            (
-                self.watched.thinned(),
-                "connections have courses of which steps were left out, since there were too many: delays are less exact",
-            ),
-            (
-                counts.out_of_time,
-                "packets have earlier times than those before them, and count as of the same time",
-            ),
-            (without_tcp, "packets, and no TCP among them"),
-        ];
-        let unread = self.passed_over.iter().filter(|(what, _)| what.may_carry_tcp());
-        let unread = unread.map(|(what, number)| {
-            format!("{number} packets are {}, whose contents are not read here", what.name())
-        });
-        general
-            .into_iter()
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, what)| format!("{number} {what}"))
-            .chain(unread)
-            .collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compressed captures, unpacked as they are read: gzip, Zstandard and LZ4.
 //!
-//! Memory is bounded by the windows that the formats allow. Time is bounded by a limit on how much larger than the file
-//! its content may be, so that a few octets cannot stand for terabytes.
+//! Memory is bounded by the windows that the formats allow. Time is bounded by a limit of the size of the content, so that
+//! a few octets cannot stand for terabytes.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -10,15 +10,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder;
 
-/// What any file may unpack to.
+/// Octets of content that a file of any size may have.
 const ALWAYS_ALLOWED: u64 = 1 << 28;
-/// Beyond that, so many times its size. Deflate cannot exceed it by much, and captures stay far below it.
+/// Limit of a larger content, as a multiple of the octets of the file. Deflate cannot exceed it by much, and captures stay
+/// far below it.
 const MOST_TIMES: u64 = 1000;
 /// Base 2 logarithm of the largest window of Zstandard: 128 MiB, the default limit of its own program.
 const LARGEST_WINDOW: u32 = 27;
 const BUFFER: usize = 1 << 16;
 
-/// Octets that tell the format.
+/// First octets of each format.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 const LZ4: [u8; 4] = 0x184d_2204_u32.to_le_bytes();
@@ -29,16 +30,16 @@ const OTHERS: [&[u8]; 5] = [b"\xfd7zXZ", b"BZh", b"\x1f\x9d", b"PK\x03\x04", b"7
 /// A source of octets that another thread may read.
 pub(crate) type Source = Box<dyn Read + Send>;
 
-/// Why the unpacked octets end before the content does.
+/// Why unpacking ended before the end of the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     CutOff,
     Damaged,
-    /// More octets than the size of the file allows.
+    /// The content is larger than the size of the file allows.
     TooMuch,
 }
 
-/// How a file that begins with certain octets is compressed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Gzip,
@@ -61,7 +62,7 @@ impl Packing {
     }
 }
 
-/// The content of a compressed file. It ends at the first fault, which `fault` then names.
+/// The content of a compressed file. It ends at the first fault, which is then in `fault`.
 pub(crate) struct Unpacked {
     decoder: Source,
     file: Arc<FileState>,
@@ -75,7 +76,7 @@ impl std::fmt::Debug for Unpacked {
     }
 }
 
-/// What is known of the compressed file, which the decoder owns.
+/// State of reading the compressed file, which the decoder owns.
 #[derive(Debug, Default)]
 struct FileState {
     octets: AtomicU64,
@@ -100,10 +101,10 @@ impl Read for CountedFile {
 }
 
 impl Unpacked {
-    /// Unpacks `source`, of which `head` was read before. None if the format is not read here.
+    /// Unpacks `source`, of which `head` was read before. Returns `None` if the format is not supported.
     ///
     /// # Errors
-    /// If the decoder cannot be made.
+    /// The decoder cannot be created.
     pub fn open(packing: Packing, head: &[u8], source: Source) -> io::Result<Option<Self>> {
         let state = Arc::new(FileState::default());
         let whole = Box::new(Cursor::new(head.to_vec()).chain(source));
@@ -152,7 +153,7 @@ impl Read for Unpacked {
     }
 }
 
-/// Frames of LZ4, one after the other: the decoder ends with each.
+/// Frames of LZ4, one after the other: the decoder alone ends after each frame.
 struct Lz4Frames<R: Read>(FrameDecoder<R>);
 
 impl<R: BufRead> Read for Lz4Frames<R> {

@@ -84,16 +84,16 @@ pub(crate) struct Connection {
     is_scaled: bool,
     /// TEIDs of the GTP-U tunnels in which the packets of each end were last.
     pub teid: [Option<u32>; 2],
-    /// Packets that could be copies without doubt, and how many of these were.
+    /// Packets with sequence space, whose copies are recognised without doubt, and the copies among them.
     decisive: u32,
     copies: u32,
 }
 
-/// What became of a packet.
+/// Result of [`Connection::packet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
     Yes,
-    /// Its acknowledgment, or its reset, cannot be one of the connection.
+    /// The packet's acknowledgment or reset cannot belong to the connection.
     NotBelieved,
 }
 
@@ -173,9 +173,9 @@ impl Connection {
         }
     }
 
-    /// Whether a packet is the second copy of one that was equal and came `age` earlier. With IP's identification it is.
-    /// Without, data are sent again no sooner than a round trip later; an acknowledgment alone may well be repeated at once,
-    /// so it is a copy only where most packets that can be told come twice, too.
+    /// Whether a packet is the copy of an equal packet that came `age` earlier. It is if it has an identification of IP.
+    /// Without one, data are a copy if they come sooner than a round trip. An acknowledgment alone may be repeated at once, so
+    /// it is a copy only if at least half of the packets with data come twice.
     #[cold]
     pub fn is_copy(&mut self, age: Duration, segment: &Segment) -> bool {
         let is_decisive = segment.identification != 0 || segment.sequence_length() > 0;
@@ -189,7 +189,7 @@ impl Connection {
         is_copy
     }
 
-    /// Takes the next packet in, and shows `watcher` what it was.
+    /// Processes the next packet, and reports it to `watcher`.
     pub fn packet(
         &mut self,
         now: Time,
@@ -239,7 +239,7 @@ impl Connection {
         Taken::Yes
     }
 
-    /// Whether the acknowledgment, or the reset, can be one of this connection.
+    /// Whether the acknowledgment or reset can belong to this connection.
     #[inline]
     fn is_believable(&mut self, from: Side, segment: &Segment) -> bool {
         match (segment.flags.rst(), segment.flags.ack()) {
@@ -330,7 +330,7 @@ impl Connection {
             self.ways[from.other() as usize].is_answered = true;
             if let [Some((asked, _)), Some((answered, _))] = self.syn {
                 let is_in_order = from == Side::Server;
-                // A SYN may be captured after its answer, if both directions come by queues of their own.
+                // A SYN may be captured after its answer if each direction has a queue of its own.
                 let is_late = asked.saturating_since(answered) <= REORDERING && self.answer[0].is_none();
                 if is_in_order || is_late {
                     self.answer[0] = Some(answered.saturating_since(asked));
@@ -368,7 +368,7 @@ fn answer_of(side: Side) -> usize {
 mod tests {
     use super::*;
 
-    /// `umts analyse --help` and docs/limitations.md state what a connection takes: 4 kB with its segments in flight.
+    /// `umts analyse --help` and docs/limitations.md state the memory of a connection: 4 kB with its segments in flight.
     #[test]
     fn a_connection_takes_less_than_is_documented() {
         let octets = size_of::<Connection>();

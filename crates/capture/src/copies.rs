@@ -1,20 +1,20 @@
 //! Packets that were captured twice: by a mirror port for both directions of a link, or on two interfaces.
 //!
-//! The second copy comes within milliseconds, perhaps with other packets between, and is equal down to IP's
-//! identification. An equal packet that comes later was sent again: no retransmission timer expires so soon.
+//! The second copy comes within milliseconds, possibly with other packets between, and is equal down to IP's
+//! identification. An equal packet that comes later was sent again: no retransmission timer expires within milliseconds.
 
 use umts_units::{Duration, Time};
 
 use crate::packet::Packet;
 
-/// The latest that a second copy comes.
+/// Longest time from a packet to its copy.
 pub(crate) const LATEST: Duration = Duration::from_millis(10);
 
 /// Sets of entries, and entries in each: enough for 10 ms of a link of several Gbit/s.
 const SETS: usize = 2048;
 const WAYS: usize = 4;
 
-/// A packet that was seen: a digest of what was compared, and when. 0 for none.
+/// A packet that was seen: a digest of the fields that are compared, and its time. The digest is 0 in an unused entry.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     digest: u64,
@@ -28,7 +28,8 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// How long ago a packet with this digest was seen, if it was within `LATEST`. If not, the packet is remembered.
+    /// Returns the time since a packet with this digest was seen, if that is at most `LATEST`. Otherwise, remembers the
+    /// packet and returns `None`.
     #[inline]
     pub fn age(&mut self, now: Time, digest: u64) -> Option<Duration> {
         if self.sets.is_empty() {
@@ -46,7 +47,7 @@ impl Recent {
         None
     }
 
-    /// The packet with this digest, which was found, was not a copy of the one seen before: it is the one seen now.
+    /// Restarts the time of a digest that was found: its packet was not a copy of the one seen before.
     #[cold]
     pub fn renew(&mut self, now: Time, digest: u64) {
         let set = &mut self.sets[set_of(digest)];
@@ -55,7 +56,7 @@ impl Recent {
         }
     }
 
-    /// The packet with this digest, which was found, is paired: a third one is no copy of it.
+    /// Forgets a digest that was found, because its packet has its copy: a third packet is not a copy.
     #[cold]
     pub fn forget(&mut self, digest: u64) {
         let set = &mut self.sets[set_of(digest)];
@@ -65,7 +66,7 @@ impl Recent {
     }
 }
 
-/// A digest of what two copies of a segment have in common.
+/// A digest of the fields that are equal in two copies of a segment.
 #[inline]
 pub(crate) fn digest_of_segment(packet: &Packet) -> u64 {
     let segment = &packet.segment;
@@ -80,7 +81,7 @@ pub(crate) fn digest_of_segment(packet: &Packet) -> u64 {
         ^ fold(stamps ^ KEYS[2], block ^ packet.ends.digest() ^ u64::from(packet.is_from_first))
 }
 
-/// A digest of what two copies of a UDP datagram have in common. The checksum is one of the content.
+/// A digest of the fields that are equal in two copies of a UDP datagram. The checksum stands for the content.
 pub(crate) fn digest_of_datagram(packet: &Packet) -> u64 {
     let header = u64::from(packet.segment.identification) << 48
         | u64::from(packet.datagram.checksum) << 32
@@ -98,7 +99,7 @@ fn set_of(digest: u64) -> usize {
     (digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % SETS
 }
 
-/// Both halves of a product, on top of each other.
+/// The exclusive or of both halves of the product.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -118,7 +119,7 @@ mod tests {
         let mut recent = Recent::default();
         assert_eq!(recent.age(us(0), 77), None);
         assert_eq!(recent.age(us(5_000), 77), Some(Duration::from_millis(5)));
-        assert_eq!(recent.age(us(10_001), 77), None, "too late: it is remembered anew");
+        assert_eq!(recent.age(us(10_001), 77), None, "too late: it is remembered again");
         assert_eq!(recent.age(us(10_002), 77), Some(Duration::from_micros(1)));
     }
 

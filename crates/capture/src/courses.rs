@@ -1,5 +1,5 @@
-//! How far the data and the acknowledgments of every connection had come at each time, and what the data begin with: for
-//! captures of both sides of a proxy, of which connections belong together that have only octets in common.
+//! Courses of connections: the progress of the data and of the acknowledgments over time, and the first octets of the data.
+//! For captures of both sides of a proxy, whose connections are paired by their octets.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,31 +17,31 @@ use crate::packet::{Packet, Protocol, Skipped};
 use crate::reader::{ReadError, Reason, damage};
 use crate::reading::moved;
 
-/// Progress is reported once for so many octets.
+/// Progress is reported at intervals of this number of octets.
 const STEP: u64 = 8 << 20;
-/// Octets of a beginning that are kept: more than what requests and greetings have in common.
+/// Octets of a beginning that are kept: more than the octets that all requests or greetings share.
 const BEGINNING: usize = 512;
-/// Steps of all courses together that are kept: 64 MiB.
+/// Most steps of all courses together: 64 MiB.
 const MOST_STEPS: usize = 4 << 20;
 
-/// When a number of octets was first reached.
+/// The time at which a number of octets was first reached, and that number.
 pub type CourseStep = (Time, i64);
 
-/// How far the data of a connection, and their acknowledgments, had come.
+/// The progress of the data of a connection, and of their acknowledgments.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Course {
     /// The connection's number.
     pub connection: u64,
-    /// How far the sender's data had come. A FIN counts as an octet.
+    /// Octets that the sender had sent. A FIN counts as an octet.
     pub sent: Vec<CourseStep>,
-    /// How far they were acknowledged.
+    /// Octets that were acknowledged.
     pub acked: Vec<CourseStep>,
-    /// What the client's data begin with, and the server's.
+    /// First octets of the client's data, and of the server's.
     pub begins: [Vec<u8>; 2],
 }
 
-/// Analyses a file with the courses of the first `most_connections`; `progress` is given the part that is read, and may
-/// stop.
+/// Analyses a file with the courses of the first `most_connections`. `progress` is called with the part that is read, from 0
+/// to 1; `Break` stops the analysis.
 ///
 /// # Errors
 /// As [`analyse_file`](crate::reader::analyse_file), except for standard input.
@@ -118,7 +118,7 @@ impl Shown {
     }
 }
 
-/// What was captured of the payload of a packet that could be read.
+/// The captured payload of a packet that could be read.
 fn payload<'a>(bytes: &'a [u8], packet: &Packet) -> &'a [u8] {
     let start = packet.payload_at as usize;
     let end = start.saturating_add(packet.segment.payload as usize);
@@ -130,11 +130,11 @@ fn payload<'a>(bytes: &'a [u8], packet: &Packet) -> &'a [u8] {
 pub(crate) struct Courses {
     of: BTreeMap<u64, Ways>,
     most_connections: u64,
-    /// The beginning of the payload of the packet that is seen next.
+    /// First octets of the payload of the packet that is seen next.
     payload: Vec<u8>,
     steps: usize,
     most_steps: usize,
-    /// Steps were left out for want of room.
+    /// Steps were left out to bound memory.
     pub is_thinned: bool,
 }
 
@@ -185,7 +185,7 @@ impl Courses {
         }
     }
 
-    /// Leaves every second step out. What is left is as exact as before.
+    /// Removes every second step of each course except the last. The other steps are unchanged.
     #[cold]
     fn thin(&mut self) {
         self.is_thinned = true;
@@ -202,7 +202,7 @@ impl Courses {
                 self.steps += course.len();
             }
         }
-        // Courses of two steps cannot be thinned: they may be as many as there are connections.
+        // Courses of two steps cannot be thinned, and there may be one for each connection.
         if self.steps > self.most_steps / 4 * 3 {
             self.most_steps = 2 * self.steps;
         }
@@ -234,7 +234,7 @@ fn rise(course: &mut Vec<CourseStep>, now: Time, octets: i64) -> bool {
     rises
 }
 
-/// Keeps what the payload adds to the beginning; what leaves a gap adds nothing.
+/// Appends the octets of the payload that continue `kept`; a payload behind a gap adds nothing.
 fn keep_beginning(kept: &mut Vec<u8>, seq: i64, payload: &[u8]) {
     let known = usize::try_from(seq).ok().and_then(|seq| kept.len().checked_sub(seq));
     if let Some(new) = known.and_then(|known| payload.get(known..)) {
@@ -251,7 +251,7 @@ mod tests {
     use crate::link::LinkType;
     use crate::way::SentAs;
 
-    /// A segment over IPv4 with so many octets of options and this payload, behind an Ethernet header or not.
+    /// A segment over IPv4 with this number of octets of options and this payload, behind an Ethernet header or not.
     fn packet(link: LinkType, options: usize, payload: &[u8]) -> Vec<u8> {
         let mut bytes = match link {
             LinkType::Ethernet => [&[0; 12][..], &[8, 0]].concat(),

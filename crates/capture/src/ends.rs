@@ -10,7 +10,7 @@ pub(crate) struct End {
     address: [u64; 2],
     port: u16,
     is_ipv6: bool,
-    /// Tells connections between the same addresses and ports apart that are in different tunnels; 0 for most.
+    /// Number of the tunnel among those with connections between the same addresses and ports; 0 for most.
     tunnel: u8,
 }
 
@@ -75,7 +75,7 @@ impl Ends {
         mix.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// The same ends in another tunnel, which is told from others by a number.
+    /// The same ends with this number of the tunnel.
     pub fn in_tunnel(self, number: u8) -> Self {
         let Ends(a, b) = self;
         Ends(End { tunnel: number, ..a }, End { tunnel: number, ..b })

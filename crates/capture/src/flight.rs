@@ -206,7 +206,7 @@ impl Flight {
         }
     }
 
-    /// After the last number that was sent, as far as segments are remembered.
+    /// End of the last segment that is remembered, at least `una`.
     fn highest(&self, una: u64) -> u64 {
         self.segments.back().map_or(una, |sent| sent.end.max(una))
     }

@@ -1,14 +1,14 @@
-//! Nested headers, from the link header to TCP or UDP: IP, what carries IP (VLAN, MPLS, LLC/SNAP, PPP), and tunnels.
+//! Nested headers, from the link header to TCP or UDP: IP, headers that carry IP (VLAN, MPLS, LLC/SNAP, PPP), and tunnels.
 //!
-//! Lengths come from the headers, so a capture that was cut behind the headers is as good as a whole one. No header may
-//! promise more octets than the frame had on the link: what exceeds the frame is not counted.
+//! Lengths come from the headers, so packets may be cut behind their headers. A length in a header that exceeds the frame
+//! on the link counts as the length of the frame.
 
 use crate::ends::{End, Ends};
 use crate::link::LinkType;
 use crate::packet::{Packet, PassedOver, Protocol, Skipped, parse_tcp};
 use crate::tunnel;
 
-/// Headers that one packet may have. Tunnels in tunnels end here, and so do loops made up by an attacker.
+/// Most headers of a packet, so that time is bounded for tunnels in tunnels.
 const MOST_HEADERS: usize = 32;
 
 /// Octets of the headers without options.
@@ -22,20 +22,20 @@ const UDP: u8 = 17;
 const GRE: u8 = 47;
 const AH: u8 = 51;
 
-/// A header that is to be read next.
+/// The header that is read next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
     /// Ethernet: two addresses, then an EtherType.
     Ethernet,
     /// An EtherType, or the length of an IEEE 802.3 frame.
     EtherType,
-    /// What this EtherType names.
+    /// The header of this EtherType.
     OfType(u16),
     Llc,
     Mpls,
     Ppp,
     Ip,
-    /// What this protocol number of IP names.
+    /// The header of this protocol number of IP.
     Transport(u8),
 }
 
@@ -53,9 +53,14 @@ impl<'a> Octets<'a> {
         Ok(())
     }
 
-    /// Ends it after `length` octets, if it is longer.
+    /// Reduces the length on the link to at most `length` octets.
     pub fn limit(&mut self, length: u32) {
         self.length = self.length.min(length);
+    }
+
+    /// The captured octets without what follows the end: the padding of Ethernet, or a trailer.
+    fn without_padding(&self) -> &'a [u8] {
+        &self.captured[..self.captured.len().min(self.length as usize)]
     }
 
     pub fn get<const N: usize>(&self, at: usize) -> Result<[u8; N], Skipped> {
@@ -76,8 +81,8 @@ impl<'a> Octets<'a> {
     }
 }
 
-/// Reads a packet of which `bytes` were captured and that had `original_length` octets on the link. It is written
-/// where it is wanted, since every copy of it shows in the speed.
+/// Reads a packet of which `bytes` were captured and that had `original_length` octets on the link, into `packet`: the
+/// analysis is slower if the packet is returned and copied.
 pub(crate) fn parse(
     link: LinkType,
     bytes: &[u8],
@@ -87,15 +92,14 @@ pub(crate) fn parse(
     let length = original_length.max(bytes.len() as u32);
     let mut rest = Octets { captured: bytes, length };
     (packet.teid, packet.exceeds_frame) = (None, false);
-    let protocol = if link == LinkType::Ethernet && bytes.get(12..14) == Some(&[0x08, 0x00]) {
-        common(&mut rest, packet)?
+    if link == LinkType::Ethernet && bytes.get(12..14) == Some(&[0x08, 0x00]) {
+        common(&mut rest, packet)
     } else {
-        walk(link, rest, packet)?
-    };
-    Ok(protocol)
+        walk(link, rest, packet)
+    }
 }
 
-/// IPv4 over Ethernet, without a loop: most packets.
+/// Reads IPv4 over Ethernet, as most packets are, without a loop.
 #[inline]
 fn common<'a>(rest: &mut Octets<'a>, packet: &mut Packet) -> Result<Protocol, Skipped> {
     let whole = *rest;
@@ -158,7 +162,7 @@ fn of_type(number: u16, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
             Ok(Header::Ppp)
         }
         0x6558 => Ok(Header::Ethernet),
-        // Linux "cooked" captures have this in place of an EtherType.
+        // Linux "cooked" captures have this number instead of an EtherType.
         0x0004 => Ok(Header::Llc),
         _ => Err(Skipped::NotIp(PassedOver::EtherType(number))),
     }
@@ -168,7 +172,7 @@ fn of_type(number: u16, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
 fn llc(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     match rest.get::<3>(0)? {
         [0xaa, 0xaa, 0x03] => match rest.get::<3>(3)? {
-            // 00-00-f8 is that of IEEE 802.1H, for protocols that cannot have the other.
+            // IEEE 802.1H has 00-00-f8, for protocols that cannot have 00-00-00.
             [0, 0, 0] | [0, 0, 0xf8] => {
                 let number = rest.half(6)?;
                 rest.skip(8)?;
@@ -184,7 +188,7 @@ fn llc(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     }
 }
 
-/// A stack of labels (RFC 3032); the content shows itself by its first four bits (RFC 4928, RFC 4385 §3).
+/// A stack of labels (RFC 3032). The first four bits of the content identify its protocol (RFC 4928, RFC 4385 §3).
 fn mpls(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     loop {
         let is_last = rest.octet(2)? & 1 == 1;
@@ -195,7 +199,7 @@ fn mpls(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     }
     match rest.octet(0)? >> 4 {
         4 | 6 => Ok(Header::Ip),
-        // The control word of a pseudowire; Ethernet is what pseudowires carry.
+        // The control word of a pseudowire; pseudowires are assumed to carry Ethernet.
         0 => {
             rest.skip(4)?;
             Ok(Header::Ethernet)
@@ -204,8 +208,8 @@ fn mpls(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     }
 }
 
-/// RFC 1661 §2 and RFC 1662 §3.1: address and control fields are there or not, the protocol takes one octet or two;
-/// Cisco's HDLC has 0x0f or 0x8f first, and an EtherType.
+/// RFC 1661 §2 and RFC 1662 §3.1: the address and control fields are optional, the protocol has one octet or two.
+/// Cisco's HDLC begins with 0x0f or 0x8f, and has an EtherType.
 fn ppp(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     match rest.captured {
         [0xff, 0x03, ..] => rest.skip(2)?,
@@ -230,7 +234,7 @@ fn ppp(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     Ok(Header::Ip)
 }
 
-/// What is needed of the innermost IP header.
+/// Fields of the innermost IP header.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ip {
     addresses: Addresses,
@@ -309,7 +313,7 @@ impl Ip {
         Ok(Header::Transport(fixed[6]))
     }
 
-    /// What follows IP's header and is neither TCP nor UDP.
+    /// Skips an extension header of IP. Returns the header that follows.
     fn extension(&self, number: u8, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
         let is_v6 = matches!(self.addresses, Addresses::V6(..));
         let octets = match number {
@@ -364,7 +368,7 @@ fn tcp(rest: &mut Octets<'_>, ip: &Ip, captured: usize, packet: &mut Packet) -> 
     Ok(Protocol::Tcp)
 }
 
-/// A datagram, or the header that a tunnel in it continues with.
+/// Reads a UDP header. Returns `None` if `packet` is the datagram, or the header that follows in a tunnel over UDP.
 fn udp(
     rest: &mut Octets<'_>,
     ip: &Ip,
@@ -390,7 +394,7 @@ fn udp(
     packet.segment.payload = rest.length;
     packet.is_marked = ip.is_marked;
     packet.payload_at = (captured - rest.captured.len()) as u32;
-    packet.datagram.read(checksum, rest.captured);
+    packet.datagram.read(checksum, rest.without_padding());
     (packet.ends, packet.is_from_first) = ip.ends(source, destination);
     Ok(None)
 }

@@ -1,10 +1,13 @@
-//! Octets that were sent and did not pass the capture point: what later numbers show of them, and what fills them.
+//! Holes: octets that were sent and did not pass the capture point, as later numbers show, and the segments that fill
+//! them.
 
 use umts_units::{Duration, Time};
 
-/// Holes that are remembered: more than a window has in practice. Of a sender with more, the last are forgotten.
+/// Most holes that are remembered: more than a window has in practice. If a sender has more, new holes and new parts of
+/// holes are forgotten.
 const MOST: usize = 1024;
-/// What fills a hole sooner than this was reordered, unless timestamps say otherwise. tshark has the same limit.
+/// A segment that fills a hole sooner than this was reordered, unless timestamps show that it was sent again. tshark has
+/// the same limit.
 pub(crate) const REORDERING: Duration = Duration::from_millis(3);
 
 /// Octets `from..to` that were not seen.
@@ -20,27 +23,28 @@ pub(crate) struct Hole {
     pub acknowledged: Option<Time>,
 }
 
-/// Part of a hole that a segment filled.
+/// Result of [`Holes::fill`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Filled {
+    /// The first hole that the segment filled, as it was before.
     pub hole: Hole,
     /// Octets of acknowledged holes among those that were filled.
     pub acknowledged_octets: u64,
 }
 
-/// The holes of one direction, in the order of their numbers.
+/// The holes of one direction: at most `MOST`, in the order of their numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Holes(Vec<Hole>);
 
 impl Holes {
-    /// A hole after all others.
+    /// Adds a hole after all others.
     pub fn open(&mut self, from: u64, to: u64, since: Time, timestamp: Option<u32>) {
         if self.0.len() < MOST {
             self.0.push(Hole { from, to, since, timestamp, acknowledged: None });
         }
     }
 
-    /// A hole after all others, which an acknowledgment of unseen octets shows.
+    /// Adds a hole after all others, which an acknowledgment of unseen octets shows.
     pub fn open_acknowledged(&mut self, from: u64, to: u64, now: Time) {
         self.forget_old(now);
         if self.0.len() < MOST {
@@ -48,7 +52,7 @@ impl Holes {
         }
     }
 
-    /// All below `una` is acknowledged. Returns how many octets of holes were not acknowledged before.
+    /// Marks holes below `una` as acknowledged. Returns the number of their octets that were not acknowledged before.
     pub fn acknowledge(&mut self, una: u64, now: Time) -> u64 {
         if self.0.first().is_none_or(|hole| hole.from >= una) {
             return 0;
@@ -56,9 +60,15 @@ impl Holes {
         self.forget_old(now);
         let mut octets = 0;
         if let Some(index) = self.0.iter().position(|hole| hole.from < una && una < hole.to) {
-            let rest = Hole { from: una, ..self.0[index] };
-            self.0[index].to = una;
-            self.0.insert(index + 1, rest);
+            let hole = self.0[index];
+            if self.0.len() < MOST {
+                self.0[index].to = una;
+                self.0.insert(index + 1, Hole { from: una, ..hole });
+            } else {
+                // No room for both parts: the acknowledged one is counted and forgotten.
+                self.0[index].from = una;
+                octets += if hole.acknowledged.is_none() { una - hole.from } else { 0 };
+            }
         }
         for hole in self.0.iter_mut().take_while(|hole| hole.to <= una) {
             if hole.acknowledged.is_none() {
@@ -69,7 +79,7 @@ impl Holes {
         octets
     }
 
-    /// Fills `from..to`. Returns the first hole of which that is a part, if it is one of any.
+    /// Removes `from..to` from all holes. Returns `None` if no hole has any of it.
     pub fn fill(&mut self, from: u64, to: u64, now: Time) -> Option<Filled> {
         if self.0.is_empty() || from >= to {
             return None;
@@ -88,10 +98,11 @@ impl Holes {
         let after = Hole { from: to, ..filled[filled.len() - 1] };
         let rest = [before, after].into_iter().filter(|hole| hole.from < hole.to);
         self.0.splice(first..last, rest);
+        self.0.truncate(MOST);
         Some(Filled { hole, acknowledged_octets })
     }
 
-    /// Holes that were acknowledged are filled soon or never.
+    /// Removes holes that were acknowledged longer than `REORDERING` ago: no first copy fills them so late.
     fn forget_old(&mut self, now: Time) {
         self.0.retain(|hole| hole.acknowledged.is_none_or(|at| now.saturating_since(at) <= REORDERING));
     }
@@ -134,6 +145,26 @@ mod tests {
     fn memory_is_bounded() {
         let mut holes = Holes::default();
         (0..5_000).for_each(|number| holes.open(10 * number, 10 * number + 5, ms(number), None));
+        assert_eq!(holes.0.len(), MOST);
+    }
+
+    #[test]
+    fn memory_is_bounded_where_one_hole_is_acknowledged_octet_by_octet_at_one_instant() {
+        let mut holes = Holes::default();
+        holes.open(0, 10_000, ms(1), None);
+        let octets: u64 = (1..=5_000).map(|una| holes.acknowledge(una, ms(2))).sum();
+        assert_eq!(octets, 5_000);
+        assert!(holes.0.len() <= MOST, "{}", holes.0.len());
+        assert_eq!(holes.acknowledge(10_000, ms(9)), 5_000, "octets are counted once, forgotten parts too");
+    }
+
+    #[test]
+    fn memory_is_bounded_where_every_other_octet_of_a_hole_is_filled() {
+        let mut holes = Holes::default();
+        holes.open(0, 10_000, ms(1), None);
+        for from in (1..9_000).step_by(2) {
+            holes.fill(from, from + 1, ms(2));
+        }
         assert_eq!(holes.0.len(), MOST);
     }
 }

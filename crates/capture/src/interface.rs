@@ -9,17 +9,17 @@ const NANOSECONDS: u128 = 1_000_000_000;
 /// The finest units, as a power of 10 and of 2, in which 64 bits hold a second. Wireshark has the same limits.
 const MOST_DECIMAL: u8 = 19;
 const MOST_BINARY: u8 = 63;
-/// Units finer than these are of no clock: picoseconds, and 2^-40 s.
+/// The finest units that a clock may have: picoseconds, and 2^-40 s.
 const FINE_DECIMAL: u8 = 12;
 const FINE_BINARY: u8 = 40;
-/// The year 2262, as libpcap's nanoseconds have it.
+/// The last time of libpcap's nanoseconds, in the year 2262.
 const LATEST: i128 = i64::MAX as i128;
 
-/// An interface of the present section of a pcapng file.
+/// An interface of the current section of a pcapng file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Interface {
     pub link: LinkType,
-    /// The power of the unit, positive for a fraction of a second, and whether it is one of 2.
+    /// The unit is 10^-`power` s, or 2^-`power` s if `is_binary`.
     power: u8,
     is_binary: bool,
     offset_s: i64,
@@ -40,12 +40,12 @@ impl Interface {
         }
     }
 
-    /// Whether a second has a number of units.
+    /// Whether times can be computed: 64 bits hold the units of a second.
     pub fn has_clock(&self) -> bool {
         self.power <= if self.is_binary { MOST_BINARY } else { MOST_DECIMAL }
     }
 
-    /// Whether units are finer than those of any clock, though times can be computed of them.
+    /// Whether times can be computed, but the units are finer than those of any clock.
     pub fn is_too_fine(&self) -> bool {
         self.has_clock() && self.power > if self.is_binary { FINE_BINARY } else { FINE_DECIMAL }
     }
@@ -55,7 +55,7 @@ impl Interface {
         format!("{}^-{} s", if self.is_binary { 2 } else { 10 }, self.power)
     }
 
-    /// The time that is so many units after the interface's origin; none before 1970 and after 2262.
+    /// The time at this number of units after the interface's origin; `None` before 1970 and after 2262.
     pub fn time(&self, units: u64) -> Option<Time> {
         let base: u128 = if self.is_binary { 2 } else { 10 };
         let per_second = base.checked_pow(u32::from(self.power))?;

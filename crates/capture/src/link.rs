@@ -1,4 +1,4 @@
-//! Link types of captures, and which header the packets of each begin with.
+//! Link types of captures, and the header with which the packets of each begin.
 
 use crate::headers::{Header, Octets};
 use crate::packet::{PassedOver, Skipped};

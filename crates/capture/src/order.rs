@@ -1,7 +1,8 @@
-//! Packets in the order of their times, within a window.
+//! Puts packets into the order of their times, within a window.
 //!
-//! Cards with several queues, several interfaces and merged files write packets in an order other than that of their
-//! times. The window has a bounded number of packets; what is farther from its place than that stays where it was.
+//! Network cards with several queues, captures of several interfaces and merged files have packets in another order. The
+//! window has a bounded number of packets. A packet that is farther from its place is not moved before those that have left
+//! the window.
 
 use std::collections::VecDeque;
 
@@ -9,15 +10,15 @@ use umts_units::{Duration, Time};
 
 /// Packets in the window.
 const WINDOW: usize = 4096;
-/// A time that is earlier than others by more than this comes from a clock that was set back, or the others come from
-/// one that was wrong. It was the latter if there are at most so many of them.
+/// If more than `OUTLIERS` packets in the window are later than a packet by more than `STEP`, the clock was set back, and the
+/// packet keeps its place. If there are fewer, their times are wrong, and the packet moves before them.
 const STEP: Duration = Duration::from_secs(10);
 const OUTLIERS: usize = 16;
 
 /// Items, sorted by time as they pass.
 #[derive(Debug)]
 pub(crate) struct TimeWindow<T> {
-    /// Times by which items are sorted, and the slots of the items. Items of one time keep their order.
+    /// Times by which items are sorted, and the slots of the items. Items with the same time keep their order.
     order: VecDeque<(Time, u32)>,
     slots: Vec<T>,
     free: Vec<u32>,
@@ -39,7 +40,7 @@ impl<T> TimeWindow<T> {
         self.free.is_empty()
     }
 
-    /// Where the next item is to be written, before `push`. The window must not be full.
+    /// The slot into which the caller writes the next item, before `push`. The window must not be full.
     #[inline]
     pub fn next_slot(&mut self) -> &mut T {
         let slot = *self.free.last().expect("the caller takes an item out of a full window first");
@@ -68,7 +69,7 @@ impl<T> TimeWindow<T> {
         self.moved += 1;
     }
 
-    /// The earliest item. It stays valid until the next `push`.
+    /// Removes the earliest item. Its slot is used again by the next `push`.
     #[inline]
     pub fn pop(&mut self) -> Option<&mut T> {
         let (_, slot) = self.order.pop_front()?;

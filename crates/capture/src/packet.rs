@@ -17,11 +17,11 @@ pub(crate) enum Skipped {
     NotTcp(PassedOver),
     /// Cut off, or wrong, before the end of the fixed header of TCP or UDP.
     Short,
-    /// More headers in each other than are read.
+    /// More nested headers than are read.
     TooDeep,
 }
 
-/// What a packet has instead of IP, TCP or UDP.
+/// The protocol of a packet without IP, TCP or UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PassedOver {
     EtherType(u16),
@@ -45,6 +45,8 @@ pub(crate) enum PassedOver {
     Teredo,
     Capwap,
     VxlanGpe,
+    /// Further protocols of a capture that has too many.
+    Others,
 }
 
 impl PassedOver {
@@ -85,10 +87,11 @@ impl PassedOver {
             PassedOver::Teredo => "Teredo",
             PassedOver::Capwap => "CAPWAP",
             PassedOver::VxlanGpe => "VXLAN-GPE",
+            PassedOver::Others => "further protocols",
         })
     }
 
-    /// Whether there may be TCP in it, which is not read.
+    /// Whether such packets may carry TCP, which is not read.
     pub fn may_carry_tcp(self) -> bool {
         matches!(
             self,
@@ -105,7 +108,7 @@ impl PassedOver {
     }
 }
 
-/// What a packet was found to be.
+/// The protocol of a packet that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Tcp,
@@ -113,7 +116,7 @@ pub(crate) enum Protocol {
     Udp,
 }
 
-/// A TCP segment or a UDP datagram, and between which ends.
+/// A TCP segment or a UDP datagram, and its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Packet {
     pub ends: Ends,
@@ -121,9 +124,9 @@ pub(crate) struct Packet {
     pub is_from_first: bool,
     /// A router has marked it (RFC 3168 §5: CE).
     pub is_marked: bool,
-    /// A header promised more octets than the frame had on the link.
+    /// A length in a header exceeds the frame on the link.
     pub exceeds_frame: bool,
-    /// TEID of the GTP-U tunnel in which it was, of the innermost one.
+    /// TEID of the innermost GTP-U tunnel of the packet.
     pub teid: Option<u32>,
     /// Octets of the frame before the payload.
     pub payload_at: u32,
@@ -131,7 +134,7 @@ pub(crate) struct Packet {
     pub datagram: Datagram,
 }
 
-/// What is needed of a UDP datagram besides its length.
+/// Fields of a UDP datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Datagram {
     pub checksum: u16,

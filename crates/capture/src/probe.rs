@@ -11,21 +11,23 @@ const LATE: Duration = Duration::from_millis(20);
 /// No round trip is longer: what a capture shows beyond it is another thing.
 pub(crate) const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The sender's estimate of the round trip (RFC 6298 §2), from what passes here, as Linux makes it: the variance that its
-/// timeout has follows the largest of a round trip, at once upwards and by a quarter per round trip downwards.
+/// The sender's estimate of the round trip (RFC 6298 §2) as Linux computes it, from the packets at the capture point. The
+/// variance of the timeout follows the largest deviation of a round trip: at once upwards, and by a quarter per round trip
+/// downwards.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Estimate {
     srtt: Option<Duration>,
-    /// Four times RTTVAR, smoothed over samples; the largest of this round trip; and what the timeout has, in nanoseconds.
+    /// Four times RTTVAR, smoothed over samples; its largest value in this round trip; and the value in the timeout. All in
+    /// nanoseconds.
     deviation: u64,
     largest: u64,
     variance: u64,
-    /// All below this number is acknowledged when the round trip ends.
+    /// The round trip ends when more than this number is acknowledged.
     round: u64,
 }
 
 impl Estimate {
-    /// Takes a sample. All below `una` is acknowledged then, and all below `highest` was sent.
+    /// Adds a sample. All below `una` is acknowledged then, and all below `highest` was sent.
     #[inline]
     pub fn sample(&mut self, rtt: Duration, una: u64, highest: u64) {
         let rtt = rtt.min(LONGEST).as_nanos();

@@ -39,7 +39,7 @@ pub enum Reason {
     /// There is nothing in it.
     #[error("the file is empty")]
     Empty,
-    /// Compressed in a format that is not read here, or twice.
+    /// Compressed in a format that is not supported, or twice.
     #[error(
         "the file is compressed in a way that is not read here (gzip, Zstandard and LZ4 are): unpack it first"
     )]
@@ -47,13 +47,13 @@ pub enum Reason {
     /// Compressed, and cut off or damaged before a capture begins.
     #[error("the compressed file is cut off or damaged before a capture begins in it")]
     NotUnpacked,
-    /// A clock that no computer has.
+    /// The clock of an interface has units that no clock has.
     #[error(
         "interface {interface} counts time in units of {resolution}, as no clock does: \
          the times of its packets are not known"
     )]
     Clock {
-        /// Its number in the section of the file.
+        /// The interface's number in its section of the file.
         interface: u32,
         /// The unit.
         resolution: String,

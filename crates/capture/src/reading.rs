@@ -29,7 +29,7 @@ pub(crate) struct Record {
     pub time: Time,
     /// Octets on the link.
     pub length: u32,
-    /// What `packet` holds.
+    /// The protocol of `packet`, or why it could not be read.
     pub read: Result<Protocol, Skipped>,
     pub packet: Packet,
 }
@@ -45,7 +45,7 @@ impl Record {
 pub(crate) struct Batch {
     records: Vec<Record>,
     used: usize,
-    /// Octets of the unpacked file, and of the file itself, that were read by then.
+    /// Octets read so far of the unpacked file, and of the file itself.
     pub offset: u64,
     pub position: u64,
 }
@@ -150,13 +150,14 @@ fn stopped(blocks: &Blocks) -> End {
     End { ending: Err(Reason::Stopped), offset: blocks.offset(), warnings: Vec::new() }
 }
 
-/// What to say of packets that were put into the order of their times.
+/// A warning if packets were put into the order of their times.
 pub(crate) fn moved(packets: u64) -> Option<String> {
-    let what = "packets were not in the order of their times in the file, and were put into it";
-    (packets > 0).then(|| format!("{packets} {what}"))
+    (packets > 0).then(|| {
+        format!("{packets} packets were not in the order of their times in the file, and were put into it")
+    })
 }
 
-/// Fills a batch, with nothing only after the end.
+/// Fills a batch. It may be empty while the window fills, and is empty after the end.
 fn fill(
     batch: &mut Batch,
     blocks: &mut Blocks,

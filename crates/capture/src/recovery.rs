@@ -148,7 +148,7 @@ pub(crate) struct Recoveries {
     is_paced: bool,
     /// It has repeated something because of RACK, or as a probe.
     has_rack: bool,
-    /// When the only segment was repeated as a probe, how long after that, and where it begins.
+    /// The probe that repeated the only outstanding segment: its time, the time waited before it, and its first number.
     lone_probe: Option<(Time, Duration, u64)>,
     takes_probe_back: bool,
 }
@@ -276,13 +276,13 @@ impl Recoveries {
         cause
     }
 
-    /// Whether the repetition that was judged last shows that the one before was no probe.
+    /// Whether the last retransmission shows that the one before was not a probe.
     pub fn takes_probe_back(&self) -> bool {
         self.takes_probe_back
     }
 
-    /// The timeout doubles with each expiry (RFC 6298 §5.5); after a probe it does not. So the only segment, repeated
-    /// after a time and again after twice as long, was repeated by expiries.
+    /// The timeout doubles with each expiry (RFC 6298 §5.5); after a probe it does not. So if the only segment is repeated
+    /// after some time and again after twice that time, both were sent by expiries.
     fn revise_probe(&mut self, what: &Repetition, cause: Cause) {
         let before = self.lone_probe.take().filter(|&(_, _, start)| start == what.start);
         self.takes_probe_back = false;

@@ -78,7 +78,8 @@ impl Retransmissions {
         self.recent.push_back(Resent { start, end, at, timestamp, is_acknowledged: has_arrived, evidence });
     }
 
-    /// Whether a segment with this timestamp is an earlier copy of one that was sent again: the first one, which came late.
+    /// Whether a segment with this timestamp left before a retransmission of the same octets: it is their first copy, and
+    /// came late.
     pub fn is_earlier_copy(&self, start: u64, end: u64, timestamp: Option<u32>) -> bool {
         let is_of_later =
             |resent: &Resent| timestamp.zip(resent.timestamp).is_some_and(|(own, sent)| is_before(own, sent));

@@ -25,8 +25,8 @@ pub(crate) struct Tally {
     pub acks_received: u64,
     pub syn_again: u64,
     pub out_of_order: u64,
-    /// Segments that count as sent again for want of timestamps.
-    pub untold: u64,
+    /// Segments that count as sent again and may have been late: they have no timestamps.
+    pub ambiguous: u64,
     pub zero_windows: u64,
     pub zero_window_probes: u64,
     pub keep_alives: u64,
@@ -79,7 +79,7 @@ impl Tally {
         self.acks_received += other.acks_received;
         self.syn_again += other.syn_again;
         self.out_of_order += other.out_of_order;
-        self.untold += other.untold;
+        self.ambiguous += other.ambiguous;
         self.zero_windows += other.zero_windows;
         self.zero_window_probes += other.zero_window_probes;
         self.keep_alives += other.keep_alives;

@@ -43,11 +43,11 @@ pub(crate) enum Watched {
     One(Box<TimeSequence>),
     /// Every one, in seconds since the capture's first packet.
     All(BTreeMap<u64, TimeSequence>),
-    /// How far data and acknowledgments of each had come.
+    /// The progress of data and acknowledgments of each.
     Courses(Box<Courses>),
 }
 
-/// Where the packets of a connection are collected.
+/// A collector of the packets of a connection.
 pub(crate) enum Watcher<'a> {
     Figure(&'a mut TimeSequence),
     Course(&'a mut Courses, u64),
@@ -63,7 +63,7 @@ impl Watcher<'_> {
 }
 
 impl Watched {
-    /// Where the packets of the connection with this number are collected; the capture's first packet was seen at `first`.
+    /// The collector of the connection with this number. The capture's first packet came at `first`.
     #[inline]
     pub fn of(&mut self, connection: u64, first: Option<Time>) -> Option<Watcher<'_>> {
         match self {

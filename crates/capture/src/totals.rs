@@ -38,8 +38,8 @@ pub(crate) struct Totals {
     pub reverse_segments: u64,
     pub reverse_retransmissions: u64,
     pub reverse_keep_alives: u64,
-    /// Segments of either end that count as sent again for want of timestamps.
-    pub untold: u64,
+    /// Segments of either end that count as sent again and may have been late: they have no timestamps.
+    pub ambiguous: u64,
     pub first: Option<Time>,
     pub last: Option<Time>,
     /// Nanoseconds.
@@ -88,7 +88,7 @@ impl Totals {
             reverse_segments: back.tally.data_segments,
             reverse_retransmissions: back.tally.retransmissions,
             reverse_keep_alives: back.tally.keep_alives,
-            untold: tally.untold + back.tally.untold,
+            ambiguous: tally.ambiguous + back.tally.ambiguous,
             first: Some(connection.first),
             last: Some(connection.last),
             off: u128::from(connection.off.as_nanos()),
@@ -127,7 +127,7 @@ impl Totals {
         self.reverse_segments += other.reverse_segments;
         self.reverse_retransmissions += other.reverse_retransmissions;
         self.reverse_keep_alives += other.reverse_keep_alives;
-        self.untold += other.untold;
+        self.ambiguous += other.ambiguous;
         self.first = [self.first, other.first].into_iter().flatten().min();
         self.last = self.last.max(other.last);
         self.off += other.off;

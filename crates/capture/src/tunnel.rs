@@ -6,7 +6,7 @@ use crate::packet::{Packet, PassedOver, Skipped};
 /// UDP ports by which tunnels are known.
 const GTP_U: u16 = 2152;
 const VXLAN: u16 = 4789;
-/// The port that Linux used for VXLAN before there was one.
+/// The port that Linux used for VXLAN before one was assigned.
 const VXLAN_LINUX: u16 = 8472;
 const GENEVE: u16 = 6081;
 const MPLS_IN_UDP: u16 = 6635;
@@ -15,7 +15,8 @@ const GRE_IN_UDP: u16 = 4754;
 /// A T-PDU (TS 29.281, table 6.1-1).
 const G_PDU: u8 = 255;
 
-/// The header with which a tunnel in UDP continues, if the datagram is one of a tunnel. `rest` is then at that header.
+/// Skips the header of a tunnel over UDP, and returns the header that follows. Returns `None` if the datagram belongs to no
+/// tunnel; `rest` is unchanged then.
 pub(crate) fn in_udp(
     (source, destination): (u16, u16),
     rest: &mut Octets<'_>,
@@ -31,7 +32,7 @@ pub(crate) fn in_udp(
     }
 }
 
-/// GTP-U, version 1 (TS 29.281 §5). The TEID of the innermost tunnel stays with the packet.
+/// GTP-U, version 1 (TS 29.281 §5). `packet` keeps the TEID of the innermost tunnel.
 fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, Skipped> {
     let Ok([flags, kind, ..]) = rest.get::<8>(0) else { return Ok(None) };
     // Version 1, and GTP instead of GTP'.
@@ -45,7 +46,7 @@ fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, S
     let options = *rest;
     rest.skip(8)?;
     rest.limit(u32::from(length));
-    // One of the three flags is enough for all three fields to be there.
+    // All three optional fields are present if one of the three flags is set.
     if flags & 0x07 != 0 {
         let mut next = if flags & 0x04 != 0 { options.octet(11)? } else { 0 };
         rest.skip(4)?;

@@ -11,31 +11,31 @@ use crate::ends::Ends;
 use crate::packet::{Packet, PassedOver};
 use crate::rtt::RttSums;
 
-/// Flows with rows of their own, unless a limit was set.
+/// Default of the most flows that have rows of their own.
 const MOST_FLOWS: usize = 1 << 16;
 
 /// One UDP flow: all datagrams between two addresses and ports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UdpFlowRow {
-    /// Its number: flows are counted from 0 in the order of their first packets.
+    /// Number of the flow, from 0 in the order of the first packets.
     pub flow: u64,
     /// The end that sent the first packet of the capture.
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
-    /// The end whose packets the row is about, which sent more octets: `client` or `server`.
+    /// The end that sent more octets of payload, which `sent` describes: `client` or `server`.
     pub sender: &'static str,
-    /// Version of QUIC, if a packet of the flow said one.
+    /// Version of QUIC, if a packet of the flow has one.
     pub quic_version: Option<u32>,
     /// TEIDs of the GTP-U tunnels of client and server.
     pub teid: [Option<u32>; 2],
     /// First packet, in seconds since the capture's first one.
     pub opened_s: f64,
-    /// From its first packet to its last, either way.
+    /// From the first packet to the last, of both directions.
     pub duration_s: f64,
-    /// What the sender sent.
+    /// Datagrams of `sender`.
     pub sent: UdpDirection,
-    /// What the other end sent.
+    /// Datagrams of the other end.
     pub reverse: UdpDirection,
 }
 
@@ -46,13 +46,13 @@ pub struct UdpDirection {
     pub packets: u64,
     /// Octets of payload.
     pub payload_bytes: u64,
-    /// Payload per time from the first datagram to the last; none for fewer than two.
+    /// Payload per time from the first datagram to the last; `None` if that time is 0.
     pub rate_kbps: Option<f64>,
     /// Mean time between datagrams.
     pub mean_gap_s: Option<f64>,
     /// Longest time between datagrams.
     pub longest_gap_s: Option<f64>,
-    /// Mean round trip, between changes of QUIC's spin bit; none where it does not spin.
+    /// Mean round trip, between changes of QUIC's spin bit; `None` if the bit does not spin.
     pub spin_rtt_s: Option<f64>,
     /// Shortest round trip between changes of the spin bit.
     pub min_spin_rtt_s: Option<f64>,
@@ -60,7 +60,7 @@ pub struct UdpDirection {
     pub spin_rtt_samples: u64,
 }
 
-/// Flows that have no rows, since there are more than were asked for.
+/// Flows beyond the limit, which have no rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UdpRest {
     /// Datagrams.
@@ -96,13 +96,13 @@ impl UdpFlows {
         self.most = flows;
     }
 
-    /// Takes a datagram in. Returns false if it is the second copy of one.
+    /// Adds a datagram to its flow. Returns false if the datagram is the copy of another, which is not counted.
     pub fn datagram(&mut self, now: Time, packet: &Packet) -> bool {
         let digest = digest_of_datagram(packet);
-        // Without a checksum, equal digests do not mean equal contents; without identification, programs may well send the
-        // same again at once.
-        let can_be_told = packet.datagram.checksum != 0 && packet.segment.identification != 0;
-        if can_be_told && self.recent.age(now, digest).is_some() {
+        // Without a checksum, equal digests do not mean equal contents. Without identification, a program may have sent
+        // the same again at once.
+        let is_decisive = packet.datagram.checksum != 0 && packet.segment.identification != 0;
+        if is_decisive && self.recent.age(now, digest).is_some() {
             return false;
         }
         let octets = u64::from(packet.segment.payload);
@@ -141,13 +141,13 @@ impl UdpFlows {
         self.flows.last_mut()
     }
 
-    /// The rows of all flows; the capture began at `first`.
+    /// The rows of all flows. The capture's first packet came at `first`.
     pub fn rows(&self, first: Time) -> Vec<UdpFlowRow> {
         self.flows.iter().enumerate().map(|(number, flow)| flow.row(number as u64, first)).collect()
     }
 }
 
-/// The tunnel by whose port a datagram is known, if its contents are not read.
+/// The protocol of a tunnel whose contents are not read, known by the ports of the datagram.
 pub(crate) fn unread_tunnel(packet: &Packet) -> Option<PassedOver> {
     let Ends(a, b) = packet.ends;
     [a.port(), b.port()].into_iter().find_map(|port| match port {
@@ -159,7 +159,7 @@ pub(crate) fn unread_tunnel(packet: &Packet) -> Option<PassedOver> {
     })
 }
 
-/// The version of a long header, if it is one of QUIC: 1, 2, or a draft.
+/// The version in a long header, if it is 1, 2, or a draft of QUIC.
 fn quic_version(packet: &Packet) -> Option<u32> {
     let has_fixed_bit = packet.datagram.first & 0x40 != 0;
     let is_known = |&version: &u32| matches!(version, 1 | 0x6b33_43cf | 0xff00_0000..=0xff00_ffff);
@@ -198,7 +198,7 @@ impl Flow {
     }
 }
 
-/// What one end of a flow sent.
+/// The datagrams of one end of a flow.
 #[derive(Debug, Default)]
 struct Way {
     packets: u64,
@@ -263,8 +263,8 @@ impl Spin {
         }
     }
 
-    /// The round trips. None where the bit is set at random, as an end that does not take part may do (RFC 9000 §17.4):
-    /// then half of the packets differ from the one before, within two standard deviations.
+    /// The round trips. There are none if the bit is random, as an end that does not support spinning may set it (RFC 9000
+    /// §17.4): about half of the packets then differ from the one before, within two standard deviations.
     fn rtt(&self) -> RttSums {
         let pairs = self.packets.saturating_sub(1) as f64;
         let from_half = (self.changes as f64 - pairs / 2.0).abs();

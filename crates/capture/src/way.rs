@@ -3,6 +3,7 @@
 //! Sequence numbers are unwrapped to 64 bits, starting at 2^32 so that those before the first one seen have room.
 
 mod acceptance;
+mod arrival;
 mod causes;
 
 use umts_units::{Duration, Time};
@@ -10,7 +11,7 @@ use umts_units::{Duration, Time};
 use crate::cause::Cause;
 use crate::clock::BusyClock;
 use crate::flight::Flight;
-use crate::holes::{Filled, Hole, Holes, REORDERING};
+use crate::holes::Holes;
 use crate::packet::Segment;
 use crate::ranges::Ranges;
 use crate::recovery::{Heard, Recoveries};
@@ -21,8 +22,7 @@ use crate::tally::Tally;
 const ORIGIN: u64 = 1 << 32;
 /// No window is larger (RFC 7323 §2.3), so what lies farther away is no segment of this connection.
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// A segment this far beyond the receiver's window is still believed: windows are exceeded by probes, and captures miss
-/// announcements.
+/// Octets beyond the receiver's window that are accepted: probes exceed windows, and captures miss announcements of windows.
 const SLACK: u64 = 1 << 16;
 
 /// What a segment was, for a figure.
@@ -32,22 +32,12 @@ pub(crate) struct SentAs {
     pub start: i64,
     pub end: i64,
     pub cause: Cause,
-    /// What was taken for a probe before was an expiry, as this one shows.
+    /// This segment shows that the one before, which was taken for a probe, was sent by an expiry.
     pub takes_probe_back: bool,
 }
 
-/// What a segment is to those that were seen before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrival {
-    InOrder,
-    /// For the first time, after others that left later.
-    Late,
-    /// For the first time, after its acknowledgment.
-    AfterAck,
-    Again,
-}
-
-/// What the handshake tells of the path: the whole round trip, and how long the sender takes to answer, seen from here.
+/// Properties of the path from the handshake: the whole round trip, and the time that the sender takes to answer, seen from
+/// the capture point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Path {
     pub shortest: Option<Duration>,
@@ -79,9 +69,9 @@ pub(crate) struct Way {
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
-    /// After the last number that the receiver ever had room for, if windows could be told.
+    /// Highest end of the receiver's windows; `None` before the first window.
     edge: Option<u64>,
-    /// An acknowledgment of what this end cannot have sent, as far as is known. Another one beyond it confirms it.
+    /// An acknowledgment beyond `limit`, which was not accepted. Another one beyond it confirms it.
     claimed: Option<u64>,
     /// The other end has sent a SYN, or this one has acknowledged it.
     pub is_answered: bool,
@@ -138,7 +128,7 @@ impl Way {
         let end = start + length;
         self.tally.ecn_answers += u64::from(segment.flags.cwr() && !segment.flags.syn());
         if self.is_keep_alive(start, end, segment) {
-            // Into a shut window it asks whether it has opened (RFC 9293 §3.8.6.1), as Linux does.
+            // Into a closed window it is a zero-window probe (RFC 9293 §3.8.6.1), as Linux sends it.
             let counter = match self.window {
                 Some(0) => &mut self.tally.zero_window_probes,
                 _ => &mut self.tally.keep_alives,
@@ -177,8 +167,8 @@ impl Way {
         Some(SentAs { start: self.relative(start), end: self.relative(end), cause, takes_probe_back })
     }
 
-    /// A segment of the other end arrived, with an acknowledgment; `window` in octets, if `is_scaled`, and else perhaps to
-    /// be scaled.
+    /// Processes a segment of the other end with an acknowledgment. `window` is in octets if `is_scaled`; otherwise the shift
+    /// is not known.
     /// Returns the acknowledgment in octets since the first byte of payload.
     pub fn acked(
         &mut self,
@@ -245,7 +235,7 @@ impl Way {
         })
     }
 
-    /// Nothing is outstanding any more: the connection was reset, or nobody looks on.
+    /// Ends the direction: the connection was reset, or is not followed any more. Nothing is outstanding then.
     pub fn close(&mut self, now: Time, together: &mut BusyClock) {
         self.settle(now);
         self.end_shut_window(now);
@@ -272,124 +262,6 @@ impl Way {
         self.tally.resets += u64::from(segment.flags.rst());
     }
 
-    /// A segment without data shows by its number what left before it.
-    #[inline]
-    fn note_empty(&mut self, now: Time, start: u64, segment: &Segment) {
-        if let Some(highest) = self.highest.filter(|&highest| highest < start)
-            && start <= self.limit(highest)
-        {
-            self.holes.open(highest, start, now, timestamp_of(segment));
-            self.highest = Some(start);
-            self.data_end = self.data_end.max(start);
-        }
-    }
-
-    /// Places a segment among those that were seen. Returns why it was sent.
-    fn place(&mut self, now: Time, start: u64, end: u64, segment: &Segment, path: Path) -> Cause {
-        let highest = self.highest.unwrap_or(start);
-        if start > highest {
-            self.holes.open(highest, start, now, timestamp_of(segment));
-        }
-        let arrival = self.arrival(now, (start, end), highest, segment, path.shortest);
-        self.highest = Some(highest.max(end));
-        let payload_end = end - u64::from(segment.flags.fin());
-        if arrival == Arrival::Again {
-            self.tally.sent_once += payload_end.saturating_sub(self.data_end.max(start));
-            self.data_end = self.data_end.max(payload_end);
-            return self.sent_again(now, start, end, highest, segment, path.sender_delay);
-        }
-        self.note_new(now, start, end, segment, path.sender_delay);
-        self.tally.out_of_order += u64::from(arrival == Arrival::Late);
-        self.tally.data_segments += u64::from(segment.payload > 0);
-        self.tally.sent_once += u64::from(segment.payload);
-        self.data_end = self.data_end.max(payload_end);
-        let una = self.una.unwrap_or(start);
-        if end > una {
-            self.flight.sent(now, start, end, arrival == Arrival::Late, self.window.is_some());
-        } else if segment.flags.fin() && !self.fin_acked {
-            self.fin_was_acknowledged(end);
-        }
-        Cause::New
-    }
-
-    /// A FIN is seen after its acknowledgment, which counted it as payload.
-    #[cold]
-    fn fin_was_acknowledged(&mut self, end: u64) {
-        self.fin_acked = true;
-        self.tally.acknowledged = self.tally.acknowledged.saturating_sub(1);
-        if self.data_end == end {
-            self.data_end = end - 1;
-        }
-    }
-
-    /// New, late, or sent again.
-    fn arrival(
-        &mut self,
-        now: Time,
-        (start, end): (u64, u64),
-        highest: u64,
-        segment: &Segment,
-        shortest: Option<Duration>,
-    ) -> Arrival {
-        if start >= highest {
-            return Arrival::InOrder;
-        }
-        let timestamp = timestamp_of(segment);
-        let Some(Filled { hole, acknowledged_octets }) = self.holes.fill(start, end.min(highest), now) else {
-            let is_late = self.retransmissions.is_earlier_copy(start, end, timestamp);
-            return if is_late { Arrival::Late } else { Arrival::Again };
-        };
-        self.tally.unseen = self.tally.unseen.saturating_sub(acknowledged_octets);
-        match (hole.is_filled_late(now, timestamp, shortest), hole.is_shown_by_ack()) {
-            (true, true) => Arrival::AfterAck,
-            (true, false) => Arrival::Late,
-            (false, _) => {
-                self.tally.untold += u64::from(timestamp.is_none() && segment.payload > 0);
-                Arrival::Again
-            }
-        }
-    }
-
-    #[cold]
-    fn sent_again(
-        &mut self,
-        now: Time,
-        start: u64,
-        end: u64,
-        highest: u64,
-        segment: &Segment,
-        sender_delay: Duration,
-    ) -> Cause {
-        let una = self.una.unwrap_or(start);
-        let cause = self.cause_of_repetition(now, (start, end), highest, segment, sender_delay);
-        let has_arrived = end <= una || self.sacked.covers(start, end);
-        let timestamp = timestamp_of(segment);
-        self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);
-        self.flight.sent_again(now, start, end, timestamp.unwrap_or(0));
-        let tally = &mut self.tally;
-        tally.retransmissions += 1;
-        tally.retransmitted_segments += u64::from(segment.payload > 0);
-        tally.retransmitted += u64::from(segment.payload);
-        tally.syn_again += u64::from(segment.flags.syn());
-        tally.by_rto += u64::from(cause.is_by_rto());
-        tally.by_dupack += u64::from(cause.is_by_dupack());
-        tally.expiries += u64::from(cause == Cause::Rto);
-        tally.fast_by_dupacks += u64::from(cause == Cause::DupAcks);
-        tally.fast_by_sack += u64::from(cause == Cause::Sack);
-        tally.fast_by_rack += u64::from(cause == Cause::Rack);
-        tally.probes += u64::from(cause == Cause::Probe);
-        tally.unknown += u64::from(cause == Cause::Unknown);
-        if self.recoveries.takes_probe_back() {
-            tally.probes -= 1;
-            tally.by_rto += 1;
-            tally.expiries += 1;
-        }
-        if cause == Cause::Rto || cause.begins_fast_recovery() {
-            self.flight.stop_timing();
-        }
-        cause
-    }
-
     /// New data are acknowledged.
     #[inline]
     fn advance(&mut self, now: Time, una: u64, ack: u64, segment: &Segment) {
@@ -413,7 +285,7 @@ impl Way {
         }
     }
 
-    /// What is acknowledged was sent, seen here or not.
+    /// Data that are acknowledged were sent: those that were not seen are a hole.
     fn note_unseen(&mut self, now: Time, ack: u64) {
         if let Some(highest) = self.highest
             && ack > highest
@@ -440,7 +312,7 @@ impl Way {
         self.window == Some(0) && segment.payload == 1 && self.highest == Some(start) && !segment.flags.fin()
     }
 
-    /// Whether a number is at most `distance` from those in use, as far as any are known.
+    /// Whether a number is at most `distance` from the numbers in use; true if none are known.
     pub fn is_near(&self, number: u32, distance: u32) -> bool {
         let near = |known: u64| number.wrapping_sub(known as u32).wrapping_add(distance) <= 2 * distance;
         self.reference().is_none_or(near)
@@ -494,30 +366,6 @@ impl Way {
         }
         self.is_active = is_active;
     }
-}
-
-impl Hole {
-    /// Whether an acknowledgment alone showed that these octets had left.
-    fn is_shown_by_ack(&self) -> bool {
-        self.acknowledged == Some(self.since)
-    }
-
-    /// Whether the segment with this timestamp, which fills the hole, left before those that showed it. Timestamps tell
-    /// that (RFC 7323 §3.2), but not within one of their ticks: then, and without timestamps, only time does. What was
-    /// sent again comes no sooner than a round trip after the hole was shown.
-    fn is_filled_late(&self, now: Time, timestamp: Option<u32>, shortest: Option<Duration>) -> bool {
-        let waited = now.saturating_since(self.since);
-        match self.timestamp.zip(timestamp).map(|(shown, value)| value.wrapping_sub(shown) as i32) {
-            Some(..0) => true,
-            Some(0) => waited <= REORDERING.max(shortest.unwrap_or_default()),
-            Some(_) => false,
-            None => waited <= REORDERING,
-        }
-    }
-}
-
-fn timestamp_of(segment: &Segment) -> Option<u32> {
-    segment.options.timestamps.map(|(value, _)| value)
 }
 
 /// The number nearest to `known` that ends in these 32 bits.

@@ -10,10 +10,10 @@ pub enum ProxyError {
     /// What was asked for makes no sense, or not on this host; nothing has changed.
     #[error("{0}")]
     Wrong(String),
-    /// The process that undoes what was set up in the kernel's network was killed.
+    /// The process that removes what was set up in the kernel's network was killed.
     #[error(
-        "the process that undoes what this proxy set up was killed: a policy rule is left (`ip rule` shows it as \
-         proto 117), which leads nowhere; `umts doctor --clean` or the next such proxy removes it"
+        "the process that removes what this proxy set up was killed: a policy rule is left (`ip rule` shows it as \
+         proto 117), which leads to an empty table; `umts doctor --clean` or the next such proxy removes it"
     )]
     Orphaned,
     /// The system refused something while the proxy ran.

@@ -1,4 +1,4 @@
-//! What users should know of a configuration when the proxy starts.
+//! Notices about a configuration, for users when the proxy starts.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -8,7 +8,7 @@ use umts_netlink::nftables;
 use crate::options::Destination;
 use crate::policy::Policy;
 
-/// Sentences about a proxy that listens at `listen`.
+/// Notices about a proxy that listens at `listen`, in sentences.
 pub fn notices(destination: &Destination, listen: SocketAddr) -> Vec<String> {
     match destination {
         Destination::Fixed(_) => Vec::new(),
@@ -17,23 +17,24 @@ pub fn notices(destination: &Destination, listen: SocketAddr) -> Vec<String> {
     }
 }
 
-/// Of a SOCKS5 proxy that other hosts reach.
+/// A warning if other hosts reach a SOCKS5 proxy.
 fn open_to_others(listen: IpAddr, policy: &Policy) -> Option<String> {
     if listen.to_canonical().is_loopback() {
         return None;
     }
-    let whom = match listen.is_unspecified() {
+    let place = match listen.is_unspecified() {
         true => "at every address of this host".to_owned(),
         false => format!("at {listen}"),
     };
-    let what = match policy.allowed.is_empty() {
-        true => "everything that this host reaches, but for this host's loopback: limit it by --allow",
+    let destinations = match policy.allowed.is_empty() {
+        true => "everything that this host reaches, except this host's loopback: limit it by --allow",
         false => "what --allow names",
     };
-    Some(format!("warning: listens {whom}: without a password, other hosts reach through it {what}"))
+    Some(format!("warning: listens {place}: without a password, other hosts reach through it {destinations}"))
 }
 
-/// Of a transparent proxy: packets that are intercepted are delivered here and not forwarded.
+/// A notice of a transparent proxy: rules for forwarded packets do not see intercepted packets, which are delivered to
+/// this host.
 fn beside_the_firewall(policy: &Policy) -> String {
     let chains = nftables::forward_chains().unwrap_or_default();
     let mut missed = match chains.is_empty() {

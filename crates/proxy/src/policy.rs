@@ -1,5 +1,5 @@
-//! Which destinations clients may reach through the proxy: by default all, but for this host's loopback when the
-//! client is another host.
+//! Destinations that clients may reach through the proxy: by default all, except this host's loopback if the client
+//! is another host.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -7,36 +7,35 @@ use std::str::FromStr;
 
 use crate::error::{ProxyError, wrong};
 
-/// The addresses that begin with the first `length` bits of one.
+/// The addresses that begin with the first `length` bits of `address`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
-    /// One of them.
+    /// An address of the network. IPv4 is never written as IPv6 here.
     pub address: IpAddr,
-    /// Bits that count.
+    /// Bits that are compared: at most 32 of IPv4, 128 of IPv6.
     pub length: u8,
 }
 
-/// Some destinations.
+/// Destinations by network and ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destinations {
-    /// Their addresses; none: every address.
+    /// `None` is every address.
     pub network: Option<Network>,
-    /// Their ports.
+    /// Ports.
     pub ports: RangeInclusive<u16>,
 }
 
-/// What is allowed and what is not.
+/// Destinations that are allowed and denied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Only these; empty: all.
+    /// Only these are reached. If it is empty, all are.
     pub allowed: Vec<Destinations>,
-    /// Not these, though they may be allowed.
+    /// These are not reached, even if they are allowed.
     pub denied: Vec<Destinations>,
 }
 
 impl Policy {
-    /// Whether a client may reach a destination. Loopback is for clients of this host, unless it is allowed by its
-    /// address.
+    /// Whether a client may reach a destination. Clients of other hosts reach loopback only if its address is allowed.
     pub fn permits(&self, client: IpAddr, to: SocketAddr) -> bool {
         let to = SocketAddr::new(to.ip().to_canonical(), to.port());
         let is_among = |destinations: &[Destinations]| destinations.iter().any(|one| one.contains(to));
@@ -56,7 +55,7 @@ impl Destinations {
     /// `192.0.2.0/24`, `192.0.2.7:80`, `[2001:db8::]/32:443-444`, `:80`; several are separated by commas.
     ///
     /// # Errors
-    /// [`ProxyError::Wrong`], with what would be right.
+    /// [`ProxyError::Wrong`], with examples.
     pub fn list(option: &str, text: &str) -> Result<Vec<Destinations>, ProxyError> {
         let read = |part: &str| {
             Destinations::read(part.trim()).ok_or_else(|| {
@@ -77,21 +76,24 @@ impl Destinations {
     }
 }
 
-/// The network and the ports of a destination: IPv6 stands in brackets, a bare number is a port.
+/// The network and the ports of a destination. IPv6 with ports has brackets, and a number alone is a port.
 fn parts(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;
     }
     if text.starts_with('[') {
         let end = text.find(']')?;
-        let ports = text[end..].find(':').map(|at| end + at);
-        return Some(ports.map_or((text, ""), |at| (&text[..at], &text[at + 1..])));
+        return match text[end..].split_once(':') {
+            Some((_, "")) => None,
+            Some((rest, ports)) => Some((&text[..end + rest.len()], ports)),
+            None => Some((text, "")),
+        };
     }
     if port_range(text).is_some() {
         return Some(("", text));
     }
     match text.split_once(':') {
-        // More than one colon: an address of IPv6 without brackets, so without ports.
+        // More than one colon: an IPv6 address without brackets, and so without ports.
         Some((_, rest)) if rest.contains(':') => Some((text, "")),
         Some((_, "")) => None,
         Some(parts) => Some(parts),
@@ -119,7 +121,15 @@ impl Network {
         let address = IpAddr::from_str(inner).ok()?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let length = length.unwrap_or(most);
-        (length <= most).then_some(Network { address, length })
+        (length <= most).then(|| Network { address, length }.canonical())
+    }
+
+    /// Networks below `::ffff:0:0/96` as those of IPv4: destinations are compared as IPv4 too.
+    fn canonical(self) -> Network {
+        match (self.address.to_canonical(), self.length.checked_sub(96)) {
+            (address @ IpAddr::V4(_), Some(length)) if self.address.is_ipv6() => Network { address, length },
+            _ => self,
+        }
     }
 }
 
@@ -180,6 +190,16 @@ mod tests {
     }
 
     #[test]
+    fn networks_of_ipv4_may_be_written_as_ipv6() {
+        for denied in ["::ffff:198.51.100.7", "[::ffff:198.51.100.0]/120", "[::ffff:0:0]/96:80"] {
+            let some = policy("", denied);
+            assert!(!permits(&some, OUTSIDE, "198.51.100.7:80"), "{denied}");
+            assert!(permits(&some, OUTSIDE, "[2001:db8::1]:80"), "{denied}");
+        }
+        assert!(permits(&policy("", "::/0"), OUTSIDE, "198.51.100.7:80"));
+    }
+
+    #[test]
     fn destinations_are_read_in_every_form() {
         let read = |text: &str| Destinations::read(text).expect("a destination");
         assert_eq!(read("7000"), Destinations { network: None, ports: 7000..=7000 });
@@ -188,7 +208,7 @@ mod tests {
         assert_eq!(read("[2001:db8::]/32:443"), Destinations { network: Some(six), ports: 443..=443 });
         assert_eq!(read("2001:db8::/32").network, Some(six));
         assert_eq!(read("192.0.2.1:80").ports, 80..=80);
-        for wrong in ["", ":", "0", "90-80", "192.0.2.1/33", "server.example", "192.0.2.1:", "[::1", ":70000"]
+        for wrong in ["", ":", "0", "90-80", "192.0.2.1/33", "server.example", "192.0.2.1:", "[::1", "[::1]:", ":70000"]
         {
             let error = Destinations::list("--allow", wrong).expect_err(wrong).to_string();
             assert!(error.starts_with("--allow takes addresses, networks and ports"), "{error}");

@@ -1,5 +1,5 @@
-//! The proxy as a whole: everything that can be refused is asked for first, then workers are started, and this thread
-//! waits for signals and answers whoever asks for metrics.
+//! The proxy as a whole: everything that the system can refuse is done first. Then workers are started, and this thread
+//! waits for signals and answers requests for metrics.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -44,7 +44,7 @@ pub struct Started {
     pub room: Room,
     /// What TCP does towards clients, and towards servers, as the kernel says it.
     pub sides: [Effective; 2],
-    /// What users should know of this configuration, in sentences.
+    /// Notices about this configuration, in sentences.
     pub notices: Vec<String>,
 }
 
@@ -59,10 +59,10 @@ pub struct Summary {
     pub other_ports: u64,
 }
 
-/// Relays until it is told to end: by SIGTERM or SIGINT connections are accepted no more and may go on for the
-/// time of `drain`; by a second one all end. SIGHUP has the log opened again. `started` is called when clients can connect.
-/// With `guard`, a pipe that the parent process holds open, the parent undoes in the kernel's network what this process set
-/// up, whose rights are dropped; when the parent has ended this process ends.
+/// Relays until a signal ends the proxy. At the first SIGTERM or SIGINT, connections are accepted no more, and open ones may
+/// go on for the time of `drain`. A second one ends all. SIGHUP opens the log again. `started` is called when clients can
+/// connect. `guard` is a pipe that the parent process holds open: the parent then removes what this process set up in the
+/// kernel's network, this process drops its rights, and it ends when the parent has ended.
 ///
 /// # Errors
 /// [`ProxyError::Wrong`] if something that was asked for is not to be had here; nothing has run. Otherwise the system's.
@@ -93,7 +93,7 @@ pub fn run(
         _ => None,
     };
     let out = options.log.as_deref().map(open_log).transpose()?;
-    // Before rights are dropped: it takes some to look at the host's firewall.
+    // Before rights are dropped: reading the host's firewall takes some.
     let notices = notices(&options.destination, address);
     if guard.is_some() {
         lay_down(Least::Addresses).map_err(system("cannot drop rights"))?;
@@ -274,7 +274,7 @@ fn attend(
     })
 }
 
-/// Waits for a signal that ends the proxy. Others have the log opened again.
+/// Waits for a signal that ends the proxy. At other signals, opens the log again.
 async fn end_requested(signals: &mut Signals, common: &Common) {
     while let Some(Request::ReopenLog) = signals.arrived.recv().await {
         if let Some(log) = &common.log {
@@ -283,7 +283,7 @@ async fn end_requested(signals: &mut Signals, common: &Common) {
     }
 }
 
-/// Waits until the other end of the pipe is closed; without one, for ever.
+/// Waits until the other end of the pipe is closed; without a pipe, for ever.
 async fn until_ended(pipe: Option<pipe::Receiver>) {
     let Some(pipe) = pipe else { return std::future::pending().await };
     loop {
@@ -299,7 +299,7 @@ async fn until_ended(pipe: Option<pipe::Receiver>) {
 /// Waits for `action`.
 ///
 /// # Errors
-/// [`ProxyError::Orphaned`] if the guard ends before.
+/// [`ProxyError::Orphaned`] if the guard ends before `action` does.
 async fn until_either(
     action: impl Future<Output = ()>,
     mut orphaned: Pin<&mut impl Future<Output = ()>>,

@@ -11,7 +11,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::pipe2;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// What a signal asks for.
+/// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// SIGTERM, SIGINT; SIGHUP when the terminal is closed.
@@ -72,18 +72,18 @@ impl Drop for Blocked {
     }
 }
 
-/// Signals that a process ignores, of its `/proc/PID/status`: bit n − 1 is signal n.
+/// The signals that a process ignores, from its `/proc/PID/status`: bit n − 1 is signal n.
 fn ignored(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Whether this process has a controlling terminal. A terminal that is closed is none any more.
+/// Whether this process has a controlling terminal that is not closed.
 fn has_terminal() -> bool {
     OpenOptions::new().read(true).open("/dev/tty").is_ok()
 }
 
-/// Until the receiver is gone.
+/// Sends requests until the receiver is gone.
 fn listen(queue: &SignalFd, over: &OwnedFd, sender: &UnboundedSender<Request>, had_terminal: bool) {
     loop {
         let mut events =

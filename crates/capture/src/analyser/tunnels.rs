@@ -6,14 +6,15 @@ use crate::connection::Connection;
 use crate::ends::Ends;
 use crate::packet::Packet;
 
-/// Connections between the same ends that are told apart by their tunnels.
+/// Most connections between the same ends that are distinguished by their tunnels.
 const MOST: u8 = 16;
-/// Numbers of a connection are no farther apart than this: a large window.
+/// Largest distance between numbers of one connection: a large window.
 const NEAR: u32 = 1 << 24;
 
 impl Analyser {
-    /// The ends of `packet` in its tunnel: of the connection that is in this tunnel, or that the packet continues, or else of
-    /// none. `is_copy`: an equal packet was seen a few milliseconds ago, perhaps in another tunnel.
+    /// The ends of `packet` with the number of its tunnel: of the connection that is in this tunnel, of one that the packet
+    /// continues, or else of a new connection. `is_copy`: an equal packet was seen at most 10 ms ago, possibly in another
+    /// tunnel.
     #[cold]
     pub(super) fn ends_in_tunnel(&mut self, packet: &Packet, is_copy: bool) -> Ends {
         let (mut continued, mut free) = (None, None);
@@ -36,14 +37,14 @@ impl Analyser {
 }
 
 impl Connection {
-    /// Whether the packets of this end were last in the same tunnel as `packet`, or outside any.
+    /// Whether the last packet of this end was in the same tunnel as `packet`, or outside of any tunnel like `packet`.
     #[inline]
     pub fn is_in_tunnel_of(&self, packet: &Packet) -> bool {
         let own = self.teid[self.side_of(packet) as usize];
         own == packet.teid && (own.is_some() || self.teid == [None; 2])
     }
 
-    /// Whether a packet in another tunnel belongs to this connection: because it is a copy, or fits its numbers.
+    /// Whether a packet in another tunnel belongs to this connection, because it is a copy or its numbers are near.
     fn is_continued_by(&self, packet: &Packet, is_copy: bool) -> bool {
         let side = self.side_of(packet);
         let (own, other) = (self.way(side), self.way(side.other()));

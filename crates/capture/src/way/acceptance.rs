@@ -1,11 +1,11 @@
-//! Which acknowledgments and resets can be of this connection: state and window, as RFC 9293 §3.10.7 and RFC 5961 check
-//! them. A capture may have missed packets, so what a receiver would refuse is believed if others confirm it.
+//! Acceptance tests for acknowledgments and resets by state and window, as RFC 9293 §3.10.7 and RFC 5961 have them. A
+//! capture may have missed packets, so an acknowledgment that a receiver would refuse is accepted if another confirms it.
 
 use super::{LARGEST_WINDOW, SLACK, Way};
 use crate::packet::Segment;
 
 impl Way {
-    /// Whether an acknowledgment can be one of what this end sent.
+    /// Whether an acknowledgment can be one of data of this end.
     #[inline]
     pub fn may_be_acknowledged(&mut self, segment: &Segment) -> bool {
         let Some(highest) = self.highest else { return true };
@@ -37,7 +37,7 @@ impl Way {
         is_believed
     }
 
-    /// Whether a reset of this end can be one of this connection.
+    /// Whether a reset by this end can belong to this connection.
     pub fn may_reset(&self, segment: &Segment) -> bool {
         let Some(known) = self.reference() else { return true };
         let seq = self.unwrap(segment.seq);
@@ -45,7 +45,7 @@ impl Way {
         oldest.saturating_sub(self.widest()) <= seq && seq <= self.limit(known)
     }
 
-    /// After the last number that this end may have used: what the receiver had room for, seen or not.
+    /// End of the numbers that this end may have used: the receiver's window, and `SLACK`.
     pub(super) fn limit(&self, highest: u64) -> u64 {
         self.edge.unwrap_or(highest).max(highest) + SLACK
     }
@@ -56,7 +56,7 @@ impl Way {
         self.edge.map_or(0, |edge| edge.saturating_sub(una)).clamp(SLACK, LARGEST_WINDOW)
     }
 
-    /// Notes how far the receiver has room.
+    /// Records the end of the receiver's window.
     #[inline]
     pub(super) fn note_edge(&mut self, ack: u64, window: u32, is_scaled: bool) {
         let room = if is_scaled { u64::from(window) } else { LARGEST_WINDOW };

@@ -118,6 +118,35 @@ fn times_that_cannot_be_are_left_out_and_their_interface_is_named() {
 }
 
 #[test]
+fn packets_of_many_interfaces_with_impossible_times_are_all_counted() {
+    let (order, bytes) = (Order::Little, &packets()[0].1);
+    let mut file = section(order);
+    (0..20).for_each(|_| file.extend(interface(order, Some(0), None)));
+    (0..20).for_each(|number| file.extend(packet(order, number, u64::MAX, bytes)));
+    let analysis = read(&file).expect("it begins as a capture");
+    let of_interfaces =
+        analysis.warnings.iter().filter(|warning| warning.starts_with("1 packets of interface ")).count();
+    assert_eq!(of_interfaces, 16);
+    let of_others = "4 packets of further interfaces have times before 1970";
+    assert!(analysis.warnings.iter().any(|warning| warning.starts_with(of_others)));
+}
+
+#[test]
+fn a_section_with_more_interfaces_than_a_packet_can_name_is_damaged() {
+    let order = Order::Little;
+    let file = |interfaces: usize| {
+        let mut file = section(order);
+        (0..interfaces).for_each(|_| file.extend(interface(order, None, None)));
+        file.extend(packet(order, 0, 5, &packets()[0].1));
+        read(&file).expect("it begins as a capture")
+    };
+    assert_eq!(file(1 << 16).counts.packets, 1);
+    let refused = file((1 << 16) + 1);
+    assert_eq!(refused.counts.packets, 0);
+    assert!(refused.warnings[0].starts_with("the file is damaged at byte "), "{:?}", refused.warnings);
+}
+
+#[test]
 fn fractions_of_a_second_that_are_more_than_one_are_told() {
     let mut file = modified(Order::Big)[..24].to_vec();
     file[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_be_bytes());

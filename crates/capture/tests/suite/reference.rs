@@ -24,17 +24,18 @@ const INTRODUCTION: &str = "\
   different tunnels are told apart.
 
 Packets may be cut behind their TCP headers, since lengths come from the IP header; a length beyond the end of the frame
-counts as the frame, with a warning. IP fragments are counted and left out. All other packets are counted by what they are
-(`passed_over`), with a warning where TCP may be in them: ESP or L2TP, for example. A file that is cut off or damaged is
-analysed up to there, with a warning; one that is no capture, or whose clock has units that no clock has, is an error (exit
+counts as the length of the frame, with a warning. IP fragments are counted and left out. All other packets are counted by protocol
+(`passed_over`; protocols beyond the 64th together), with a warning if they may carry TCP: ESP or L2TP, for example. A file that is cut off or damaged is
+analysed up to there, with a warning; one that is no capture, or whose times have a unit that no clock has, is an error (exit
 status 2).
 
-Packets are put into the order of their times within a window of 4,096 packets. What is farther from its place counts as of
-the time of the packet before it, with a warning. A clock that is set back by more than 10 s keeps the order of the file.
+Packets are put into the order of their times within a window of 4,096 packets. A packet that is farther from its place
+gets the time of the packet before it, with a warning. Behind a clock that was set back by more than 10 s, packets keep the
+order of the file.
 
-**UDP flows** have rows of their own: packets, payload, rate, mean and longest gap of the end that sent more, and with
-`reverse_` of the other. In a flow of QUIC, `spin_rtt_s` is the mean time between changes of the spin bit (RFC 9000 §17.4):
-a round trip, as often as packets of the flow allow to see it. It has no value where the bit is constant or random.
+**UDP flows** have rows of their own: packets, payload, rate, mean and longest gap of the end that sent more, and in columns
+with `reverse_` the same of the other end. In a flow of QUIC, `spin_rtt_s` is the mean time between changes of the spin bit
+(RFC 9000 §17.4): a round trip, if packets are frequent enough to show each change. It has no value where the bit is constant or random.
 
 Metrics have the [names of the simulation](metrics.md) and mean the same. What differs is what can be known:
 
@@ -46,16 +47,18 @@ Metrics have the [names of the simulation](metrics.md) and mean the same. What d
 - **Capture point**: `position` says where the capture was taken, told from how soon each end answers in the handshake.
   Round-trip times and outstanding data are the sender's own only at `sender`. At `receiver` and `between` they lack the
   path before the capture point.
-- **Holes**: octets that later numbers show to have left, also numbers of segments without data, and that did not pass. What
-  fills a hole was sent again if its timestamp is later than that of the segment which showed the hole, and was only late if
-  it is earlier. Without timestamps, whatever fills a hole later than 3 ms counts as sent again: a warning says of how many
-  segments that is so. What is captured at most 3 ms after its acknowledgment was not sent again either.
+- **Holes**: octets that did not pass although later sequence numbers, also of segments without data, show that they were
+  sent. A segment that fills a hole was sent again if its timestamp is later than that of the segment which showed the hole.
+  It was only late if its timestamp is earlier. Without timestamps, a segment that fills a hole later than 3 ms counts as sent
+  again, and a warning has the number of these segments. A first copy that is captured at most 3 ms after its acknowledgment
+  was not sent again either.
 - **Copies**: packets that are equal down to the IP identification, at most 10 ms apart, were captured twice (by a mirror
   port, or on two interfaces) and count once. Without identification (IPv6), data are copies if they come sooner than a round
-  trip after the first, and acknowledgments alone if what else the connection sends comes twice.
-- **Belief**: an acknowledgment of what its connection cannot have sent (anything but the SYN before that was answered, or
-  more than the window allows) is left out together with its segment, and so is a reset with such a number; a warning counts
-  them. Where a capture has missed packets, a second acknowledgment beyond the first is believed.
+  trip after the first, and acknowledgments alone if at least half of the connection's data come twice.
+- **Acceptance**: a segment whose acknowledgment cannot belong to the connection is left out, and so is a reset with such a
+  number. That is an acknowledgment of more than the SYN before the SYN was answered, of more than the window allows, or of
+  data older than the largest window. A warning counts these segments. If the capture missed packets, a second
+  acknowledgment beyond the first is accepted.
 - A metric without a value (`null`) is not known: there was no handshake, no acknowledgment was captured, or packets do
   not tell.
 

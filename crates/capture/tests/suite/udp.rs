@@ -102,3 +102,15 @@ fn a_mirrored_flow_counts_each_datagram_once() {
     let analysis = analysed(true, &datagrams);
     assert_eq!((analysis.udp_flows[0].sent.packets, analysis.counts.captured_twice), (20, 0));
 }
+
+#[test]
+fn octets_behind_the_end_of_a_datagram_are_not_its_payload() {
+    let mut bytes = Vec::new();
+    PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(50_000, 443).write(&mut bytes, &[]).unwrap();
+    // A trailer of the link that looks like the long header of QUIC.
+    bytes.extend([0xc3, 0, 0, 0, 1, 8]);
+    let mut analyser = Analyser::new();
+    analyser.packet(ms(0), LinkType::Raw, &bytes, bytes.len() as u32);
+    let flow = &analyser.finish().udp_flows[0];
+    assert_eq!((flow.sent.payload_bytes, flow.quic_version), (0, None));
+}

@@ -1,6 +1,6 @@
-//! Numbers of what a proxy has in the kernel. A proxy that lives holds its slot by an empty table of
-//! nftables that the kernel removes with its process, so what has the numbers of a slot that no process
-//! holds was left by a proxy that was killed. Only root can make such a table.
+//! Slots: numbers of the marks, tables and devices of a proxy in the kernel. A running proxy holds its slot by an empty
+//! table of nftables that the kernel removes with its process. So rules and tables of a slot that no process holds were
+//! left by a proxy that was killed. Only root can make such a table.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -18,10 +18,9 @@ const FIRST: u32 = 0x7570_0000;
 pub const OWNER: u8 = 117;
 /// Of a slot's rule: before the rule that leads to the main table.
 const PRIORITY: u32 = 100;
-/// How the names of tables begin.
+/// Prefix of the names of tables.
 const TABLE: &str = "umtslab_proxy_";
-/// How long [`clean`] waits for processes that are about to end: the kernel may still be ending a process
-/// that was killed.
+/// Longest wait of [`clean`] for processes that are ending: the kernel may still be ending a process that was killed.
 const LONGEST_END: Duration = Duration::from_millis(1500);
 
 /// What rules of one slot lead to.
@@ -45,10 +44,10 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The first that no process holds, cleaned of what was left in it.
+    /// Takes the first slot that no process holds, and removes rules and tables that were left in it. It takes root.
     ///
     /// # Errors
-    /// If all are held, or the kernel does not remove what was left; it takes root.
+    /// All slots are held, or the kernel's.
     pub fn free() -> io::Result<Slot> {
         let held = held()?;
         for number in (0..SLOTS).filter(|number| !held.contains(number)) {
@@ -60,7 +59,7 @@ impl Slot {
         Err(io::Error::other(format!("there are {SLOTS} proxies in this network already")))
     }
 
-    /// The slot of this number, unless another process holds it.
+    /// Takes the slot of this number. Returns `None` if another process holds it.
     fn take(number: u32) -> io::Result<Option<Slot>> {
         match Table::new(&lock(number), Family::Inet, true).make() {
             Ok(owner) => Ok(Some(Slot { number, _held: owner })),
@@ -122,9 +121,10 @@ fn lock(number: u32) -> String {
     format!("{TABLE}{number}_held")
 }
 
-/// The number in the name of a table, with what is behind it.
+/// The number of the slot in the name of a table that ends with `suffix`.
 fn number_of(table: &str, suffix: &str) -> Option<u32> {
-    table.strip_prefix(TABLE)?.strip_suffix(suffix)?.parse().ok()
+    let number = table.strip_prefix(TABLE)?.strip_suffix(suffix)?.parse().ok();
+    number.filter(|&number| number < SLOTS)
 }
 
 /// Slots that a process holds.
@@ -133,7 +133,7 @@ fn held() -> io::Result<BTreeSet<u32>> {
     Ok(tables.iter().filter_map(|table| number_of(table, "_held")).collect())
 }
 
-/// Slots of which there is a policy rule or a table.
+/// Slots that have a policy rule or a table.
 fn used() -> io::Result<BTreeSet<u32>> {
     let of_rule = |rule: &Rule| {
         let beyond = rule.mark.checked_sub(FIRST)?;
@@ -144,18 +144,18 @@ fn used() -> io::Result<BTreeSet<u32>> {
     Ok(found)
 }
 
-/// What became of what proxies of this network have in the kernel.
+/// Result of [`clean`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Things that were removed.
+    /// Policy rules, routes and tables that were removed.
     pub removed: usize,
-    /// Slots that are in use: their processes are at work, or have not quite ended.
+    /// Slots in use: their processes run, or have not ended yet.
     pub held: usize,
 }
 
-/// Removes what proxies of this network left when they were killed; `keep_refusals`: but for tables that refuse
-/// what a proxy does no more take. With `waits`, processes that are about to end are waited for, for a while at
-/// most.
+/// Removes rules, routes and tables that proxies of this network left when they were killed. With `keep_refusals`, tables
+/// that refuse connections instead of a proxy stay. With `waits`, waits for processes that are ending, for at most
+/// `LONGEST_END`.
 ///
 /// # Errors
 /// The kernel's: it takes root.
@@ -177,7 +177,7 @@ pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
     }
 }
 
-/// Policy rules that lead to a device that is not there: their proxies were killed. It takes no right.
+/// Number of policy rules that lead to a missing device, because their proxies were killed. It takes no privileges.
 ///
 /// # Errors
 /// The kernel's.
@@ -185,7 +185,7 @@ pub fn left_behind() -> io::Result<usize> {
     interceptions(|has_device| !has_device)
 }
 
-/// Proxies that intercept in this network. It takes no right.
+/// Number of proxies that intercept in this network. It takes no privileges.
 ///
 /// # Errors
 /// The kernel's.
@@ -193,7 +193,7 @@ pub fn at_work() -> io::Result<usize> {
     interceptions(|has_device| has_device)
 }
 
-/// Slots that have a policy rule and whose device is there or not, as `wanted` says.
+/// Number of slots with a policy rule for which `wanted` returns true, given whether their device exists.
 fn interceptions(wanted: impl Fn(bool) -> bool) -> io::Result<usize> {
     let mut netlink = Netlink::open()?;
     let rules = netlink.rules(OWNER)?;
@@ -212,6 +212,7 @@ mod tests {
         assert_eq!(number_of(&lock(7), "_held"), Some(7));
         assert_eq!(number_of(&lock(7), ""), None);
         assert_eq!(number_of("umtslab_proxy_63", ""), Some(63));
+        assert_eq!(number_of("umtslab_proxy_64", ""), None);
         assert_eq!(number_of("host", ""), None);
     }
 

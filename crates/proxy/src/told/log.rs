@@ -6,10 +6,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
@@ -19,13 +19,14 @@ use nix::libc::ENXIO;
 /// Lines that wait for the writer.
 const WAITING: usize = 16_384;
 
-/// How long the writer is waited for at the end: a reader that stands still must not keep the proxy.
+/// Longest wait for the writer at the end: a reader that stands still must not keep the proxy.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
-/// What the writer is to do.
+/// An order to the writer.
 #[derive(Debug)]
 enum Order {
     Write(String),
+    /// Wakes the writer, which then sees [`Shared::reopens`].
     Reopen,
 }
 
@@ -33,28 +34,31 @@ enum Order {
 #[derive(Debug, Clone)]
 pub struct Log {
     orders: SyncSender<Order>,
-    counts: Arc<LineCounts>,
+    shared: Arc<Shared>,
 }
 
-/// Lines so far.
+/// State that the writer shares with the others.
 #[derive(Debug, Default)]
-struct LineCounts {
+struct Shared {
+    /// Lines so far.
     added: AtomicU64,
     written: AtomicU64,
+    /// The file is to be opened again before the next order. Not an order alone: orders may find no room.
+    reopens: AtomicBool,
 }
 
 /// Writes until the last [`Log`] is gone.
 #[derive(Debug)]
 pub struct Writer {
     ended: Receiver<io::Result<()>>,
-    counts: Arc<LineCounts>,
+    shared: Arc<Shared>,
 }
 
 /// A file to which lines are added.
 #[derive(Debug)]
 pub struct Output {
     file: File,
-    /// None of standard output, which cannot be opened again.
+    /// `None` for standard output, which cannot be opened again.
     path: Option<PathBuf>,
 }
 
@@ -62,7 +66,7 @@ impl Output {
     /// Opens a file; `-` is standard output.
     ///
     /// # Errors
-    /// The system's; a FIFO that no process reads is not waited for.
+    /// The system's; also if no process reads a FIFO.
     pub fn open(path: &Path) -> io::Result<Self> {
         if path.as_os_str() == "-" {
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -72,7 +76,7 @@ impl Output {
     }
 }
 
-/// Opens a file without waiting for the reader of a FIFO; what is written later waits for it.
+/// Opens a file without waiting for the reader of a FIFO. Writes to it then wait.
 fn opened(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NONBLOCK.bits();
     let file =
@@ -82,9 +86,7 @@ fn opened(path: &Path) -> io::Result<File> {
                 _ => error,
             }
         })?;
-    if file.metadata()?.file_type().is_fifo() {
-        fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
-    }
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
     Ok(file)
 }
 
@@ -93,27 +95,29 @@ impl Log {
     pub fn new(out: Output) -> (Log, Writer) {
         let (orders, received) = sync_channel(WAITING);
         let (end, ended) = sync_channel(1);
-        let counts = Arc::<LineCounts>::default();
-        let written = counts.clone();
-        std::thread::spawn(move || end.send(write(&received, out, &written)));
-        (Log { orders, counts: counts.clone() }, Writer { ended, counts })
+        let shared = Arc::<Shared>::default();
+        let of_writer = shared.clone();
+        std::thread::spawn(move || end.send(write(&received, out, &of_writer)));
+        (Log { orders, shared: shared.clone() }, Writer { ended, shared })
     }
 
     /// Adds a line.
     pub fn add(&self, line: &serde_json::Value) {
-        self.counts.added.fetch_add(1, Ordering::Relaxed);
+        self.shared.added.fetch_add(1, Ordering::Relaxed);
         // A line for which there is no room is lost: it is counted as added and never as written.
         let _ = self.orders.try_send(Order::Write(format!("{line}\n")));
     }
 
-    /// Opens the file by its name again: it may have been renamed. Nothing is lost.
+    /// Opens the file again by its name, because it may have been renamed. No line is lost by that.
     pub fn reopen(&self) {
+        self.shared.reopens.store(true, Ordering::Relaxed);
+        // Without room for this order, the writer sees the request at the next line.
         let _ = self.orders.try_send(Order::Reopen);
     }
 }
 
 impl Writer {
-    /// Waits until all is written, for a while at most; how many lines are lost.
+    /// Waits until all lines are written, for at most `LONGEST_END`. Returns the number of lines that are lost.
     ///
     /// # Errors
     /// The system's, of the first line that could not be written; those after it are lost.
@@ -123,18 +127,18 @@ impl Writer {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the log's writer failed")),
         }
-        Ok(self.counts.added.load(Ordering::Relaxed) - self.counts.written.load(Ordering::Relaxed))
+        Ok(self.shared.added.load(Ordering::Relaxed) - self.shared.written.load(Ordering::Relaxed))
     }
 }
 
-fn write(orders: &Receiver<Order>, mut out: Output, counts: &LineCounts) -> io::Result<()> {
+fn write(orders: &Receiver<Order>, mut out: Output, shared: &Shared) -> io::Result<()> {
     for order in orders {
-        match order {
-            Order::Write(line) => {
-                out.file.write_all(line.as_bytes())?;
-                counts.written.fetch_add(1, Ordering::Relaxed);
-            }
-            Order::Reopen => reopen(&mut out),
+        if shared.reopens.swap(false, Ordering::Relaxed) {
+            reopen(&mut out);
+        }
+        if let Order::Write(line) = order {
+            out.file.write_all(line.as_bytes())?;
+            shared.written.fetch_add(1, Ordering::Relaxed);
         }
     }
     Ok(())
@@ -146,7 +150,7 @@ fn reopen(out: &mut Output) {
         Ok(file) => out.file = file,
         Err(error) => {
             eprintln!(
-                "umts: --log {}: cannot be opened again ({error}): the old file goes on",
+                "umts: --log {}: cannot be opened again ({error}): lines still go to the old file",
                 path.display()
             );
         }
@@ -185,6 +189,25 @@ mod tests {
         assert_eq!(writer.finish().expect("all is written"), 0);
         assert_eq!(fs::read_to_string(&old).expect("a file"), "1\n");
         assert_eq!(fs::read_to_string(&path).expect("a file"), "2\n");
+        fs::remove_dir_all(folder).expect("a folder");
+    }
+
+    #[test]
+    fn a_file_is_opened_again_though_lines_fill_the_queue() {
+        let folder = folder("full");
+        let (path, old) = (folder.join("log"), folder.join("log.1"));
+        let output = Output::open(&path).expect("a file");
+        let (orders, received) = sync_channel(1);
+        let log = Log { orders, shared: Arc::default() };
+        log.add(&json!(1));
+        fs::rename(&path, &old).expect("another name");
+        // There is no room for this order.
+        log.reopen();
+        let shared = log.shared.clone();
+        drop(log);
+        write(&received, output, &shared).expect("all is written");
+        assert_eq!(fs::read_to_string(&old).expect("a file"), "");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "1\n");
         fs::remove_dir_all(folder).expect("a folder");
     }
 

@@ -1,0 +1,167 @@
+//! Sections of a pcapng file: descriptions of interfaces, and packets with the interface and the time that their blocks
+//! name.
+
+use std::collections::BTreeMap;
+
+use pcap_parser::{Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le};
+
+use crate::blocks::{Captured, SMALLEST_BLOCK, word};
+use crate::interface::Interface;
+use crate::reader::Reason;
+
+/// Octets of a block's header.
+const BLOCK_HEADER: usize = 8;
+/// The block that packets had before the Enhanced Packet Block, and the octets in it before those of the packet.
+const PACKET_BLOCK: u32 = 2;
+const PACKET_FIXED: usize = 20;
+/// Interfaces that a section may describe: a Packet Block cannot name more. Memory would not be bounded otherwise.
+const MOST_INTERFACES: usize = 1 << 16;
+/// Interfaces that warnings name.
+const MOST_NAMED: usize = 16;
+
+/// Packets that were left out, and times that cannot be right.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    without_time: u64,
+    without_interface: u64,
+    /// Resolution and packets, by the number of the interface; and packets of further interfaces.
+    impossible_times: BTreeMap<u32, (String, u64)>,
+    other_impossible_times: u64,
+    pub large_fractions: u64,
+    /// Warnings about interfaces whose units are finer than those of any clock.
+    fine_clocks: Vec<String>,
+}
+
+impl LeftOut {
+    fn impossible_time(&mut self, number: u32, interface: &Interface) {
+        let is_named = self.impossible_times.contains_key(&number);
+        if is_named || self.impossible_times.len() < MOST_NAMED {
+            let begun = || (interface.resolution(), 0);
+            self.impossible_times.entry(number).or_insert_with(begun).1 += 1;
+        } else {
+            self.other_impossible_times += 1;
+        }
+    }
+
+    /// Warnings about packets that were left out and about times.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let counted = [
+            (self.without_time, "packets have no time (Simple Packet Blocks), and were left out"),
+            (
+                self.without_interface,
+                "packets are of interfaces that the file does not describe, and were left out",
+            ),
+            (
+                self.large_fractions,
+                "packets have a fraction of a second that is one second or more: the file may count nanoseconds \
+                 where its header says microseconds",
+            ),
+            (
+                self.other_impossible_times,
+                "packets of further interfaces have times before 1970 or after 2262, and were left out",
+            ),
+        ];
+        let counted = counted.into_iter().filter(|(number, _)| *number > 0);
+        let impossible = self.impossible_times.iter().map(|(interface, (resolution, number))| {
+            format!(
+                "{number} packets of interface {interface}, which counts units of {resolution}, have times before \
+                 1970 or after 2262, and were left out"
+            )
+        });
+        let fine = self.fine_clocks.iter().cloned();
+        counted.map(|(number, text)| format!("{number} {text}")).chain(impossible).chain(fine)
+    }
+}
+
+/// A section of a pcapng file.
+pub(super) struct Section<'a> {
+    pub is_big_endian: bool,
+    pub interfaces: &'a mut Vec<Interface>,
+}
+
+/// A packet with the interface and the time that its block names.
+struct Stamped<'a> {
+    interface: u32,
+    units: u64,
+    bytes: &'a [u8],
+    length: u32,
+}
+
+impl Section<'_> {
+    /// Reads one block. Returns false if it is damaged.
+    pub fn read(
+        &mut self,
+        block: &[u8],
+        left_out: &mut LeftOut,
+        take: &mut impl FnMut(Captured<'_>),
+    ) -> Result<bool, Reason> {
+        if word(block, 0, self.is_big_endian) == PACKET_BLOCK {
+            let Some(packet) = self.packet_block(block) else { return Ok(false) };
+            return self.take(packet, left_out, take).map(|()| true);
+        }
+        let parse = if self.is_big_endian { parse_block_be } else { parse_block_le };
+        let Ok((_, block)) = parse(block) else { return Ok(false) };
+        match block {
+            Block::SectionHeader(_) => self.interfaces.clear(),
+            Block::InterfaceDescription(_) if self.interfaces.len() >= MOST_INTERFACES => return Ok(false),
+            Block::InterfaceDescription(description) => self.describe(&description, left_out),
+            Block::EnhancedPacket(packet) => {
+                let bytes = packet.data.get(..packet.caplen as usize).unwrap_or(packet.data);
+                let units = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+                let packet = Stamped { interface: packet.if_id, units, bytes, length: packet.origlen };
+                self.take(packet, left_out, take)?;
+            }
+            Block::SimplePacket(_) => left_out.without_time += 1,
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    /// The obsolete Packet Block (draft-ietf-opsawg-pcapng, appendix A); `None` if it is damaged.
+    fn packet_block<'b>(&self, block: &'b [u8]) -> Option<Stamped<'b>> {
+        let body = block.get(BLOCK_HEADER..block.len() - (SMALLEST_BLOCK - BLOCK_HEADER))?;
+        let (fixed, data) = body.split_first_chunk::<PACKET_FIXED>()?;
+        let half = [fixed[0], fixed[1]];
+        let interface = if self.is_big_endian { u16::from_be_bytes(half) } else { u16::from_le_bytes(half) };
+        // Between the interface and the time there is a number of lost packets.
+        let [high, low, captured, length] = [4, 8, 12, 16].map(|at| word(fixed, at, self.is_big_endian));
+        let bytes = data.get(..captured as usize).unwrap_or(data);
+        let units = u64::from(high) << 32 | u64::from(low);
+        Some(Stamped { interface: u32::from(interface), units, bytes, length })
+    }
+
+    fn describe(&mut self, description: &InterfaceDescriptionBlock<'_>, left_out: &mut LeftOut) {
+        let interface = Interface::of(description, self.is_big_endian);
+        if interface.is_too_fine() && left_out.fine_clocks.len() < MOST_NAMED {
+            left_out.fine_clocks.push(format!(
+                "interface {} counts time in units of {}, finer than any clock: its times may be wrong",
+                self.interfaces.len(),
+                interface.resolution()
+            ));
+        }
+        self.interfaces.push(interface);
+    }
+
+    fn take(
+        &self,
+        packet: Stamped<'_>,
+        left_out: &mut LeftOut,
+        take: &mut impl FnMut(Captured<'_>),
+    ) -> Result<(), Reason> {
+        let Some(interface) = self.interfaces.get(packet.interface as usize) else {
+            left_out.without_interface += 1;
+            return Ok(());
+        };
+        if !interface.has_clock() {
+            return Err(Reason::Clock { interface: packet.interface, resolution: interface.resolution() });
+        }
+        match interface.time(packet.units) {
+            Some(time) => {
+                let Stamped { bytes, length, .. } = packet;
+                take(Captured { time, link: interface.link, bytes, length });
+            }
+            None => left_out.impossible_time(packet.interface, interface),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Places segments among those that were seen before: which came for the first time, which late, and which were sent
+//! again.
+
+use umts_units::{Duration, Time};
+
+use super::{Path, Way};
+use crate::cause::Cause;
+use crate::holes::{Filled, Hole, REORDERING};
+use crate::packet::Segment;
+
+/// How a segment arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    InOrder,
+    /// For the first time, after segments that left later.
+    Late,
+    /// For the first time, after its acknowledgment.
+    AfterAck,
+    Again,
+}
+
+impl Way {
+    /// A segment without data shows by its number that all octets below have left.
+    #[inline]
+    pub(super) fn note_empty(&mut self, now: Time, start: u64, segment: &Segment) {
+        if let Some(highest) = self.highest.filter(|&highest| highest < start)
+            && start <= self.limit(highest)
+        {
+            self.holes.open(highest, start, now, timestamp_of(segment));
+            self.highest = Some(start);
+            self.data_end = self.data_end.max(start);
+        }
+    }
+
+    /// Places a segment among those that were seen. Returns why it was sent.
+    pub(super) fn place(&mut self, now: Time, start: u64, end: u64, segment: &Segment, path: Path) -> Cause {
+        let highest = self.highest.unwrap_or(start);
+        if start > highest {
+            self.holes.open(highest, start, now, timestamp_of(segment));
+        }
+        let arrival = self.arrival(now, (start, end), highest, segment, path.shortest);
+        self.highest = Some(highest.max(end));
+        let payload_end = end - u64::from(segment.flags.fin());
+        if arrival == Arrival::Again {
+            self.tally.sent_once += payload_end.saturating_sub(self.data_end.max(start));
+            self.data_end = self.data_end.max(payload_end);
+            return self.sent_again(now, start, end, highest, segment, path.sender_delay);
+        }
+        self.note_new(now, start, end, segment, path.sender_delay);
+        self.tally.out_of_order += u64::from(arrival == Arrival::Late);
+        self.tally.data_segments += u64::from(segment.payload > 0);
+        self.tally.sent_once += u64::from(segment.payload);
+        self.data_end = self.data_end.max(payload_end);
+        let una = self.una.unwrap_or(start);
+        if end > una {
+            self.flight.sent(now, start, end, arrival == Arrival::Late, self.window.is_some());
+        } else if segment.flags.fin() && !self.fin_acked {
+            self.fin_was_acknowledged(end);
+        }
+        Cause::New
+    }
+
+    /// Corrects the counts for a FIN that came after its acknowledgment: the FIN was counted as payload.
+    #[cold]
+    fn fin_was_acknowledged(&mut self, end: u64) {
+        self.fin_acked = true;
+        self.tally.acknowledged = self.tally.acknowledged.saturating_sub(1);
+        if self.data_end == end {
+            self.data_end = end - 1;
+        }
+    }
+
+    /// Whether a segment is new, late, or sent again.
+    fn arrival(
+        &mut self,
+        now: Time,
+        (start, end): (u64, u64),
+        highest: u64,
+        segment: &Segment,
+        shortest: Option<Duration>,
+    ) -> Arrival {
+        if start >= highest {
+            return Arrival::InOrder;
+        }
+        let timestamp = timestamp_of(segment);
+        let Some(Filled { hole, acknowledged_octets }) = self.holes.fill(start, end.min(highest), now) else {
+            let is_late = self.retransmissions.is_earlier_copy(start, end, timestamp);
+            return if is_late { Arrival::Late } else { Arrival::Again };
+        };
+        self.tally.unseen = self.tally.unseen.saturating_sub(acknowledged_octets);
+        match (hole.is_filled_late(now, timestamp, shortest), hole.is_shown_by_ack()) {
+            (true, true) => Arrival::AfterAck,
+            (true, false) => Arrival::Late,
+            (false, _) => {
+                self.tally.ambiguous += u64::from(timestamp.is_none() && segment.payload > 0);
+                Arrival::Again
+            }
+        }
+    }
+
+    #[cold]
+    fn sent_again(
+        &mut self,
+        now: Time,
+        start: u64,
+        end: u64,
+        highest: u64,
+        segment: &Segment,
+        sender_delay: Duration,
+    ) -> Cause {
+        let una = self.una.unwrap_or(start);
+        let cause = self.cause_of_repetition(now, (start, end), highest, segment, sender_delay);
+        let has_arrived = end <= una || self.sacked.covers(start, end);
+        let timestamp = timestamp_of(segment);
+        self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);
+        self.flight.sent_again(now, start, end, timestamp.unwrap_or(0));
+        let tally = &mut self.tally;
+        tally.retransmissions += 1;
+        tally.retransmitted_segments += u64::from(segment.payload > 0);
+        tally.retransmitted += u64::from(segment.payload);
+        tally.syn_again += u64::from(segment.flags.syn());
+        tally.by_rto += u64::from(cause.is_by_rto());
+        tally.by_dupack += u64::from(cause.is_by_dupack());
+        tally.expiries += u64::from(cause == Cause::Rto);
+        tally.fast_by_dupacks += u64::from(cause == Cause::DupAcks);
+        tally.fast_by_sack += u64::from(cause == Cause::Sack);
+        tally.fast_by_rack += u64::from(cause == Cause::Rack);
+        tally.probes += u64::from(cause == Cause::Probe);
+        tally.unknown += u64::from(cause == Cause::Unknown);
+        if self.recoveries.takes_probe_back() {
+            tally.probes -= 1;
+            tally.by_rto += 1;
+            tally.expiries += 1;
+        }
+        if cause == Cause::Rto || cause.begins_fast_recovery() {
+            self.flight.stop_timing();
+        }
+        cause
+    }
+}
+
+impl Hole {
+    /// Whether an acknowledgment alone showed that these octets had left.
+    fn is_shown_by_ack(&self) -> bool {
+        self.acknowledged == Some(self.since)
+    }
+
+    /// Whether a segment with this timestamp that fills the hole left before the segment that showed the hole. Timestamps
+    /// decide (RFC 7323 §3.2) unless they are equal. If they are equal or missing, the time since then decides: a segment
+    /// that was sent again comes no sooner than a round trip after the hole was shown.
+    fn is_filled_late(&self, now: Time, timestamp: Option<u32>, shortest: Option<Duration>) -> bool {
+        let waited = now.saturating_since(self.since);
+        match self.timestamp.zip(timestamp).map(|(shown, value)| value.wrapping_sub(shown) as i32) {
+            Some(..0) => true,
+            Some(0) => waited <= REORDERING.max(shortest.unwrap_or_default()),
+            Some(_) => false,
+            None => waited <= REORDERING,
+        }
+    }
+}
+
+fn timestamp_of(segment: &Segment) -> Option<u32> {
+    segment.options.timestamps.map(|(value, _)| value)
+}
