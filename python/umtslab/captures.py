@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 MOST_CONNECTIONS = 50_000
 """Connections that are kept and have rows by default: less than 300 MB in all."""
 
-_LARGEST_LIMIT = 1 << 32
-"""A limit beyond this is a mistake: so many connections have no room in any memory."""
+LARGEST_LIMIT = 1 << 32
+"""Largest limit on connections, and largest number of a connection."""
 
 
 def check_most_connections(most_connections: int) -> None:
@@ -30,8 +30,8 @@ def check_most_connections(most_connections: int) -> None:
     ValueError
         If it is not between 1 and 2^32.
     """
-    if not 1 <= most_connections <= _LARGEST_LIMIT:
-        raise ValueError(f"most_connections must be from 1 to {_LARGEST_LIMIT} (got {most_connections})")
+    if not 1 <= most_connections <= LARGEST_LIMIT:
+        raise ValueError(f"most_connections must be from 1 to {LARGEST_LIMIT} (got {most_connections})")
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class CaptureAnalysis:
 
     @property
     def passed_over(self) -> dict[str, int]:
-        """Packets that are neither TCP nor UDP, by what they are."""
+        """Numbers of packets that are neither TCP nor UDP, by kind."""
         return dict(self.core.passed_over)
 
     def udp_flows(self) -> pl.DataFrame:

@@ -28,6 +28,12 @@ def changes_of_command(command: str) -> Changes:
     return changes((key, value) for key, _, value in pairs)
 
 
+def shared_changes(changes: Iterable[Changes]) -> Changes:
+    """The changes that all lists have in common, in the order of the first; empty without lists."""
+    first, *others = [*changes] or [()]
+    return tuple(pair for pair in first if all(pair in other for other in others))
+
+
 def in_words(made: Changes) -> str:
     """The changes as a line has them: ``with ue.bearer = ps-384, radio.bler = 0.1``; nothing of none."""
     return "with " + ", ".join(f"{key} = {value}" for key, value in made) if made else ""

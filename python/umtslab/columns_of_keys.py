@@ -19,9 +19,8 @@ def column(key: str, values: Sequence[Any]) -> pl.Series:
     if known and all(isinstance(value, bool) for value in known):
         return pl.Series(key, values, dtype=pl.Boolean)
     if _kind(known) is not None:
-        whole = all(isinstance(value, int) or str(value).lstrip("-").isdecimal() for value in known)
         numbers = [None if (one := quantity(value)) is None else one.base for value in values]
-        return pl.Series(key, numbers, dtype=pl.Float64).cast(pl.Int64 if whole else pl.Float64)
+        return pl.Series(key, numbers, dtype=pl.Float64).cast(pl.Int64 if _are_whole(known) else pl.Float64)
     return pl.Series(key, [None if value is None else str(value) for value in values], dtype=pl.String)
 
 
@@ -31,8 +30,16 @@ def unit(values: Sequence[Any]) -> str | None:
     return None if kind is None else BASE_UNITS.get(kind, kind)
 
 
+def _are_whole(known: Sequence[Any]) -> bool:
+    """Whether all values are written as whole numbers, and a column of 64-bit integers holds them."""
+    return all(
+        (isinstance(value, int) or str(value).lstrip("-").isdecimal()) and abs(float(value)) < 2**63
+        for value in known
+    )
+
+
 def _kind(known: Sequence[Any]) -> str | None:
-    """What the values of a key measure; None if they are not numbers of one kind."""
+    """The kind of quantity of a key's values, as in `Quantity.kind`; None unless all have the same."""
     found = [quantity(value) for value in known]
     kinds = {None if one is None else one.kind for one in found}
     return kinds.pop() if len(kinds) == 1 else None

@@ -58,7 +58,7 @@ KINDS = {
 
 
 class UnknownFigure(KeyError):
-    """There is no kind of figure of that name; the message says which there are."""
+    """Unknown kind of figure. The message lists the known ones."""
 
     def __str__(self) -> str:
         return str(self.args[0])

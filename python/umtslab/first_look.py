@@ -149,7 +149,7 @@ ROWS = (
 """In the order in which they are shown."""
 
 TIMES = ("page_time_s", "transfer_time_s", "download_time_s")
-"""The metrics that users wait for."""
+"""Times that a user waits, in order of precedence."""
 
 _OF = {row.name: row.of for row in ROWS}
 
@@ -165,7 +165,7 @@ def first_look(*results: Means, among: Collection[str] | None = None) -> list[st
 
 
 def leading(*results: Means) -> str:
-    """The metric that tells most of results: the time of a page, a transfer or a file if they have one."""
+    """The metric to show first: the time of a page, transfer or file if results have one, else goodput."""
     shown = first_look(*results, among=TIMES)
     return shown[0] if shown else "goodput_kbps"
 

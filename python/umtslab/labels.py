@@ -56,7 +56,7 @@ def metric_label(metric: str) -> str:
 
 
 def cause_label(cause: str) -> str:
-    """What a cause of the time budget is called in tables and figures.
+    """Label of a cause of the time budget in tables and figures.
 
     >>> cause_label("channel_switch")
     'channel switch'

@@ -26,7 +26,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def numbers(values: Iterable[float | None], digits: int = 4) -> list[str]:
-    """The numbers of a column, to as many significant digits as tell different values apart.
+    """Format a column of numbers with enough significant digits to distinguish different values.
 
     At least `digits`, and at most 15: beyond these, numbers differ by rounding alone.
     """
@@ -43,14 +43,15 @@ def numbers(values: Iterable[float | None], digits: int = 4) -> list[str]:
 
 
 LEAST_FOR_ZERO = 3
-"""Equal values from which an interval of width 0 is told: two may be equal by rounding alone."""
+"""Number of equal values from which an interval of width 0 is shown: two may be equal by rounding."""
 
 
 def estimate(mean: float | None, half: float | None, n: int | None = None) -> tuple[str, str]:
     """A mean and the half width of its interval, which decides the digits of both: its first two are shown.
 
     Digits in front of the point are never rounded away: 796 ± 130. Without an interval, or with one of width
-    0, the mean has four digits. Of fewer than three equal values (`n`) the interval is that they are equal.
+    0, the mean has four digits. An interval of width 0 over fewer than three values (`n`) is "equal in n
+    runs".
     """
     if mean is None or half is None:
         return number(mean), NOTHING

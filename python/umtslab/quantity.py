@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -52,9 +53,15 @@ def quantity(value: object) -> Quantity | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return Quantity(float(value), "")
-    found = _WRITTEN.fullmatch(str(value))
-    return None if found is None else Quantity(float(found[1]), found[2] or "")
+        number, unit = value, ""
+    elif (found := _WRITTEN.fullmatch(str(value))) is not None:
+        number, unit = float(found[1]), found[2] or ""
+    else:
+        return None
+    try:
+        return Quantity(float(number), unit) if math.isfinite(number) else None
+    except OverflowError:
+        return None
 
 
 def in_one_unit(values: list[object]) -> tuple[list[float], str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary, summarise_metrics
-from umtslab.changes import Changes, in_words
+from umtslab.changes import Changes, in_words, shared_changes
 from umtslab.columns_of_keys import column, unit
 from umtslab.export import connections_table, runs_table, series_table
 from umtslab.run import Run
@@ -22,12 +22,10 @@ class Runs(list[Run]):
     @property
     def changes(self) -> Changes:
         """What was changed of the scenario alike in all of them."""
-        first = self[0].changes if self else ()
-        others = [set(run.changes) for run in self[1:]]
-        return tuple(change for change in first if all(change in other for other in others))
+        return shared_changes(run.changes for run in self)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per run: who it is, what was changed of its scenario where runs differ, all its metrics.
+        """One row per run: its identity, the overrides in which runs differ, all its metrics.
 
         A changed quantity is a number in s, bit/s or B, as `key_units` names it.
         """

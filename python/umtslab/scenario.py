@@ -145,7 +145,7 @@ class Scenario:
 
     @cached_property
     def python_classes(self) -> list[tuple[str, bool]]:
-        """The Python classes that it names as ``FILE:CLASS``, each with whether an override names it."""
+        """Python classes named by the scenario (``FILE:CLASS``), each with whether an override names it."""
         if "python" not in self._toml:
             return []
         typed = {text.strip("\"'") for key, text in self.overrides if key.rpartition(".")[2] == "python"}
@@ -289,7 +289,7 @@ def _classes(content: object) -> Iterator[str]:
 
 
 class CodeNotAllowed(ValueError):
-    """A scenario names Python classes of a file, and whoever runs it did not allow that."""
+    """A scenario names Python classes, and the user did not allow them."""
 
 
 def refuse_code(scenario: Scenario, *, overrides_may: bool = True) -> None:
@@ -298,7 +298,7 @@ def refuse_code(scenario: Scenario, *, overrides_may: bool = True) -> None:
     Parameters
     ----------
     scenario : Scenario
-        What is to be run.
+        The scenario to run.
     overrides_may : bool, default True
         Whether a class is allowed that an override names, as one typed on the command line.
 

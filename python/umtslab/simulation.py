@@ -103,7 +103,7 @@ def simulate(
 
 
 def check_runs(runs: int, first_run: int) -> None:
-    """Refuse numbers of replications of which there are none.
+    """Check the number of replications and the number of the first one.
 
     Raises
     ------

@@ -15,13 +15,13 @@ LARGEST = 16_000_000
 
 
 STORED = 256_000_000
-"""The most octets of a file of a results folder that is read whole."""
+"""Most bytes of a file of a results folder that is read whole."""
 
 
 def irregular(path: Path) -> str | None:
-    """What is at `path` instead of a file, in words; None for a file, and where there is nothing.
+    """The kind of `path` in words if it is not a regular file; None for a regular file or a missing one.
 
-    Links are followed. Nothing is opened: opening a named pipe waits for its other end.
+    Links are followed. Nothing is opened: opening a named pipe blocks until its other end is opened.
     """
     try:
         kind = path.stat().st_mode
@@ -42,7 +42,7 @@ _KINDS = (
 
 
 def stored_bytes(path: Path, most: int = STORED) -> bytes:
-    """The content of a file of a results folder, which anything may have been put in place of.
+    """The content of a file of a results folder, which may have been replaced by anything.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def stored_bytes(path: Path, most: int = STORED) -> bytes:
     """
     if (found := irregular(path)) is not None:
         raise OSError(errno.EINVAL, f"it is {found}, not a file", str(path))
-    # Not blocking: what was a file a moment ago may be a named pipe now.
+    # Non-blocking: the file may have been replaced by a named pipe since the check.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -63,7 +63,7 @@ def stored_bytes(path: Path, most: int = STORED) -> bytes:
 
 
 def stored_text(path: Path, most: int = STORED) -> str:
-    """The same as text.
+    """The content of a file of a results folder as text.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def test_a_server_has_the_port_that_it_takes(umts: Umts, tmp_path: Path) -> None
     line = [sys.executable, "-c", FETCH, "http://some.example/own.txt"]
     done = umts("emulate", "--server", OWN_SERVER, "--", *line)
     assert done.stdout == "of the server's own\n"
-    assert "port 80 is that of a --server: the built-in one leaves it alone" in done.stderr
+    assert "port 80 is used by a --server, not by the built-in one" in done.stderr
     # Without a server of that port there is the built-in one.
     other = umts(
         "emulate", "-q", "--server", "exec sleep 60", "--", *line[:-1], "http://some.example/bytes/3"

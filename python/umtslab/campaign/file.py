@@ -28,7 +28,7 @@ MOST_RUNS = 10_000_000
 
 
 _LONGEST_NAME = 120
-"""Characters of a name that is made of keys."""
+"""Most characters of a name that is made of keys; longer ones end with a digest."""
 
 _DIVIDE = "divide the campaign; --plan shows it as it is"
 
@@ -55,9 +55,9 @@ class Campaign:
     listed: Sequence[Mapping[str, Value]] = ()
     where: str = ""
     metrics: tuple[str, ...] = ()
-    """What tables, pages and figures of the campaign show; by default the metric that tells most."""
+    """Metrics of tables, pages and figures; empty for the default, `umtslab.first_look.leading`."""
     named: bool = True
-    """Whether somebody chose its name; otherwise the name follows from the keys."""
+    """Whether a user chose the name; otherwise it is made of the varied keys."""
     allow_code: bool = True
     """Whether scenarios may name Python classes, which run as programs."""
     allow_typed_code: bool = False
@@ -149,7 +149,7 @@ class Campaign:
         return replace(self, grid={**self.grid, **parameters}, settings=settings)._with_own_name()
 
     def _with_own_name(self) -> Campaign:
-        """The same, called after its scenario and the varied keys unless somebody chose a name."""
+        """A copy named after its scenario and the varied keys, unless a user chose its name."""
         return self if self.named else replace(self, name=name_of_keys(self.scenario.stem, self.axes))
 
     def with_settings(self, settings: Iterable[tuple[str, Value]]) -> Campaign:
@@ -214,10 +214,14 @@ def load_campaign(path: Path) -> Campaign:
 def name_of_keys(scenario: str, keys: Sequence[str]) -> str:
     """The name of a campaign without a file: ``ftp-on-fach-by-radio.bler-tcp.variant``."""
     name = f"{scenario}-by-{'-'.join(keys)}" if keys else f"{scenario}-sweep"
-    plain = re.sub(r"[^\w.+-]", "_", name)
-    if len(plain) <= _LONGEST_NAME:
-        return plain
-    return f"{plain[:_LONGEST_NAME]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
+    return shortened(re.sub(r"[^\w.+-]", "_", name), name)
+
+
+def shortened(text: str, name: str) -> str:
+    """A text that is part of a file name: if it is long, its beginning and a digest of `name`."""
+    if len(text) <= _LONGEST_NAME:
+        return text
+    return f"{text[:_LONGEST_NAME]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
 
 
 def read_precision(table: Table) -> Precision | None:

@@ -70,7 +70,7 @@ class Record:
 
     @property
     def shown_metrics(self) -> tuple[str, ...]:
-        """The metrics to show: those of its file, or else the one that tells most of its results."""
+        """The metrics to show: those of its file; if it names none, the leading one of its results."""
         return self.metrics or (leading(*(run.metrics for cell in self.cells for run in cell.runs)),)
 
     @cached_property

@@ -46,7 +46,7 @@ class PointResults(list[PointResult]):
     """The cells of a grid in their order."""
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per run: the parameters of its point, who it is, all its metrics.
+        """One row per run: the parameters of its point, its identity, all its metrics.
 
         A quantity is a number in s, bit/s or B, as `key_units` names it.
         """

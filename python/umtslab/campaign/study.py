@@ -167,16 +167,15 @@ class Study:
 
 
 def with_free_name(campaign: Campaign, seed: int, store: StoreReader) -> Campaign:
-    """The campaign itself if its name was chosen; else under the first name that stands for no other plan.
+    """The campaign itself if a user chose its name; otherwise under the first name without another plan.
 
-    Names are the campaign's own, and the same with ``-2``, ``-3`` and so on behind it.
+    Candidates are the campaign's own name, and this name followed by ``-2``, ``-3`` and so on.
     """
-    for number in itertools.count(2):
-        if campaign.named or _other_plan(campaign, seed, store) is None:
-            return campaign
-        first = campaign.name if number == 2 else campaign.name.rpartition("-")[0]
-        campaign = replace(campaign, name=f"{first}-{number}")
-    raise AssertionError("numbers do not end")
+    if campaign.named:
+        return campaign
+    numbered = (replace(campaign, name=f"{campaign.name}-{number}") for number in itertools.count(2))
+    candidates = itertools.chain([campaign], numbered)
+    return next(one for one in candidates if _other_plan(one, seed, store) is None)
 
 
 def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:

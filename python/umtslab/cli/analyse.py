@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.captures import MOST_CONNECTIONS
+from umtslab.captures import LARGEST_LIMIT, MOST_CONNECTIONS
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
-
-_MOST = 1 << 32
-"""No capture has so many connections."""
 
 
 def options(parser: Parser) -> None:
@@ -91,9 +88,9 @@ def analyse(
     if pdus and not quiet:
         note = f"{len(pdus)} captures of RLC PDUs have no TCP and are left out: {how_to_open(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
-    _check_range("--connections-limit", connections_limit, 1, _MOST)
+    _check_range("--connections-limit", connections_limit, 1, LARGEST_LIMIT)
     if connection is not None:
-        _check_range("--connection", connection, 0, _MOST)
+        _check_range("--connection", connection, 0, LARGEST_LIMIT)
     if split:
         from umtslab.cli.split_report import split_report
 

@@ -10,7 +10,7 @@ from umtslab.cli.failures import UsageError
 
 _SUFFIXES = (".pcap", ".pcapng", ".cap")
 _PACKED = (".gz", ".zst", ".lz4")
-"""What a compressed capture has behind its suffix."""
+"""Suffixes of compressed captures, after the suffix of the capture itself."""
 _PDUS = re.compile(r"rlc-(downlink|uplink)-\w+\.pcapng(\.(gz|zst|lz4))?")
 """What a run calls its captures of RLC PDUs, in which there is no packet of IP."""
 

@@ -111,6 +111,7 @@ def _drawn(
     out: Path,
 ) -> tuple[Figure, Path]:
     """The figure, and the file it goes to by default."""
+    from umtslab.campaign.file import shortened
     from umtslab.cli.plot_campaigns import draw_campaigns
     from umtslab.cli.plot_results import find_results
     from umtslab.cli.plot_runs import draw_runs
@@ -121,8 +122,8 @@ def _drawn(
     if found.campaigns:
         _refuse(wanted.typed(), next(iter(found.campaigns)), "is a campaign", "runs")
         figure = draw_campaigns(found.campaigns, kind, axes["--over"], axes["--against"], look)
-        names = dict.fromkeys(record.name for record in found.campaigns.values())
-        return figure, _in_figures(out, f"{'-'.join([*names, kind])}.png")
+        names = "-".join(dict.fromkeys(record.name for record in found.campaigns.values()))
+        return figure, _in_figures(out, f"{shortened(names, names)}-{kind}.png")
     if found.studies:
         [(word, study)] = found.studies.items()
         _refuse([*wanted.typed(), *of_campaigns], word, "is a study", "others")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from umtslab.changes import in_words
+from umtslab.changes import in_words, shared_changes
 from umtslab.cli.failures import UsageError
 from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
 
@@ -55,8 +55,6 @@ def named_campaigns(records: Mapping[str, Record]) -> dict[str, Record]:
     Parts of one campaign are named by the overrides that differ, several campaigns by their names and these.
     If such names are equal, campaigns are named as they were typed.
     """
-    from umtslab.plot.titles import shared_changes
-
     shared = shared_changes(record.changes for record in records.values())
     own = [
         in_words(tuple(pair for pair in record.changes if pair not in shared)) for record in records.values()

@@ -1,4 +1,4 @@
-"""What the words of ``umts plot`` name: campaigns, a study or runs; or why a word names nothing."""
+"""Results named on the command line of ``umts plot``: campaigns, a study or runs; errors for other names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.plot_kinds import RUN_KINDS, STUDY_KINDS
+from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
 
 if TYPE_CHECKING:
     from umtslab.campaign.record import Record
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from umtslab.studies.sensitivity import Findings
 
 _MOST_NAMED = 6
-"""An error lists no more names than this of each kind."""
+"""Most names of each kind that an error lists."""
 
 
 @dataclass
 class Found:
-    """What the words of a command name, by word. Only one of the three is filled."""
+    """Results by the word that names each. Only one of the three mappings is filled."""
 
     campaigns: dict[str, Record] = field(default_factory=dict)
     studies: dict[str, Outcome | Findings] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Found:
 
 
 def find_results(words: Sequence[str], kind: str, out: Path) -> Found:
-    """What each word names in the results folder `out`, or as a folder.
+    """Look up each word in the results folder `out`, or as a folder.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def _refuse_mixture(found: Found) -> None:
 
 
 def _nothing(word: str, words: Sequence[str], kind: str, out: Path) -> str:
-    """Why a word names no result: the nearest explanation that is true."""
+    """Error text for a word that names no result, with the most specific cause that applies."""
     from umtslab.metrics import units
     from umtslab.store.reader import is_store
 
@@ -97,7 +97,7 @@ def _nothing(word: str, words: Sequence[str], kind: str, out: Path) -> str:
         return f"{none}; {kind} is no kind of figure either: {', '.join(RUN_KINDS)}"
     if "/" in word:
         return f"there is no results folder or run folder {word}; {_what_there_is(out)}"
-    if kind in units() or (kind == "budget" and _names(out)[0]):
+    if kind in units() or (kind == BUDGET and _names(out)[0]):
         campaigns = _names(out)[0]
         has = f"it has {_listed('campaign', campaigns)}" if campaigns else "`umts sweep` makes campaigns"
         return f"{out} has no campaign {word!r}; {has}"
@@ -108,7 +108,7 @@ _KINDS = {*RUN_KINDS, *STUDY_KINDS}
 
 
 def _what_there_is(out: Path) -> str:
-    """What can be drawn from a results folder, as the second half of a sentence."""
+    """Names in a results folder that can be drawn, as the second half of a sentence."""
     campaigns, studies, scenarios = _names(out)
     parts = [
         _listed(what, names)
@@ -122,14 +122,15 @@ def _names(out: Path) -> tuple[list[str], list[str], list[str]]:
     """Names of the campaigns, studies and scenarios in a results folder."""
     from umtslab.campaign.record import recorded
     from umtslab.cli.results import read_results
+    from umtslab.studies.record import recorded_studies
 
     with read_results(out) as store:
         scenarios = store.scenarios()
-    return recorded(out), sorted(path.stem for path in (out / "studies").glob("*.json")), scenarios
+    return recorded(out), recorded_studies(out), scenarios
 
 
 def _listed(what: str, names: Sequence[str]) -> str:
-    """The names behind what they are: ``campaigns a, b``; of many the first ones."""
+    """Names after the word for their kind, as in ``campaigns a, b``; the first `_MOST_NAMED` of many."""
     plural = {"study": "studies"}.get(what, f"{what}s")
     more = " …" if len(names) > _MOST_NAMED else ""
     return f"{what if len(names) == 1 else plural} {', '.join(names[:_MOST_NAMED])}{more}"

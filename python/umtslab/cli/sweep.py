@@ -191,7 +191,8 @@ def _campaign(
             raise UsageError(unknown(name))
     loaded = load_campaign(path)
     chosen = loaded.with_parameters(_parameters(parameter)).with_settings(overrides(changes))
-    # What is typed may name code; what the file names could not be told from it.
+    # An override typed with --set may name code. Once both are merged, an override of the file looks the
+    # same, so no override may if the file has one.
     file_names_code = any(key.endswith("python") for key in (*loaded.settings, *loaded.axes))
     chosen = replace(chosen, allow_code=allow_code, allow_typed_code=not file_names_code)
     if runs is not None and precision is not None:

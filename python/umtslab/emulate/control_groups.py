@@ -1,8 +1,8 @@
-"""Control groups of an emulation: of its own, below the one in which it was started.
+"""Control groups of an emulation, below the group of the process that starts it.
 
-A program that is root in its place may mount the kernel's control groups. What it then sees begins at the
-group in which its cgroup namespace was made, and root's files there are its own: in the group of the host's
-processes it could kill them. So each place has a group of its own, in every hierarchy of the machine.
+A program that runs as root in an emulation can mount the kernel's control groups. It then sees the group in
+which its cgroup namespace was created, and may write there. If processes of the host were in that group, it
+could kill them. Therefore each place of an emulation has a group of its own, in every hierarchy.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pathlib import Path
 PREFIX = "umts-emulate-"
 
 LONGEST_END_S = 2.0
-"""How long groups are waited for at the end, whose last processes the kernel may still be ending."""
+"""Longest wait at the end for the kernel to end the last processes of the groups."""
 
 _CPUS = ("cpuset.cpus", "cpuset.mems")
 
 
 def create() -> list[str]:
-    """Make groups for an emulation, one in each hierarchy in which this user may; their folders."""
+    """Make a group for an emulation in each hierarchy that permits it. Returns their folders."""
     made = []
     for parent in own_groups():
         folder = parent / f"{PREFIX}{os.getpid()}"
@@ -36,13 +36,13 @@ def enter(folders: Sequence[str], name: str) -> None:
     for parent in folders:
         folder = Path(parent) / name
         if _make(folder):
-            # 0 is the process that writes. A hierarchy may refuse it, as cpu does of real-time processes.
+            # 0 stands for the writing process. A hierarchy may refuse it: cpu refuses real-time processes.
             with suppress(OSError):
                 (folder / "cgroup.procs").write_text("0")
 
 
 def is_missing(folders: Sequence[str]) -> bool:
-    """Whether root's programs share a group with processes of the host after all."""
+    """Whether programs that run as root share a group with processes of the host."""
     hierarchies = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace").splitlines()
     return os.geteuid() == 0 and len(folders) < len(hierarchies)
 
@@ -58,18 +58,24 @@ def remove(folders: Sequence[str]) -> None:
 
 
 def clean() -> list[str]:
-    """Remove what killed emulations left below this process's own groups; what was done, for people."""
-    count = 0
-    for parent in own_groups():
-        count += sum(_remove(folder) for folder in parent.glob(f"{PREFIX}*"))
+    """Remove groups of killed emulations below the groups of this process. Returns a summary."""
+    folders = (folder for parent in own_groups() for folder in parent.glob(f"{PREFIX}*"))
+    # The name ends with the process that made the group: an emulation may not have entered its group yet.
+    dead = (folder for folder in folders if not Path("/proc", folder.name.removeprefix(PREFIX)).exists())
+    count = sum(map(_remove, dead))
     return [f"removed {count} control groups of emulations that were killed"] if count else []
 
 
 def own_groups() -> Iterator[Path]:
-    """The folders of the groups of this process, of each hierarchy that is mounted."""
+    """The folder of this process's group in each mounted hierarchy.
+
+    A group outside the root of the cgroup namespace (``/../…``) has no folder there and is left out.
+    """
     mounts = list(_mounts(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")))
     for line in Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace").splitlines():
         _, controllers, path = line.split(":", 2)
+        if path.startswith("/.."):
+            continue
         wanted = set(filter(None, controllers.split(",")))
         for kind, options, root, place in mounts:
             is_wanted = wanted <= options if wanted else kind == "cgroup2"
@@ -83,9 +89,10 @@ def _mounts(text: str) -> Iterator[tuple[str, set[str], str, str]]:
     for line in text.splitlines():
         before, _, behind = line.partition(" - ")
         root, place = before.split()[3:5]
-        kind, _, options = behind.split(maxsplit=2)
+        # The source between both may be empty.
+        kind, _, options = behind.split(" ", 2)
         if kind in ("cgroup", "cgroup2"):
-            # The first version cannot be told from the second one by controllers it does not have.
+            # Options of cgroup2 name no controllers.
             yield kind, set(options.split(",")) if kind == "cgroup" else set(), root, place
 
 
@@ -99,21 +106,15 @@ def _make(folder: Path) -> bool:
 
 
 def settle_cpus(folder: Path) -> None:
-    """Give a group of cpuset what its parent has: without it it takes no process."""
+    """Copy the processors and memory nodes of the parent: a cpuset group without them accepts no process."""
     for name in _CPUS:
         with suppress(OSError):
             (folder / name).write_text((folder.parent / name).read_text())
 
 
 def _remove(folder: Path) -> bool:
-    """Whether the group is gone, and all below it."""
-    try:
-        for below in folder.iterdir():
-            if below.is_dir():
-                below.rmdir()
-        folder.rmdir()
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+    """Remove a group and all groups below it. Returns whether it is gone."""
+    with suppress(OSError, RecursionError):
+        for group, _, _ in os.walk(folder, topdown=False):
+            os.rmdir(group)
+    return not folder.exists()

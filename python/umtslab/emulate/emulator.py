@@ -109,7 +109,7 @@ def _emulate(
 
 @dataclass(frozen=True)
 class _World:
-    """What is around this process."""
+    """Surroundings of the emulator's process."""
 
     parent: int
     """The pipe of the process that wants the emulation."""

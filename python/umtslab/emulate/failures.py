@@ -23,8 +23,8 @@ class Failure:
 def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
     """What went wrong before the command ended; what ran until then was ended with it, and is no failure.
 
-    A program in a UE and a server are a part of the experiment: that one failed is what the emulation exits
-    with. A server that ended well may have been ended by a command that needs it no more.
+    The emulation exits with the status of a program in a UE, or of a server, that failed. A server that ended
+    with status 0 is no failure: the command may have ended it.
     """
     found = [
         Failure(_told(ue_label(1 + number), words, status), status)

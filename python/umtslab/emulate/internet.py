@@ -209,8 +209,8 @@ def _number(text: str, most: int) -> int:
 def main(arguments: list[str]) -> None:
     """Serve until the process is ended.
 
-    A line on standard output says when names are answered. A line on standard input then has it serve HTTP,
-    unless a server of the user's has the port, and another line on standard output says that this is done.
+    A line on standard output reports that names are answered. After a line on standard input it serves HTTP,
+    unless a ``--server`` uses the port. A second line on standard output reports that.
     """
     for family, any_address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):
         listening = socket.socket(family, socket.SOCK_DGRAM)
@@ -222,7 +222,7 @@ def main(arguments: list[str]) -> None:
     sys.stdin.readline()
     server = _http_server()
     if server is None and "quiet" not in arguments:
-        print(f"port {HTTP_PORT} is that of a --server: the built-in one leaves it alone", file=sys.stderr)
+        print(f"port {HTTP_PORT} is used by a --server, not by the built-in one", file=sys.stderr)
     print("serving", flush=True)
     if server is None:
         threading.Event().wait()
@@ -231,7 +231,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _http_server() -> ObjectServer | None:
-    """None if the port is taken."""
+    """The HTTP server; None if the port is in use."""
     try:
         return ObjectServer(("::", HTTP_PORT), Objects)
     except OSError as error:

@@ -101,7 +101,7 @@ class _Output:
         self._begun = b""
 
     def _write(self, line: bytes) -> None:
-        # What is written over its own line, as progress is, has the name in front each time.
+        # A carriage return begins the line again, as progress bars do: the label is repeated after it.
         shown = line.removesuffix(b"\r").replace(b"\r", b"\r" + self._label + b": ")
         text = self._label + b": " + shown + b"\n"
         # Nobody may be there any more to read it.

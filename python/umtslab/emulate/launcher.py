@@ -21,11 +21,11 @@ def main(arguments: list[str]) -> int:
     The network is ``own``, or the number of the process that has the host forward packets for this one.
     """
     parent, session, network = arguments
-    # Before the namespaces: the host's folders and process numbers are those of here.
+    # Before the namespaces are left: the host's folders and process numbers are not visible afterwards.
     groups = control_groups.create()
     if control_groups.is_missing(groups):
-        told = "no control group can be made here: a program that is root may reach those of the host"
-        print(f"umts: {told}", file=sys.stderr)
+        warning = "no control groups could be made: programs that run as root can reach those of the host"
+        print(f"umts: {warning}", file=sys.stderr)
     # Ctrl-C is for the command; what it makes of it decides when the emulation ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A terminal that is closed ends the user's process, and with it the emulator. This one has to set back

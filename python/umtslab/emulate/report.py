@@ -184,11 +184,11 @@ def degraded_by(result: _core.EmulationResult) -> str:
 
 
 SHORTEST_S = 1.0
-"""Of an emulation of less, starting and ending are most of the CPU time."""
+"""In a shorter emulation, starting and ending take most of the CPU time."""
 
 
 def core_share(fidelity: Mapping[str, float]) -> float | None:
-    """CPU time of the emulator over the time that it ran; None if that was too short to tell."""
+    """CPU time of the emulator divided by its duration; None below `SHORTEST_S`."""
     duration_s = fidelity["duration_s"]
     return fidelity["cpu_s"] / duration_s if duration_s >= SHORTEST_S else None
 

@@ -78,13 +78,13 @@ def receive(octets: int) -> dict[str, float]:
 def sessions(octets: int, begin_s: float, end_s: float, pause_s: float) -> None:
     """Take files from a time after the start until another one, with pauses between them."""
     start = time.monotonic()
-    # Where the kernel is in a call, too: the process ends, and with it the emulation.
+    # The signal also ends a blocking call: the process ends, and the emulation with it.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, end_s)
     time.sleep(begin_s)
     while time.monotonic() - start < end_s:
         receive(octets)
-        # A second of the pause has passed, and another one will before the sender opens the next connection.
+        # The pause includes `SETTLE_S` that has passed, and `SETTLE_S` before the sender connects again.
         time.sleep(max(0.0, pause_s - 2 * SETTLE_S))
 
 
@@ -98,7 +98,7 @@ def main(words: list[str]) -> None:
         return
     if role == "serve":
         while True:
-            # A request that was under way for long may come when the client does not listen.
+            # A request that was delayed may arrive when the client no longer listens.
             with suppress(ConnectionError):
                 send(octets)
     if role == "sessions":

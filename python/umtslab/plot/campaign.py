@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.changes import in_words
+from umtslab.changes import in_words, shared_changes
 from umtslab.labels import key_label, metric_with_unit, with_unit
 from umtslab.plot.dots import draw_dots, draw_missing, limits
 from umtslab.plot.equal import named_equal
@@ -18,7 +18,6 @@ from umtslab.plot.look import HOUSE, Look, dress, printable
 from umtslab.plot.palette import marker_of, style
 from umtslab.plot.style import new_figure, put_legend
 from umtslab.plot.ticks import value_ticks
-from umtslab.plot.titles import shared_changes
 from umtslab.plot.variants import default_axis, others, values_of, words
 from umtslab.quantity import in_one_unit
 

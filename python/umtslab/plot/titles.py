@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from umtslab.changes import Changes, in_words
+from umtslab.changes import in_words, shared_changes
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -33,12 +33,6 @@ def shared_runs(results: Sequence[Sequence[Run]]) -> str:
         _numbers(results),
     ]
     return ", ".join(filter(None, parts))
-
-
-def shared_changes(changes: Iterable[Changes]) -> Changes:
-    """The overrides that are in all of some lists of overrides, in the order of the first."""
-    first, *others = changes
-    return tuple(pair for pair in first if all(pair in other for other in others))
 
 
 def study_title(frame: Frame, seed: int) -> str:

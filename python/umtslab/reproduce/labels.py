@@ -1,4 +1,4 @@
-"""Labels of claims whose agreement is no pass: `labels.toml` beside the ledger, each with its reason."""
+"""Labels of claims whose agreement does not count as a pass: `labels.toml` beside the ledger."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _OPTIONAL = {"control"}
 
 @dataclass(frozen=True)
 class Label:
-    """The verdict that takes the place of a pass, and why.
+    """The verdict that replaces a pass, and its reason.
 
-    `control` are conditions under which the claim must not hold. If it does, the pass says nothing about the
-    cause that the document names, and the label takes its place. Without a control the label always does.
+    `control` are conditions under which the claim must not hold. If the claim holds under them, a pass does
+    not confirm the cause that the document names, and the label replaces it. Without a control it always
+    does.
     """
 
     verdict: Verdict
@@ -29,7 +30,7 @@ class Label:
 
 
 def load_labels(path: Path) -> dict[str, Label]:
-    """Read the labels of one document, by claim; none where it has no such file.
+    """Read the labels of one document, by claim; empty without such a file.
 
     Raises
     ------

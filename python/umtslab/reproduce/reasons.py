@@ -40,7 +40,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Reason:
-    """What was found out about a mismatch."""
+    """The explanation of a mismatch, with commands that print its numbers."""
 
     text: str
     shown: tuple[Shown, ...] = ()
@@ -51,7 +51,7 @@ class Reason:
 
 
 def load_reasons(path: Path) -> dict[str, list[Reason]]:
-    """Read the reasons of one document, by claim; none where it has no such file.
+    """Read the reasons of one document, by claim; empty without such a file.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def load_reasons(path: Path) -> dict[str, list[Reason]]:
 
 
 def _shown(row: Mapping[str, Any], path: Path) -> Shown:
-    _check(row, {"command", "numbers"}, _SHOWN, "what a reason is shown by", path)
+    _check(row, {"command", "numbers"}, _SHOWN, "a command of a reason", path)
     numbers = tuple(_number(number, path) for number in row["numbers"])
     return Shown(str(row["command"]), str(row.get("quick", "")), numbers)
 

@@ -77,7 +77,7 @@ def score(claim: Claim, plan: Plan, results: Results) -> Scored:
 
 
 def _labelled(scored: Scored, plan: Plan, results: Results) -> Scored:
-    """The same with the claim's label instead of a pass. A mismatch, and a pass whose control fails, stay."""
+    """Replace a pass by the claim's label. A mismatch, and a pass whose control fails, stay."""
     claim = scored.claim
     if claim.label is None or scored.verdict is not Verdict.PASS:
         return scored

@@ -1,4 +1,4 @@
-"""The verdicts on a claim, and the labels that take the place of a pass."""
+"""The verdicts on a claim, and the labels that replace a pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What the experiment says about a claim."""
+    """Result of comparing an experiment with a claim."""
 
     PASS = "pass"
     CALIBRATED = "calibrated"
@@ -17,4 +17,4 @@ class Verdict(StrEnum):
 
 
 LABELS = (Verdict.CALIBRATED, Verdict.BY_CONSTRUCTION)
-"""Verdicts on claims with a label. The measurement agrees, but that says less than a pass."""
+"""Verdicts on claims with a label: the measurement agrees, but is weaker evidence than a pass."""

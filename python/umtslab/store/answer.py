@@ -23,7 +23,7 @@ _DATES = {
     "date": "date '0001-01-01' and date '9999-12-31'",
     "timestamp": "timestamp '0001-01-01' and timestamp '9999-12-31'",
 }
-"""Types that hold more than Python's, and the range of Python's."""
+"""Types with a larger range than Python's, and the range of Python's."""
 
 
 def write_answer(answer: duckdb.DuckDBPyRelation, file: Path) -> None:

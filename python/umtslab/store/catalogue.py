@@ -175,7 +175,7 @@ class Catalogue:
         return self._load("ORDER BY result, seed, run", ())
 
     def scenarios(self) -> list[str]:
-        """Names of all scenarios, in the order of the alphabet."""
+        """Names of all scenarios, in alphabetical order."""
         return [str(name) for (name,) in self._select("SELECT DISTINCT scenario FROM runs ORDER BY scenario")]
 
     def latest_result(self, scenario: str | None = None) -> str | None:

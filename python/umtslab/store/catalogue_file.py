@@ -53,12 +53,12 @@ def files(store: Path) -> list[Path]:
 
 
 def refuse_irregular(path: Path) -> None:
-    """Refuse a database of which a file is something else: SQLite would wait for a named pipe.
+    """Refuse a database whose files are not regular files: SQLite would block on a named pipe.
 
     Raises
     ------
     BrokenCatalogue
-        If one is.
+        If a file is not regular.
     """
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)

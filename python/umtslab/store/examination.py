@@ -133,7 +133,7 @@ def _of_campaigns(store: Path) -> Iterator[Damage]:
 
 
 def _of_studies(store: Path) -> Iterator[Damage]:
-    """Records of studies; what is wrong with their trials, `umtslab.studies.trials` finds."""
+    """Damaged records of studies. `umtslab.studies.trials` examines their trials."""
     for path in sorted((store / "studies").glob("*.json")):
         try:
             unsealed(path)

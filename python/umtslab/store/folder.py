@@ -110,7 +110,7 @@ def is_other_layout(found: int, ours: int) -> bool:
 
 
 def is_run_folder(folder: Path) -> bool:
-    """Whether `folder` looks like a run folder, whatever its card is."""
+    """Whether `folder` has a card, also one that cannot be read."""
     return os.path.lexists(folder / _CARD)
 
 

@@ -1,4 +1,4 @@
-"""Work in a library that holds the thread until it is done, interrupted by Ctrl-C."""
+"""Ctrl-C during a call of a library that blocks its thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Abandoned(KeyboardInterrupt):
-    """Ctrl-C came, and the work did not end in time: its thread may still be running."""
+    """Ctrl-C was pressed, and the work did not end in time: its thread may still be running."""
 
 
 def run_interruptibly(work: Callable[[], T], interrupt: Callable[[], None]) -> T:
@@ -28,7 +28,7 @@ def run_interruptibly(work: Callable[[], T], interrupt: Callable[[], None]) -> T
     Raises
     ------
     KeyboardInterrupt
-        If Ctrl-C was pressed; of the kind `Abandoned` if the work goes on nevertheless.
+        If Ctrl-C was pressed. It is `Abandoned` if the work did not end within `_GRACE_S`.
     """
     results: list[T] = []
     errors: list[BaseException] = []
@@ -45,7 +45,7 @@ def run_interruptibly(work: Callable[[], T], interrupt: Callable[[], None]) -> T
 
     threading.Thread(target=run, name="umts-query", daemon=True).start()
     try:
-        # Not without a limit: the system may deliver the signal to another thread, which wakes none.
+        # With a timeout: the system may deliver the signal to another thread, and this wait would not end.
         while not ended.wait(_STEP_S):
             pass
     except KeyboardInterrupt:

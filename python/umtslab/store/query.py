@@ -1,8 +1,8 @@
 """SQL over a store, by DuckDB, and a store as one set of Parquet files.
 
-A query runs in a database of its own in memory. That holds copies of the tables that the query names, and has
-no access to any file but its temporary ones: SQL may come from anywhere, and a view over the store's files
-would need permission for their folder, which is permission to write there too.
+A query runs in an in-memory database of its own, with copies of the tables that the query names. The database
+can access no files except its temporary ones, because the SQL may come from an untrusted source. A view over
+the store's files would need access to their folder, and DuckDB's access includes writing.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _OUTSIDE = re.compile(
 
 
 _QUERIES = frozenset({"SELECT", "EXPLAIN", "MULTI", "PRAGMA"})
-"""DuckDB's kinds of statements that have rows as results; ``MULTI`` is a pivot."""
+"""DuckDB's types of statements that return rows; ``MULTI`` is a pivot."""
 
 _NO_QUERY = "a query begins with select, from, with, values, describe, summarize or show; it changes nothing"
 
 
 class WrongQuery(ValueError):
-    """SQL that DuckDB cannot answer; the message is its own, with the tables that there are."""
+    """SQL that DuckDB rejects. The message is DuckDB's, followed by the names of the tables."""
 
 
 def query(contents: Contents, sql: str) -> pl.DataFrame:
@@ -50,7 +50,7 @@ def query(contents: Contents, sql: str) -> pl.DataFrame:
     Raises
     ------
     WrongQuery
-        If `sql` is no query, or names something that there is not.
+        If `sql` is no query, or names something that does not exist.
     """
     import duckdb
     import polars as pl
@@ -126,7 +126,7 @@ def _database() -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
 
 
 def _lock(db: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Take from the database all access to files outside of `folder`, to extensions and to its settings."""
+    """Deny the database access to files outside `folder`, to extensions and to its own settings."""
     place = str(folder).replace("'", "''")
     db.execute("set allow_persistent_secrets = false")
     db.execute(f"set allowed_directories = ['{place}']")
@@ -135,7 +135,7 @@ def _lock(db: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 def _refuse_commands(db: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Refuse statements such as insert and drop, which would change copies of the tables and nothing else."""
+    """Refuse statements such as insert and drop, which would change only copies of the tables."""
     for statement in db.extract_statements(sql):
         if statement.type.name not in _QUERIES:
             raise WrongQuery(f"{statement.type.name.lower()} is not a query: {_NO_QUERY}")
@@ -151,7 +151,7 @@ def _named(contents: Contents, sql: str) -> set[str]:
 
 
 def _told(error: duckdb.Error, contents: Contents) -> str:
-    """The message of DuckDB, and what a query can use instead."""
+    """DuckDB's message, followed by the tables that a query can use."""
     if _OUTSIDE.search(str(error)):
         return f"{error}\na query reads the tables of the results folder, and no other file"
     return f"{error}\nthere are {', '.join(contents.table_names())}"

@@ -33,7 +33,7 @@ class RunNotFound(LookupError):
 
 
 class NothingOfThatName(RunNotFound):
-    """Nothing in the store has the name that was asked for."""
+    """No run, result or scenario in the store has the given name."""
 
 
 class StoreReader:

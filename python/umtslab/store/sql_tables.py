@@ -28,7 +28,7 @@ NOT_SERIES = (RUNS, CONNECTIONS, CAMPAIGNS, POINTS, KEYS)
 
 @dataclass(frozen=True)
 class Contents:
-    """What the tables of a store are made of."""
+    """Runs, scenarios and campaigns of a store, from which its tables are made."""
 
     runs: Sequence[Run]
     scenarios: Sequence[Mapping[str, Any]]

@@ -82,7 +82,7 @@ class Staging:
 
 
 def irregular_locks(store: Path) -> Iterator[tuple[Path, str]]:
-    """The locks of a store that are something else than files, and what they are."""
+    """Lock files of a store that are not regular files, each with its kind."""
     root = store / ".staging"
     for path in sorted([root / "lock", *root.glob("*.lock")]):
         if (found := irregular(path)) is not None:
@@ -90,12 +90,12 @@ def irregular_locks(store: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _open_lock(path: Path) -> int:
-    """Open a lock file, which is made if it is not there.
+    """Open a lock file, and create it if it is missing.
 
     Raises
     ------
     OSError
-        If something else has its name, or it cannot be made.
+        If it is not a regular file, or cannot be created.
     """
     if (found := irregular(path)) is not None:
         hint = "umts doctor FOLDER --repair sets it aside"

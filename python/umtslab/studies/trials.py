@@ -1,4 +1,4 @@
-"""Trials in Optuna's file of a study, each with a digest of itself, and what is wrong with such a file."""
+"""Trials in Optuna's file of a study, each with a digest of itself, and flaws of such a file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_trials(study: Any) -> None:
 
 
 def damaged_studies(store: Path) -> Iterator[Damage]:
-    """What is wrong with the files of studies in a store.
+    """Flaws of the files of studies in a store.
 
     Trials are compared with their digests if Optuna is installed.
     """
@@ -66,7 +66,7 @@ def _flaw(path: Path) -> str | None:
 
 
 def _changed_trial(path: Path) -> str | None:
-    """Which trial of a file was changed; None if none was, or Optuna is not installed to read it."""
+    """Which trial of a file was changed; None if none was, or if Optuna is not installed."""
     try:
         import optuna
     except ImportError:
