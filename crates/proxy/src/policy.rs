@@ -208,8 +208,18 @@ mod tests {
         assert_eq!(read("[2001:db8::]/32:443"), Destinations { network: Some(six), ports: 443..=443 });
         assert_eq!(read("2001:db8::/32").network, Some(six));
         assert_eq!(read("192.0.2.1:80").ports, 80..=80);
-        for wrong in ["", ":", "0", "90-80", "192.0.2.1/33", "server.example", "192.0.2.1:", "[::1", "[::1]:", ":70000"]
-        {
+        for wrong in [
+            "",
+            ":",
+            "0",
+            "90-80",
+            "192.0.2.1/33",
+            "server.example",
+            "192.0.2.1:",
+            "[::1",
+            "[::1]:",
+            ":70000",
+        ] {
             let error = Destinations::list("--allow", wrong).expect_err(wrong).to_string();
             assert!(error.starts_with("--allow takes addresses, networks and ports"), "{error}");
         }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use umts_kernel::{Clock, EventQueue, Outlook, TraceSink, VirtualClock, Wake};
-use umts_stack::Step;
+use umts_stack::EventContext;
 use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -15,7 +15,7 @@ pub trait Outside: Clock {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: Self::Packet,
     );
 
@@ -27,7 +27,12 @@ pub trait Outside: Clock {
 }
 
 impl Outside for VirtualClock {
-    fn enter<T: TraceSink<TraceEvent>>(&mut self, _: &mut Network, _: &mut Step<'_, T>, packet: Infallible) {
+    fn enter<T: TraceSink<TraceEvent>>(
+        &mut self,
+        _: &mut Network,
+        _: &mut EventContext<'_, T>,
+        packet: Infallible,
+    ) {
         match packet {}
     }
 
@@ -70,13 +75,13 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
         ControlFlow::Continue(at) => at,
         ControlFlow::Break(()) => return ControlFlow::Break(()),
     };
-    let mut step = Step::new(queue.now(), trace, queue);
-    while let Some(next) = step.agenda().next_time() {
-        match outside.wait(next, &Ahead { network, queue: step.agenda() }) {
+    let mut ctx = EventContext::new(queue.now(), trace, queue);
+    while let Some(next) = ctx.agenda().next_time() {
+        match outside.wait(next, &Ahead { network, queue: ctx.agenda() }) {
             Wake::Reached => {}
             Wake::Packet(at, packet) => {
-                step.cx.now = at;
-                outside.enter(network, &mut step, packet);
+                ctx.cx.now = at;
+                outside.enter(network, &mut ctx, packet);
                 continue;
             }
             Wake::Spare => {
@@ -86,9 +91,9 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
             Wake::Stopped if outside.is_over() => break,
             Wake::Stopped => continue,
         }
-        let (now, event) = step.agenda().take().expect("next_time saw it");
+        let (now, event) = ctx.agenda().take().expect("next_time saw it");
         if now >= next_report {
-            match progress(now, step.cx.trace()) {
+            match progress(now, ctx.cx.trace()) {
                 ControlFlow::Continue(at) => next_report = at,
                 ControlFlow::Break(()) => return ControlFlow::Break(()),
             }
@@ -96,10 +101,10 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
         if event == Event::EndOfRun {
             break;
         }
-        step.cx.now = now;
-        network.handle(&mut step, event);
+        ctx.cx.now = now;
+        network.handle(&mut ctx, event);
         while let Some(packet) = outside.leave(network, now) {
-            outside.enter(network, &mut step, packet);
+            outside.enter(network, &mut ctx, packet);
         }
     }
     ControlFlow::Continue(())
@@ -161,11 +166,11 @@ mod tests {
         fn enter<T: TraceSink<TraceEvent>>(
             &mut self,
             network: &mut Network,
-            step: &mut Step<'_, T>,
+            ctx: &mut EventContext<'_, T>,
             direction: Direction,
         ) {
             let packet = network.new_foreign(UeId(0), Foreign { direction, leg: TcpLeg::Whole, size: 200 });
-            network.enter_foreign(step, packet);
+            network.enter_foreign(ctx, packet);
         }
 
         fn leave(&mut self, network: &mut Network, _: Time) -> Option<Direction> {

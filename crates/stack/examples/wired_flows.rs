@@ -4,7 +4,7 @@
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, NoTrace, Phase};
-use umts_stack::Cx;
+use umts_stack::Context;
 use umts_stack::core_network::{Link, LinkConfig, QueueLimit, Verdict};
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_stack::packet::Segment;
@@ -91,7 +91,7 @@ impl Dumbbell {
                 break;
             }
             let mut trace = NoTrace;
-            let cx = &mut Cx::new(now, &mut trace);
+            let cx = &mut Context::new(now, &mut trace);
             match event {
                 Event::Starts(id) => {
                     let sender = &mut self.flows[id as usize].ends[0];
@@ -126,7 +126,7 @@ impl Dumbbell {
     /// Sends what an end has to send, and sees to its timer.
     fn changed(&mut self, now: Time, id: u32, end: End) {
         let mut trace = NoTrace;
-        let cx = &mut Cx::new(now, &mut trace);
+        let cx = &mut Context::new(now, &mut trace);
         let flow = &mut self.flows[id as usize];
         let mut segment = Segment::new(ConnectionId(id), end.sends());
         while flow.ends[end as usize].poll_transmit(cx, &mut segment).is_some() {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A protocol entity is a plain struct without clock, socket, callback or global: it is told the time through
-//! [`Cx`], takes inputs (`handle_*`), returns outputs (`poll_*`) and says when it next wants to be called
+//! [`Context`], takes inputs (`handle_*`), returns outputs (`poll_*`) and says when it next wants to be called
 //! (`poll_timeout`). `radio` holds the machines that both ends of the air interface share; `rnc`, `nodeb` and `ue` hold
 //! what only that node decides.
 //!
@@ -13,24 +13,24 @@
 //! scenario files: serde spells them, and their sentences are those of the reference and of the JSON Schema.
 
 pub mod access;
-pub mod between;
+pub mod context;
 pub mod core_network;
-pub mod cx;
 pub mod detail;
 pub mod environment;
 pub mod event;
+pub mod event_context;
 pub mod hosts;
 pub mod ids;
 pub mod network;
 pub mod nodeb;
 pub mod packet;
+pub mod path;
 pub mod radio;
 pub mod rnc;
-pub mod step;
 pub mod tcp;
 pub mod trace;
 pub mod traffic;
 pub mod ue;
 
-pub use cx::Cx;
-pub use step::Step;
+pub use context::Context;
+pub use event_context::EventContext;

@@ -17,18 +17,18 @@ const STOREYS: [&[&str]; 9] = [
         "radio/rrc_state",
     ],
     // What a call is handed, and what is observed.
-    &["trace", "detail", "cx", "event", "step"],
+    &["trace", "detail", "context", "event", "event_context"],
     &["environment", "radio", "tcp", "core_network"],
     &["traffic"],
     &["ue", "nodeb", "rnc"],
     &["access"],
-    &["between"],
+    &["path"],
     &["hosts"],
     &["network"],
 ];
 
 /// What `lib.rs` gives a short name.
-const SHORT: [(&str, &str); 2] = [("Cx", "cx"), ("Step", "step")];
+const SHORT: [(&str, &str); 2] = [("Context", "context"), ("EventContext", "event_context")];
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
@@ -136,7 +136,10 @@ fn an_arrow_upwards_is_seen() {
     assert_eq!(upwards("trace", "use crate::radio::rlc::Rlc;").len(), 1);
     assert_eq!(upwards("hosts/flow", "fn f(_: &crate::network::Network) {}").len(), 1);
     assert_eq!(upwards("ue/rach", "use crate::{ids::UeId, hosts::{Hosts, flow::Flow}};").len(), 2);
-    assert_eq!(upwards("access/control", "use crate::rnc::rrc::{Order, Rrc}; use crate::Step;"), [""; 0]);
+    assert_eq!(
+        upwards("access/control", "use crate::rnc::rrc::{Order, Rrc}; use crate::EventContext;"),
+        [""; 0]
+    );
     assert_eq!(upwards("trace", "use crate::radio::rrc_state::RrcState;"), [""; 0]);
     assert_eq!(upwards("tcp", "// crate::network is above\n"), [""; 0]);
 }

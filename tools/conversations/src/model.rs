@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use umts_stack::Cx;
+use umts_stack::Context;
 use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
 use umts_stack::packet::Segment;
 use umts_stack::tcp::{Connection, TcpConfig, TcpEvent};
@@ -40,9 +40,9 @@ impl Model {
     }
 
     /// Calls the connection, then takes all that it sends and reports.
-    fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Cx<'_, Vec<(Time, TraceEvent)>>)) {
+    fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Context<'_, Vec<(Time, TraceEvent)>>)) {
         let mut trace = Vec::new();
-        let mut cx = Cx::new(self.now, &mut trace);
+        let mut cx = Context::new(self.now, &mut trace);
         action(&mut self.end, &mut cx);
         let mut segment = Segment::new(self.end.id(), self.end.end().sends());
         while self.end.poll_transmit(&mut cx, &mut segment).is_some() {

@@ -5,7 +5,7 @@
 use std::num::NonZeroU16;
 
 use umts_kernel::NoTrace;
-use umts_stack::Cx;
+use umts_stack::Context;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Rlc, Sdu, SduEnd, Sn, SnRun, Status};
@@ -26,7 +26,7 @@ pub fn entity(draw: &mut Draw) {
     for id in 0..draw.range(1, 200) {
         now += Duration::from_micros(draw.below(30_000));
         let mut trace = NoTrace;
-        let mut cx = Cx::new(now, &mut trace);
+        let mut cx = Context::new(now, &mut trace);
         match draw.below(12) {
             0..=2 => {
                 let sdu = Sdu::new(packet(id, draw.range(1, 1_500) as u32), now);
@@ -53,7 +53,7 @@ pub fn entity(draw: &mut Draw) {
             _ if draw.bool() => drop(rlc.suspend_after(draw.below(20) as u32)),
             _ => rlc.resume(most),
         }
-        rlc.handle_timeout(&mut Cx::new(now, &mut NoTrace));
+        rlc.handle_timeout(&mut Context::new(now, &mut NoTrace));
         while rlc.poll_delivered().is_some() || rlc.poll_erroneous().is_some() {}
         assert!(rlc.buffer_occupancy().0 <= ROOM, "{} octets held", rlc.buffer_occupancy().0);
     }

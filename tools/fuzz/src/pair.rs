@@ -1,7 +1,7 @@
 //! Two entities joined by a bad pipe, and random operations of the upper layers. When the pipe has been good for a while
 //! every SDU has arrived, once and in order, or was reported as given up; no entity is idle with something undelivered.
 
-use umts_stack::Cx;
+use umts_stack::Context;
 use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
 use umts_stack::packet::{Content, Datagram, Packet};
 use umts_stack::radio::phy::Lost;
@@ -197,7 +197,7 @@ impl Bearer {
             0..=3 => {
                 let octets = if draw.bool() { draw.range(1, 200) } else { draw.range(1, 2_000) };
                 let sdu = Sdu::new(packet(id, octets as u32), self.now());
-                let mut cx = Cx::new(sdu.entered, &mut self.traces[end]);
+                let mut cx = Context::new(sdu.entered, &mut self.traces[end]);
                 self.ends[end].handle_sdu(&mut cx, &sdu).expect("the buffer has no limit");
                 self.queued[end].push(id);
             }
@@ -236,7 +236,7 @@ impl Bearer {
             let due = self.pipe[from].partition_point(|&(at, ..)| at <= self.tti);
             let (to, trace) = (&mut self.ends[1 - from], &mut self.traces[1 - from]);
             for (_, set, lost) in self.pipe[from].drain(..due) {
-                to.handle_blocks(&mut Cx::new(now, trace), &set, lost);
+                to.handle_blocks(&mut Context::new(now, trace), &set, lost);
             }
             self.delivered[from]
                 .extend(std::iter::from_fn(|| to.poll_delivered()).map(|sdu| sdu.packet.id.0));
@@ -244,7 +244,7 @@ impl Bearer {
         }
         for (from, (lost, late, doubled)) in fates.into_iter().enumerate() {
             let mut set = BlockSet::default();
-            let mut cx = Cx::new(now, &mut self.traces[from]);
+            let mut cx = Context::new(now, &mut self.traces[from]);
             self.ends[from].poll_transmit(&mut cx, self.blocks[from], &mut set);
             assert!(set.blocks <= self.blocks[from]);
             assert!(self.ends[from].poll_timeout().is_none_or(|at| at > now), "a deadline in the past");

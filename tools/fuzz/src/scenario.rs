@@ -9,7 +9,7 @@ use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, NoTrace};
 use umts_scenario::{Param, Scenario, params};
 use umts_simulate::network_config;
-use umts_stack::Step;
+use umts_stack::EventContext;
 use umts_stack::network::{Event, Network};
 use umts_units::{Duration, Time};
 
@@ -156,6 +156,6 @@ fn run(scenario: &Scenario, overrides: &[(String, String)]) {
         here = if now == instant { here + 1 } else { 1 };
         instant = now;
         assert!(here < AT_ONE_INSTANT, "time stands still at {now:?} with {overrides:?}");
-        network.handle(&mut Step::new(now, &mut NoTrace, &mut queue), event);
+        network.handle(&mut EventContext::new(now, &mut NoTrace, &mut queue), event);
     }
 }

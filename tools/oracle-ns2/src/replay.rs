@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use umts_kernel::NoTrace;
-use umts_stack::Cx;
+use umts_stack::Context;
 use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
 use umts_stack::packet::{Packet, Segment};
 use umts_stack::tcp::{Connection, Variant};
@@ -124,7 +124,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
 
     fn run(mut self) -> Totals {
         let mut trace = NoTrace;
-        let cx = &mut Cx::new(Time::ZERO, &mut trace);
+        let cx = &mut Context::new(Time::ZERO, &mut trace);
         self.ends[0].handle_open(cx);
         match self.run.packets {
             Some(packets) => {
@@ -145,7 +145,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
                     if !self.survives(now_s, end, &packet) {
                         continue;
                     }
-                    self.ends[end as usize].handle_packet(&mut Cx::new(now, &mut trace), &packet);
+                    self.ends[end as usize].handle_packet(&mut Context::new(now, &mut trace), &packet);
                     if end == End::Server {
                         self.note_ack(now_s, segment(&packet));
                     }
@@ -153,7 +153,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
                 }
                 Event::Wake(end, at) if self.ends[end as usize].poll_timeout() == Some(at) => {
                     now = now.max(at);
-                    self.ends[end as usize].handle_timeout(&mut Cx::new(now, &mut trace));
+                    self.ends[end as usize].handle_timeout(&mut Context::new(now, &mut trace));
                     end
                 }
                 Event::Wake(..) => continue,
@@ -185,7 +185,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
     /// Sends what the end has to send, and sets its alarm.
     fn drain(&mut self, now_s: f64, now: Time, end: End) {
         let mut trace = NoTrace;
-        let cx = &mut Cx::new(now, &mut trace);
+        let cx = &mut Context::new(now, &mut trace);
         let mut segment = Segment::new(self.ends[end as usize].id(), end.sends());
         while self.ends[end as usize].poll_transmit(cx, &mut segment).is_some() {
             self.packets += 1;

@@ -324,6 +324,9 @@ fn lengths_beyond_the_frame_are_cut_to_it_in_either_version_and_in_tunnels() {
 fn packets_of_more_protocols_than_are_counted_apart_are_counted_together() {
     let frame = |number: u16| [&[2; 12][..], &(0x9900 + number).to_be_bytes(), &[0; 46]].concat();
     let analysis = analysed(1, (0..100).map(|number| (u64::from(number), frame(number))));
-    assert_eq!((analysis.passed_over["EtherType 0x9900"], analysis.passed_over["further protocols"]), (1, 36));
+    assert_eq!(
+        (analysis.passed_over["EtherType 0x9900"], analysis.passed_over["further protocols"]),
+        (1, 36)
+    );
     assert_eq!(analysis.passed_over.values().sum::<u64>(), 100);
 }

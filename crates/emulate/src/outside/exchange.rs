@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use umts_kernel::TraceSink;
-use umts_stack::Step;
+use umts_stack::EventContext;
 use umts_stack::ids::{Direction, TcpLeg, UeId};
 use umts_stack::network::Network;
 use umts_stack::packet::{Foreign, Packet};
@@ -99,10 +99,10 @@ impl Exchange {
     pub fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         incoming: Incoming,
     ) {
-        self.last_entry = step.cx.now;
+        self.last_entry = ctx.cx.now;
         let is_turned = matches!(incoming, Incoming::Turned(_));
         let (port, mut bytes, header) = match incoming {
             Incoming::Turned(bytes) => (SERVER_PORT, bytes, Header::default()),
@@ -127,7 +127,7 @@ impl Exchange {
         let packet = Foreign { direction, leg, size: bytes.len() as u32 };
         let packet = network.new_foreign(UeId(ue as u16), packet);
         self.cargo.load(&packet, bytes, header);
-        network.enter_foreign(step, packet);
+        network.enter_foreign(ctx, packet);
     }
 
     /// The UE that a packet is of, if it is one's; where it goes, and on which part of the way: a proxy ends the legs of TCP,

@@ -2,7 +2,7 @@
 
 use umts_kernel::{Clock, Outlook, TraceSink, Wake};
 use umts_simulate::Outside;
-use umts_stack::Step;
+use umts_stack::EventContext;
 use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -58,13 +58,13 @@ impl Outside for Live<'_> {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: Incoming,
     ) {
         if let (Some(recording), Incoming::Program(arrival)) = (&mut self.recording, &packet) {
-            recording.note(step.cx.now, arrival);
+            recording.note(ctx.cx.now, arrival);
         }
-        self.exchange.enter(network, step, packet);
+        self.exchange.enter(network, ctx, packet);
     }
 
     fn leave(&mut self, network: &mut Network, now: Time) -> Option<Incoming> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use umts_kernel::{Clock, Outlook, TraceSink, Wake};
 use umts_simulate::Outside;
-use umts_stack::Step;
+use umts_stack::EventContext;
 use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -45,10 +45,10 @@ impl Outside for Replay {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: Incoming,
     ) {
-        self.exchange.enter(network, step, packet);
+        self.exchange.enter(network, ctx, packet);
     }
 
     fn leave(&mut self, network: &mut Network, _now: Time) -> Option<Incoming> {

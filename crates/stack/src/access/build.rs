@@ -7,11 +7,11 @@ use super::channels::Maker;
 use super::config::CellConfig;
 use super::substitute::Substitute;
 use super::{Access, Cell};
+use crate::event_context::Wakeup;
 use crate::ids::{CellId, UeId};
 use crate::radio::Air;
 use crate::rnc::Admission;
 use crate::rnc::sectors::{Sectors, SectorsConfig};
-use crate::step::Wakeup;
 use crate::ue::{COMMON, UeConfig, UeContext, Ues};
 
 impl Access {

@@ -7,7 +7,7 @@ use umts_units::{Duration, Time};
 use super::Access;
 use super::carrier::Carriers;
 use super::sharing::Sharing;
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
 use crate::radio::mac::Channel;
@@ -29,25 +29,25 @@ impl Access {
     /// Starts supervision of the radio link if the UE has a DCH, otherwise stops it.
     pub(super) fn supervise_radio_link<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
     ) {
         let context = &mut self.ues[ue];
         let has_dch = has_dch(&self.carriers, context);
-        context.connection.supervise(step.cx.now, has_dch);
-        self.schedule_connection_wake(step, ue);
+        context.connection.supervise(ctx.cx.now, has_dch);
+        self.schedule_connection_wake(ctx, ue);
     }
 
     /// An RLC entity of `ue` reported an unrecoverable error.
-    pub(super) fn rlc_failed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    pub(super) fn rlc_failed<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         if self.ues[ue].connection.recovers_rlc() {
-            self.connection_failed(step, ue, CellUpdateCause::RlcUnrecoverableError);
+            self.connection_failed(ctx, ue, CellUpdateCause::RlcUnrecoverableError);
         }
     }
 
     fn connection_failed<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         cause: CellUpdateCause,
     ) {
@@ -55,75 +55,75 @@ impl Access {
         if context.connection.updates_cell() {
             return;
         }
-        if context.tell_rrc(|rrc| rrc.handle_failure(&mut step.cx, cause)).is_some() {
-            return self.obey(step, ue);
+        if context.tell_rrc(|rrc| rrc.handle_failure(&mut ctx.cx, cause)).is_some() {
+            return self.obey(ctx, ue);
         }
         self.suspend(ue);
-        Direction::BOTH.into_iter().for_each(|direction| self.rlc_changed(step, ue, direction));
-        self.begin_cell_update(step, ue, cause);
+        Direction::BOTH.into_iter().for_each(|direction| self.rlc_changed(ctx, ue, direction));
+        self.begin_cell_update(ctx, ue, cause);
     }
 
     /// Begins the cell update of a UE whose RLC is suspended. A switched UE uses the common channels for it.
     pub(super) fn begin_cell_update<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         cause: CellUpdateCause,
     ) {
-        step.cx.record(|| TraceEvent::CellUpdateStarted { ue, cause });
+        ctx.cx.record(|| TraceEvent::CellUpdateStarted { ue, cause });
         self.attach(ue, COMMON);
-        self.ues[ue].connection.begin_update(step.cx.now);
-        self.schedule_connection_wake(step, ue);
+        self.ues[ue].connection.begin_update(ctx.cx.now);
+        self.schedule_connection_wake(ctx, ue);
     }
 
     /// A step of a cell update may be due, or a frame of a supervised radio link ends.
-    pub fn connection_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        self.ues[ue].connection.wake.has_come(step.cx.now);
+    pub fn connection_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
+        self.ues[ue].connection.wake.has_come(ctx.cx.now);
         if self.ues[ue].connection.updates_cell() {
-            self.update_cell(step, ue);
+            self.update_cell(ctx, ue);
         } else {
-            self.look_at_radio_link(step, ue);
+            self.look_at_radio_link(ctx, ue);
         }
-        self.schedule_connection_wake(step, ue);
+        self.schedule_connection_wake(ctx, ue);
     }
 
-    fn update_cell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    fn update_cell<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let silent_until = self.silent_until(ue);
-        let ttis = self.ttis(step.cx.now, ue);
+        let ttis = self.ttis(ctx.cx.now, ue);
         let UeContext { connection, legs, .. } = &mut self.ues[ue];
         let arrives = |direction: Direction| {
             !legs[direction.index()].loses_signalling(ue, direction, ttis[direction.index()])
         };
-        if let Some(outcome) = connection.handle_update(&mut step.cx, ue, silent_until, arrives) {
-            self.end_cell_update(step, ue, outcome);
+        if let Some(outcome) = connection.handle_update(&mut ctx.cx, ue, silent_until, arrives) {
+            self.end_cell_update(ctx, ue, outcome);
         }
     }
 
     fn end_cell_update<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         outcome: CellUpdateOutcome,
     ) {
         let context = &mut self.ues[ue];
-        let measured = context.measured(step.cx.now);
+        let measured = context.measured(ctx.cx.now);
         let is_switched =
-            context.tell_rrc(|rrc| rrc.handle_cell_update_end(&mut step.cx, outcome, measured)).is_some();
-        step.cx.record(|| TraceEvent::CellUpdateEnded { ue, outcome });
+            context.tell_rrc(|rrc| rrc.handle_cell_update_end(&mut ctx.cx, outcome, measured)).is_some();
+        ctx.cx.record(|| TraceEvent::CellUpdateEnded { ue, outcome });
         if is_switched {
-            return self.obey(step, ue);
+            return self.obey(ctx, ue);
         }
-        context.reestablish(&mut step.cx);
-        self.resume(step, ue);
+        context.reestablish(&mut ctx.cx);
+        self.resume(ctx, ue);
     }
 
-    fn look_at_radio_link<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        let now = step.cx.now;
+    fn look_at_radio_link<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
+        let now = ctx.cx.now;
         let [tti, _] = self.ttis(now, ue);
         let UeContext { connection, legs, .. } = &mut self.ues[ue];
         let leg = &mut legs[Direction::Downlink.index()];
         if connection.handle_frame(now, || leg.errors.would_lose(tti)) {
-            self.connection_failed(step, ue, CellUpdateCause::RadioLinkFailure);
+            self.connection_failed(ctx, ue, CellUpdateCause::RadioLinkFailure);
         }
     }
 
@@ -144,10 +144,14 @@ impl Access {
         }
     }
 
-    fn schedule_connection_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    fn schedule_connection_wake<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+    ) {
         let connection = &mut self.ues[ue].connection;
         let deadline = connection.poll_timeout();
-        step.wake(&mut connection.wake, deadline, Phase::Rrc, Event::ConnectionWake(ue));
+        ctx.wake(&mut connection.wake, deadline, Phase::Rrc, Event::ConnectionWake(ue));
     }
 }
 

@@ -4,7 +4,7 @@
 use umts_kernel::{Phase, TraceSink};
 
 use super::Access;
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::rlc::Rlc;
@@ -16,56 +16,56 @@ use crate::ue::COMMON;
 impl Access {
     /// RRC is told what the buffers of a UE hold.
     #[inline(never)]
-    pub(super) fn measure<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    pub(super) fn measure<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
-        let measured = context.measured(step.cx.now);
-        if context.tell_rrc(|rrc| rrc.handle_buffers(&mut step.cx, measured)) == Some(true) {
-            self.obey(step, ue);
+        let measured = context.measured(ctx.cx.now);
+        if context.tell_rrc(|rrc| rrc.handle_buffers(&mut ctx.cx, measured)) == Some(true) {
+            self.obey(ctx, ue);
         }
     }
 
     /// A timer of a UE's RRC may be due; waking early, it sleeps again.
-    pub fn rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    pub fn rrc_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
-        let measured = context.measured(step.cx.now);
+        let measured = context.measured(ctx.cx.now);
         let Some(control) = &mut context.control else { return };
-        control.wake.has_come(step.cx.now);
+        control.wake.has_come(ctx.cx.now);
         if control.started {
-            context.tell_rrc(|rrc| rrc.handle_timeout(&mut step.cx, measured));
+            context.tell_rrc(|rrc| rrc.handle_timeout(&mut ctx.cx, measured));
         } else {
             control.started = true;
-            context.tell_rrc(|rrc| rrc.handle_start(&mut step.cx, measured));
+            context.tell_rrc(|rrc| rrc.handle_start(&mut ctx.cx, measured));
             let cell = context.cell;
             if !std::mem::replace(&mut self.cells[cell.index()].announced, true) {
-                self.record_reserved(step, cell);
+                self.record_reserved(ctx, cell);
             }
         }
-        self.obey(step, ue);
+        self.obey(ctx, ue);
     }
 
     /// Somebody's DCH may be free for taking, and somebody waits.
-    pub fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
-        self.cells[cell.index()].wake.has_come(step.cx.now);
-        self.serve_waiting(step, cell);
+    pub fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
+        self.cells[cell.index()].wake.has_come(ctx.cx.now);
+        self.serve_waiting(ctx, cell);
     }
 
     /// Does what the RRC of `ue` orders, and sees to its next wake-up.
-    pub(super) fn obey<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    pub(super) fn obey<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let cell = self.ues[ue].cell;
         let (mut freed, mut settled) = (false, false);
         while let Some(order) = self.ues[ue].control.as_mut().and_then(|control| control.poll_order()) {
             match order {
                 Order::Suspend => self.suspend(ue),
-                Order::UseCommon => self.use_channels(step, ue, COMMON),
+                Order::UseCommon => self.use_channels(ctx, ue, COMMON),
                 Order::UseDch(dch) => {
                     self.cells[cell.index()].admission.holder_settled();
                     settled = true;
-                    self.look_whether_full(step, cell);
-                    self.use_channels(step, ue, 1 + usize::from(dch));
+                    self.look_whether_full(ctx, cell);
+                    self.use_channels(ctx, ue, 1 + usize::from(dch));
                 }
-                Order::Reestablish => self.ues[ue].reestablish(&mut step.cx),
-                Order::UpdateCell(cause) => self.begin_cell_update(step, ue, cause),
-                Order::RequestDch { instead_of } => self.request_dch(step, ue, instead_of),
+                Order::Reestablish => self.ues[ue].reestablish(&mut ctx.cx),
+                Order::UpdateCell(cause) => self.begin_cell_update(ctx, ue, cause),
+                Order::RequestDch { instead_of } => self.request_dch(ctx, ue, instead_of),
                 Order::Withdraw => self.cells[cell.index()].admission.withdraw(ue),
                 Order::ReleaseDch => {
                     self.cells[cell.index()].admission.release(ue);
@@ -78,21 +78,21 @@ impl Access {
                 }
             }
         }
-        self.schedule_rrc_wake(step, ue);
-        self.holder_changed(step, ue);
+        self.schedule_rrc_wake(ctx, ue);
+        self.holder_changed(ctx, ue);
         if freed {
-            self.record_reserved(step, cell);
+            self.record_reserved(ctx, cell);
         }
         // Whoever waits is told from when on the DCH of one that has settled can be taken away.
         if freed || settled {
-            self.serve_waiting(step, cell);
+            self.serve_waiting(ctx, cell);
         }
     }
 
-    fn schedule_rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    fn schedule_rrc_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let Some(control) = &mut self.ues[ue].control else { return };
         let deadline = control.rrc().poll_timeout();
-        step.wake(&mut control.wake, deadline, Phase::Rrc, Event::RrcWake(ue));
+        ctx.wake(&mut control.wake, deadline, Phase::Rrc, Event::RrcWake(ue));
     }
 
     pub(super) fn suspend(&mut self, ue: UeId) {
@@ -103,26 +103,31 @@ impl Access {
     }
 
     /// The UE's blocks go over its channels number `channels` from now on.
-    fn use_channels<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, channels: usize) {
+    fn use_channels<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        channels: usize,
+    ) {
         self.detach(ue);
         self.attach(ue, channels);
-        self.resume(step, ue);
+        self.resume(ctx, ue);
     }
 
     /// Resumes RLC on the attached channels, and supervises the radio link of a DCH.
-    pub(super) fn resume<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    pub(super) fn resume<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         for direction in Direction::BOTH {
             let context = &mut self.ues[ue];
             let blocks = context.leg(direction).format.blocks;
             context.rlc[direction.index()].resume(blocks);
-            self.rlc_changed(step, ue, direction);
+            self.rlc_changed(ctx, ue, direction);
         }
-        self.supervise_radio_link(step, ue);
+        self.supervise_radio_link(ctx, ue);
     }
 
     fn request_dch<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         instead_of: Option<u8>,
     ) {
@@ -131,7 +136,7 @@ impl Access {
         let wanted = &wanted[..instead_of.map_or(wanted.len(), usize::from)];
         let ues = &self.ues;
         let preemptible = |holder: UeId| ues[holder].preemptible();
-        let decision = self.cells[cell.index()].admission.request(step.cx.now, ue, wanted, preemptible);
+        let decision = self.cells[cell.index()].admission.request(ctx.cx.now, ue, wanted, preemptible);
         let answer = match &decision {
             Decision::Granted { dch, after, .. } => Answer::Granted { dch: *dch, after: *after },
             Decision::Queued => Answer::Queued,
@@ -139,29 +144,29 @@ impl Access {
         };
         if let Decision::Granted { preempted, .. } = decision {
             for victim in preempted {
-                self.ues[victim].tell_rrc(|rrc| rrc.handle_preemption(&mut step.cx));
-                self.obey(step, victim);
+                self.ues[victim].tell_rrc(|rrc| rrc.handle_preemption(&mut ctx.cx));
+                self.obey(ctx, victim);
             }
-            self.record_reserved(step, cell);
+            self.record_reserved(ctx, cell);
         }
-        self.ues[ue].tell_rrc(|rrc| rrc.handle_answer(&mut step.cx, answer));
-        self.schedule_cell_wake(step, cell);
+        self.ues[ue].tell_rrc(|rrc| rrc.handle_answer(&mut ctx.cx, answer));
+        self.schedule_cell_wake(ctx, cell);
     }
 
     /// The UEs that wait for a DCH ask again, in their order, as long as they get one.
-    fn serve_waiting<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
+    fn serve_waiting<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         while let Some(ue) = self.cells[cell.index()].admission.first_waiting() {
-            self.request_dch(step, ue, None);
+            self.request_dch(ctx, ue, None);
             if self.cells[cell.index()].admission.first_waiting() == Some(ue) {
                 break;
             }
-            self.obey(step, ue);
+            self.obey(ctx, ue);
         }
     }
 
-    fn schedule_cell_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
+    fn schedule_cell_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         let context = &mut self.cells[cell.index()];
         let deadline = context.admission.look_again_at();
-        step.wake(&mut context.wake, deadline, Phase::Rrc, Event::CellWake(cell));
+        ctx.wake(&mut context.wake, deadline, Phase::Rrc, Event::CellWake(cell));
     }
 }

@@ -5,23 +5,27 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
 use super::Access;
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CellId, UeId};
 use crate::trace::TraceEvent;
 
 impl Access {
     /// Tells what is reserved in a cell.
-    pub(super) fn record_reserved<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
-        self.watch_holders(step, cell);
-        self.tell_reserved(step, cell);
+    pub(super) fn record_reserved<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        cell: CellId,
+    ) {
+        self.watch_holders(ctx, cell);
+        self.tell_reserved(ctx, cell);
     }
 
-    fn tell_reserved<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>, cell: CellId) {
+    fn tell_reserved<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         let context = &self.cells[cell.index()];
         let cell = cell.0;
         let (reserved, is_full) = (context.admission.reserved(), context.is_full);
-        step.cx.record(|| TraceEvent::CellReserved {
+        ctx.cx.record(|| TraceEvent::CellReserved {
             cell,
             rates: reserved.rates,
             dchs: reserved.dchs,
@@ -32,54 +36,58 @@ impl Access {
     /// Tells it if the cell is full or no longer so.
     pub(super) fn look_whether_full<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         cell: CellId,
     ) {
         let before = self.cells[cell.index()].is_full;
-        self.watch_holders(step, cell);
+        self.watch_holders(ctx, cell);
         if self.cells[cell.index()].is_full != before {
-            self.tell_reserved(step, cell);
+            self.tell_reserved(ctx, cell);
         }
     }
 
     /// A DCH that could be taken away is used or given up.
-    pub(super) fn holder_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    pub(super) fn holder_changed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+    ) {
         let context = &mut self.ues[ue];
-        if !context.is_takeable || context.preemptible().is_some_and(|holder| holder.since <= step.cx.now) {
+        if !context.is_takeable || context.preemptible().is_some_and(|holder| holder.since <= ctx.cx.now) {
             return;
         }
         context.is_takeable = false;
         let cell = context.cell;
-        self.look_whether_full(step, cell);
+        self.look_whether_full(ctx, cell);
     }
 
     /// A holder may have been inactive for long enough.
-    pub fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
-        self.cells[cell.index()].opens.has_come(step.cx.now);
-        self.look_whether_full(step, cell);
+    pub fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
+        self.cells[cell.index()].opens.has_come(ctx.cx.now);
+        self.look_whether_full(ctx, cell);
     }
 
     /// Finds out whether the cell is full. If it is, it will be looked at again when the next DCH can be taken away; if it is
     /// not because some can, when one of them is used.
-    fn watch_holders<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
+    fn watch_holders<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
         let context = &mut self.cells[cell.index()];
         context.is_full = false;
         if context.admission.has_room() {
             return;
         }
         let ues = &mut self.ues;
-        context.is_full = context.admission.is_full(step.cx.now, |ue| ues[ue].preemptible());
+        context.is_full = context.admission.is_full(ctx.cx.now, |ue| ues[ue].preemptible());
         let mut next = Time::NEVER;
         for ue in context.admission.holders() {
             let holder = &mut ues[ue];
             match holder.preemptible() {
-                Some(takeable) if takeable.since <= step.cx.now => holder.is_takeable = true,
+                Some(takeable) if takeable.since <= ctx.cx.now => holder.is_takeable = true,
                 Some(later) => next = next.min(later.since),
                 None => {}
             }
         }
         if context.is_full {
-            step.wake(&mut context.opens, Some(next), Phase::Rrc, Event::CellOpens(cell));
+            ctx.wake(&mut context.opens, Some(next), Phase::Rrc, Event::CellOpens(cell));
         }
     }
 }

@@ -4,7 +4,7 @@
 use umts_kernel::TraceSink;
 
 use super::Access;
-use crate::Step;
+use crate::EventContext;
 use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, FlightId, UeId};
 use crate::packet::Packet;
@@ -26,23 +26,23 @@ impl Access {
     #[inline(always)]
     pub fn take<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         flight: &Flight,
         sent: &FlightSet,
     ) -> Option<bool> {
         let (ue, direction, channel) = (sent.ue, flight.direction, flight.channel);
         let (blocks, errors) = (sent.set.blocks, sent.lost.count());
-        step.cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
+        ctx.cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
         let (set, stage) = (&sent.set, Stage::Arrives(sent.lost));
-        step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
+        ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
         let context = &mut self.ues[ue];
         if sent.epoch != context.epoch {
             let all = Lost::all(sent.set.blocks);
-            context.rlc[direction.reversed().index()].record_lost_ends(&mut step.cx, &sent.set, all);
+            context.rlc[direction.reversed().index()].record_lost_ends(&mut ctx.cx, &sent.set, all);
             return None;
         }
         let rlc = &mut context.rlc[direction.reversed().index()];
-        rlc.handle_blocks(&mut step.cx, set, sent.lost);
+        rlc.handle_blocks(&mut ctx.cx, set, sent.lost);
         Some(rlc.has_delivered())
     }
 
@@ -56,11 +56,11 @@ impl Access {
     #[inline(always)]
     pub fn taken_up<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
     ) {
-        self.buffers_changed_by(step, ue, direction.reversed(), drop_erroneous);
+        self.buffers_changed_by(ctx, ue, direction.reversed(), drop_erroneous);
     }
 
     /// All of the flight was taken up.
@@ -72,9 +72,9 @@ impl Access {
 
 /// The IP and TCP checksums find what nobody marked.
 #[inline]
-fn drop_erroneous<T: TraceSink<TraceEvent>>(step: &mut Step<'_, T>, rlc: &mut Rlc) {
+fn drop_erroneous<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, rlc: &mut Rlc) {
     while let Some((sdu, is_marked)) = rlc.poll_erroneous() {
         let place = if is_marked { DropPlace::ErroneousSdu } else { DropPlace::Checksum };
-        step.cx.record(|| TraceEvent::PacketDropped { place, packet: sdu.packet });
+        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: sdu.packet });
     }
 }

@@ -42,14 +42,14 @@ use self::carrier::Carriers;
 use self::sharing::Sharing;
 use self::substitute::Substitute;
 use self::wake::put_to_sleep;
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
+use crate::event_context::Wakeup;
 use crate::ids::{CarrierId, Direction, UeId};
 use crate::packet::Packet;
 use crate::radio::Air;
 use crate::radio::rlc::Sdu;
 use crate::rnc::Admission;
-use crate::step::Wakeup;
 use crate::trace::{DropPlace, TraceEvent};
 use crate::ue::Ues;
 
@@ -98,60 +98,60 @@ impl Access {
 
     /// A packet enters: at the RNC for the downlink, at the UE for the uplink.
     #[inline]
-    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &Packet) {
+    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &Packet) {
         if let Some(Some(_)) = self.substitutes.get(packet.ue.index()) {
-            self.enter_substitute(step, *packet);
+            self.enter_substitute(ctx, *packet);
         } else {
-            self.enter_rlc(step, packet);
+            self.enter_rlc(ctx, packet);
         }
     }
 
     #[inline]
-    fn enter_rlc<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &Packet) {
+    fn enter_rlc<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &Packet) {
         let (ue, direction) = (packet.ue, packet.direction());
         let context = &mut self.ues[ue];
         let compressed = context.pdcp[direction.index()].compress(packet);
-        let sdu = Sdu::compressed(*packet, step.cx.now, compressed);
-        match context.rlc[direction.index()].handle_sdu(&mut step.cx, &sdu) {
-            Ok(()) => self.buffers_changed(step, ue, direction),
+        let sdu = Sdu::compressed(*packet, ctx.cx.now, compressed);
+        match context.rlc[direction.index()].handle_sdu(&mut ctx.cx, &sdu) {
+            Ok(()) => self.buffers_changed(ctx, ue, direction),
             Err(_) => {
-                step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet: *packet });
+                ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet: *packet });
             }
         }
     }
 
     /// A TTI begins for RLC on this carrier.
     #[inline]
-    pub fn turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+    pub fn turn<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
         match self.carriers[id].sharing {
-            Sharing::Granted(_) => return self.granted_turn(step, id),
-            Sharing::Sectors(_) => return self.sectors_turn(step, id),
+            Sharing::Granted(_) => return self.granted_turn(ctx, id),
+            Sharing::Sectors(_) => return self.sectors_turn(ctx, id),
             _ => {}
         }
-        let (sharing, turn) = self.carriers[id].begin_tick(step.cx.now, id);
-        let turned = sharing.turn(step, turn, &mut self.ues, &mut self.air);
+        let (sharing, turn) = self.carriers[id].begin_tick(ctx.cx.now, id);
+        let turned = sharing.turn(ctx, turn, &mut self.ues, &mut self.air);
         if turned.is_watched {
-            self.holders_changed(step, id);
+            self.holders_changed(ctx, id);
         }
         if self.measures_volume && self.carriers[id].members().iter().any(|&ue| self.ues[ue].awaits_fall) {
-            self.volumes_fell(step, id);
+            self.volumes_fell(ctx, id);
         }
         let carrier = &mut self.carriers[id];
         if !turned.all_have_more {
-            put_to_sleep(step, carrier, &mut self.ues);
+            put_to_sleep(ctx, carrier, &mut self.ues);
         }
-        if let Some(next) = carrier.end_tick(step.cx.now) {
-            step.at(next, Phase::Transmit, Event::Tick(id));
+        if let Some(next) = carrier.end_tick(ctx.cx.now) {
+            ctx.at(next, Phase::Transmit, Event::Tick(id));
         }
     }
 
     /// Some of the UEs that were asked in a turn could have lost their DCH to others until now.
     #[inline(never)]
-    fn holders_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+    fn holders_changed<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
         let mut ready = std::mem::take(&mut self.scratch);
         ready.extend_from_slice(self.carriers[id].members());
         for &ue in &ready {
-            self.holder_changed(step, ue);
+            self.holder_changed(ctx, ue);
         }
         ready.clear();
         self.scratch = ready;
@@ -159,20 +159,20 @@ impl Access {
 
     /// Blocks left: reports the traffic volume of each member whose request for a DCH lasts only while the volume is large.
     #[inline(never)]
-    fn volumes_fell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+    fn volumes_fell<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
         let mut ready = std::mem::take(&mut self.scratch);
         ready.extend(self.carriers[id].members().iter().filter(|&&ue| self.ues[ue].awaits_fall));
         for &ue in &ready {
-            self.measure(step, ue);
+            self.measure(ctx, ue);
         }
         ready.clear();
         self.scratch = ready;
     }
 
     /// A frame begins at a Node B that has a queue of its own.
-    pub fn frame<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+    pub fn frame<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
         let carrier = &mut self.carriers[id];
-        carrier.sharing.frame(step, id, &carrier.plan, &mut self.ues, &mut self.air);
+        carrier.sharing.frame(ctx, id, &carrier.plan, &mut self.ues, &mut self.air);
     }
 
     /// SDU octets in the RLC entity of `ue` that sends in `direction`.

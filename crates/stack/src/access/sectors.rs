@@ -10,7 +10,7 @@ use super::Access;
 use super::carrier::CarrierKey;
 use super::sharing::Sharing;
 use super::wake::schedule_wake;
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::rnc::SchedulerKind;
@@ -46,77 +46,86 @@ impl Access {
     /// A UE has something to send on the DSCH of its cell.
     pub(super) fn dsch_wanted<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: CarrierId,
         ue: UeId,
     ) {
         let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
-        let change = sectors.wants(step.cx.now, ue);
-        schedule_wake(step, &mut self.ues[ue], Direction::Downlink);
+        let change = sectors.wants(ctx.cx.now, ue);
+        schedule_wake(ctx, &mut self.ues[ue], Direction::Downlink);
         if let Some(change) = change {
-            self.change_cell(step, change);
+            self.change_cell(ctx, change);
         }
     }
 
     /// A turn of all cells begins: who moves, changes cells; then all cells schedule; then all of them transmit.
     // Large, and of one carrier: the turns of all others are not to be made dearer by it.
     #[inline(never)]
-    pub(super) fn sectors_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+    pub(super) fn sectors_turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: CarrierId,
+    ) {
         let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
-        let changes = sectors.look_around(step.cx.now, &self.ues);
+        let changes = sectors.look_around(ctx.cx.now, &self.ues);
         for &change in &changes {
-            self.change_cell(step, change);
+            self.change_cell(ctx, change);
         }
         let carrier = &mut self.carriers[id];
         let Sharing::Sectors(sectors) = &mut carrier.sharing else { return };
         sectors.return_changes(changes);
         let mut served = std::mem::take(&mut self.scratch);
-        sectors.turn(step, &carrier.plan, &mut self.ues, &mut self.air, &mut served);
+        sectors.turn(ctx, &carrier.plan, &mut self.ues, &mut self.air, &mut served);
         for &ue in &served {
             let context = &mut self.ues[ue];
-            if context.rlc[Direction::Downlink.index()].has_work(step.cx.now) {
+            if context.rlc[Direction::Downlink.index()].has_work(ctx.cx.now) {
                 sectors.changed(ue);
             } else {
                 sectors.rests(ue);
             }
-            schedule_wake(step, context, Direction::Downlink);
+            schedule_wake(ctx, context, Direction::Downlink);
         }
-        step.at(step.cx.now + sectors.interval(), Phase::Schedule, Event::Tick(id));
+        ctx.at(ctx.cx.now + sectors.interval(), Phase::Schedule, Event::Tick(id));
         served.clear();
         self.scratch = served;
     }
 
     /// A UE is in another cell from now on. What is on its way arrives, unless RLC begins anew.
-    fn change_cell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, change: Change) {
+    fn change_cell<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, change: Change) {
         let Change { ue, from, to, how } = change;
         let interruption = how.interruption;
-        step.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
+        ctx.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
         let context = &mut self.ues[ue];
         context.cell = to;
         context.legs.iter_mut().for_each(|leg| leg.cell = to);
         if how.rlc == RlcAtHandover::Reestablished {
-            context.reestablish(&mut step.cx);
+            context.reestablish(&mut ctx.cx);
         }
         if how.buffer == BufferAtHandover::Lost {
-            self.lose_buffer(step, ue, from);
+            self.lose_buffer(ctx, ue, from);
         }
         if (how.rlc, how.buffer) != (RlcAtHandover::Kept, BufferAtHandover::Kept) {
-            self.rlc_changed(step, ue, Direction::Downlink);
+            self.rlc_changed(ctx, ue, Direction::Downlink);
         }
-        self.move_uplink(step, ue, to);
+        self.move_uplink(ctx, ue, to);
     }
 
     /// What was buffered for a UE in the cell that it has left is lost.
-    fn lose_buffer<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, from: CellId) {
+    fn lose_buffer<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        ue: UeId,
+        from: CellId,
+    ) {
         let context = &mut self.ues[ue];
         let rlc = &mut context.rlc[Direction::Downlink.index()];
         let before = rlc.buffer_occupancy();
-        rlc.lose_unsent(&mut step.cx);
+        rlc.lose_unsent(&mut ctx.cx);
         let octets = before - rlc.buffer_occupancy();
         if octets > Bytes::ZERO {
-            step.cx.record(|| TraceEvent::HandoverLost { ue, cell: from.0, size: octets });
+            ctx.cx.record(|| TraceEvent::HandoverLost { ue, cell: from.0, size: octets });
         }
-        if !rlc.has_work(step.cx.now) {
+        if !rlc.has_work(ctx.cx.now) {
             let id = context.leg(Direction::Downlink).carrier;
             let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
             sectors.rests(ue);
@@ -124,7 +133,7 @@ impl Access {
     }
 
     /// The DCH of the uplink is one of the new cell.
-    fn move_uplink<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, to: CellId) {
+    fn move_uplink<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId, to: CellId) {
         self.leave_carrier(ue, Direction::Uplink);
         let leg = self.ues[ue].leg(Direction::Uplink);
         let before = &self.carriers[leg.carrier];
@@ -139,6 +148,6 @@ impl Access {
         let config = &self.cells[to.index()].config;
         let carrier = self.carriers.find_or_make(key, config, channel, &self.streams);
         self.ues[ue].legs[Direction::Uplink.index()].carrier = carrier;
-        self.rlc_changed(step, ue, Direction::Uplink);
+        self.rlc_changed(ctx, ue, Direction::Uplink);
     }
 }

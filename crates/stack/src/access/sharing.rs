@@ -4,7 +4,7 @@ use umts_kernel::TraceSink;
 use umts_kernel::random::{AddressedStream, Streams};
 
 use super::config::{CellConfig, FachMode, RachMode};
-use crate::Step;
+use crate::EventContext;
 use crate::ids::{CarrierId, CellId, UeId};
 use crate::nodeb::EuraneFach;
 use crate::radio::Air;
@@ -65,17 +65,17 @@ impl Sharing {
     #[inline]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
     ) -> Turned {
         match self {
-            Sharing::Dedicated(mac) => return mac.turn(step, turn, ues, air),
-            Sharing::Pushed(mac) => return mac.turn(step, turn, ues, air),
-            Sharing::Common(mac) => mac.turn(step, turn, ues, air),
-            Sharing::Contention(mac) => mac.turn(step, turn, ues, air),
-            Sharing::Private(mac) => mac.turn(step, turn, ues, air),
+            Sharing::Dedicated(mac) => return mac.turn(ctx, turn, ues, air),
+            Sharing::Pushed(mac) => return mac.turn(ctx, turn, ues, air),
+            Sharing::Common(mac) => mac.turn(ctx, turn, ues, air),
+            Sharing::Contention(mac) => mac.turn(ctx, turn, ues, air),
+            Sharing::Private(mac) => mac.turn(ctx, turn, ues, air),
             // Their turns are those of the cell, and of all cells: `access/tdd.rs`, `access/sectors.rs`.
             Sharing::Granted(_) | Sharing::Sectors(_) => {}
         }
@@ -93,14 +93,14 @@ impl Sharing {
     /// A frame of the Node B begins, where it has frames of its own.
     pub fn frame<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         carrier: CarrierId,
         plan: &Plan,
         ues: &mut Ues,
         air: &mut Air,
     ) {
         if let Sharing::Pushed(mac) = self {
-            mac.frame(step, carrier, plan, ues, air);
+            mac.frame(ctx, carrier, plan, ues, air);
         }
     }
 }

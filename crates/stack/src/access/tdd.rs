@@ -8,24 +8,28 @@ use umts_kernel::TraceSink;
 use super::Access;
 use super::sharing::Sharing;
 use super::wake::schedule_wake;
-use crate::Step;
+use crate::EventContext;
 use crate::ids::CarrierId;
 use crate::trace::TraceEvent;
 
 impl Access {
     /// A frame begins.
-    pub(super) fn granted_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+    pub(super) fn granted_turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: CarrierId,
+    ) {
         let carrier = &mut self.carriers[id];
         let Sharing::Granted(mac) = &mut carrier.sharing else { return };
-        mac.turn(step, &carrier.plan, &mut self.ues, &mut self.air);
-        mac.look_at_touched(step, id, &mut self.ues, schedule_wake);
+        mac.turn(ctx, &carrier.plan, &mut self.ues, &mut self.air);
+        mac.look_at_touched(ctx, id, &mut self.ues, schedule_wake);
     }
 
     /// A frame ends: control PDUs travel on the channels that all share.
-    pub fn control_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+    pub fn control_turn<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
         let carrier = &mut self.carriers[id];
         let Sharing::Granted(mac) = &mut carrier.sharing else { return };
-        mac.control_turn(step, &carrier.plan, &mut self.ues, &mut self.air);
-        mac.look_at_touched(step, id, &mut self.ues, schedule_wake);
+        mac.control_turn(ctx, &carrier.plan, &mut self.ues, &mut self.air);
+        mac.look_at_touched(ctx, id, &mut self.ues, schedule_wake);
     }
 }

@@ -5,7 +5,7 @@ use umts_kernel::{Phase, TraceSink};
 use super::Access;
 use super::carrier::{Carrier, Carriers};
 use super::sharing::Sharing;
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CarrierId, Direction, UeId};
 use crate::radio::rlc::Rlc;
@@ -17,13 +17,13 @@ impl Access {
     #[inline(always)]
     pub(super) fn rlc_changed<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
     ) {
         let Access { ues, carriers, sectors, .. } = self;
-        if let Some(id) = tell_carrier(step, carriers, sectors.is_some(), &mut ues[ue], direction) {
-            self.dsch_wanted(step, id, ue);
+        if let Some(id) = tell_carrier(ctx, carriers, sectors.is_some(), &mut ues[ue], direction) {
+            self.dsch_wanted(ctx, id, ue);
         }
     }
 
@@ -31,31 +31,31 @@ impl Access {
     #[inline(always)]
     pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
     ) {
-        self.buffers_changed_by(step, ue, direction, |_, _| ());
+        self.buffers_changed_by(ctx, ue, direction, |_, _| ());
     }
 
     /// The same, once `what` was done to the entity.
     #[inline(always)]
     pub(super) fn buffers_changed_by<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
-        what: impl FnOnce(&mut Step<'_, T>, &mut Rlc),
+        what: impl FnOnce(&mut EventContext<'_, T>, &mut Rlc),
     ) {
         let Access { ues, carriers, sectors, .. } = self;
         let context = &mut ues[ue];
-        what(step, &mut context.rlc[direction.index()]);
+        what(ctx, &mut context.rlc[direction.index()]);
         let is_measured = context.is_measured;
-        if let Some(id) = tell_carrier(step, carriers, sectors.is_some(), context, direction) {
-            self.dsch_wanted(step, id, ue);
+        if let Some(id) = tell_carrier(ctx, carriers, sectors.is_some(), context, direction) {
+            self.dsch_wanted(ctx, id, ue);
         }
         if is_measured {
-            self.measure(step, ue);
+            self.measure(ctx, ue);
         }
     }
 
@@ -63,16 +63,16 @@ impl Access {
     #[inline]
     pub fn rlc_wake<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
     ) {
         let context = &mut self.ues[ue];
-        context.wake[direction.index()].has_come(step.cx.now);
+        context.wake[direction.index()].has_come(ctx.cx.now);
         if context.rlc[direction.index()].take_unrecoverable_error() {
-            self.rlc_failed(step, ue);
+            self.rlc_failed(ctx, ue);
         }
-        self.buffers_changed_by(step, ue, direction, |step, rlc| rlc.handle_timeout(&mut step.cx));
+        self.buffers_changed_by(ctx, ue, direction, |ctx, rlc| rlc.handle_timeout(&mut ctx.cx));
     }
 }
 
@@ -80,7 +80,7 @@ impl Access {
 /// the carrier of the DSCHs if the UE wants one, by which it may change its cell.
 #[inline(always)]
 fn tell_carrier<T: TraceSink<TraceEvent>>(
-    step: &mut Step<'_, T>,
+    ctx: &mut EventContext<'_, T>,
     carriers: &mut Carriers,
     has_sectors: bool,
     context: &mut UeContext,
@@ -88,15 +88,15 @@ fn tell_carrier<T: TraceSink<TraceEvent>>(
 ) -> Option<CarrierId> {
     let (id, is_member) = (context.leg(direction).carrier, &mut context.on_carrier[direction.index()]);
     let rlc = &context.rlc[direction.index()];
-    if rlc.has_work(step.cx.now) {
+    if rlc.has_work(ctx.cx.now) {
         let carrier = &mut carriers[id];
         match &mut carrier.sharing {
             // Its timers run while it waits for capacity.
-            Sharing::Granted(mac) => mac.changed(step, id, rlc, context.id, direction),
+            Sharing::Granted(mac) => mac.changed(ctx, id, rlc, context.id, direction),
             Sharing::Sectors(_) => return Some(id),
             _ => {
-                if let Some(tick) = carrier.activate(step.cx.now, context.id, is_member) {
-                    step.at(tick, Phase::Transmit, Event::Tick(id));
+                if let Some(tick) = carrier.activate(ctx.cx.now, context.id, is_member) {
+                    ctx.at(tick, Phase::Transmit, Event::Tick(id));
                 }
                 return None;
             }
@@ -104,14 +104,14 @@ fn tell_carrier<T: TraceSink<TraceEvent>>(
     } else if has_sectors && let Sharing::Sectors(sectors) = &mut carriers[id].sharing {
         sectors.changed(context.id);
     }
-    schedule_wake(step, context, direction);
+    schedule_wake(ctx, context, direction);
     None
 }
 
 /// UEs of a carrier that have nothing more to send leave it, with a wake-up for their timers.
 #[inline]
 pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
-    step: &mut Step<'_, T>,
+    ctx: &mut EventContext<'_, T>,
     carrier: &mut Carrier,
     ues: &mut Ues,
 ) {
@@ -119,10 +119,10 @@ pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
     carrier.keep(|ue| {
         let context = &mut ues[ue];
         let has_more = std::mem::take(&mut context.has_more[direction.index()]);
-        let stays = has_more || context.rlc[direction.index()].has_work(step.cx.now);
+        let stays = has_more || context.rlc[direction.index()].has_work(ctx.cx.now);
         if !stays {
             context.on_carrier[direction.index()] = false;
-            schedule_wake(step, context, direction);
+            schedule_wake(ctx, context, direction);
         }
         stays
     });
@@ -131,11 +131,11 @@ pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
 /// One wake-up at a time: a later deadline is found when the earlier one wakes.
 #[inline(always)]
 pub(super) fn schedule_wake<T: TraceSink<TraceEvent>>(
-    step: &mut Step<'_, T>,
+    ctx: &mut EventContext<'_, T>,
     context: &mut UeContext,
     direction: Direction,
 ) {
     let deadline = context.rlc[direction.index()].poll_timeout();
     let event = Event::RlcWake(context.id, direction);
-    step.wake(&mut context.wake[direction.index()], deadline, Phase::Timers, event);
+    ctx.wake(&mut context.wake[direction.index()], deadline, Phase::Timers, event);
 }

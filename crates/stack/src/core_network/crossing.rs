@@ -6,7 +6,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
 use super::{CoreNetwork, Treatment, Verdict};
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{Direction, HeldId, LinkId};
 use crate::packet::Packet;
@@ -27,12 +27,12 @@ impl CoreNetwork {
     /// A packet leaves the proxy. Tells whether it is where it goes already: the proxy is at the RNC.
     pub fn leave_pep<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: &mut Packet,
     ) -> bool {
         let is_there = self.ends_at_rnc(packet);
         if !is_there {
-            self.cross(step, 0, packet);
+            self.cross(ctx, 0, packet);
         }
         is_there
     }
@@ -45,49 +45,58 @@ impl CoreNetwork {
 
     /// A packet enters, unless the script has something else in mind.
     #[inline]
-    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &mut Packet) {
+    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &mut Packet) {
         if self.impairments.is_empty() {
-            self.cross(step, 0, packet);
+            self.cross(ctx, 0, packet);
         } else {
-            self.treat(step, *packet);
+            self.treat(ctx, *packet);
         }
     }
 
     #[cold]
-    fn treat<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+    fn treat<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
         match self.impairments.treatment(&packet) {
-            Treatment::Pass => self.pass_script(step, packet),
+            Treatment::Pass => self.pass_script(ctx, packet),
             Treatment::Drop => {
-                step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::Script, packet });
+                ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::Script, packet });
             }
-            Treatment::Delay(by) => self.delay(step, step.cx.now + by, packet),
+            Treatment::Delay(by) => self.delay(ctx, ctx.cx.now + by, packet),
             Treatment::Duplicate(by) => {
-                self.pass_script(step, packet);
-                self.delay(step, step.cx.now + by, packet);
+                self.pass_script(ctx, packet);
+                self.delay(ctx, ctx.cx.now + by, packet);
             }
             Treatment::Reorder(others) => self.impairments.hold(packet, others),
         }
     }
 
     /// A packet passes the script, and those that waited for it follow.
-    fn pass_script<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+    fn pass_script<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
         let mut following = Vec::new();
         self.impairments.passed(&packet, &mut following);
         for mut packet in std::iter::once(packet).chain(following) {
-            self.cross(step, 0, &mut packet);
+            self.cross(ctx, 0, &mut packet);
         }
     }
 
-    fn delay<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, until: Time, packet: Packet) {
+    fn delay<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        until: Time,
+        packet: Packet,
+    ) {
         let id = next_id(&self.delayed);
         self.delayed.insert(id, packet);
-        step.at(until, Phase::Receive, Event::HeldPacketEnters(id));
+        ctx.at(until, Phase::Receive, Event::HeldPacketEnters(id));
     }
 
     /// The time of a delayed packet has come.
-    pub fn held_packet_enters<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, held: HeldId) {
+    pub fn held_packet_enters<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        held: HeldId,
+    ) {
         let packet = self.delayed.remove(&held).expect("it was put there when it was delayed");
-        self.pass_script(step, packet);
+        self.pass_script(ctx, packet);
     }
 
     /// The packet that comes out of a link now.
@@ -101,7 +110,7 @@ impl CoreNetwork {
     #[inline]
     pub fn go_on<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         link: LinkId,
         packet: &mut Packet,
     ) -> bool {
@@ -110,13 +119,13 @@ impl CoreNetwork {
         let next = usize::from(hop.abs_diff(route[0].hop)) + 1;
         let is_last = next == route.len();
         if self.helper.is_some()
-            && let AtHelper::Taken { repeat } = self.pass_helper(step, hop, next, packet)
+            && let AtHelper::Taken { repeat } = self.pass_helper(ctx, hop, next, packet)
         {
             *packet = repeat.unwrap_or(*packet);
             return repeat.is_some();
         }
         if !is_last {
-            self.cross(step, next, packet);
+            self.cross(ctx, next, packet);
         }
         is_last
     }
@@ -134,7 +143,7 @@ impl CoreNetwork {
     /// A packet that comes out of a link passes the helper, if it is there.
     fn pass_helper<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         hop: u8,
         next: usize,
         packet: &Packet,
@@ -146,7 +155,7 @@ impl CoreNetwork {
                 AtHelper::GoesOn
             }
             Direction::Uplink if usize::from(hop) == *hops => {
-                AtHelper::Taken { repeat: self.help(step, next, *packet) }
+                AtHelper::Taken { repeat: self.help(ctx, next, *packet) }
             }
             _ => AtHelper::GoesOn,
         }
@@ -156,20 +165,20 @@ impl CoreNetwork {
     #[inline]
     pub fn enter_from_rnc<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: &mut Packet,
     ) -> Option<Packet> {
         if self.helper.as_ref().is_some_and(|(hops, _)| *hops == self.hops.len()) {
-            return self.help(step, 0, *packet);
+            return self.help(ctx, 0, *packet);
         }
-        self.enter(step, packet);
+        self.enter(ctx, packet);
         None
     }
 
     /// The helper has a packet of a UE, which it or others follow to the server from place `next` of their route on.
     fn help<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         next: usize,
         packet: Packet,
     ) -> Option<Packet> {
@@ -178,22 +187,22 @@ impl CoreNetwork {
         let passing = helper.pass_up(packet);
         if let (Some(help), Some(segment)) = (passing.done, packet.segment()) {
             let connection = segment.connection;
-            step.cx.record(|| TraceEvent::PepHelped { connection, help });
+            ctx.cx.record(|| TraceEvent::PepHelped { connection, help });
         }
         if passing.hidden {
-            step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::PepHidden, packet });
+            ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::PepHidden, packet });
         }
         for mut packet in passing.up {
             if next == 0 {
-                self.enter(step, &mut packet);
+                self.enter(ctx, &mut packet);
             } else {
-                self.cross(step, next, &mut packet);
+                self.cross(ctx, next, &mut packet);
             }
         }
         if place < self.hops.len()
             && let Some(mut repeat) = passing.down
         {
-            self.cross(step, place, &mut repeat);
+            self.cross(ctx, place, &mut repeat);
             return None;
         }
         passing.down
@@ -201,8 +210,13 @@ impl CoreNetwork {
 
     /// A packet enters the link at place `place` of its route, and at once those behind it that nothing else enters: what
     /// becomes of it there is decided by those that went before it. Only the last of them keeps it, until it comes out.
-    fn cross<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, place: usize, packet: &mut Packet) {
-        let (mut at, size) = (step.cx.now, packet.size());
+    fn cross<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        place: usize,
+        packet: &mut Packet,
+    ) {
+        let (mut at, size) = (ctx.cx.now, packet.size());
         for stage in &self.routes.of(packet)[place..] {
             let id = stage.link(packet.flow);
             let link = &mut self.links[id.index()];
@@ -211,19 +225,19 @@ impl CoreNetwork {
                     at = out;
                     if let Some(delay) = link.internet_delay() {
                         let direction = packet.direction();
-                        step.cx.record(|| TraceEvent::InternetDelay { direction, delay });
+                        ctx.cx.record(|| TraceEvent::InternetDelay { direction, delay });
                     }
                     if stage.goes_on {
                         continue;
                     }
                     link.keep(packet, at);
-                    return step.at(at, Phase::Receive, Event::LinkArrival(id));
+                    return ctx.at(at, Phase::Receive, Event::LinkArrival(id));
                 }
                 Verdict::QueueFull => DropPlace::LinkQueue,
                 Verdict::Lost => DropPlace::LinkLoss,
                 Verdict::Down => DropPlace::LinkDown,
             };
-            return self.drop_at(step, at, lost(stage.hop), *packet);
+            return self.drop_at(ctx, at, lost(stage.hop), *packet);
         }
         unreachable!("the last link of a route keeps the packet");
     }
@@ -232,24 +246,24 @@ impl CoreNetwork {
     #[cold]
     fn drop_at<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         at: Time,
         place: DropPlace,
         packet: Packet,
     ) {
-        if at == step.cx.now {
-            step.cx.record(|| TraceEvent::PacketDropped { place, packet });
+        if at == ctx.cx.now {
+            ctx.cx.record(|| TraceEvent::PacketDropped { place, packet });
         } else {
             let id = next_id(&self.lost);
             self.lost.insert(id, (place, packet));
-            step.at(at, Phase::Receive, Event::LinkLoss(id));
+            ctx.at(at, Phase::Receive, Event::LinkLoss(id));
         }
     }
 
     /// A packet that entered an earlier link gets lost now.
-    pub fn link_loss<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: HeldId) {
+    pub fn link_loss<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: HeldId) {
         let (place, packet) = self.lost.remove(&id).expect("it was put there when it entered");
-        step.cx.record(|| TraceEvent::PacketDropped { place, packet });
+        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet });
     }
 }
 

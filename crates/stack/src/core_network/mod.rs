@@ -95,7 +95,7 @@ mod tests {
     use umts_units::{Duration, Time};
 
     use super::*;
-    use crate::Step;
+    use crate::EventContext;
     use crate::event::Event;
     use crate::ids::{ConnectionId, FlowId, LinkId, PacketId, TcpLeg, UeId};
     use crate::packet::{Content, Segment};
@@ -192,14 +192,14 @@ mod tests {
                 let (at, event) = agenda.pop().expect("it was seen");
                 let Event::LinkArrival(link) = event else { panic!("{event:?}") };
                 let mut packet = core.link_arrival(link);
-                if core.go_on(&mut Step::new(at, &mut told, &mut agenda), link, &mut packet) {
+                if core.go_on(&mut EventContext::new(at, &mut told, &mut agenda), link, &mut packet) {
                     out.push((at.as_nanos() / 1_000_000, packet.id));
                 }
             }
             let segment = Segment::new(ConnectionId(0), Direction::Downlink);
             let content = Content::Segment(segment);
             let mut packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
-            core.enter(&mut Step::new(now, &mut told, &mut agenda), &mut packet);
+            core.enter(&mut EventContext::new(now, &mut told, &mut agenda), &mut packet);
         }
         out
     }
@@ -261,17 +261,17 @@ mod tests {
             CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));
         let mut packet = packet(Direction::Downlink, FlowId(0));
         let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
-        core.enter(&mut Step::new(Time::ZERO, &mut told, &mut agenda), &mut packet);
+        core.enter(&mut EventContext::new(Time::ZERO, &mut told, &mut agenda), &mut packet);
         let mut happened = Vec::new();
         while let Some((now, event)) = agenda.pop() {
             happened.push((now.as_nanos() / 1_000_000, event));
-            let mut step = Step::new(now, &mut told, &mut agenda);
+            let mut ctx = EventContext::new(now, &mut told, &mut agenda);
             match event {
                 Event::LinkArrival(link) => {
                     let mut packet = core.link_arrival(link);
-                    assert!(!core.go_on(&mut step, link, &mut packet), "there are links behind");
+                    assert!(!core.go_on(&mut ctx, link, &mut packet), "there are links behind");
                 }
-                Event::LinkLoss(id) => core.link_loss(&mut step, id),
+                Event::LinkLoss(id) => core.link_loss(&mut ctx, id),
                 other => panic!("{other:?}"),
             }
         }

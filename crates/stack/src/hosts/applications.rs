@@ -4,10 +4,10 @@ use umts_kernel::TraceSink;
 
 use super::Hosts;
 use super::flow::FlowConnection;
-use crate::Step;
-use crate::between::Between;
+use crate::EventContext;
 use crate::ids::{ConnectionId, End, FlowId, TcpLeg};
 use crate::packet::{Content, Datagram};
+use crate::path::NetworkPath;
 use crate::trace::TraceEvent;
 use crate::traffic::{Action, Nth, Report};
 
@@ -35,73 +35,78 @@ impl Hosts {
     /// A flow begins: its traffic model says with what.
     pub fn flow_starts<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
-        self.flows[id.index()].traffic.handle_start(step.cx.now);
-        self.act(step, id, between);
+        self.flows[id.index()].traffic.handle_start(ctx.cx.now);
+        self.act(ctx, id, between);
     }
 
     /// A traffic model may have something to do; waking early, it sleeps again.
     pub fn traffic_wake<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         let flow = &mut self.flows[id.index()];
-        flow.traffic_wake.has_come(step.cx.now);
-        if flow.traffic.poll_timeout().is_some_and(|at| at <= step.cx.now) {
-            flow.traffic.handle_timeout(step.cx.now);
+        flow.traffic_wake.has_come(ctx.cx.now);
+        if flow.traffic.poll_timeout().is_some_and(|at| at <= ctx.cx.now) {
+            flow.traffic.handle_timeout(ctx.cx.now);
         }
-        self.act(step, id, between);
+        self.act(ctx, id, between);
     }
 
     /// Does what the traffic model of a flow asks for now.
-    fn act<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: FlowId, between: &mut Between) {
+    fn act<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        id: FlowId,
+        between: &mut NetworkPath,
+    ) {
         let first = self.flows[id.index()].traffic.poll_action();
-        self.act_on(step, id, first, between);
+        self.act_on(ctx, id, first, between);
     }
 
     /// Does what the traffic model of a flow asks for now, beginning with `next`: first all of it, then its connections send.
     pub(super) fn act_on<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
         mut next: Option<Action>,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         let mut touched = std::mem::take(&mut self.touched);
         while let Some(action) = next {
             match action {
                 Action::Open { connection, end, segment_payload } => {
-                    touched.add(self.open(step, id, connection, end, segment_payload), end);
+                    touched.add(self.open(ctx, id, connection, end, segment_payload), end);
                 }
                 Action::Write { connection, end, bytes } => {
                     let connection = self.used(id, connection, end);
-                    connection.end(end).handle_write(&mut step.cx, bytes);
+                    connection.end(end).handle_write(&mut ctx.cx, bytes);
                     touched.add(connection.id, end);
                 }
                 Action::Close { connection, end } => {
                     let connection = self.used(id, connection, end);
-                    connection.end(end).handle_close(&mut step.cx);
+                    connection.end(end).handle_close(&mut ctx.cx);
                     touched.add(connection.id, end);
                 }
-                Action::Send { end, bytes } => self.send_datagram(step, id, end, bytes, between),
-                Action::Report(report) => self.report(step, id, report),
+                Action::Send { end, bytes } => self.send_datagram(ctx, id, end, bytes, between),
+                Action::Report(report) => self.report(ctx, id, report),
             }
             next = self.flows[id.index()].traffic.poll_action();
         }
         for (connection, ends) in touched.0.drain(..) {
             for end in [End::Server, End::Ue] {
                 if ends[end as usize] {
-                    self.tcp_changed(step, id, connection, end, between);
+                    self.tcp_changed(ctx, id, connection, end, between);
                 }
             }
         }
         self.touched = touched;
-        self.flows[id.index()].let_traffic_sleep(step);
+        self.flows[id.index()].let_traffic_sleep(ctx);
     }
 
     /// The connection that the application at `end` uses.
@@ -111,14 +116,14 @@ impl Hosts {
 
     fn open<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
         nth: Nth,
         end: End,
         segment_payload: Option<u32>,
     ) -> ConnectionId {
         let transfer = ConnectionId(self.connections);
-        let now = step.cx.now;
+        let now = ctx.cx.now;
         let flow = &self.flows[id.index()];
         let relay = if flow.is_split() { self.new_relay(transfer) } else { None };
         let flow = &mut self.flows[id.index()];
@@ -135,48 +140,53 @@ impl Hosts {
             self.connections += 1;
             let opened =
                 TraceEvent::ConnectionOpened { connection, transfer, leg, flow: id, ue, sender, mss };
-            step.cx.record(|| opened);
+            ctx.cx.record(|| opened);
             if let Some(laws) = &self.laws {
                 flow.set_laws(connection, laws);
             }
         }
         let connection = self.used(id, nth, end);
-        connection.end(end).handle_open(&mut step.cx);
+        connection.end(end).handle_open(&mut ctx.cx);
         connection.id
     }
 
     fn send_datagram<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
         end: End,
         bytes: u32,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         let flow = &mut self.flows[id.index()];
         let direction = end.sends();
         let sent = &mut flow.datagrams[direction.index()];
-        let (number, header, timestamp) = (*sent, UDP_IP_HEADER, step.cx.now);
+        let (number, header, timestamp) = (*sent, UDP_IP_HEADER, ctx.cx.now);
         *sent += 1;
         let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
         let mut packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
-        step.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
-        between.leave(step, TcpLeg::Whole.site(end), &mut packet);
+        ctx.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
+        between.leave(ctx, TcpLeg::Whole.site(end), &mut packet);
     }
 
-    fn report<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, flow: FlowId, report: Report) {
+    fn report<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        flow: FlowId,
+        report: Report,
+    ) {
         let sender = self.flows[flow.index()].sender;
         match report {
             Report::CallStarted { connection } => {
                 let connection = self.used(flow, connection, sender).id;
-                step.cx.record(|| TraceEvent::PacketCallStarted { connection });
+                ctx.cx.record(|| TraceEvent::PacketCallStarted { connection });
             }
             Report::CallEnded { connection, since } => {
                 let connection = self.used(flow, connection, sender).id;
-                step.cx.record(|| TraceEvent::PacketCallEnded { connection, since });
+                ctx.cx.record(|| TraceEvent::PacketCallEnded { connection, since });
             }
-            Report::PageEnded { since } => step.cx.record(|| TraceEvent::PageEnded { flow, since }),
-            Report::SessionEnded { since } => step.cx.record(|| TraceEvent::SessionEnded { flow, since }),
+            Report::PageEnded { since } => ctx.cx.record(|| TraceEvent::PageEnded { flow, since }),
+            Report::SessionEnded { since } => ctx.cx.record(|| TraceEvent::SessionEnded { flow, since }),
         }
     }
 }

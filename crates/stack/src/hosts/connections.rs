@@ -4,11 +4,11 @@ use umts_kernel::{Phase, TraceSink};
 
 use super::Hosts;
 use super::flow::OpenConnection;
-use crate::Step;
-use crate::between::Between;
+use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{ConnectionId, End, FlowId, Site};
 use crate::packet::{Content, Packet, Packets, Segment};
+use crate::path::NetworkPath;
 use crate::tcp::reset_for;
 use crate::trace::{DropPlace, TraceEvent};
 use crate::traffic::Action;
@@ -18,59 +18,59 @@ impl Hosts {
     #[inline]
     pub(super) fn reach_connection<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: &Packet,
         segment: &Segment,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         let (id, end) = (packet.flow, End::sending(segment.direction).other());
         let site = segment.leg.site(end);
         if site == Site::Pep {
-            return self.reach_pep(step, packet, segment, between);
+            return self.reach_pep(ctx, packet, segment, between);
         }
         let Some(mut open) = self.flows[id.index()].open_connection(segment.connection) else {
-            return self.refuse(step, site, packet, segment, between);
+            return self.refuse(ctx, site, packet, segment, between);
         };
-        open.connection.end(end).handle_packet(&mut step.cx, packet);
-        let asked = open.carry_on(step, &mut self.packets, end, between);
+        open.connection.end(end).handle_packet(&mut ctx.cx, packet);
+        let asked = open.carry_on(ctx, &mut self.packets, end, between);
         if asked.is_some() {
-            self.act_and_sleep(step, id, asked, segment.connection, end, between);
+            self.act_and_sleep(ctx, id, asked, segment.connection, end, between);
         }
     }
 
     /// A segment came to a host that has forgotten its connection: a RST says so (RFC 9293 §3.5.2, group 1).
     pub(super) fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         site: Site,
         about: &Packet,
         segment: &Segment,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         let place = DropPlace::NoConnection;
-        step.cx.record(|| TraceEvent::PacketDropped { place, packet: *about });
+        ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *about });
         let tcp = &self.flows[about.flow.index()].tcp;
         if tcp.one_way || segment.flags.rst {
             return;
         }
         let content = Content::Segment(reset_for(segment, tcp.header));
         let mut packet = self.packets.number(about.flow, about.ue, content);
-        between.leave(step, site, &mut packet);
+        between.leave(ctx, site, &mut packet);
     }
 
     /// Sends what an application's end has to send, tells the application what it is to know, and sees to the timer.
     pub(super) fn tcp_changed<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
         connection: ConnectionId,
         end: End,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         if let Some(mut open) = self.flows[id.index()].open_connection(connection)
-            && let asked @ Some(_) = open.carry_on(step, &mut self.packets, end, between)
+            && let asked @ Some(_) = open.carry_on(ctx, &mut self.packets, end, between)
         {
-            self.act_and_sleep(step, id, asked, connection, end, between);
+            self.act_and_sleep(ctx, id, asked, connection, end, between);
         }
     }
 
@@ -78,39 +78,39 @@ impl Hosts {
     #[inline(never)]
     fn act_and_sleep<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
         asked: Option<Action>,
         connection: ConnectionId,
         end: End,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
-        self.act_on(step, id, asked, between);
+        self.act_on(ctx, id, asked, between);
         // It may have opened another, and this one be forgotten.
         if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
-            open.sleep(step, end);
+            open.sleep(ctx, end);
         }
     }
 
     /// A timer of one end of a flow's connections may be due; waking early, it sleeps again.
     pub fn tcp_wake<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
         end: End,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
-        self.flows[id.index()].tcp_wake[end as usize].has_come(step.cx.now);
+        self.flows[id.index()].tcp_wake[end as usize].has_come(ctx.cx.now);
         let mut from = ConnectionId(0);
         while let Some(connection) = self.flows[id.index()].connection_from(from) {
             if let Some(open) = self.flows[id.index()].connection(connection)
-                && open.end(end).poll_timeout().is_some_and(|at| at <= step.cx.now)
+                && open.end(end).poll_timeout().is_some_and(|at| at <= ctx.cx.now)
             {
-                open.end(end).handle_timeout(&mut step.cx);
+                open.end(end).handle_timeout(&mut ctx.cx);
             }
             match self.flows[id.index()].split_of(connection, end) {
-                Some(transfer) => self.pep_changed(step, id, transfer, between),
-                None => self.tcp_changed(step, id, connection, end, between),
+                Some(transfer) => self.pep_changed(ctx, id, transfer, between),
+                None => self.tcp_changed(ctx, id, connection, end, between),
             }
             from = ConnectionId(connection.0 + 1);
         }
@@ -123,14 +123,14 @@ impl OpenConnection<'_> {
     #[inline(always)]
     fn carry_on<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packets: &mut Packets,
         end: End,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) -> Option<Action> {
-        let mut told = self.send(step, packets, end, between);
-        while let Some(event) = self.connection.poll_event(step.cx.now, end) {
-            self.traffic.handle_event(step.cx.now, self.connection.nth, end, event);
+        let mut told = self.send(ctx, packets, end, between);
+        while let Some(event) = self.connection.poll_event(ctx.cx.now, end) {
+            self.traffic.handle_event(ctx.cx.now, self.connection.nth, end, event);
             told = true;
         }
         if told {
@@ -139,41 +139,41 @@ impl OpenConnection<'_> {
                 return asked;
             }
             let deadline = self.traffic.poll_timeout();
-            step.wake(self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.flow));
+            ctx.wake(self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.flow));
         }
-        self.sleep(step, end);
+        self.sleep(ctx, end);
         None
     }
 
     /// Sends what one end has to send. Tells whether its application heard of it.
     pub(super) fn send<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packets: &mut Packets,
         end: End,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) -> bool {
         let site = self.connection.leg.site(end);
         let mut told = false;
         let mut segment = Segment::new(self.connection.id, end.sends());
-        while let Some(cause) = self.connection.end(end).poll_transmit(&mut step.cx, &mut segment) {
+        while let Some(cause) = self.connection.end(end).poll_transmit(&mut ctx.cx, &mut segment) {
             // The push bit marks the end of what was written.
             if segment.flags.psh && segment.transmission == 0 && site != Site::Pep {
-                self.traffic.handle_all_sent(step.cx.now, self.connection.nth, end);
+                self.traffic.handle_all_sent(ctx.cx.now, self.connection.nth, end);
                 told = true;
             }
             let mut packet = packets.number(self.flow, self.ue, Content::Segment(segment));
-            step.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
-            between.leave(step, site, &mut packet);
+            ctx.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
+            between.leave(ctx, site, &mut packet);
         }
         told
     }
 
     /// Sees to it that one end is woken when it wants to be.
     #[inline]
-    pub(super) fn sleep<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, end: End) {
+    pub(super) fn sleep<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, end: End) {
         let deadline = self.connection.end(end).poll_timeout();
         let event = Event::TcpWake(self.flow, end);
-        step.wake(&mut self.tcp_wake[end as usize], deadline, Phase::Timers, event);
+        ctx.wake(&mut self.tcp_wake[end as usize], deadline, Phase::Timers, event);
     }
 }

@@ -6,11 +6,11 @@ use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
 
-use crate::Step;
+use crate::EventContext;
 use crate::core_network::pep::Relay;
 use crate::event::Event;
+use crate::event_context::Wakeup;
 use crate::ids::{ConnectionId, Direction, End, FlowId, Site, TcpLeg, UeId};
-use crate::step::Wakeup;
 use crate::tcp::congestion::UserLaws;
 use crate::tcp::{Connection, TcpConfig, TcpEvent, Variant};
 use crate::trace::TraceEvent;
@@ -121,9 +121,9 @@ impl Flow {
     }
 
     /// Sees to it that the traffic model is woken when it wants to be.
-    pub fn let_traffic_sleep<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>) {
+    pub fn let_traffic_sleep<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         let deadline = self.traffic.poll_timeout();
-        step.wake(&mut self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.id));
+        ctx.wake(&mut self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.id));
     }
 
     /// `tcp` where full segments carry `segment_payload`.
@@ -332,8 +332,8 @@ mod tests {
     use umts_kernel::NoTrace;
 
     use super::*;
+    use crate::context::Context;
     use crate::core_network::pep::Setup;
-    use crate::cx::Cx;
     use crate::ids::Direction;
     use crate::packet::Segment;
     use crate::traffic::TrafficConfig;
@@ -397,7 +397,7 @@ mod tests {
         flow.open(Time::ZERO, ConnectionId(0), Nth(0), None);
         let connection = flow.connection(ConnectionId(0)).expect("it was opened");
         let mut sink = NoTrace;
-        let cx = &mut Cx::new(Time::ZERO, &mut sink);
+        let cx = &mut Context::new(Time::ZERO, &mut sink);
         connection.end(End::Server).handle_open(cx);
         let mut syn = Segment::new(ConnectionId(0), Direction::Downlink);
         connection.end(End::Server).poll_transmit(cx, &mut syn).expect("the SYN, which is timed");

@@ -3,10 +3,10 @@
 use umts_kernel::TraceSink;
 
 use super::Hosts;
-use crate::Step;
-use crate::between::Between;
+use crate::EventContext;
 use crate::ids::{End, FlowId, UeId};
 use crate::packet::{Content, Foreign, Packet};
+use crate::path::NetworkPath;
 use crate::trace::TraceEvent;
 
 impl Hosts {
@@ -20,11 +20,11 @@ impl Hosts {
     /// Its sender sends it: the server side downlink, the UE uplink, or a proxy between the two.
     pub fn enter_foreign<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         mut packet: Packet,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
-        between.leave(step, packet.leg().site(End::sending(packet.direction())), &mut packet);
+        between.leave(ctx, packet.leg().site(End::sending(packet.direction())), &mut packet);
     }
 
     /// The next packet that has come through.

@@ -1,7 +1,7 @@
 //! The hosts at both sides of the network: what is above IP. Flows with their traffic models, the ends of their TCP
 //! connections, datagrams, and the packets of real programs.
 //!
-//! Hosts call down: a packet that leaves goes to what lies [`Between`] them. What comes up is handed to [`Hosts::reach`].
+//! Hosts call down: a packet that leaves goes to what lies [`NetworkPath`] them. What comes up is handed to [`Hosts::reach`].
 //!
 //! ```text
 //!   flow.rs          one flow: its traffic model, and its connections
@@ -26,12 +26,12 @@ pub use self::flow::FlowConfig;
 
 use self::applications::Touched;
 use self::flow::Flow;
-use crate::Step;
-use crate::between::Between;
+use crate::EventContext;
 use crate::core_network::pep::PepConfig;
 use crate::event::Event;
 use crate::ids::FlowId;
 use crate::packet::{Content, Packet, Packets};
+use crate::path::NetworkPath;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 
@@ -84,15 +84,15 @@ impl Hosts {
     #[inline]
     pub fn reach<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: &Packet,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         match &packet.content {
-            Content::Segment(segment) => self.reach_connection(step, packet, segment, between),
+            Content::Segment(segment) => self.reach_connection(ctx, packet, segment, between),
             &Content::Datagram(datagram) => {
                 let flow = packet.flow;
-                step.cx.record(|| TraceEvent::DatagramReceived { flow, datagram });
+                ctx.cx.record(|| TraceEvent::DatagramReceived { flow, datagram });
             }
             Content::Foreign(_) => self.foreign_out.push_back(*packet),
         }

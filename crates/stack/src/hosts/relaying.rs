@@ -3,12 +3,12 @@
 use umts_kernel::{EventQueue, Phase, TraceSink};
 
 use super::Hosts;
-use crate::Step;
-use crate::between::Between;
+use crate::EventContext;
 use crate::core_network::pep::{AtLimit, PepConfig, Relay};
 use crate::event::Event;
 use crate::ids::{ConnectionId, End, FlowId, Site, TcpLeg};
 use crate::packet::{Content, Packet, Segment};
+use crate::path::NetworkPath;
 use crate::tcp::reset_for;
 use crate::trace::{DropPlace, TraceEvent};
 
@@ -46,16 +46,16 @@ impl Hosts {
     /// A segment reaches the proxy's end of its connection, if there still is one.
     pub(super) fn reach_pep<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: &Packet,
         segment: &Segment,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         let pep = self.pep.as_ref().expect("a packet ends at the proxy that there is");
-        let now = step.cx.now;
+        let now = ctx.cx.now;
         if pep.is_down(now) {
             let place = DropPlace::PepDown;
-            return step.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
+            return ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
         }
         let answers_lost = pep.answers_lost(now);
         let flow = &mut self.flows[packet.flow.index()];
@@ -64,32 +64,32 @@ impl Hosts {
                 let side = segment.leg;
                 let established = ends[usize::from(side == TcpLeg::Server)].is_established();
                 if let Some(packet) = split.relay.admit(side, *packet, established) {
-                    ends[usize::from(side == TcpLeg::Radio)].handle_packet(&mut step.cx, &packet);
+                    ends[usize::from(side == TcpLeg::Radio)].handle_packet(&mut ctx.cx, &packet);
                 }
                 let transfer = split.transfer;
-                self.pep_changed(step, packet.flow, transfer, between);
+                self.pep_changed(ctx, packet.flow, transfer, between);
             }
             Some(_) if !answers_lost => {
                 let place = DropPlace::NoConnection;
-                step.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
+                ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
             }
-            _ => self.refuse(step, Site::Pep, packet, segment, between),
+            _ => self.refuse(ctx, Site::Pep, packet, segment, between),
         }
     }
 
     /// Both of the proxy's ends of a transfer hear what happened, carry on what they can, and send.
     pub(super) fn pep_changed<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: FlowId,
         transfer: ConnectionId,
-        between: &mut Between,
+        between: &mut NetworkPath,
     ) {
         let ids = [transfer, ConnectionId(transfer.0 + 1)];
         let flow = &mut self.flows[id.index()];
         loop {
             for (connection, (side, end)) in ids.into_iter().zip(SIDES) {
-                let now = step.cx.now;
+                let now = ctx.cx.now;
                 while let Some(event) = flow.connection(connection).and_then(|open| open.poll_event(now, end))
                 {
                     let Some((split, _)) = flow.split(connection) else { return };
@@ -101,8 +101,8 @@ impl Hosts {
                 return;
             }
             if let Some((side, syn)) = split.relay.poll_held(&ends) {
-                ends[usize::from(side == TcpLeg::Radio)].handle_packet(&mut step.cx, &syn);
-            } else if !split.relay.carry(&mut step.cx, ends) {
+                ends[usize::from(side == TcpLeg::Radio)].handle_packet(&mut ctx.cx, &syn);
+            } else if !split.relay.carry(&mut ctx.cx, ends) {
                 break;
             }
         }
@@ -110,24 +110,24 @@ impl Hosts {
         if let Some(Packet { content: Content::Segment(syn), .. }) = refused {
             let rst = Content::Segment(reset_for(&syn, flow.tcp.header));
             let mut packet = self.packets.number(id, flow.ue, rst);
-            between.leave(step, Site::Pep, &mut packet);
+            between.leave(ctx, Site::Pep, &mut packet);
         }
         for (connection, (_, end)) in ids.into_iter().zip(SIDES) {
             if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
-                open.send(step, &mut self.packets, end, between);
-                open.sleep(step, end);
+                open.send(ctx, &mut self.packets, end, between);
+                open.sleep(ctx, end);
             }
         }
     }
 
     /// The proxy is out of order: it knows nothing of its transfers any more.
-    pub fn pep_crash<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>) {
+    pub fn pep_crash<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for flow in &mut self.flows {
             for transfer in flow.transfers() {
                 if let Some((split, [server, radio])) = flow.split(transfer) {
-                    split.relay.crash(&mut step.cx, server, radio);
+                    split.relay.crash(&mut ctx.cx, server, radio);
                 }
-                flow.lose_pep_ends(step.cx.now, transfer);
+                flow.lose_pep_ends(ctx.cx.now, transfer);
             }
         }
     }

@@ -25,13 +25,13 @@ pub use self::config::{
 };
 pub use crate::event::Event;
 
-use crate::Step;
+use crate::EventContext;
 use crate::access::Access;
-use crate::between::Between;
 use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
 use crate::ids::{Direction, FlightId, LinkId, UeId};
 use crate::packet::{Foreign, Packet};
+use crate::path::NetworkPath;
 use crate::rnc::mac_sh::UserDisciplines;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
@@ -40,7 +40,7 @@ use crate::trace::TraceEvent;
 #[derive(Debug)]
 pub struct Network {
     hosts: Hosts,
-    between: Between,
+    between: NetworkPath,
 }
 
 impl Network {
@@ -54,7 +54,7 @@ impl Network {
         let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
             hosts: Hosts::new(&config.flows, config.pep.as_ref(), streams),
-            between: Between {
+            between: NetworkPath {
                 core: match &config.pep {
                     None => core,
                     Some(pep) => core.with_pep(pep, config.flows.iter().map(|flow| flow.helped).collect()),
@@ -107,57 +107,57 @@ impl Network {
 
     /// Takes one event.
     #[inline(always)]
-    pub fn handle<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, event: Event) {
+    pub fn handle<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, event: Event) {
         let Network { hosts, between } = self;
         let access = &mut between.access;
         match event {
-            Event::Tick(carrier) => access.turn(step, carrier),
-            Event::BlocksArrive(flight) => self.blocks_arrive(step, flight),
-            Event::ControlTurn(carrier) => access.control_turn(step, carrier),
-            Event::NodeBTick(carrier) => access.frame(step, carrier),
+            Event::Tick(carrier) => access.turn(ctx, carrier),
+            Event::BlocksArrive(flight) => self.blocks_arrive(ctx, flight),
+            Event::ControlTurn(carrier) => access.control_turn(ctx, carrier),
+            Event::NodeBTick(carrier) => access.frame(ctx, carrier),
             Event::Opportunity(ue, direction) => {
-                let through = access.opportunity(step, ue, direction);
-                self.substitute_hands_up(step, direction, through);
-                self.between.access.wait_for_opportunity(step, ue, direction);
+                let through = access.opportunity(ctx, ue, direction);
+                self.substitute_hands_up(ctx, direction, through);
+                self.between.access.wait_for_opportunity(ctx, ue, direction);
             }
-            Event::FlatSent(ue, direction) => access.flat_sent(step, ue, direction),
+            Event::FlatSent(ue, direction) => access.flat_sent(ctx, ue, direction),
             Event::FlatArrival(ue, direction) => {
-                let arrived = access.flat_arrival(step, ue, direction);
-                self.substitute_hands_up(step, direction, arrived);
+                let arrived = access.flat_arrival(ctx, ue, direction);
+                self.substitute_hands_up(ctx, direction, arrived);
             }
             Event::LinkArrival(link) => {
-                if let Some(packet) = between.link_arrival(step, link) {
-                    hosts.reach(step, &packet, between);
+                if let Some(packet) = between.link_arrival(ctx, link) {
+                    hosts.reach(ctx, &packet, between);
                 }
             }
-            Event::LinkLoss(lost) => between.core.link_loss(step, lost),
-            Event::HeldPacketEnters(held) => between.core.held_packet_enters(step, held),
-            Event::RrcWake(ue) => access.rrc_wake(step, ue),
-            Event::ConnectionWake(ue) => access.connection_wake(step, ue),
-            Event::CellWake(cell) => access.cell_wake(step, cell),
-            Event::CellOpens(cell) => access.cell_opens(step, cell),
-            Event::RlcWake(ue, direction) => access.rlc_wake(step, ue, direction),
-            Event::TcpWake(flow, end) => hosts.tcp_wake(step, flow, end, between),
-            Event::PepCrash => hosts.pep_crash(step),
-            Event::TrafficWake(flow) => hosts.traffic_wake(step, flow, between),
-            Event::FlowStarts(flow) => hosts.flow_starts(step, flow, between),
+            Event::LinkLoss(lost) => between.core.link_loss(ctx, lost),
+            Event::HeldPacketEnters(held) => between.core.held_packet_enters(ctx, held),
+            Event::RrcWake(ue) => access.rrc_wake(ctx, ue),
+            Event::ConnectionWake(ue) => access.connection_wake(ctx, ue),
+            Event::CellWake(cell) => access.cell_wake(ctx, cell),
+            Event::CellOpens(cell) => access.cell_opens(ctx, cell),
+            Event::RlcWake(ue, direction) => access.rlc_wake(ctx, ue, direction),
+            Event::TcpWake(flow, end) => hosts.tcp_wake(ctx, flow, end, between),
+            Event::PepCrash => hosts.pep_crash(ctx),
+            Event::TrafficWake(flow) => hosts.traffic_wake(ctx, flow, between),
+            Event::FlowStarts(flow) => hosts.flow_starts(ctx, flow, between),
             Event::EndOfRun => {}
         }
     }
 
     /// Block sets come down: what they complete is taken up, packet by packet.
     #[inline(always)]
-    fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: FlightId) {
+    fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: FlightId) {
         let flight = self.between.access.land(id);
         let direction = flight.direction;
         for sent in flight.sets() {
-            let Some(has_sdus) = self.between.access.take(step, &flight, sent) else { continue };
+            let Some(has_sdus) = self.between.access.take(ctx, &flight, sent) else { continue };
             if has_sdus {
                 while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
-                    self.goes_up(step, direction, packet);
+                    self.goes_up(ctx, direction, packet);
                 }
             }
-            self.between.access.taken_up(step, sent.ue, direction);
+            self.between.access.taken_up(ctx, sent.ue, direction);
         }
         self.between.access.landed(flight);
     }
@@ -166,23 +166,23 @@ impl Network {
     #[inline(never)]
     fn substitute_hands_up<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         direction: Direction,
         packets: impl IntoIterator<Item = Packet>,
     ) {
-        packets.into_iter().for_each(|packet| self.goes_up(step, direction, packet));
+        packets.into_iter().for_each(|packet| self.goes_up(ctx, direction, packet));
     }
 
     /// A packet comes up from radio access, and may have reached its host.
     #[inline(always)]
     fn goes_up<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         direction: Direction,
         mut packet: Packet,
     ) {
-        if self.between.leave_access(step, direction, &mut packet) {
-            self.hosts.reach(step, &packet, &mut self.between);
+        if self.between.leave_access(ctx, direction, &mut packet) {
+            self.hosts.reach(ctx, &packet, &mut self.between);
         }
     }
 
@@ -192,8 +192,8 @@ impl Network {
     }
 
     /// Its sender sends it: the server side downlink, the UE uplink, or a proxy between the two.
-    pub fn enter_foreign<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
-        self.hosts.enter_foreign(step, packet, &mut self.between);
+    pub fn enter_foreign<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
+        self.hosts.enter_foreign(ctx, packet, &mut self.between);
     }
 
     /// The next packet of a real program that has come through.

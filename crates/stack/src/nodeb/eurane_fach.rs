@@ -11,7 +11,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
 
 use self::queue::{FachQueue, Pushed};
-use crate::Step;
+use crate::EventContext;
 use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::ids::CarrierId;
@@ -45,7 +45,7 @@ impl EuraneFach {
     /// Each UE sends as if it were alone; the Node B sorts it out.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
@@ -59,38 +59,38 @@ impl EuraneFach {
             let octets = Bytes(u64::from(context.leg(direction).block_bits).div_ceil(8));
             let crossing = plan.iub.crossing(octets);
             // Blocks of one UE do not overtake each other: RLC would take what is late for lost.
-            let mut before = step.cx.now;
+            let mut before = ctx.cx.now;
             for block in 0..blocks {
                 let mut spare = air.spare_set();
-                if context.take_blocks(&mut step.cx, direction, plan.channel, 1, &mut spare) == 0 {
+                if context.take_blocks(&mut ctx.cx, direction, plan.channel, 1, &mut spare) == 0 {
                     air.return_set(spare);
                     break;
                 }
                 let late = self.jitter * draws.uniform(u32::from(ue.0) * blocks + block);
-                let at = step.cx.now + crossing + Duration::from_nanos(late as u64);
+                let at = ctx.cx.now + crossing + Duration::from_nanos(late as u64);
                 before = at.max(before);
                 self.queue.push(Pushed { at: before, ue, set: spare, epoch: context.epoch });
             }
             turned.all_have_more &= context.has_more[direction.index()];
         }
-        self.schedule_frame(step, turn.carrier, plan.format.tti, step.cx.now);
+        self.schedule_frame(ctx, turn.carrier, plan.format.tti, ctx.cx.now);
         turned
     }
 
     /// A frame begins at the Node B: what has come over the Iub queues or is dropped, and the head of the queue goes out.
     pub fn frame<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         carrier: CarrierId,
         plan: &Plan,
         ues: &mut Ues,
         air: &mut Air,
     ) {
         let (direction, tti, channel) = (plan.direction, plan.format.tti, plan.channel);
-        let frame = step.cx.now.as_nanos() / tti.as_nanos();
+        let frame = ctx.cx.now.as_nanos() / tti.as_nanos();
         self.frame_scheduled = false;
-        self.queue.settle(step.cx.now, |block| {
-            record_drop(step, plan, ues, &block);
+        self.queue.settle(ctx.cx.now, |block| {
+            record_drop(ctx, plan, ues, &block);
             air.return_set(block.set);
         });
         let mut flight = air.begin(direction, channel);
@@ -102,19 +102,19 @@ impl EuraneFach {
             sent.epoch = next.epoch;
             sent.first = block;
             let set = &sent.set;
-            step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
+            ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
         }
         ues.judge(direction, frame, flight.sets_mut());
-        let end = step.cx.now + tti;
-        air.depart(step, flight, end);
-        self.schedule_frame(step, carrier, tti, end);
+        let end = ctx.cx.now + tti;
+        air.depart(ctx, flight, end);
+        self.schedule_frame(ctx, carrier, tti, end);
     }
 
     /// The Node B's next frame, not before `from`, if it has something to send.
     #[inline(always)]
     fn schedule_frame<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         carrier: CarrierId,
         tti: Duration,
         from: Time,
@@ -124,18 +124,23 @@ impl EuraneFach {
         }
         if let Some(next) = self.queue.next(from) {
             self.frame_scheduled = true;
-            step.at(next.max(from).round_up_to(tti), Phase::Transmit, Event::NodeBTick(carrier));
+            ctx.at(next.max(from).round_up_to(tti), Phase::Transmit, Event::NodeBTick(carrier));
         }
     }
 }
 
 /// Records that the full queue dropped a block.
 #[cold]
-fn record_drop<T: TraceSink<TraceEvent>>(step: &mut Step<'_, T>, plan: &Plan, ues: &Ues, block: &Pushed) {
+fn record_drop<T: TraceSink<TraceEvent>>(
+    ctx: &mut EventContext<'_, T>,
+    plan: &Plan,
+    ues: &Ues,
+    block: &Pushed,
+) {
     let (ue, set) = (block.ue, &block.set);
     let (direction, channel) = (plan.direction, plan.channel);
-    step.cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
-    step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
+    ctx.cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
+    ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
     let receiver = &ues[ue].rlc[direction.reversed().index()];
-    receiver.record_lost_ends(&mut step.cx, set, Lost::all(set.blocks));
+    receiver.record_lost_ends(&mut ctx.cx, set, Lost::all(set.blocks));
 }

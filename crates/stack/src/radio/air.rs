@@ -3,7 +3,7 @@
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{Direction, FlightId, UeId};
 use crate::radio::mac::Channel;
@@ -125,7 +125,7 @@ impl Air {
     #[inline(always)]
     pub fn depart<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         flight: Box<Flight>,
         arrival: Time,
     ) {
@@ -134,7 +134,7 @@ impl Air {
         }
         let id = flight.id;
         self.slots[id.index()] = Some(flight);
-        step.at(arrival, Phase::Receive, Event::BlocksArrive(id));
+        ctx.at(arrival, Phase::Receive, Event::BlocksArrive(id));
     }
 
     /// It has arrived.

@@ -12,7 +12,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 use super::rlc::Sdu;
-use crate::Cx;
+use crate::Context;
 use crate::core_network::QueueLimit;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
@@ -107,7 +107,7 @@ impl CapacityLink {
     /// The packet, if the queue is full.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         packet: Packet,
     ) -> Result<(), Packet> {
         let size = packet.size();
@@ -135,7 +135,7 @@ impl CapacityLink {
     /// An opportunity has come: the packets whose last octet passes go into `through`.
     pub fn handle_opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         through: &mut Vec<Packet>,
     ) {
         self.is_waiting = false;
@@ -162,7 +162,7 @@ impl CapacityLink {
         Bytes(self.octets)
     }
 
-    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>) {
         let (ue, direction, octets) = (self.ue, self.direction, self.octets);
         cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
     }
@@ -193,7 +193,7 @@ mod tests {
         let mut from = now;
         while let Some(at) = link.poll_opportunity(from) {
             assert!(at >= from);
-            link.handle_opportunity(&mut Cx::new(at, &mut NoTrace), &mut through);
+            link.handle_opportunity(&mut Context::new(at, &mut NoTrace), &mut through);
             came.extend(through.drain(..).map(|packet| (at.as_nanos() / MILLISECOND, packet.id.0)));
             from = at;
         }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn send(link: &mut CapacityLink, at: Time, id: u64, octets: u32) -> bool {
-        link.handle_packet(&mut Cx::new(at, &mut NoTrace), packet(id, octets)).is_ok()
+        link.handle_packet(&mut Context::new(at, &mut NoTrace), packet(id, octets)).is_ok()
     }
 
     #[test]

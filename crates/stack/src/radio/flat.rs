@@ -11,7 +11,7 @@ use umts_kernel::random::Stream;
 use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::rlc::Sdu;
-use crate::Cx;
+use crate::Context;
 use crate::core_network::QueueLimit;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
@@ -78,7 +78,7 @@ impl FlatLink {
     /// The packet, if there is no room.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         packet: Packet,
     ) -> Result<Option<Time>, Packet> {
         let size = packet.size();
@@ -97,7 +97,7 @@ impl FlatLink {
     ///
     /// # Panics
     /// If no packet is being sent.
-    pub fn handle_sent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> (Sent, Option<Time>) {
+    pub fn handle_sent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> (Sent, Option<Time>) {
         let sdu = self.waiting.pop_front().expect("its end was announced when it came");
         self.octets = self.octets - sdu.size();
         self.record_buffer(cx);
@@ -115,14 +115,14 @@ impl FlatLink {
     ///
     /// # Panics
     /// If none was announced.
-    pub fn arrive<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> Packet {
+    pub fn arrive<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> Packet {
         let sdu = self.on_the_way.pop_front().expect("every arrival was announced");
         let (ue, direction, size, entered) = (self.ue, self.direction, sdu.size(), sdu.entered);
         cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: sdu.packet.id, size, entered });
         sdu.packet
     }
 
-    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>) {
         let (ue, direction, octets) = (self.ue, self.direction, self.octets.0);
         cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn send(link: &mut FlatLink, at: Time, id: u64, octets: u32) -> Result<Option<Time>, Packet> {
-        link.handle_packet(&mut Cx::new(at, &mut NoTrace), packet(id, octets))
+        link.handle_packet(&mut Context::new(at, &mut NoTrace), packet(id, octets))
     }
 
     #[test]
@@ -157,11 +157,11 @@ mod tests {
         assert_eq!(send(&mut link, ms(0), 0, 100), Ok(Some(ms(10))));
         assert_eq!(send(&mut link, ms(1), 1, 50), Ok(None));
         assert_eq!(
-            link.handle_sent(&mut Cx::new(ms(10), &mut NoTrace)),
+            link.handle_sent(&mut Context::new(ms(10), &mut NoTrace)),
             (Sent::Arrives(ms(110)), Some(ms(15)))
         );
-        assert_eq!(link.handle_sent(&mut Cx::new(ms(15), &mut NoTrace)), (Sent::Arrives(ms(115)), None));
-        let came = [110, 115].map(|at| link.arrive(&mut Cx::new(ms(at), &mut NoTrace)).id.0);
+        assert_eq!(link.handle_sent(&mut Context::new(ms(15), &mut NoTrace)), (Sent::Arrives(ms(115)), None));
+        let came = [110, 115].map(|at| link.arrive(&mut Context::new(ms(at), &mut NoTrace)).id.0);
         assert_eq!(came, [0, 1]);
     }
 
@@ -180,7 +180,7 @@ mod tests {
         for n in 0..20_000 {
             let sent = send(&mut link, ms(10 * n), n, 100).expect("there is room").expect("it is the first");
             assert_eq!(sent, ms(10 * n + 10));
-            let (became, next) = link.handle_sent(&mut Cx::new(sent, &mut NoTrace));
+            let (became, next) = link.handle_sent(&mut Context::new(sent, &mut NoTrace));
             assert_eq!(next, None);
             lost += u32::from(matches!(became, Sent::Lost(_)));
         }

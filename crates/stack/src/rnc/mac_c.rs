@@ -6,7 +6,7 @@ use umts_units::Duration;
 
 use super::plan::Turn;
 use super::scheduler::{Candidate, Scheduler};
-use crate::Step;
+use crate::EventContext;
 use crate::ids::UeId;
 use crate::nodeb::Iub;
 use crate::radio::Air;
@@ -31,7 +31,7 @@ impl MacC {
     #[inline(never)]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
@@ -46,7 +46,7 @@ impl MacC {
                 break;
             };
             let (ue, is_last) = (candidates[at], candidates.len() == 1);
-            let blocks = ues[ue].send(&mut step.cx, direction, Pdus::All, left, None, &mut flight);
+            let blocks = ues[ue].send(&mut ctx.cx, direction, Pdus::All, left, None, &mut flight);
             if blocks > 0 {
                 bits = ues[ue].leg(direction).block_bits;
                 self.scheduler.served(ue);
@@ -63,7 +63,7 @@ impl MacC {
         rest.clear();
         self.rest = rest;
         ues.judge(direction, turn.frame, flight.sets_mut());
-        let arrival = turn.plan.arrival(step.cx.now, Iub::octets(most - left, bits), Duration::ZERO);
-        air.depart(step, flight, arrival);
+        let arrival = turn.plan.arrival(ctx.cx.now, Iub::octets(most - left, bits), Duration::ZERO);
+        air.depart(ctx, flight, arrival);
     }
 }

@@ -4,7 +4,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration};
 
 use super::plan::{Turn, Turned};
-use crate::Step;
+use crate::EventContext;
 use crate::nodeb::Iub;
 use crate::radio::Air;
 use crate::trace::TraceEvent;
@@ -23,7 +23,7 @@ impl MacD {
     #[inline]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
@@ -35,15 +35,15 @@ impl MacD {
             let ue = &mut ues[ue];
             turned.is_watched |= ue.is_takeable;
             let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
-            let blocks = ue.send(&mut step.cx, direction, Pdus::All, most, Some(turn.frame), &mut flight);
+            let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, most, Some(turn.frame), &mut flight);
             octets = octets.max(Iub::octets(blocks, bits));
             turned.all_have_more &= ue.has_more[direction.index()];
         }
         // All of them arrive with the longest.
         if octets != self.last.0 {
-            self.last = (octets, turn.plan.arrival(step.cx.now, octets, Duration::ZERO) - step.cx.now);
+            self.last = (octets, turn.plan.arrival(ctx.cx.now, octets, Duration::ZERO) - ctx.cx.now);
         }
-        air.depart(step, flight, step.cx.now + self.last.1);
+        air.depart(ctx, flight, ctx.cx.now + self.last.1);
         turned
     }
 }

@@ -8,7 +8,7 @@ use umts_kernel::TraceSink;
 use super::connection::Connection;
 use super::failure::Rst;
 use super::timers::Timer;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::packet::{Flags, Segment};
 use crate::trace::TraceEvent;
 
@@ -35,7 +35,7 @@ impl Connection {
     #[inline]
     pub(super) fn examine<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &Segment,
     ) -> Verdict {
         let Flags { syn, rst, ack, .. } = segment.flags;
@@ -61,7 +61,7 @@ impl Connection {
     #[inline(never)]
     fn examine_closely<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &Segment,
     ) -> Verdict {
         if segment.flags.rst {
@@ -103,7 +103,7 @@ impl Connection {
     /// In LISTEN (§3.10.7.2) and SYN-SENT (§3.10.7.3); an end that does not listen is CLOSED (§3.10.7.1).
     fn examine_before_syn<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &Segment,
     ) -> Verdict {
         let Flags { syn, ack, .. } = segment.flags;
@@ -120,7 +120,7 @@ impl Connection {
 
     /// Linux repeats a SYN that was never repeated soon after something that was no answer to it came
     /// (`tcp_rcv_synsent_state_process`): that is of an older connection, which the RST ends.
-    pub(super) fn repeat_syn_soon<T: TraceSink<TraceEvent>>(&mut self, cx: &Cx<'_, T>) {
+    pub(super) fn repeat_syn_soon<T: TraceSink<TraceEvent>>(&mut self, cx: &Context<'_, T>) {
         if self.config.is_recent_linux() && self.sender.expiries == 0 {
             self.timers.set(Timer::Rto, cx.now + self.timer_slack());
         }

@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::{SendCause, TraceEvent};
 
@@ -22,7 +22,11 @@ use super::spurious::Judged;
 impl Connection {
     /// The acknowledgment in a segment.
     #[inline]
-    pub(super) fn handle_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+    pub(super) fn handle_ack<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        segment: &Segment,
+    ) {
         let sender = &mut self.sender;
         let una = sender.outstanding.una();
         if segment.ack > sender.outstanding.max_sent() {
@@ -55,7 +59,7 @@ impl Connection {
     /// An acknowledgment below what is acknowledged, which another one has overtaken: what it reports counts (RFC 6675 §4: the
     /// scoreboard is updated by every acknowledgment), and nothing else.
     #[inline(never)]
-    fn handle_old_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+    fn handle_old_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         if self.sender.outstanding.is_empty() || !self.may_say_news(segment) {
             return;
         }
@@ -73,7 +77,7 @@ impl Connection {
     #[inline(always)]
     fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &Segment,
         una: u64,
         before: (f64, f64),
@@ -94,7 +98,7 @@ impl Connection {
         self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty()
     }
 
-    fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+    fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, una) = (self.id, self.end, segment.ack);
         let flight = self.sender.outstanding.len() as u32;
         let done = self.sender.outstanding.acknowledge(una);
@@ -160,7 +164,7 @@ impl Connection {
         version.on_syn_ack(window, outstanding, &ack, initial)
     }
 
-    fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+    fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
         self.tell_acknowledgment(cx.now, self.sender.outstanding.len() as u32, 0, true);
         let Sender { version, window, outstanding, limited, .. } = &mut self.sender;
@@ -194,7 +198,12 @@ impl Connection {
     }
 
     /// Does what a version asks for: first the round-trip time, then the timer that follows from it.
-    fn react<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment, reaction: Reaction) {
+    fn react<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        segment: &Segment,
+        reaction: Reaction,
+    ) {
         match reaction.resend {
             Resend::Nothing | Resend::Lost => {}
             Resend::First => self.sender.resend_first = true,
@@ -234,7 +243,12 @@ impl Connection {
 
     /// RTTM (RFC 7323 §4): every ACK of something new tells a round trip, retransmissions included, and weighs the less
     /// the more of them a window brings (appendix G).
-    fn measure_echo<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment, acked: u32) {
+    fn measure_echo<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        segment: &Segment,
+        acked: u32,
+    ) {
         let flight = self.sender.outstanding.len() as u32 + acked;
         let tick = self.config.timestamp_tick;
         let rtt = whole_ticks(cx.now, tick).saturating_since(segment.echo).max(tick);
@@ -244,7 +258,7 @@ impl Connection {
     /// The round trip of a segment that left at `sent` is complete.
     pub(super) fn measure_since<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         sent: Time,
         sample: impl FnOnce(&mut RttEstimator, Time, Time),
     ) {
@@ -254,7 +268,7 @@ impl Connection {
     /// A round trip was measured.
     fn measure<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         rtt: Duration,
         sample: impl FnOnce(&mut RttEstimator, Time),
     ) {

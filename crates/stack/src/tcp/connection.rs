@@ -6,7 +6,7 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::ids::{ConnectionId, End, FlowId, PacketId, TcpLeg, UeId};
 use crate::packet::{Content, Options, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
@@ -166,14 +166,14 @@ impl Connection {
     }
 
     /// Active open: the SYN is ready to leave.
-    pub fn handle_open<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn handle_open<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.opened = true;
         self.opened_actively = true;
         self.record_window(cx);
     }
 
     /// The application hands over `bytes` more; `u64::MAX` means that it never runs out.
-    pub fn handle_write<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, bytes: u64) {
+    pub fn handle_write<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, bytes: u64) {
         debug_assert!(!self.sender.close_requested, "nothing is written after the close");
         self.sender.written = self.sender.written.saturating_add(bytes);
         let (connection, end) = (self.id, self.end);
@@ -181,7 +181,7 @@ impl Connection {
     }
 
     /// The application has nothing more to write: a FIN follows the data (none if one way).
-    pub fn handle_close<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn handle_close<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.is_unanswered() && self.sender.written <= 1 {
             return self.delete(cx);
         }
@@ -196,7 +196,7 @@ impl Connection {
 
     /// RFC 9293 §3.10.4, SYN-SENT: the connection is deleted, and nothing says so to the other end. What was written before
     /// the close is sent first: this model's applications write before the handshake is complete.
-    fn delete<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn delete<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.closed {
             return;
         }
@@ -213,7 +213,7 @@ impl Connection {
     }
 
     /// A packet from the other end; one that carries no segment is none of TCP's.
-    pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, packet: &Packet) {
+    pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, packet: &Packet) {
         let Some(segment) = packet.segment() else { return };
         let verdict = self.examine(cx, segment);
         if verdict == Verdict::Done {
@@ -268,7 +268,7 @@ impl Connection {
     }
 
     /// Whatever is due expires: the retransmission timer, a delayed acknowledgment, the wait of a paced segment.
-    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.only_holes = false;
         if self.timers.take_due(Timer::DelayedAck, cx.now) {
             self.ack_due = self.ack_due.max(AckDue::Now);
@@ -297,7 +297,7 @@ impl Connection {
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &mut Segment,
     ) -> Option<SendCause> {
         if self.is_silent() { None } else { self.poll_segment(cx, segment) }
@@ -316,7 +316,7 @@ impl Connection {
     #[inline]
     fn poll_segment<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &mut Segment,
     ) -> Option<SendCause> {
         if let Some(rst) = self.rst_due.take() {
@@ -329,7 +329,7 @@ impl Connection {
     }
 
     #[inline]
-    fn poll_leaving<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> Option<Leaving> {
+    fn poll_leaving<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> Option<Leaving> {
         if self.failure.is_some() || self.deleted {
             return None;
         }
@@ -471,7 +471,7 @@ impl Connection {
     }
 
     #[inline]
-    fn check_established<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn check_established<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.established {
             return;
         }
@@ -488,14 +488,14 @@ impl Connection {
     /// Notices the end of this end, whose state was `was` before the call. `ConnectionClosed` is recorded by the end
     /// that the ACK of its own FIN closes, which is the later one; when FINs have crossed, by both.
     #[inline]
-    fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, was: State) {
+    fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, was: State) {
         if self.sender.close_requested {
             self.check_closing(cx, was);
         }
     }
 
     #[inline(never)]
-    fn check_closing<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, was: State) {
+    fn check_closing<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, was: State) {
         let one_way_done =
             self.config.one_way && self.sender.opened && self.sender.outstanding.una() >= self.sender.written;
         if self.closed || !(one_way_done || self.state() == State::Closed) {

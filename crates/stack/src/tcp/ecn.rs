@@ -10,7 +10,7 @@
 use umts_kernel::TraceSink;
 
 use super::connection::Connection;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::packet::{Ecn, Flags, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
@@ -64,7 +64,7 @@ impl Connection {
     }
 
     /// An acknowledgment that has been dealt with tells of a mark (§6.1.2); `cwnd` is from before it.
-    pub(super) fn handle_echo<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, cwnd: f64) {
+    pub(super) fn handle_echo<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, cwnd: f64) {
         if !self.marks.agreed {
             return;
         }

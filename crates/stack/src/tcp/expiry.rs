@@ -6,7 +6,7 @@ use umts_units::Time;
 use super::congestion::{CongestionControl, Version};
 use super::connection::Connection;
 use super::timers::Timer;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::trace::{SendCause, TraceEvent};
 
 /// Expiries for a SYN after which Linux doubles the timeout.
@@ -14,7 +14,10 @@ const LINEAR_SYNS: u32 = 4;
 
 impl Connection {
     /// RFC 6298 §5.4 to §5.6; everything outstanding counts as lost (RFC 5681 §3.1).
-    pub(super) fn handle_retransmission_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub(super) fn handle_retransmission_timeout<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+    ) {
         if self.gives_up(cx) {
             return;
         }

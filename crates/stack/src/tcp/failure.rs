@@ -6,7 +6,7 @@ use super::connection::Connection;
 use super::receiver::AckDue;
 use super::state::State;
 use super::timers::Timers;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::packet::{Flags, Segment};
 use crate::trace::{Failure, TraceEvent};
 
@@ -49,7 +49,11 @@ impl Connection {
 
     /// RFC 9293 §3.10.7.3 and §3.10.7.4, second check, with RFC 5961 §3.2.
     #[cold]
-    pub(super) fn handle_rst<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+    pub(super) fn handle_rst<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        segment: &Segment,
+    ) {
         if self.failure.is_some() || self.deleted {
             return;
         }
@@ -77,7 +81,7 @@ impl Connection {
     }
 
     /// The retransmission timer expired once more: whether the end gives up.
-    pub(super) fn gives_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> bool {
+    pub(super) fn gives_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
         let sender = &mut self.sender;
         sender.expiries = sender.expiries.saturating_add(1);
         if self.config.one_way {
@@ -96,12 +100,12 @@ impl Connection {
     }
 
     /// Nobody answers.
-    pub(super) fn give_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub(super) fn give_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.abort(cx, Failure::TimedOut);
     }
 
     /// The application wants no more of it: what was not sent never will be. Tells whether there was anything to give up.
-    pub fn handle_abort<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> bool {
+    pub fn handle_abort<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
         let was_open = !self.closed && self.state() != State::Listen;
         if was_open {
             self.abort(cx, Failure::Aborted);
@@ -110,14 +114,14 @@ impl Connection {
     }
 
     /// RFC 9293 §3.10.5: the other end is told if it can be.
-    fn abort<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, failure: Failure) {
+    fn abort<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, failure: Failure) {
         if self.receiver.is_synchronised() {
             self.rst_due = Some(Rst { seq: self.sender.outstanding.max_sent(), ack: None });
         }
         self.fail(cx, failure);
     }
 
-    fn fail<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, failure: Failure) {
+    fn fail<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, failure: Failure) {
         let already_closed = self.mark_failed(failure);
         self.timers = Timers::new();
         if !already_closed {

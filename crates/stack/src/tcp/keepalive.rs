@@ -9,7 +9,7 @@ use umts_units::Time;
 
 use super::connection::Connection;
 use super::timers::Timer;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::trace::{SendCause, TraceEvent};
 
 /// State of the keep-alive timer.
@@ -35,7 +35,7 @@ impl Connection {
     }
 
     /// The timer expired.
-    pub(super) fn handle_keepalive_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub(super) fn handle_keepalive_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let Some(config) = self.config.keepalive.filter(|_| self.is_open()) else { return };
         if !self.sender.outstanding.is_empty() || self.sender.written > self.sender.outstanding.max_sent() {
             self.timers.set(Timer::KeepAlive, cx.now + config.idle);

@@ -13,7 +13,7 @@ use super::connection::Connection;
 use super::rto::RttEstimator;
 use super::sender::Sender;
 use super::timers::Timer;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::{SendCause, TraceEvent};
 
@@ -54,7 +54,7 @@ impl Connection {
     #[inline]
     pub(super) fn settle_rack<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &Segment,
         before: u64,
     ) {
@@ -67,13 +67,13 @@ impl Connection {
     }
 
     /// Linux takes the round trip of what a report shows to have arrived, as long as nothing new is acknowledged.
-    pub(super) fn measure_report<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub(super) fn measure_report<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let is_linux = self.config.rto.rule == RtoRule::Linux;
         let Some(sent) = self.rack().and_then(Rack::take_news_sent_at).filter(|_| is_linux) else { return };
         self.measure_since(cx, sent, RttEstimator::sample);
     }
 
-    fn tell_marks<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn tell_marks<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let segments = self.rack().map_or(0, Rack::take_marked);
         let (connection, end) = (self.id, self.end);
         if segments > 0 {
@@ -84,7 +84,7 @@ impl Connection {
     /// A segment left because it is lost, or as a probe, or for the first time.
     pub(super) fn note_departure<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         turn: Turn,
         is_new: bool,
     ) {
@@ -122,7 +122,7 @@ impl Connection {
     }
 
     /// The timer expired.
-    pub(super) fn handle_loss_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub(super) fn handle_loss_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let flight = self.flight();
         let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
         let Sender { version: Version::Rack(rack), window, outstanding, .. } = &mut self.sender else {
@@ -147,7 +147,7 @@ impl Connection {
     /// A recovery begins; `before` is the window and the threshold from before it.
     pub(super) fn begin_recovery<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         flight: &super::congestion::Flight,
         before: (f64, f64),
     ) {

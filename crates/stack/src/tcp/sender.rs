@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::ids::ConnectionId;
 use crate::packet::Segment;
 use crate::trace::{Real, SendCause, TraceEvent};
@@ -220,7 +220,7 @@ impl Connection {
     #[inline]
     pub(super) fn poll_data<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
     ) -> Option<(Sent, SendCause)> {
         if self.is_held_back() {
             return None;
@@ -284,7 +284,7 @@ impl Connection {
 
     /// RFC 5681 §4.1: what was learnt before a pause longer than a timeout is not believed.
     #[inline]
-    fn restart_after_idle<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn restart_after_idle<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let sender = &self.sender;
         if !sender.outstanding.is_empty() || sender.outstanding.una() == 0 || !self.config.slow_start_restart
         {
@@ -475,13 +475,13 @@ impl Connection {
         }
     }
 
-    pub(super) fn record_window<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+    pub(super) fn record_window<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>) {
         let (connection, end, window) = (self.id, self.end, &self.sender.window);
         let (cwnd, ssthresh) = (Real(window.cwnd), Real(window.ssthresh));
         cx.record(|| TraceEvent::Window { connection, end, cwnd, ssthresh });
     }
 
-    pub(super) fn record_rto<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+    pub(super) fn record_rto<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>) {
         let (connection, end, estimator) = (self.id, self.end, &self.sender.estimator);
         let (srtt, rto) = (estimator.srtt(), estimator.timeout());
         cx.record(|| TraceEvent::RtoUpdated { connection, end, srtt, rto });

@@ -15,7 +15,7 @@ use umts_units::{Duration, Time};
 use super::congestion::{Flight, Turn, Version};
 use super::connection::Connection;
 use super::timers::Timer;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::TraceEvent;
 
@@ -96,7 +96,7 @@ impl Connection {
     }
 
     /// The probe left.
-    pub(super) fn note_probe<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, turn: Turn) {
+    pub(super) fn note_probe<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, turn: Turn) {
         let outstanding = &self.sender.outstanding;
         let repeats = matches!(turn, Turn::Probe(_));
         let end = Some(outstanding.max_sent());
@@ -109,7 +109,7 @@ impl Connection {
     /// TLP_process_ack (§7.4.2); `before` was unacknowledged before this acknowledgment.
     pub(super) fn hear_of_probe<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &Segment,
         before: u64,
     ) {
@@ -129,7 +129,7 @@ impl Connection {
     }
 
     /// The probe repaired a loss, which is answered as one that a recovery repairs.
-    fn answer_repaired_loss<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segments: u32) {
+    fn answer_repaired_loss<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segments: u32) {
         let flight = Flight { segments, ..self.flight() };
         let (connection, end) = (self.id, self.end);
         cx.record(|| TraceEvent::TailLossRepaired { connection, end });

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
-use crate::Cx;
+use crate::Context;
+use crate::event_context::Wakeup;
 use crate::ids::{Direction, UeId};
 use crate::rnc::rrc::{CellUpdate, ConnectionConfig, FRAME, RadioLink};
-use crate::step::Wakeup;
 use crate::trace::{CellUpdateOutcome, TraceEvent};
 
 /// Address of the draw for a signalling message in a TTI, above the data blocks (0 to 127) and the error chain (128).
@@ -69,7 +69,7 @@ impl Connection {
     /// `arrives` returns whether a message sent now in a direction is received. Returns the outcome when the procedure ends.
     pub fn handle_update<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         ue: UeId,
         silent_until: Option<Time>,
         arrives: impl FnMut(Direction) -> bool,

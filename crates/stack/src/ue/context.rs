@@ -5,8 +5,9 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 use super::{Connection, Control, Leg, UeConfig};
-use crate::Cx;
+use crate::Context;
 use crate::detail::{Detail, Stage};
+use crate::event_context::Wakeup;
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::air::{Flight, FlightSet};
 use crate::radio::mac::Channel;
@@ -14,7 +15,6 @@ use crate::radio::pdcp::Pdcp;
 use crate::radio::rlc::{BlockSet, Rlc};
 use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc, TrafficVolume};
-use crate::step::Wakeup;
 use crate::trace::TraceEvent;
 
 /// Which PDUs RLC is asked for, where data and control PDUs have logical channels of their own (TS 25.322 §4.2.1.3).
@@ -149,7 +149,7 @@ impl UeContext {
     }
 
     /// RLC begins anew at both ends; what is on its way is lost.
-    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.epoch = self.epoch.wrapping_add(1);
         self.rlc.iter_mut().for_each(|rlc| rlc.reestablish(cx));
         let ue = self.id;
@@ -173,7 +173,7 @@ impl UeContext {
     #[inline]
     pub fn take_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         direction: Direction,
         channel: Channel,
         blocks: u32,
@@ -187,7 +187,7 @@ impl UeContext {
     #[inline]
     fn leaves<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         direction: Direction,
         channel: Channel,
         set: &mut BlockSet,
@@ -209,7 +209,7 @@ impl UeContext {
     #[inline(always)]
     pub fn send<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         direction: Direction,
         pdus: Pdus,
         blocks: u32,
@@ -240,7 +240,7 @@ impl UeContext {
 /// Numbers a set that leaves RLC and shows it, if anybody looks at block sets.
 #[inline]
 fn show_leaving<T: TraceSink<TraceEvent>>(
-    cx: &mut Cx<'_, T>,
+    cx: &mut Context<'_, T>,
     ue: UeId,
     direction: Direction,
     channel: Channel,

@@ -3,9 +3,9 @@
 use umts_units::Time;
 
 use super::{ChannelConfig, Leg, SwitchingConfig};
+use crate::event_context::Wakeup;
 use crate::radio::phy::ErrorModel;
 use crate::rnc::rrc::{Order, Rrc};
-use crate::step::Wakeup;
 
 /// The channels of a switched UE have numbers: FACH and RACH this one, the DCHs of bearer n the number n + 1.
 pub const COMMON: usize = 0;

@@ -5,7 +5,7 @@ use umts_kernel::random::AddressedStream;
 use umts_units::Duration;
 
 use super::{Pdus, Ues};
-use crate::Step;
+use crate::EventContext;
 use crate::nodeb::Iub;
 use crate::radio::Air;
 use crate::radio::mac::{Access, RachAccess};
@@ -30,14 +30,14 @@ impl Rach {
     /// Whoever gets access sends.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
     ) {
         self.access.resolve(turn.frame, turn.ready.iter().copied(), &mut self.acquired);
         for &access in &self.acquired {
-            send(step, turn, access, ues, air);
+            send(ctx, turn, access, ues, air);
         }
     }
 }
@@ -59,7 +59,7 @@ impl PrivateRach {
     /// Everybody sends.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
@@ -68,14 +68,14 @@ impl PrivateRach {
         for &ue in turn.ready {
             let delay = self.most.as_nanos() as f64 * draws.uniform(u32::from(ue.0));
             let access = Access { ue, delay: Duration::from_nanos(delay as u64), collides: false };
-            send(step, turn, access, ues, air);
+            send(ctx, turn, access, ues, air);
         }
     }
 }
 
 #[inline(never)]
 fn send<T: TraceSink<TraceEvent>>(
-    step: &mut Step<'_, T>,
+    ctx: &mut EventContext<'_, T>,
     turn: Turn<'_>,
     access: Access,
     ues: &mut Ues,
@@ -84,13 +84,13 @@ fn send<T: TraceSink<TraceEvent>>(
     let (direction, ue) = (turn.plan.direction, access.ue);
     let mut flight = air.begin(direction, turn.plan.channel);
     let context = &mut ues[ue];
-    let blocks = context.send(&mut step.cx, direction, Pdus::All, turn.plan.format.blocks, None, &mut flight);
+    let blocks = context.send(&mut ctx.cx, direction, Pdus::All, turn.plan.format.blocks, None, &mut flight);
     let octets = Iub::octets(blocks, context.leg(direction).block_bits);
     ues.judge(direction, turn.frame, flight.sets_mut());
     if blocks > 0 && access.collides {
         flight.last().lost = Lost::all(blocks);
-        step.cx.record(|| TraceEvent::RachCollision { ue });
+        ctx.cx.record(|| TraceEvent::RachCollision { ue });
     }
-    let arrival = turn.plan.arrival(step.cx.now, octets, access.delay);
-    air.depart(step, flight, arrival);
+    let arrival = turn.plan.arrival(ctx.cx.now, octets, access.delay);
+    air.depart(ctx, flight, arrival);
 }

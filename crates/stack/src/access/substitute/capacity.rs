@@ -3,7 +3,7 @@
 use umts_kernel::{Phase, TraceSink};
 
 use super::Substitute;
-use crate::Step;
+use crate::EventContext;
 use crate::access::Access;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
@@ -15,15 +15,15 @@ impl Access {
     /// A packet of a UE with a measured radio waits for its opportunity.
     pub(super) fn enter_capacity<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: Packet,
     ) {
         let (ue, direction) = (packet.ue, packet.direction());
         let Some(link) = self.capacity_link(ue, direction) else { return };
-        match link.handle_packet(&mut step.cx, packet) {
-            Ok(()) => self.wait_for_opportunity(step, ue, direction),
+        match link.handle_packet(&mut ctx.cx, packet) {
+            Ok(()) => self.wait_for_opportunity(ctx, ue, direction),
             Err(packet) => {
-                step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet })
+                ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet })
             }
         }
     }
@@ -32,13 +32,13 @@ impl Access {
     /// [`wait_for_opportunity`](Self::wait_for_opportunity).
     pub fn opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
     ) -> Vec<Packet> {
         let mut through = Vec::new();
         if let Some(link) = self.capacity_link(ue, direction) {
-            link.handle_opportunity(&mut step.cx, &mut through);
+            link.handle_opportunity(&mut ctx.cx, &mut through);
         }
         through
     }
@@ -46,13 +46,13 @@ impl Access {
     /// Sees to it that the next opportunity is used, if something waits for it.
     pub fn wait_for_opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
     ) {
         let Some(link) = self.capacity_link(ue, direction) else { return };
-        if let Some(at) = link.poll_opportunity(step.cx.now) {
-            step.at(at, Phase::Transmit, Event::Opportunity(ue, direction));
+        if let Some(at) = link.poll_opportunity(ctx.cx.now) {
+            ctx.at(at, Phase::Transmit, Event::Opportunity(ue, direction));
         }
     }
 

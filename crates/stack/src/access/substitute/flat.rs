@@ -4,7 +4,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
 use super::Substitute;
-use crate::Step;
+use crate::EventContext;
 use crate::access::Access;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
@@ -14,13 +14,17 @@ use crate::trace::{DropPlace, TraceEvent};
 
 impl Access {
     /// A packet of a UE with a flat radio waits its turn.
-    pub(super) fn enter_flat<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+    pub(super) fn enter_flat<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        packet: Packet,
+    ) {
         let (ue, direction) = (packet.ue, packet.direction());
         let Some(link) = self.flat_link(ue, direction) else { return };
-        match link.handle_packet(&mut step.cx, packet) {
-            Ok(sent_at) => push_sent(step, sent_at, ue, direction),
+        match link.handle_packet(&mut ctx.cx, packet) {
+            Ok(sent_at) => push_sent(ctx, sent_at, ue, direction),
             Err(packet) => {
-                step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet })
+                ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet })
             }
         }
     }
@@ -28,31 +32,31 @@ impl Access {
     /// The last octet of a packet is sent.
     pub fn flat_sent<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
     ) {
         let Some(link) = self.flat_link(ue, direction) else { return };
-        let (became, next) = link.handle_sent(&mut step.cx);
+        let (became, next) = link.handle_sent(&mut ctx.cx);
         match became {
             Sent::Arrives(at) => {
-                step.at(at, Phase::Receive, Event::FlatArrival(ue, direction));
+                ctx.at(at, Phase::Receive, Event::FlatArrival(ue, direction));
             }
             Sent::Lost(packet) => {
-                step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::FlatLoss, packet });
+                ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::FlatLoss, packet });
             }
         }
-        push_sent(step, next, ue, direction);
+        push_sent(ctx, next, ue, direction);
     }
 
     /// A packet comes out.
     pub fn flat_arrival<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
     ) -> Option<Packet> {
-        self.flat_link(ue, direction).map(|link| link.arrive(&mut step.cx))
+        self.flat_link(ue, direction).map(|link| link.arrive(&mut ctx.cx))
     }
 
     fn flat_link(&mut self, ue: UeId, direction: Direction) -> Option<&mut FlatLink> {
@@ -64,12 +68,12 @@ impl Access {
 }
 
 fn push_sent<T: TraceSink<TraceEvent>>(
-    step: &mut Step<'_, T>,
+    ctx: &mut EventContext<'_, T>,
     at: Option<Time>,
     ue: UeId,
     direction: Direction,
 ) {
     if let Some(at) = at {
-        step.at(at, Phase::Transmit, Event::FlatSent(ue, direction));
+        ctx.at(at, Phase::Transmit, Event::FlatSent(ue, direction));
     }
 }

@@ -7,7 +7,7 @@ use umts_kernel::TraceSink;
 use umts_kernel::random::Streams;
 
 use super::Access;
-use crate::Step;
+use crate::EventContext;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::radio::capacity::CapacityLink;
@@ -42,12 +42,12 @@ impl Access {
     /// A packet of a UE with such a radio enters it.
     pub(super) fn enter_substitute<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         packet: Packet,
     ) {
         match self.substitute(packet.ue) {
-            Some(Substitute::Capacity(_)) => self.enter_capacity(step, packet),
-            Some(Substitute::Flat(_)) => self.enter_flat(step, packet),
+            Some(Substitute::Capacity(_)) => self.enter_capacity(ctx, packet),
+            Some(Substitute::Flat(_)) => self.enter_flat(ctx, packet),
             None => {}
         }
     }

@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 
 use super::Setup;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::ids::{ConnectionId, Direction, TcpLeg};
 use crate::packet::Packet;
 use crate::tcp::{Connection, State, TcpEvent};
@@ -110,7 +110,7 @@ impl Relay {
     /// Does what can be done now: opens, carries octets, closes, gives up. Tells whether anything was.
     pub fn carry<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         ends: [&mut Connection; 2],
     ) -> bool {
         let [server, radio] = ends;
@@ -130,7 +130,7 @@ impl Relay {
     /// Opens the second connection when the first is where the set-up wants it.
     fn open<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         server: &mut Connection,
         radio: &mut Connection,
     ) -> bool {
@@ -157,7 +157,7 @@ impl Relay {
 
     fn carry_way<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         direction: Direction,
         from: &mut Connection,
         to: &mut Connection,
@@ -189,7 +189,7 @@ impl Relay {
     /// One side has failed: the other hears of it at once, and what was under way between them is lost.
     fn give_up<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         server: &mut Connection,
         radio: &mut Connection,
     ) -> bool {
@@ -201,7 +201,7 @@ impl Relay {
     /// The proxy is out of order: what it knew is lost, and its ends are nobody's.
     pub fn crash<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         server: &Connection,
         radio: &Connection,
     ) {
@@ -213,7 +213,7 @@ impl Relay {
     /// Tells what is lost, once: acknowledged to its sender, and not by its receiver.
     fn lose<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         server: &Connection,
         radio: &Connection,
     ) {

@@ -114,7 +114,7 @@ mod tests {
     use umts_units::Duration;
 
     use super::*;
-    use crate::Cx;
+    use crate::Context;
     use crate::ids::{Direction, UeId};
     use crate::radio::phy::Lost;
     use crate::radio::rlc::am::{AmConfig, Piggyback};
@@ -132,14 +132,14 @@ mod tests {
         let mut rlc = Rlc::new(UeId(0), sends, config, 4);
         for at in [0, 10] {
             let sdu = Sdu::new(packet(at, 100), ms(at));
-            rlc.handle_sdu(&mut Cx::new(ms(at), &mut NoTrace), &sdu).expect("there is room");
+            rlc.handle_sdu(&mut Context::new(ms(at), &mut NoTrace), &sdu).expect("there is room");
         }
         rlc
     }
 
     fn send(rlc: &mut Rlc, at: u64, blocks: u32) -> BlockSet {
         let mut set = BlockSet::default();
-        rlc.poll_transmit(&mut Cx::new(ms(at), &mut NoTrace), blocks, &mut set);
+        rlc.poll_transmit(&mut Context::new(ms(at), &mut NoTrace), blocks, &mut set);
         set
     }
 
@@ -160,10 +160,10 @@ mod tests {
         assert_eq!(told(&rlc), (0, None, 0));
         // The second PDU of all was lost, and the peer says so.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
-        peer.handle_blocks(&mut Cx::new(ms(40), &mut NoTrace), &first, Lost(0b10));
-        peer.handle_blocks(&mut Cx::new(ms(50), &mut NoTrace), &rest, Lost(0));
+        peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
+        peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
         let report = send(&mut peer, 60, 1);
-        rlc.handle_blocks(&mut Cx::new(ms(70), &mut NoTrace), &report, Lost(0));
+        rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
         assert_eq!(told(&rlc), (40, Some(ms(0)), 1));
     }
 
@@ -179,13 +179,13 @@ mod tests {
         assert_eq!((occupancy(&rlc, 30), rlc.buffer_occupancy()), (0, Bytes(200)));
         // The second PDU of all was lost. The peer's report waits as a control PDU of 42 octets.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
-        peer.handle_blocks(&mut Cx::new(ms(40), &mut NoTrace), &first, Lost(0b10));
-        peer.handle_blocks(&mut Cx::new(ms(50), &mut NoTrace), &rest, Lost(0));
+        peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
+        peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
         assert_eq!(occupancy(&peer, 50), 42);
         let report = send(&mut peer, 60, 1);
         assert_eq!(occupancy(&peer, 60), 0);
         // It is to be sent again, with its header.
-        rlc.handle_blocks(&mut Cx::new(ms(70), &mut NoTrace), &report, Lost(0));
+        rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
         assert_eq!(occupancy(&rlc, 70), 42);
     }
 
@@ -225,14 +225,14 @@ mod tests {
         let rest = send(&mut rlc, 30, 9);
         assert_eq!(waiting(&rlc), []);
         let third = Sdu::new(packet(2, 90), ms(35));
-        rlc.handle_sdu(&mut Cx::new(ms(35), &mut NoTrace), &third).expect("there is room");
+        rlc.handle_sdu(&mut Context::new(ms(35), &mut NoTrace), &third).expect("there is room");
         // The second and the last PDU of all that were sent are lost: of the first SDU, and of the second.
         let last = rest.blocks - 1;
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
-        peer.handle_blocks(&mut Cx::new(ms(40), &mut NoTrace), &first, Lost(0b10));
-        peer.handle_blocks(&mut Cx::new(ms(50), &mut NoTrace), &rest, Lost(1 << (last - 1)));
+        peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
+        peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(1 << (last - 1)));
         let report = send(&mut peer, 60, 1);
-        rlc.handle_blocks(&mut Cx::new(ms(70), &mut NoTrace), &report, Lost(0));
+        rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
         assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 1), (35, 90, 3)]);
         let blocks: u32 = waiting(&rlc).iter().map(|sdu| sdu.2).sum();
         assert_eq!(blocks, rlc.backlog().pdus);
@@ -262,7 +262,7 @@ mod tests {
         ] {
             let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, 4);
             let sdu = Sdu::new(packet(0, octets), ms(0));
-            rlc.handle_sdu(&mut Cx::new(ms(0), &mut NoTrace), &sdu).expect("there is room");
+            rlc.handle_sdu(&mut Context::new(ms(0), &mut NoTrace), &sdu).expect("there is room");
             assert_eq!((waiting(&rlc)[0].2, rlc.backlog().pdus), (blocks, blocks), "{octets} octets");
             assert_eq!(send(&mut rlc, 10, 99).blocks, blocks, "{octets} octets");
         }
@@ -288,7 +288,7 @@ mod tests {
             let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, 4);
             for (size, id) in sizes.into_iter().zip(0..) {
                 let sdu = Sdu::new(packet(id, size), ms(id));
-                rlc.handle_sdu(&mut Cx::new(ms(id), &mut NoTrace), &sdu).expect("there is room");
+                rlc.handle_sdu(&mut Context::new(ms(id), &mut NoTrace), &sdu).expect("there is room");
             }
             send(&mut rlc, 20, sent_before);
             let (waiting, backlog) = (waiting(&rlc), rlc.backlog().pdus);

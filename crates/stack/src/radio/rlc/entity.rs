@@ -10,7 +10,7 @@ use super::octets::{NoEncoding, Wired};
 use super::tm::{TmConfig, TmEntity};
 use super::um::{UmConfig, UmEntity};
 use super::{Backlog, BlockSet, Sdu, Sn, WaitingSdu};
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
@@ -77,7 +77,7 @@ impl Rlc {
     #[inline]
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         sdu: &Sdu,
     ) -> Result<(), BufferFull> {
         in_any_mode!(
@@ -91,7 +91,7 @@ impl Rlc {
     #[inline(always)]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         lost: Lost,
     ) {
@@ -105,7 +105,12 @@ impl Rlc {
     /// Records the losses of SDUs that end in blocks of the peer which will never arrive. Acknowledged mode has none: it
     /// repairs the blocks.
     #[cold]
-    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
+    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
+        &self,
+        cx: &mut Context<'_, T>,
+        set: &BlockSet,
+        lost: Lost,
+    ) {
         match self {
             Rlc::Am(_) => {}
             Rlc::Um(entity) => entity.record_lost_ends(cx, set, lost),
@@ -116,7 +121,7 @@ impl Rlc {
 
     /// Lets the timers expire that are due.
     #[inline]
-    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
             entity => entity.handle_timeout(cx),
@@ -129,7 +134,7 @@ impl Rlc {
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) -> bool {
@@ -184,7 +189,7 @@ impl Rlc {
     /// acknowledged mode alone can have.
     pub fn poll_control<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) {
@@ -198,7 +203,7 @@ impl Rlc {
     /// Fills `set` with `blocks` data PDUs at most: on the first of two logical channels.
     pub fn poll_data<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) {
@@ -236,7 +241,7 @@ impl Rlc {
     }
 
     /// Lets acknowledged mode begin `sdus` further SDUs and no more; `None`: as many as there are.
-    pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdus: Option<u32>) {
+    pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdus: Option<u32>) {
         match self {
             Rlc::Am(entity) => entity.limit_sdus(cx, sdus),
             Rlc::Um(_) | Rlc::Tm(_) => {}
@@ -301,7 +306,7 @@ impl Rlc {
 
     /// Begins anew, as the peer does at the same instant : SDUs of which something was sent are lost, the
     /// others stay.
-    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
             entity => entity.reestablish(cx),
@@ -310,7 +315,7 @@ impl Rlc {
     }
 
     /// The SDUs of which nothing was sent are lost; what was begun goes on.
-    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
             entity => entity.lose_unsent(cx),

@@ -7,7 +7,7 @@ use super::am::BufferFull;
 use super::backlog::Cut;
 use super::buffer::{Buffer, Cutting};
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, WaitingSdu};
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
@@ -33,7 +33,7 @@ impl SduQueue {
     /// Queues one SDU, or refuses it when it does not fit.
     pub fn push<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         sdu: &Sdu,
     ) -> Result<(), BufferFull> {
         if self.room.is_some_and(|room| self.buffer.octets() + sdu.size().0 > room.0) {
@@ -47,7 +47,7 @@ impl SduQueue {
     }
 
     /// Gives up the SDUs that have waited too long. Tells whether a part of one was sent already.
-    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> bool {
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
         let Some(too_old) = self.too_old(cx.now) else { return false };
         let mut given_up = Vec::new();
         let started = self.buffer.discard_started(|_, sdu| sdu.entered <= too_old, |sdu| given_up.push(sdu));
@@ -58,7 +58,7 @@ impl SduQueue {
     }
 
     /// Gives up the SDUs of which nothing was sent.
-    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let mut given_up = Vec::new();
         self.buffer.discard_all_unsent(|sdu| given_up.push(sdu));
         given_up.iter().for_each(|sdu| self.record_discarded(cx, sdu));
@@ -110,7 +110,7 @@ impl SduQueue {
     /// Adds `count` PDUs from number `first` on to `set`; the SDUs that end in them were pushed from `ends_from` on.
     pub fn put_into<T: TraceSink<TraceEvent>>(
         &self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &mut BlockSet,
         first: u64,
         count: u32,
@@ -124,31 +124,36 @@ impl SduQueue {
         cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
     }
 
-    pub fn record_discarded<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
+    pub fn record_discarded<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, sdu: &Sdu) {
         let (ue, direction) = (self.ue, self.sends);
         cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
     }
 
-    pub fn record_level<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+    pub fn record_level<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>) {
         let (ue, direction, octets) = (self.ue, self.sends, self.buffer.octets());
         cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
     }
 
     /// An SDU that came from the peer goes up.
-    pub fn record_delivered<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
+    pub fn record_delivered<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, sdu: &Sdu) {
         let (ue, direction, entered) = (self.ue, self.sends.reversed(), sdu.entered);
         let (id, size) = (sdu.packet.id, sdu.size());
         cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: id, size, entered });
     }
 
     /// An SDU of the peer can no longer come up.
-    pub fn record_lost<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
+    pub fn record_lost<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, sdu: &Sdu) {
         let (ue, direction) = (self.ue, self.sends.reversed());
         cx.record(|| TraceEvent::SduLost { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
     }
 
     /// The SDUs of the peer that end in these blocks of `set` can no longer come up.
-    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
+    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
+        &self,
+        cx: &mut Context<'_, T>,
+        set: &BlockSet,
+        lost: Lost,
+    ) {
         let mut block = 0;
         for pdu in &set.pdus {
             if let Pdu::Umd(run) | Pdu::Tmd(run) = pdu {
@@ -163,7 +168,7 @@ impl SduQueue {
     /// PDUs came that no entity of this mode takes.
     pub fn record_dropped<T: TraceSink<TraceEvent>>(
         &self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         count: u32,
         why: crate::trace::PduDrop,
     ) {

@@ -12,7 +12,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::trace::{CellUpdateOutcome, TraceEvent};
 
@@ -111,7 +111,7 @@ impl CellUpdate {
     /// the outcome when the procedure ends.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         ue: UeId,
         config: &ConnectionConfig,
         mut arrives: impl FnMut(Direction) -> bool,
@@ -158,7 +158,7 @@ impl CellUpdate {
 
     fn send_update<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         ue: UeId,
         config: &ConnectionConfig,
         arrives: bool,
@@ -200,7 +200,7 @@ mod tests {
             let now = update.poll_timeout();
             let at = now.as_nanos() / 1_000_000;
             let outcome =
-                update.handle_timeout(&mut Cx::new(now, &mut NoTrace), UeId(0), config, |direction| {
+                update.handle_timeout(&mut Context::new(now, &mut NoTrace), UeId(0), config, |direction| {
                     if direction == Direction::Uplink {
                         sent.push(at);
                     }
@@ -262,7 +262,7 @@ mod tests {
         update.postpone(Time::ZERO + ms(80));
         assert_eq!(update.poll_timeout(), Time::ZERO + ms(80));
         let (mut sink, config) = (NoTrace, config());
-        let mut early = Cx::new(Time::ZERO + ms(79), &mut sink);
+        let mut early = Context::new(Time::ZERO + ms(79), &mut sink);
         assert_eq!(update.handle_timeout(&mut early, UeId(0), &config, |_| unreachable!()), None);
     }
 }

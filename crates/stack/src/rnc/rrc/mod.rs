@@ -44,7 +44,7 @@ pub use radio_link::{FRAME, RadioLink};
 
 pub use crate::radio::RrcState;
 
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::trace::{CellUpdateCause, CellUpdateOutcome, SwitchCause, TraceEvent};
 
@@ -149,7 +149,7 @@ impl Rrc {
     }
 
     /// The run begins.
-    pub fn handle_start<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+    pub fn handle_start<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         self.enter(cx, self.config.initial, measured);
     }
 
@@ -173,7 +173,7 @@ impl Rrc {
     #[inline]
     pub fn handle_buffers<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         measured: Measured,
     ) -> bool {
         let on_fach = self.phase == Phase::In(RrcState::CellFach);
@@ -186,7 +186,7 @@ impl Rrc {
     }
 
     /// Lets the timers expire that are due.
-    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         self.active_until = measured.active_until;
         match self.phase {
             Phase::Switching { to, until, .. } if until <= cx.now => self.enter(cx, to, measured),
@@ -210,7 +210,7 @@ impl Rrc {
     }
 
     /// Admission answers, at once or later.
-    pub fn handle_answer<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, answer: Answer) {
+    pub fn handle_answer<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, answer: Answer) {
         let ue = self.ue;
         let was_queued = std::mem::replace(&mut self.queued, answer == Answer::Queued);
         match (answer, self.phase) {
@@ -243,13 +243,17 @@ impl Rrc {
     }
 
     /// Another UE takes the DCH.
-    pub fn handle_preemption<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn handle_preemption<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.begin_switch(cx, self.config.inactivity.after_dch, Duration::ZERO, SwitchCause::Preempted);
     }
 
     /// RLC or the radio link failed. During a switch the cell update waits for its end, and is dropped if the switch
     /// re-establishes RLC.
-    pub fn handle_failure<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, cause: CellUpdateCause) {
+    pub fn handle_failure<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        cause: CellUpdateCause,
+    ) {
         match self.phase {
             Phase::In(RrcState::Idle) => {}
             Phase::In(_) => self.update_cell(cx, cause),
@@ -261,7 +265,7 @@ impl Rrc {
     /// The cell update is over: the UE is in CELL_FACH, or in idle mode if its connection was released.
     pub fn handle_cell_update_end<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         outcome: CellUpdateOutcome,
         measured: Measured,
     ) {
@@ -332,7 +336,7 @@ impl Rrc {
     }
 
     /// Looks at the buffers in the light of the state.
-    fn evaluate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+    fn evaluate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         match self.phase {
             Phase::Switching { .. } => {}
             Phase::In(RrcState::CellDch) => self.evaluate_rate(cx, measured),
@@ -347,7 +351,7 @@ impl Rrc {
     /// CELL_FACH: asks for a DCH once the need has lasted. CELL_DCH: the same for a larger one.
     fn evaluate_need<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         wants: bool,
         instead_of: Option<u8>,
     ) {
@@ -363,14 +367,14 @@ impl Rrc {
         }
     }
 
-    fn request<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, instead_of: Option<u8>) {
+    fn request<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, instead_of: Option<u8>) {
         let (ue, again) = (self.ue, self.requested);
         self.requested = true;
         cx.record(|| TraceEvent::DchRequested { ue, again });
         self.orders.push_back(Order::RequestDch { instead_of });
     }
 
-    fn forget_need<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn forget_need<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.trigger = None;
         if std::mem::take(&mut self.queued) {
             self.orders.push_back(Order::Withdraw);
@@ -382,7 +386,7 @@ impl Rrc {
     }
 
     /// CELL_DCH: another rate.
-    fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+    fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         let change = self.config.rate_change;
         if let Some(down) = change.down
             && self.window.0 <= cx.now
@@ -420,7 +424,7 @@ impl Rrc {
     }
 
     /// PCH states and idle mode: data of the UE's own promotes it at once, downlink data once it was paged.
-    fn evaluate_promotion<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+    fn evaluate_promotion<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, measured: Measured) {
         let [down, up] = measured.buffered;
         if down.0 > 0 && self.paged_at.is_none() {
             self.paged_at = Some(self.paging_occasion(cx.now));
@@ -453,7 +457,7 @@ impl Rrc {
 
     fn begin_switch<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         to: RrcState,
         after: Duration,
         cause: SwitchCause,
@@ -472,7 +476,7 @@ impl Rrc {
     }
 
     /// Begins a cell update, which ends in CELL_FACH or in idle mode.
-    fn update_cell<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, cause: CellUpdateCause) {
+    fn update_cell<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, cause: CellUpdateCause) {
         let Phase::In(from) = self.phase else { return };
         let switching = Phase::Switching { from, to: RrcState::CellFach, until: Time::NEVER };
         self.leave(cx, switching, SwitchCause::CellUpdate);
@@ -480,7 +484,7 @@ impl Rrc {
     }
 
     /// Leaves the current state for `phase`, a switch.
-    fn leave<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, phase: Phase, cause: SwitchCause) {
+    fn leave<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, phase: Phase, cause: SwitchCause) {
         let Phase::Switching { from, to, .. } = phase else { return };
         let ue = self.ue;
         cx.record(|| TraceEvent::RrcSwitch { ue, from, to, cause });
@@ -493,7 +497,12 @@ impl Rrc {
     }
 
     /// The end of a switch.
-    fn enter<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, state: RrcState, measured: Measured) {
+    fn enter<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        state: RrcState,
+        measured: Measured,
+    ) {
         let from = match self.phase {
             Phase::Switching { from, .. } => Some(from),
             Phase::In(_) => None,
@@ -512,9 +521,8 @@ impl Rrc {
         }
         // Without an RRC connection there is no bearer: the next one begins anew.
         let changes_channel = from.is_some_and(|from| from.carries_data() && state.carries_data());
-        let reestablishes = ends_cell_update
-            || state == RrcState::Idle
-            || (changes_channel && self.config.reestablishes);
+        let reestablishes =
+            ends_cell_update || state == RrcState::Idle || (changes_channel && self.config.reestablishes);
         let reestablishes = from.is_some() && reestablishes;
         if reestablishes {
             self.orders.push_back(Order::Reestablish);

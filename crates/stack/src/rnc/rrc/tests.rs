@@ -69,7 +69,7 @@ impl Bench {
         let rrc = Rrc::new(UeId(0), Arc::new(config));
         let measured = Measured { buffered: [Bytes(0); 2], active_until: Time::ZERO, carried: [0; 2] };
         let mut bench = Bench { rrc, now: Time::ZERO, measured, orders: Vec::new(), answer: FREE };
-        bench.rrc.handle_start(&mut Cx::new(bench.now, &mut NoTrace), measured);
+        bench.rrc.handle_start(&mut Context::new(bench.now, &mut NoTrace), measured);
         bench.take_orders();
         bench
     }
@@ -79,7 +79,7 @@ impl Bench {
             self.orders.push((self.now.as_nanos() / 1_000_000, order));
             if let Order::RequestDch { .. } = order {
                 let answer = self.answer;
-                self.rrc.handle_answer(&mut Cx::new(self.now, &mut NoTrace), answer);
+                self.rrc.handle_answer(&mut Context::new(self.now, &mut NoTrace), answer);
             }
         }
     }
@@ -91,7 +91,7 @@ impl Bench {
             assert!(at >= self.now, "a timer lies in the past");
             self.now = at;
             let measured = self.measured;
-            self.rrc.handle_timeout(&mut Cx::new(self.now, &mut NoTrace), measured);
+            self.rrc.handle_timeout(&mut Context::new(self.now, &mut NoTrace), measured);
             self.take_orders();
         }
         self.now = end;
@@ -101,7 +101,7 @@ impl Bench {
     fn buffers(&mut self, downlink: u64, uplink: u64) -> &mut Self {
         self.measured.buffered = [Bytes(downlink), Bytes(uplink)];
         let measured = self.measured;
-        self.rrc.handle_buffers(&mut Cx::new(self.now, &mut NoTrace), measured);
+        self.rrc.handle_buffers(&mut Context::new(self.now, &mut NoTrace), measured);
         self.take_orders();
         self
     }
@@ -206,7 +206,7 @@ fn a_dch_can_be_taken_only_after_the_non_preemptive_timer() {
     let from = bench.rrc.preemptible_from(active_until).unwrap();
     assert!(from > Time::ZERO + ms(2901) && from < Time::ZERO + ms(2902), "{from}");
     bench.until(3000);
-    bench.rrc.handle_preemption(&mut Cx::new(bench.now, &mut NoTrace));
+    bench.rrc.handle_preemption(&mut Context::new(bench.now, &mut NoTrace));
     bench.take_orders();
     assert_eq!(bench.rrc.preemptible_from(active_until), None, "it is taken once");
     bench.enters(RrcState::CellFach, 3502);
@@ -252,7 +252,7 @@ fn a_queued_ue_waits_for_the_answer_and_withdraws_when_its_buffer_empties() {
     bench.answer = Answer::Queued;
     bench.buffers(501, 0).until(5000);
     assert_eq!(bench.orders.len(), 2, "it does not ask again: {:?}", bench.orders);
-    bench.rrc.handle_answer(&mut Cx::new(bench.now, &mut NoTrace), FREE);
+    bench.rrc.handle_answer(&mut Context::new(bench.now, &mut NoTrace), FREE);
     bench.take_orders();
     bench.enters(RrcState::CellDch, 5901);
 
@@ -389,13 +389,13 @@ fn a_larger_dch_is_asked_for_and_a_smaller_one_taken() {
 fn end_update(bench: &mut Bench, ms: u64, outcome: CellUpdateOutcome) {
     bench.until(ms);
     let measured = bench.measured;
-    bench.rrc.handle_cell_update_end(&mut Cx::new(bench.now, &mut NoTrace), outcome, measured);
+    bench.rrc.handle_cell_update_end(&mut Context::new(bench.now, &mut NoTrace), outcome, measured);
     bench.take_orders();
 }
 
 fn fail(bench: &mut Bench) {
     let cause = CellUpdateCause::RlcUnrecoverableError;
-    bench.rrc.handle_failure(&mut Cx::new(bench.now, &mut NoTrace), cause);
+    bench.rrc.handle_failure(&mut Context::new(bench.now, &mut NoTrace), cause);
     bench.take_orders();
 }
 

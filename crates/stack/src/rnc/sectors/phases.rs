@@ -18,7 +18,7 @@ use umts_units::Time;
 
 use super::users::Users;
 use super::{Sector, Sectors};
-use crate::Step;
+use crate::EventContext;
 use crate::ids::CellId;
 use crate::radio::Air;
 use crate::radio::air::Flight;
@@ -117,7 +117,7 @@ impl Sectors {
     /// TTIs end with this frame: their blocks are judged, and on their way.
     pub(super) fn land_held<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         cell: CellId,
         air: &mut Air,
     ) {
@@ -145,7 +145,7 @@ impl Sectors {
         }
         if !half_way.held.is_empty() {
             let (users, codes, power) = (half_way.held.len(), half_way.codes(), half_way.power());
-            step.cx.record(|| TraceEvent::DschHeld {
+            ctx.cx.record(|| TraceEvent::DschHeld {
                 cell: cell.0,
                 users: users as u32,
                 codes: Real(codes as f32),
@@ -154,7 +154,7 @@ impl Sectors {
         }
         half_way.held.clear();
         self.cells[cell.index()].half_way = half_way;
-        air.depart(step, flight, arrival);
+        air.depart(ctx, flight, arrival);
     }
 }
 

@@ -4,7 +4,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration};
 
 use super::{PowerUse, Sectors, link};
-use crate::Step;
+use crate::EventContext;
 use crate::ids::{CellId, Direction, UeId};
 use crate::nodeb::Iub;
 use crate::radio::Air;
@@ -28,26 +28,26 @@ impl Sectors {
     /// All cells schedule, then all of them transmit. `served` gets the UEs whose RLC entities were asked.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         plan: &Plan,
         ues: &mut Ues,
         air: &mut Air,
         served: &mut Vec<UeId>,
     ) {
-        self.tell_of_calls(step);
+        self.tell_of_calls(ctx);
         self.aim_of_calls();
         self.load_of_calls();
         for cell in 0..self.cells.len() {
-            self.schedule(step, CellId(cell as u16), ues);
+            self.schedule(ctx, CellId(cell as u16), ues);
         }
         self.control_powers();
         self.judge_further_legs();
         self.judge_associated();
         self.judge_calls();
         for cell in 0..self.cells.len() {
-            self.land_held(step, CellId(cell as u16), air);
-            self.transmit(step, CellId(cell as u16), (plan, ues), air, served);
-            self.tell(step, cell);
+            self.land_held(ctx, CellId(cell as u16), air);
+            self.transmit(ctx, CellId(cell as u16), (plan, ues), air, served);
+            self.tell(ctx, cell);
         }
         std::mem::swap(&mut self.powers, &mut self.before);
         self.tti += 1;
@@ -74,8 +74,8 @@ impl Sectors {
     }
 
     /// Who has the DSCH of a cell in this TTI.
-    fn schedule<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId, ues: &Ues) {
-        let (now, tti, needs_dch) = (step.cx.now, self.tti, self.dch.associated.is_some());
+    fn schedule<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId, ues: &Ues) {
+        let (now, tti, needs_dch) = (ctx.cx.now, self.tti, self.dch.associated.is_some());
         let sector = &mut self.cells[cell.index()];
         let (asks_for_sdus, decision) = (sector.mac.config().asks_for_sdus(), sector.mac.config().decision);
         self.asks.begin();
@@ -89,11 +89,11 @@ impl Sectors {
             ready.ask(now, &ues[ue]);
             let Some((backlog, since)) = ready.waits else { continue };
             if needs_dch && user.dch.is_none() {
-                step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
+                ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
                 continue;
             }
             if user.silent_until > now {
-                step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
+                ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
                 continue;
             }
             let (gain, outer_loop) = (user.gain, user.loops.aim);
@@ -112,7 +112,7 @@ impl Sectors {
         sector.links.extend(sector.mac.grants().iter().map(|grant| grant.link));
         for refusal in sector.mac.refusals() {
             let (ue, why) = (refusal.ue, refusal.reason.into());
-            step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why });
+            ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why });
         }
     }
 
@@ -223,7 +223,7 @@ impl Sectors {
     /// RLC of those who have the DSCH of a cell is pulled, and their blocks are judged.
     fn transmit<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         cell: CellId,
         (plan, ues): (&Plan, &mut Ues),
         air: &mut Air,
@@ -236,11 +236,11 @@ impl Sectors {
             let ue = &mut ues[grant.ue];
             let bits = ue.leg(Direction::Downlink).block_bits;
             let blocks =
-                ue.send(&mut step.cx, Direction::Downlink, Pdus::All, grant.blocks, None, &mut flight);
+                ue.send(&mut ctx.cx, Direction::Downlink, Pdus::All, grant.blocks, None, &mut flight);
             served.push(grant.ue);
             octets = octets.max(Iub::octets(blocks, bits));
             let power = self.cells[cell.index()].granted[number];
-            step.cx.record(|| self.told(cell, &grant, blocks, power as f32));
+            ctx.cx.record(|| self.told(cell, &grant, blocks, power as f32));
             if self.tti_phases > 1 {
                 self.hold(cell, (grant, power, blocks));
                 continue;
@@ -255,11 +255,11 @@ impl Sectors {
             self.cells[cell.index()].mac.served(self.tti, &grant, blocks, received);
         }
         // All of them arrive with the longest.
-        let arrival = plan.arrival(step.cx.now, octets, Duration::ZERO);
+        let arrival = plan.arrival(ctx.cx.now, octets, Duration::ZERO);
         if self.tti_phases > 1 {
             self.cells[cell.index()].half_way.flight = Some((flight, arrival));
         } else {
-            air.depart(step, flight, arrival);
+            air.depart(ctx, flight, arrival);
         }
     }
 
@@ -297,10 +297,10 @@ impl Sectors {
     }
 
     /// Tells of a cell's TTI.
-    fn tell<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>, cell: usize) {
+    fn tell<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: usize) {
         let sector = &self.cells[cell];
         let PowerUse { calls, sent, lost, load, .. } = sector.used;
-        step.cx.record(|| TraceEvent::CellPower {
+        ctx.cx.record(|| TraceEvent::CellPower {
             cell: cell as u16,
             power: Real(sector.sent.total as f32),
             load: Real(load.factor(sector.sent.total) as f32),
@@ -310,14 +310,14 @@ impl Sectors {
             scaled: sector.sent.factor < 1.0,
         });
         if self.dchs.tells || self.dch.associated.is_some() {
-            self.tell_of_dchs(step, cell);
+            self.tell_of_dchs(ctx, cell);
         }
     }
 
-    fn tell_of_dchs<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>, cell: usize) {
+    fn tell_of_dchs<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: usize) {
         let PowerUse { further, further_power, associated, associated_power, compressed, .. } =
             self.cells[cell].used;
-        step.cx.record(|| TraceEvent::CellDchs {
+        ctx.cx.record(|| TraceEvent::CellDchs {
             cell: cell as u16,
             further,
             further_power: Real(further_power as f32),
@@ -329,9 +329,9 @@ impl Sectors {
     }
 
     /// Tells what calls did since the TTI before.
-    fn tell_of_calls<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>) {
+    fn tell_of_calls<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for (cell, does) in self.dchs.steps.drain(..) {
-            step.cx.record(|| TraceEvent::Call { cell: cell.0, step: does });
+            ctx.cx.record(|| TraceEvent::Call { cell: cell.0, step: does });
         }
     }
 }

@@ -6,7 +6,7 @@
 use umts_kernel::TraceSink;
 
 use super::MacTdd;
-use crate::Step;
+use crate::EventContext;
 use crate::ids::{Direction, UeId};
 use crate::nodeb::Iub;
 use crate::radio::Air;
@@ -25,12 +25,12 @@ impl MacTdd {
     /// A frame ends: control PDUs travel.
     pub fn control_turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         plan: &Plan,
         ues: &mut Ues,
         air: &mut Air,
     ) {
-        let boundary = step.cx.now.as_nanos() / FRAME.as_nanos();
+        let boundary = ctx.cx.now.as_nanos() / FRAME.as_nanos();
         if self.boundary.is_some_and(|last| last >= boundary) || boundary == 0 {
             return;
         }
@@ -41,22 +41,22 @@ impl MacTdd {
         let mut collided = std::mem::take(&mut self.scratch.collided);
         self.turns.frame(&mut through);
         for ue in self.turns.waiting() {
-            step.cx.record(|| TraceEvent::AckDeferred { ue });
+            ctx.cx.record(|| TraceEvent::AckDeferred { ue });
         }
-        self.send_control(step, frame, (Direction::Downlink, &through), plan, ues, air);
-        let now = step.cx.now;
+        self.send_control(ctx, frame, (Direction::Downlink, &through), plan, ues, air);
+        let now = ctx.cx.now;
         let wants = |ue: UeId| ues[ue].rlc[Direction::Uplink.index()].has_control(now);
         self.contention.frame(frame, wants, &mut through, &mut collided);
         for &ue in &collided {
-            step.cx.record(|| TraceEvent::AckCollision { ue });
+            ctx.cx.record(|| TraceEvent::AckCollision { ue });
         }
-        self.send_control(step, frame, (Direction::Uplink, &through), plan, ues, air);
+        self.send_control(ctx, frame, (Direction::Uplink, &through), plan, ues, air);
         (self.scratch.through, self.scratch.collided) = (through, collided);
     }
 
     fn send_control<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         frame: u64,
         (direction, sending): (Direction, &[UeId]),
         plan: &Plan,
@@ -66,14 +66,14 @@ impl MacTdd {
         let mut flight = air.begin(direction, Channel::Ack);
         for &ue in sending {
             let context = &mut ues[ue];
-            if context.send(&mut step.cx, direction, Pdus::Control, 1, None, &mut flight) > 0 {
+            if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, &mut flight) > 0 {
                 flight.last().lost = self.judge_control(frame, ue, direction);
             }
             self.touched.push((ue, direction));
         }
         let bits = flight.sets().first().map_or(0, |sent| ues[sent.ue].leg(direction).block_bits);
         let crossing = plan.iub.crossing(Iub::octets(1, bits));
-        air.depart(step, flight, step.cx.now + crossing + FRAME * self.config.ack.delay);
+        air.depart(ctx, flight, ctx.cx.now + crossing + FRAME * self.config.ack.delay);
     }
 
     /// Whether a control PDU is lost on the air. It meets those who sent data in its slot, and disturbs none of them.

@@ -33,15 +33,15 @@ pub use self::config::{
 use self::grants::Grant;
 use self::requests::{Request, Requests};
 use self::slots::{Place, Slots};
-use crate::Step;
+use crate::EventContext;
 use crate::event::Event;
+use crate::event_context::Wakeup;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::radio::mac::{AckContention, AckTurns, TddAccess};
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::phy::tdd::{TddRadio, Transmission};
 use crate::radio::rlc::Rlc;
 use crate::rnc::Scheduler;
-use crate::step::Wakeup;
 use crate::trace::TraceEvent;
 use crate::ue::{CapacityRequest, UeContext, Ues};
 
@@ -128,14 +128,14 @@ impl MacTdd {
     /// The RLC entity of `ue` that sends in `direction` has changed: it may need capacity, or have a control PDU to send.
     pub fn changed<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: CarrierId,
         rlc: &Rlc,
         ue: UeId,
         direction: Direction,
     ) {
-        if self.note(step, rlc, ue, direction) {
-            self.wake(step, id);
+        if self.note(ctx, rlc, ue, direction) {
+            self.wake(ctx, id);
         }
     }
 
@@ -143,16 +143,16 @@ impl MacTdd {
     #[inline(always)]
     fn note<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         rlc: &Rlc,
         ue: UeId,
         direction: Direction,
     ) -> bool {
-        let now = step.cx.now;
+        let now = ctx.cx.now;
         let asks =
             self.want(ue, direction) == CapacityRequest::Idle && self.needs_capacity(now, ue, direction, rlc);
         if asks {
-            self.ask(step, ue, direction, self.next_frame(now));
+            self.ask(ctx, ue, direction, self.next_frame(now));
         }
         let reports = self.config.ack.channel == AckChannel::Common
             && rlc.has_control(now)
@@ -171,19 +171,19 @@ impl MacTdd {
     /// Looks at the entities that were asked for blocks since the last time; `with_each` sees to their timers.
     pub fn look_at_touched<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         id: CarrierId,
         ues: &mut Ues,
-        mut with_each: impl FnMut(&mut Step<'_, T>, &mut UeContext, Direction),
+        mut with_each: impl FnMut(&mut EventContext<'_, T>, &mut UeContext, Direction),
     ) {
         let mut touched = std::mem::take(&mut self.touched);
         for (ue, direction) in touched.drain(..) {
             let context = &mut ues[ue];
-            self.note(step, &context.rlc[direction.index()], ue, direction);
-            with_each(step, context, direction);
+            self.note(ctx, &context.rlc[direction.index()], ue, direction);
+            with_each(ctx, context, direction);
         }
         self.touched = touched;
-        self.wake(step, id);
+        self.wake(ctx, id);
     }
 
     /// Whether an entity has something to send that goes in a grant. Without common channels for control PDUs these do, too,
@@ -198,7 +198,7 @@ impl MacTdd {
     #[inline(never)]
     fn ask<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         ue: UeId,
         direction: Direction,
         frame: u64,
@@ -216,7 +216,7 @@ impl MacTdd {
                 self.requests.push(Request { ue, direction, from: frame, told: None, again: false });
             }
         }
-        step.cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
+        ctx.cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
     }
 
     #[inline]
@@ -243,8 +243,8 @@ impl MacTdd {
     }
 
     /// Schedules the next turn and the next control PDUs, if there are to be any.
-    fn wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
-        let now = step.cx.now;
+    fn wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
+        let now = ctx.cx.now;
         let asked = self.asking.first().map(|&(frame, _)| frame);
         let wanted = if self.grants.is_empty() {
             asked.into_iter().chain(self.requests.next()).min()
@@ -252,11 +252,11 @@ impl MacTdd {
             Some(0)
         };
         let turn = wanted.map(|frame| begin(frame.max(self.next_frame(now))));
-        step.wake(&mut self.tick, turn, Phase::Transmit, Event::Tick(id));
+        ctx.wake(&mut self.tick, turn, Phase::Transmit, Event::Tick(id));
         let turns = (!self.turns.is_idle()).then_some(0);
         let wanted = turns.into_iter().chain(self.contention.next().map(|frame| frame + 1)).min();
         let control = wanted.map(|boundary| begin(boundary.max(self.next_boundary(now))));
-        step.wake(&mut self.control, control, Phase::Schedule, Event::ControlTurn(id));
+        ctx.wake(&mut self.control, control, Phase::Schedule, Event::ControlTurn(id));
     }
 }
 

@@ -7,7 +7,7 @@ use super::config::{GrantEnds, Refused};
 use super::grants::Grant;
 use super::requests::{Fate, Request};
 use super::{MacTdd, begin};
-use crate::Step;
+use crate::EventContext;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::nodeb::Iub;
@@ -37,27 +37,27 @@ impl MacTdd {
     /// A frame begins.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         plan: &Plan,
         ues: &mut Ues,
         air: &mut Air,
     ) {
-        let frame = step.cx.now.as_nanos() / FRAME.as_nanos();
+        let frame = ctx.cx.now.as_nanos() / FRAME.as_nanos();
         if self.frame.is_some_and(|last| last >= frame) {
             return;
         }
-        debug_assert_eq!(begin(frame), step.cx.now, "turns begin with frames");
+        debug_assert_eq!(begin(frame), ctx.cx.now, "turns begin with frames");
         self.frame = Some(frame);
         self.tick.is_over();
-        self.decide(step, frame, ues);
+        self.decide(ctx, frame, ues);
         if !self.grants.is_empty() {
-            self.data(step, frame, plan, ues, air);
+            self.data(ctx, frame, plan, ues, air);
         }
-        self.random_access(step, frame, ues);
+        self.random_access(ctx, frame, ues);
     }
 
     /// Grants what there is room for, in the order of asking or as a scheduler says.
-    fn decide<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, frame: u64, ues: &mut Ues) {
+    fn decide<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, frame: u64, ues: &mut Ues) {
         if self.requests.next().is_none_or(|from| from > frame) {
             return;
         }
@@ -70,7 +70,7 @@ impl MacTdd {
         }
         // Room only shrinks while requests are decided: where there was none for one, there is none for the next.
         let mut is_full = [false; 2];
-        requests.decide(frame, |request| self.decide_one(step, frame, (request, &mut is_full), ues));
+        requests.decide(frame, |request| self.decide_one(ctx, frame, (request, &mut is_full), ues));
         debug_assert!(self.requests.next().is_none(), "nobody asks meanwhile");
         self.requests = requests;
     }
@@ -78,27 +78,27 @@ impl MacTdd {
     #[inline(always)]
     fn decide_one<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         frame: u64,
         (request, is_full): (&mut Request, &mut [bool; 2]),
         ues: &mut Ues,
     ) -> Fate {
         let Request { ue, direction, .. } = *request;
         let rlc = &mut ues[ue].rlc[direction.index()];
-        if !self.needs_capacity(step.cx.now, ue, direction, rlc) {
+        if !self.needs_capacity(ctx.cx.now, ue, direction, rlc) {
             self.want_mut(ue, direction).released();
-            step.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
+            ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             return Fate::Over;
         }
         let is_full = &mut is_full[direction.index()];
-        *is_full = *is_full || !self.grant(step, frame, request, rlc);
-        if *is_full { self.refuse(step, frame, request) } else { Fate::Over }
+        *is_full = *is_full || !self.grant(ctx, frame, request, rlc);
+        if *is_full { self.refuse(ctx, frame, request) } else { Fate::Over }
     }
 
     /// Grants a request what there is room for. Tells whether there was any.
     fn grant<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         frame: u64,
         &Request { ue, direction, told, .. }: &Request,
         rlc: &mut Rlc,
@@ -109,13 +109,13 @@ impl MacTdd {
             return false;
         };
         grant.sdus_before = rlc.sdus_done();
-        rlc.limit_sdus(&mut step.cx, Some(self.config.grant.sdus));
+        rlc.limit_sdus(&mut ctx.cx, Some(self.config.grant.sdus));
         self.want_mut(ue, direction).granted();
         if let Some(schedulers) = &mut self.schedulers {
             schedulers[direction.index()].served(ue);
         }
         let blocks = grant.places.len() as u32;
-        step.cx.record(|| TraceEvent::CapacityGranted { ue, direction, blocks, wanted });
+        ctx.cx.record(|| TraceEvent::CapacityGranted { ue, direction, blocks, wanted });
         self.grants.push(grant);
         true
     }
@@ -124,7 +124,7 @@ impl MacTdd {
     #[inline(always)]
     fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         frame: u64,
         request: &mut Request,
     ) -> Fate {
@@ -132,7 +132,7 @@ impl MacTdd {
         let stays = direction == Direction::Downlink || self.config.grant.refused == Refused::Queue;
         if !again {
             request.again = true;
-            step.cx.record(|| TraceEvent::CapacityRefused { ue, direction, waits: stays });
+            ctx.cx.record(|| TraceEvent::CapacityRefused { ue, direction, waits: stays });
         }
         if stays {
             return Fate::Stays;
@@ -153,7 +153,7 @@ impl MacTdd {
     /// Whoever has a grant sends.
     fn data<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         frame: u64,
         plan: &Plan,
         ues: &mut Ues,
@@ -163,34 +163,34 @@ impl MacTdd {
         self.on_air.clear();
         let mut grants = std::mem::take(&mut self.grants);
         grants.retain_mut(|grant| {
-            let blocks = self.pull(step, grant, ues, &mut flights);
-            let goes_on = blocks > 0 || !self.is_over(step.cx.now, grant, ues);
+            let blocks = self.pull(ctx, grant, ues, &mut flights);
+            let goes_on = blocks > 0 || !self.is_over(ctx.cx.now, grant, ues);
             if !goes_on {
                 grant.give_back(&mut self.slots);
-                self.released(step, frame, grant, ues);
+                self.released(ctx, frame, grant, ues);
             }
             goes_on
         });
         // Who lost a grant asks anew, and is granted nothing before the next frame.
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
-        self.judge(step, frame, &mut flights);
-        self.record_frame(step);
+        self.judge(ctx, frame, &mut flights);
+        self.record_frame(ctx);
         for (direction, flight) in Direction::BOTH.into_iter().zip(flights) {
             let longest = flight
                 .sets()
                 .iter()
                 .map(|sent| Iub::octets(sent.set.blocks, ues[sent.ue].leg(direction).block_bits));
             let octets = longest.max().unwrap_or(Bytes::ZERO);
-            let arrival = plan.iub.arrival(direction, FRAME, step.cx.now, octets, Duration::ZERO);
-            air.depart(step, flight, arrival);
+            let arrival = plan.iub.arrival(direction, FRAME, ctx.cx.now, octets, Duration::ZERO);
+            air.depart(ctx, flight, arrival);
         }
     }
 
     /// Asks RLC for the blocks of a grant and gives them their places. Returns how many there are of data.
     fn pull<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         grant: &mut Grant,
         ues: &mut Ues,
         flights: &mut [Box<Flight>; 2],
@@ -201,7 +201,7 @@ impl MacTdd {
         let (most, flight) = (grant.places.len() as u32, &mut flights[direction.index()]);
         // Without common channels control PDUs go with the data.
         let pdus = if grant.reverse.is_some() { Pdus::All } else { Pdus::Data };
-        let blocks = context.send(&mut step.cx, direction, pdus, most, None, flight);
+        let blocks = context.send(&mut ctx.cx, direction, pdus, most, None, flight);
         self.touched.push((ue, direction));
         if blocks > 0 {
             flight.last().first = self.on_air.len() as u32;
@@ -218,7 +218,7 @@ impl MacTdd {
         if let Some(place) = grant.reverse {
             let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
             let flight = &mut flights[direction.index()];
-            if context.send(&mut step.cx, direction, Pdus::Control, 1, None, flight) > 0 {
+            if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, flight) > 0 {
                 flight.last().first = self.on_air.len() as u32;
                 self.on_air.push(Transmission { ue, direction, slot: place.slot, block, codes });
             }
@@ -239,25 +239,25 @@ impl MacTdd {
     /// A grant is over: whoever has something left asks for another one.
     fn released<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         frame: u64,
         grant: &Grant,
         ues: &mut Ues,
     ) {
         let Grant { ue, direction, blocks, from, .. } = *grant;
         let rlc = &mut ues[ue].rlc[direction.index()];
-        rlc.limit_sdus(&mut step.cx, None);
+        rlc.limit_sdus(&mut ctx.cx, None);
         let sdus = (rlc.sdus_done() - grant.sdus_before) as u32;
         let frames = (frame - from) as u32;
-        step.cx.record(|| TraceEvent::CapacityReleased { ue, direction, frames, blocks, sdus });
+        ctx.cx.record(|| TraceEvent::CapacityReleased { ue, direction, frames, blocks, sdus });
         self.want_mut(ue, direction).released();
         // Those who look at the timers of its entities see what it needs.
         self.touched.push((ue, direction.reversed()));
     }
 
-    fn record_frame<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>) {
+    fn record_frame<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
         let cell = self.cell.0;
-        step.cx.record(|| {
+        ctx.cx.record(|| {
             let (slots, held) = self.slots.in_use();
             let (mut used, mut in_slot) = ([0; 2], [0_u8; MOST_SLOTS]);
             for sent in &self.on_air {
@@ -295,7 +295,7 @@ impl MacTdd {
     /// Asks the radio about all that is on the air in this frame.
     fn judge<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         frame: u64,
         flights: &mut [Box<Flight>; 2],
     ) {
@@ -312,45 +312,50 @@ impl MacTdd {
             sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
         }
         if T::WANTS_DETAIL {
-            self.show_slots(step);
+            self.show_slots(ctx);
         }
     }
 
     /// Shows who is in which slot, and how well each is heard.
-    fn show_slots<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>) {
+    fn show_slots<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
         let mut sirs = self.radio.iter().flat_map(TddRadio::sirs);
         for (sent, &lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
             let Transmission { ue, direction, slot, codes, .. } = *sent;
             let sir_db = sirs.next().map(|sir| 10.0 * libm::log10(sir));
-            step.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir_db, lost });
+            ctx.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir_db, lost });
         }
     }
 
     /// Users ask on the RACH of this frame.
-    fn random_access<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, frame: u64, ues: &Ues) {
+    fn random_access<T: TraceSink<TraceEvent>>(
+        &mut self,
+        ctx: &mut EventContext<'_, T>,
+        frame: u64,
+        ues: &Ues,
+    ) {
         let direction = Direction::Uplink;
         let mut asking = std::mem::take(&mut self.scratch.asking);
         asking.clear();
         while let Some(&(at, ue)) = self.asking.first().filter(|(at, _)| *at <= frame) {
             self.asking.remove(&(at, ue));
-            if self.needs_capacity(step.cx.now, ue, direction, &ues[ue].rlc[direction.index()]) {
+            if self.needs_capacity(ctx.cx.now, ue, direction, &ues[ue].rlc[direction.index()]) {
                 asking.push(ue);
             } else {
                 self.want_mut(ue, direction).withdraw();
-                step.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
+                ctx.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             }
         }
         let mut heard = std::mem::take(&mut self.scratch.heard);
         self.access.resolve(frame, &mut asking, &mut heard);
         for (&ue, &is_heard) in asking.iter().zip(&heard) {
-            step.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
+            ctx.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
             if is_heard {
                 self.want_mut(ue, direction).heard();
                 let told = Some(ues[ue].rlc[direction.index()].backlog().sdus);
                 let from = frame + self.config.rach.answer + 1;
                 self.requests.push(Request { ue, direction, from, told, again: false });
             } else {
-                step.cx.record(|| TraceEvent::RachCollision { ue });
+                ctx.cx.record(|| TraceEvent::RachCollision { ue });
                 self.back_off(frame, ue);
             }
         }

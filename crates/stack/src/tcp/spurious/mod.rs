@@ -21,7 +21,7 @@ use self::eifel::Eifel;
 use self::frto::{FRto, Heard, Verdict};
 use super::congestion::{CongestionControl, Flight};
 use super::connection::Connection;
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::{SendCause, SpuriousBy, TraceEvent};
 
@@ -146,7 +146,7 @@ impl Connection {
     /// An acknowledgment has been dealt with.
     pub(super) fn judge<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         segment: &Segment,
         judged: &Judged,
     ) {
@@ -189,7 +189,7 @@ impl Connection {
     /// RFC 4015 §3.2, steps 3 to 6.
     fn respond<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         episode: &Episode,
         by: SpuriousBy,
         acked: u32,

@@ -6,7 +6,7 @@ use umts_kernel::NoTrace;
 use umts_units::{Duration, Time};
 
 use super::pair::{MSS, config};
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
 use crate::packet::{Flags, Options, SackBlocks, Segment};
 use crate::tcp::{Connection, RtoRule, SpuriousConfig, State, TcpConfig, TcpEvent, Variant};
@@ -144,9 +144,9 @@ impl Talk {
         }
     }
 
-    fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Cx<'_, NoTrace>)) {
+    fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Context<'_, NoTrace>)) {
         let mut sink = NoTrace;
-        let mut cx = Cx::new(self.now, &mut sink);
+        let mut cx = Context::new(self.now, &mut sink);
         action(&mut self.end, &mut cx);
         let mut segment = Segment::new(ConnectionId(0), End::Server.sends());
         let mut left = 0;

@@ -3,7 +3,7 @@
 use umts_kernel::{EventQueue, Phase};
 use umts_units::{Duration, Time};
 
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use crate::packet::{Content, Packet, Segment};
 use crate::tcp::{Connection, RtoConfig, State, TcpConfig, TcpEvent, Variant};
@@ -214,9 +214,13 @@ impl Pair {
     }
 
     /// Calls an end, then drains it as its documentation asks.
-    fn call(&mut self, end: End, call: impl FnOnce(&mut Connection, &mut Cx<'_, Vec<(Time, TraceEvent)>>)) {
+    fn call(
+        &mut self,
+        end: End,
+        call: impl FnOnce(&mut Connection, &mut Context<'_, Vec<(Time, TraceEvent)>>),
+    ) {
         let mut trace = std::mem::take(&mut self.trace);
-        let cx = &mut Cx::new(self.now, &mut trace);
+        let cx = &mut Context::new(self.now, &mut trace);
         call(self.end(end), cx);
         let mut segment = Segment::new(ConnectionId(0), Direction::Downlink);
         while let Some(cause) = self.end(end).poll_transmit(cx, &mut segment) {

@@ -10,7 +10,7 @@ use umts_kernel::EventQueue;
 use umts_kernel::random::Streams;
 use umts_units::{Bytes, Duration, Time};
 
-use crate::Step;
+use crate::EventContext;
 use crate::access::{Access, CellConfig, FachMode, RachMode};
 use crate::environment::{
     Border, EnvironmentConfig, Layout, MobilityConfig, Place, PropagationConfig, ShadowingConfig, Track,
@@ -166,25 +166,25 @@ impl Bench {
         if let Content::Segment(segment) = &mut packet.content {
             segment.direction = Direction::Downlink;
         }
-        let mut step = Step::new(at, &mut self.trace, &mut self.agenda);
-        self.access.enter(&mut step, &packet);
+        let mut ctx = EventContext::new(at, &mut self.trace, &mut self.agenda);
+        self.access.enter(&mut ctx, &packet);
     }
 
     fn until(&mut self, end: Time) {
         while self.agenda.next_time().is_some_and(|at| at < end) {
             let (now, event) = self.agenda.pop().expect("it was seen");
-            let mut step = Step::new(now, &mut self.trace, &mut self.agenda);
+            let mut ctx = EventContext::new(now, &mut self.trace, &mut self.agenda);
             match event {
-                Event::Tick(id) => self.access.turn(&mut step, id),
-                Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut step, ue, direction),
+                Event::Tick(id) => self.access.turn(&mut ctx, id),
+                Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
                 Event::BlocksArrive(flight) => {
                     let flight = self.access.land(flight);
                     for sent in flight.sets() {
-                        assert!(self.access.take(&mut step, &flight, sent).is_some());
+                        assert!(self.access.take(&mut ctx, &flight, sent).is_some());
                         while let Some(packet) = self.access.next_sdu(sent.ue, flight.direction) {
                             self.delivered.push((now, packet.ue, packet.id.0));
                         }
-                        self.access.taken_up(&mut step, sent.ue, flight.direction);
+                        self.access.taken_up(&mut ctx, sent.ue, flight.direction);
                     }
                 }
                 other => panic!("{other:?} is not of these cells"),

@@ -5,7 +5,7 @@ use umts_kernel::{TraceSink, begin_anew_if_empty};
 use super::config::AmConfig;
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
-use crate::Cx;
+use crate::Context;
 use crate::radio::rlc::{Sn, SnRun};
 use crate::trace::TraceEvent;
 
@@ -13,7 +13,7 @@ impl Sender {
     /// Applies the acknowledgment of a STATUS. One that names a PDU outside VT(A) to VT(S) does nothing and is told.
     pub(super) fn apply_status<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         lsn: Sn,
@@ -36,7 +36,7 @@ impl Sender {
 
     fn mark_missing<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         run: &SnRun,
@@ -61,7 +61,7 @@ impl Sender {
     /// Moves VT(A) to `acknowledged` and lets go of the SDUs below.
     pub(super) fn acknowledge<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         acknowledged: u64,

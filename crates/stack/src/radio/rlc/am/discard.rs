@@ -22,7 +22,7 @@ use super::config::{AmConfig, Discard, MrwAcknowledgment};
 use super::sender::Sender;
 use super::status::most_sn_mrw;
 use super::timers::{Timer, Timers};
-use crate::Cx;
+use crate::Context;
 use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sdu, Sn};
 use crate::trace::TraceEvent;
 
@@ -80,7 +80,7 @@ impl Sender {
     /// PDU number `pdu` was sent as often as MaxDAT allows and is still not there.
     pub(super) fn reach_max_dat<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         pdu: u64,
@@ -97,7 +97,7 @@ impl Sender {
     /// Timer_Discard of the oldest SDU expired: all that are too old are given up.
     pub(super) fn discard_timer_expired<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
     ) {
@@ -118,7 +118,7 @@ impl Sender {
     /// last one in the buffer, and did not poll as such.
     pub(super) fn lose_unsent<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
     ) {
@@ -147,7 +147,7 @@ impl Sender {
     /// began. Returns where the last of them ends.
     pub(super) fn discard_sent<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         lost: impl Fn(u64, &Sdu) -> bool,
     ) -> Option<LastEnd> {
@@ -262,7 +262,7 @@ impl Sender {
     /// The MRW to send now, if one is due; it counts as sent.
     pub(super) fn take_mrw<T>(
         &mut self,
-        cx: &Cx<'_, T>,
+        cx: &Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         set: &mut BlockSet,
@@ -282,7 +282,7 @@ impl Sender {
     /// An MRW_ACK arrived; one that answers nothing is ignored (TS 25.322 §11.6.2).
     pub(super) fn apply_mrw_ack<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         ack: MrwAck,
@@ -319,7 +319,7 @@ impl Sender {
         }
     }
 
-    fn discarded<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu) {
+    fn discarded<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdu: Sdu) {
         self.octets -= sdu.size().0;
         self.sdus_done += 1;
         let (ue, direction, octets) = (self.ue, self.direction, self.octets);

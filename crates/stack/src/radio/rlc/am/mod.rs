@@ -40,7 +40,7 @@ use self::sender::{Ride, Sender};
 use self::timers::{Timer, Timers};
 use super::arrived::for_each_arrived;
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status, WaitingSdu};
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::{PduDrop, TraceEvent};
@@ -82,7 +82,7 @@ impl AmEntity {
     /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         sdu: &Sdu,
     ) -> Result<(), BufferFull> {
         self.handle_timeout(cx);
@@ -93,7 +93,7 @@ impl AmEntity {
     #[inline]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         lost: Lost,
     ) {
@@ -118,7 +118,7 @@ impl AmEntity {
     #[inline]
     fn handle_run<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         run: &DataRun,
         lost: Lost,
@@ -141,7 +141,7 @@ impl AmEntity {
     #[inline(never)]
     fn take_what_arrived<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         run: &DataRun,
         lost: Lost,
@@ -158,7 +158,7 @@ impl AmEntity {
     #[inline(always)]
     fn take_part<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         first: Sn,
         count: u64,
         ends: &[SduEnd],
@@ -170,7 +170,7 @@ impl AmEntity {
     /// Takes what is no data. Returns how many PDUs an entity in its state does not take (TS 25.322 §10, §11.4.2).
     fn handle_other<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         pdu: &Pdu,
         lost: Lost,
@@ -202,7 +202,7 @@ impl AmEntity {
 
     fn handle_status<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         status: &Status,
     ) {
@@ -229,14 +229,14 @@ impl AmEntity {
 
     /// Lets the timers expire that are due.
     #[inline]
-    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.timers.any_due(cx.now) {
             self.expire(cx);
         }
     }
 
     #[inline(never)]
-    fn expire<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn expire<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let (now, config) = (cx.now, &self.config);
         if self.timers.take_due(Timer::Poll, now).is_some() {
             self.sender.poll_timer_expired(cx, &mut self.timers);
@@ -277,7 +277,7 @@ impl AmEntity {
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) -> bool {
@@ -302,7 +302,7 @@ impl AmEntity {
     /// Fills `set` in the order of importance.
     fn send_whatever_is_due<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) {
@@ -324,7 +324,7 @@ impl AmEntity {
     #[inline(always)]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         piggyback: Option<Status>,
         ride: Option<Ride>,
@@ -414,7 +414,7 @@ impl AmEntity {
 
     /// Begins anew, as both ends must (re-establishment): state variables to their initial values, all
     /// timers stopped. SDUs of which something was sent are lost; the others stay.
-    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.timers = Timers::default();
         self.reset = Reset::default();
         self.return_to_initial_state(cx);
@@ -424,7 +424,7 @@ impl AmEntity {
     }
 
     /// The SDUs of which nothing was sent are lost; what was begun goes on.
-    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.lose_unsent(cx, &self.config, &mut self.timers);
     }
 

@@ -6,7 +6,7 @@ use umts_units::{Duration, Time};
 use super::config::AmConfig;
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
-use crate::Cx;
+use crate::Context;
 use crate::detail::{Detail, PollCauses};
 use crate::trace::TraceEvent;
 
@@ -114,7 +114,7 @@ impl Sender {
     #[inline]
     pub(super) fn decide_poll<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         pdus: u32,
@@ -147,7 +147,11 @@ impl Sender {
     }
 
     /// Timer_Poll expired: poll again if anything is outstanding.
-    pub fn poll_timer_expired<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, timers: &mut Timers) {
+    pub fn poll_timer_expired<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        timers: &mut Timers,
+    ) {
         if self.vt_a == self.vt_s {
             return;
         }
@@ -162,7 +166,7 @@ impl Sender {
     }
 
     /// Timer_Poll_Periodic expired: poll if there is something to send or to be acknowledged.
-    pub fn poll_period_ended<T>(&mut self, cx: &Cx<'_, T>, config: &AmConfig, timers: &mut Timers) {
+    pub fn poll_period_ended<T>(&mut self, cx: &Context<'_, T>, config: &AmConfig, timers: &mut Timers) {
         if self.vt_a < self.vt_s || !self.buffer.is_empty() {
             self.polls.trigger(cx.now, timers, PollCauses::PERIODIC);
             self.await_poll_period(cx.now, config, timers);

@@ -8,7 +8,7 @@ use umts_units::{Duration, Time};
 
 use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
 use super::timers::{Timer, Timers};
-use crate::Cx;
+use crate::Context;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::window::Flags;
@@ -88,7 +88,7 @@ impl Receiver {
     #[inline(always)]
     pub fn take_run<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         first: Sn,
@@ -115,7 +115,7 @@ impl Receiver {
     #[inline]
     fn take_out_of_sequence<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         first: Sn,
@@ -166,7 +166,7 @@ impl Receiver {
     #[inline(never)]
     fn take_one_by_one<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         first: Sn,
@@ -203,7 +203,7 @@ impl Receiver {
 
     /// Hands up the SDUs that are whole, whatever is missing before them (out-of-sequence delivery, TS 25.322 §4.2.1.3).
     /// No bit says where an SDU begins: it follows from the end of the one before, if nothing is missing from there on.
-    fn deliver_whole<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn deliver_whole<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         for at in 1..self.ends.len() {
             let (before, end) = (self.ends[at - 1].sn, self.ends[at]);
             if !end.delivered && self.arrived.first_gap(before, end.sn + 1) > end.sn {
@@ -229,7 +229,7 @@ impl Receiver {
     }
 
     /// VR(R) moves over what has arrived.
-    fn advance<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn advance<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let next = self.arrived.first_gap(self.vr_r, self.vr_h);
         self.arrived.clear_range(self.vr_r, next);
         let count = next - std::mem::replace(&mut self.vr_r, next);
@@ -238,14 +238,14 @@ impl Receiver {
 
     /// The last `count` PDUs below VR(R) have just come to lie there.
     #[inline(always)]
-    fn show_in_sequence<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, count: u64) {
+    fn show_in_sequence<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u64) {
         let (ue, direction, vr_r) = (self.ue, self.direction, self.vr_r);
         cx.show(|| Detail::InSequence { ue, direction, first: Sn::of(vr_r - count), count });
     }
 
     /// Hands up, in sequence, the SDUs that are whole.
     #[inline]
-    fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         while let Some(end) = self.ends.front().filter(|end| end.sn < self.vr_r) {
             if !end.delivered && end.first >= self.given_up_below {
                 hand_up(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
@@ -257,14 +257,14 @@ impl Receiver {
     /// Hands up an SDU all of which lies below VR(R); it began in PDU `first`. A peer that gives up the beginning of an SDU gives
     /// up its end too; of one that does not, the rest is no packet.
     #[inline]
-    fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, first: u64, sdu: &Sdu) {
+    fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, first: u64, sdu: &Sdu) {
         if first >= self.given_up_below {
             hand_up(cx, self.ue, self.direction, sdu, &mut self.delivered);
         }
     }
 
     /// Records that PDUs from the peer are dropped.
-    pub fn dropped<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, count: u32, why: PduDrop) {
+    pub fn dropped<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u32, why: PduDrop) {
         let (ue, direction) = (self.ue, self.direction);
         cx.record(|| TraceEvent::PdusDropped { ue, direction, count, why });
     }
@@ -287,7 +287,7 @@ impl Receiver {
     /// whole are still handed up, and a report is the answer.
     pub fn move_window<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         mrw: Mrw,
@@ -447,7 +447,7 @@ impl KnownEnd {
 
 /// An SDU from the peer goes to those that are `delivered`.
 fn hand_up<T: TraceSink<TraceEvent>>(
-    cx: &mut Cx<'_, T>,
+    cx: &mut Context<'_, T>,
     ue: UeId,
     direction: Direction,
     sdu: &Sdu,

@@ -6,7 +6,7 @@ use umts_units::Time;
 use super::AmEntity;
 use super::sender::Ride;
 use super::status::Beside;
-use crate::Cx;
+use crate::Context;
 use crate::radio::rlc::{BlockSet, Status};
 use crate::trace::TraceEvent;
 
@@ -26,7 +26,7 @@ impl AmEntity {
     #[inline]
     pub(super) fn send_status<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) -> (Option<Status>, Option<Ride>) {
@@ -65,7 +65,7 @@ impl AmEntity {
     #[inline]
     fn next_status<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         room: u32,
         set: &mut BlockSet,
     ) -> Sent {

@@ -13,7 +13,7 @@ use umts_kernel::TraceSink;
 use super::AmEntity;
 use super::config::AmConfig;
 use super::timers::{Timer, Timers};
-use crate::Cx;
+use crate::Context;
 use crate::radio::rlc::{BlockSet, Pdu};
 use crate::trace::TraceEvent;
 
@@ -83,7 +83,7 @@ impl Reset {
     /// Puts RESET ACK and RESET into `set`, as far as they are due.
     pub fn send<T>(
         &mut self,
-        cx: &Cx<'_, T>,
+        cx: &Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         blocks: u32,
@@ -109,14 +109,14 @@ impl Reset {
 impl AmEntity {
     /// Begins a reset if a procedure asks for one.
     #[inline]
-    pub(super) fn see_to_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub(super) fn see_to_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.sender.wants_reset {
             self.begin_reset(cx);
         }
     }
 
     #[cold]
-    fn begin_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    fn begin_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.wants_reset = false;
         if self.reset.blocks() {
             return;
@@ -129,7 +129,7 @@ impl AmEntity {
     }
 
     /// A RESET is to be sent, unless that was done MaxRST - 1 times: then the error is unrecoverable.
-    pub(super) fn send_reset_again<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub(super) fn send_reset_again<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.reset.vt_rst + 1 < self.config.max_rst {
             self.reset.state.0 |= State::DUE;
             return;
@@ -153,7 +153,7 @@ impl AmEntity {
     }
 
     /// A RESET arrived: it is answered, and obeyed if it is not the last one again.
-    pub(super) fn handle_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, rsn: bool) {
+    pub(super) fn handle_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, rsn: bool) {
         self.reset.state.0 |= State::ACK_DUE;
         if self.reset.heard != Some(rsn) {
             self.reset.heard = Some(rsn);
@@ -162,7 +162,7 @@ impl AmEntity {
     }
 
     /// A RESET ACK arrived: it ends the procedure if it is the answer to it.
-    pub(super) fn handle_reset_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, rsn: bool) {
+    pub(super) fn handle_reset_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, rsn: bool) {
         if !self.reset.state.has(State::PENDING) || rsn != self.reset.rsn {
             return;
         }
@@ -174,7 +174,7 @@ impl AmEntity {
     }
 
     /// State variables to their initial values; SDUs of which something was sent, and PDUs received, are lost.
-    pub(super) fn return_to_initial_state<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub(super) fn return_to_initial_state<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.timers.stop_for_reset();
         self.sender.reset(cx, &self.config, &mut self.timers);
         self.receiver.reset(&self.config);

@@ -13,7 +13,7 @@ use super::config::{AmConfig, BufferCounts, Piggyback};
 use super::discard::GivenUp;
 use super::polling::Polls;
 use super::timers::{Timer, Timers};
-use crate::Cx;
+use crate::Context;
 use crate::detail::PollCauses;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::buffer::{Buffer, Cutting};
@@ -106,7 +106,7 @@ impl Sender {
     /// Queues an SDU; `false` if the buffer has no room for it.
     pub fn queue<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         sdu: &Sdu,
@@ -214,7 +214,7 @@ impl Sender {
     }
 
     #[inline]
-    fn record_sent<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, first: u64, run: &DataRun) {
+    fn record_sent<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, first: u64, run: &DataRun) {
         let (ue, direction, count) = (self.ue, self.direction, u32::from(run.count));
         let (retransmission, poll) = (run.retransmission, run.poll);
         let first_sn = first as u32;
@@ -224,7 +224,7 @@ impl Sender {
     /// Sends again what is missing, oldest first, `room` PDUs at most, one of them with the STATUS that it carries.
     pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         room: u32,
@@ -259,7 +259,7 @@ impl Sender {
     #[expect(clippy::too_many_arguments, reason = "they are those of its callers")]
     fn send_again<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         pdus: Range<u64>,
@@ -327,7 +327,7 @@ impl Sender {
     /// Sends new data, until `set` has `blocks` blocks.
     pub fn send_new<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         blocks: u32,
@@ -356,7 +356,7 @@ impl Sender {
     /// Sends a new PDU in which something ends or begins, with a STATUS in it if one is given.
     pub fn send_composed<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         piggyback: Option<&Status>,
@@ -388,7 +388,7 @@ impl Sender {
     #[inline]
     pub fn send_middle<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         room: u32,
         set: &mut BlockSet,
@@ -419,7 +419,7 @@ impl Sender {
     /// Repeats the last PDU to carry a poll that nothing else can carry, if one is due.
     pub fn send_poll<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         set: &mut BlockSet,
@@ -451,7 +451,7 @@ impl Sender {
     /// All variables to their initial values; SDUs of which anything was sent are lost (TS 25.322 §11.4.3).
     pub fn reset<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
     ) {

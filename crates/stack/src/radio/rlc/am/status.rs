@@ -250,7 +250,7 @@ mod tests {
     use umts_units::Time;
 
     use super::*;
-    use crate::Cx;
+    use crate::Context;
     use crate::ids::{Direction, UeId};
     use crate::radio::rlc::BlockSet;
     use crate::radio::rlc::am::tests::config;
@@ -270,7 +270,7 @@ mod tests {
             let config = AmConfig { status_format: format, rx_window: 2047, ..config() };
             let mut receiver = Receiver::new(UeId(0), Direction::Downlink, &config);
             let mut trace = NoTrace;
-            let mut cx = Cx::new(Time::ZERO, &mut trace);
+            let mut cx = Context::new(Time::ZERO, &mut trace);
             for pdu in arrived.union(&dense) {
                 receiver.take_run(&mut cx, &config, &mut Timers::default(), Sn::of(*pdu), 1, &[]);
             }

@@ -7,7 +7,7 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use super::AmEntity;
-use crate::Cx;
+use crate::Context;
 use crate::radio::phy::Lost;
 use crate::radio::rlc::BlockSet;
 use crate::trace::TraceEvent;
@@ -28,7 +28,7 @@ impl AmEntity {
     /// Fills `set` with `blocks` control PDUs at most. One that would ride in a data PDU has no other, and leaves alone.
     pub fn poll_control<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) {
@@ -49,7 +49,7 @@ impl AmEntity {
     /// Fills `set` with `blocks` data PDUs at most: what is to be sent again, then new data.
     pub fn poll_data<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) {
@@ -69,7 +69,7 @@ impl AmEntity {
     }
 
     /// Lets the sender begin `sdus` further SDUs from now on and no more; `None`: as many as there are.
-    pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdus: Option<u32>) {
+    pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdus: Option<u32>) {
         self.sender.buffer.limit(sdus.map_or(u64::MAX, u64::from));
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::SdusLimited { ue, direction, sdus });

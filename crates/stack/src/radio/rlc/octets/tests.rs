@@ -7,7 +7,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use umts_units::{Bytes, Duration, Time};
 
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::tests::config as am_config;
@@ -61,7 +61,7 @@ impl Pair {
     fn queue(&mut self, end: usize, id: u64, octets: u32) {
         let sdu = Sdu::new(packet(id, octets), self.now);
         // A full buffer refuses; both pairs do so alike.
-        let _ = self.ends[end].handle_sdu(&mut Cx::new(self.now, &mut self.trace), &sdu);
+        let _ = self.ends[end].handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu);
     }
 
     fn tti(&mut self, number: u64, lost: [u128; 2], doubled: bool) {
@@ -71,7 +71,7 @@ impl Pair {
             let arrived = self.pipe[from].partition_point(|&(at, ..)| at <= now);
             for (_, set, lost) in self.pipe[from].drain(..arrived) {
                 let end = &mut self.ends[1 - from];
-                end.handle_blocks(&mut Cx::new(self.now, &mut self.trace), &set, lost);
+                end.handle_blocks(&mut Context::new(self.now, &mut self.trace), &set, lost);
                 let up = std::iter::from_fn(|| end.poll_delivered());
                 self.up.extend(up.map(|sdu| (self.now, sdu.packet.id.0, false)));
                 let erroneous = std::iter::from_fn(|| end.poll_erroneous());
@@ -80,7 +80,11 @@ impl Pair {
         }
         for from in 0..2 {
             let mut set = BlockSet::default();
-            self.ends[from].poll_transmit(&mut Cx::new(self.now, &mut self.trace), BLOCKS[from], &mut set);
+            self.ends[from].poll_transmit(
+                &mut Context::new(self.now, &mut self.trace),
+                BLOCKS[from],
+                &mut set,
+            );
             if set.blocks > 0 {
                 let lost = Lost(lost[from] & Lost::all(set.blocks).0);
                 let copies = 1 + usize::from(doubled && from == 0);

@@ -6,7 +6,7 @@ use umts_units::Time;
 use super::composer::Composer;
 use super::encoding::{Encoding, NoEncoding};
 use super::verifier::Verifier;
-use crate::Cx;
+use crate::Context;
 use crate::detail::Detail;
 use crate::ids::{Direction, PacketId, UeId};
 use crate::radio::phy::Lost;
@@ -39,18 +39,18 @@ impl Wired {
     /// Lets the entity do something, with the composer watching.
     pub(in crate::radio::rlc) fn watched<T: TraceSink<TraceEvent>, R>(
         &mut self,
-        cx: &mut Cx<'_, T>,
-        act: impl FnOnce(&mut Rlc, &mut Cx<'_, Watch<'_>>) -> R,
+        cx: &mut Context<'_, T>,
+        act: impl FnOnce(&mut Rlc, &mut Context<'_, Watch<'_>>) -> R,
     ) -> R {
         let now = cx.now;
         let mut watch = Watch { composer: &mut self.composer, pass_on: cx };
-        act(&mut self.inner, &mut Cx::new(now, &mut watch))
+        act(&mut self.inner, &mut Context::new(now, &mut watch))
     }
 
     /// Fills `set` with `blocks` blocks at most, and their octets. Tells whether the next TTI is of use to it.
     pub(in crate::radio::rlc) fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) -> bool {
@@ -60,9 +60,9 @@ impl Wired {
     /// Lets the entity fill `set`, and adds the octets.
     pub(in crate::radio::rlc) fn filled<T: TraceSink<TraceEvent>, R>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &mut BlockSet,
-        fill: impl FnOnce(&mut Rlc, &mut Cx<'_, Watch<'_>>, &mut BlockSet) -> R,
+        fill: impl FnOnce(&mut Rlc, &mut Context<'_, Watch<'_>>, &mut BlockSet) -> R,
     ) -> R {
         let told = self.watched(cx, |rlc, cx| fill(rlc, cx, set));
         set.octets = self.composer.compose(set).into_iter().map(|block| block.octets).collect();
@@ -72,7 +72,7 @@ impl Wired {
     /// Takes the octets of a block set.
     pub(in crate::radio::rlc) fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         lost: Lost,
     ) {
@@ -126,9 +126,9 @@ trait PassOn {
     fn show(&mut self, detail: &Detail<'_>);
 }
 
-impl<T: TraceSink<TraceEvent>> PassOn for Cx<'_, T> {
+impl<T: TraceSink<TraceEvent>> PassOn for Context<'_, T> {
     fn record(&mut self, event: &TraceEvent) {
-        Cx::record(self, || *event);
+        Context::record(self, || *event);
     }
 
     fn show(&mut self, detail: &Detail<'_>) {

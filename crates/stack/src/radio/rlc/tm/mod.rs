@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
 
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::BufferFull;
@@ -78,7 +78,7 @@ impl TmEntity {
     /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         sdu: &Sdu,
     ) -> Result<(), BufferFull> {
         self.handle_timeout(cx);
@@ -88,7 +88,7 @@ impl TmEntity {
     /// Takes the block set of a TTI, of which `lost` arrived with errors.
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         lost: Lost,
     ) {
@@ -108,7 +108,7 @@ impl TmEntity {
         }
     }
 
-    fn take<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu, is_bad: bool) {
+    fn take<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdu: Sdu, is_bad: bool) {
         if is_bad && self.config.erroneous_sdus == ErroneousSdus::Dropped {
             self.queue.record_lost(cx, &sdu);
             return;
@@ -118,19 +118,24 @@ impl TmEntity {
     }
 
     /// These blocks of the peer never come: neither do the SDUs that end in them.
-    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
+    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
+        &self,
+        cx: &mut Context<'_, T>,
+        set: &BlockSet,
+        lost: Lost,
+    ) {
         self.queue.record_lost_ends(cx, set, lost);
     }
 
     /// Gives up the SDUs that are too old.
-    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.handle_timeout(cx);
     }
 
     /// Fills `set` with `blocks` blocks at most: fewer than an SDU needs are left to others.
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) -> bool {
@@ -159,7 +164,12 @@ impl TmEntity {
         if self.config.segmentation { u64::from(self.blocks) } else { 1 }
     }
 
-    fn send_head<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, count: u32, set: &mut BlockSet) {
+    fn send_head<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        count: u32,
+        set: &mut BlockSet,
+    ) {
         let sdu = self.queue.buffer.take_whole().expect("it was looked at");
         let first = self.sent;
         self.sent += u64::from(count);
@@ -208,10 +218,10 @@ impl TmEntity {
     }
 
     /// Begins anew: there is nothing to forget, since every SDU leaves in one TTI.
-    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, _: &mut Cx<'_, T>) {}
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, _: &mut Context<'_, T>) {}
 
     /// The SDUs of which nothing was sent are lost.
-    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.lose_unsent(cx);
     }
 

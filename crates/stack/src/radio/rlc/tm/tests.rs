@@ -22,12 +22,12 @@ fn ms(ms: u64) -> Time {
 }
 
 fn queue(tm: &mut TmEntity, id: u64, octets: u32) -> Result<(), BufferFull> {
-    tm.handle_sdu(&mut Cx::new(ms(0), &mut NoTrace), &Sdu::new(packet(id, octets), ms(0)))
+    tm.handle_sdu(&mut Context::new(ms(0), &mut NoTrace), &Sdu::new(packet(id, octets), ms(0)))
 }
 
 fn send(tm: &mut TmEntity, blocks: u32) -> BlockSet {
     let mut set = BlockSet::default();
-    tm.poll_transmit(&mut Cx::new(ms(0), &mut NoTrace), blocks, &mut set);
+    tm.poll_transmit(&mut Context::new(ms(0), &mut NoTrace), blocks, &mut set);
     set
 }
 
@@ -72,10 +72,10 @@ fn an_erroneous_sdu_is_dropped_marked_or_passed() {
         let mut tm = entity(TmConfig { erroneous_sdus, ..config() });
         queue(&mut tm, 0, 100).unwrap();
         let set = send(&mut tm, 12);
-        tm.handle_blocks(&mut Cx::new(ms(0), &mut NoTrace), &set, Lost(0b010));
+        tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b010));
         assert_eq!(tm.poll_delivered(), None);
         assert_eq!(tm.poll_erroneous().map(|(sdu, is_marked)| (sdu.packet.id.0, is_marked)), expected);
-        tm.handle_blocks(&mut Cx::new(ms(0), &mut NoTrace), &set, Lost(0b1000));
+        tm.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), &set, Lost(0b1000));
         assert_eq!(tm.poll_delivered().map(|sdu| sdu.packet.id.0), Some(0));
     }
 }
@@ -85,7 +85,7 @@ fn an_sdu_that_is_too_old_is_given_up() {
     let mut tm = entity(TmConfig { timer_discard: Some(Duration::from_millis(50)), ..config() });
     queue(&mut tm, 0, 100).unwrap();
     assert_eq!(tm.poll_timeout(), Some(ms(50)));
-    tm.handle_timeout(&mut Cx::new(ms(50), &mut NoTrace));
+    tm.handle_timeout(&mut Context::new(ms(50), &mut NoTrace));
     assert_eq!((tm.has_work(), tm.poll_timeout()), (false, None));
 }
 

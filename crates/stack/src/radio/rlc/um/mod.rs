@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
 
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::{BufferFull, LengthIndicators};
@@ -91,7 +91,7 @@ impl UmEntity {
     /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         sdu: &Sdu,
     ) -> Result<(), BufferFull> {
         self.handle_timeout(cx);
@@ -101,7 +101,7 @@ impl UmEntity {
     /// Takes the block set of a TTI, of which `lost` did not arrive.
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         set: &BlockSet,
         lost: Lost,
     ) {
@@ -124,13 +124,18 @@ impl UmEntity {
     }
 
     /// These blocks of the peer never come: neither do the SDUs that end in them.
-    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, set: &BlockSet, lost: Lost) {
+    pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
+        &self,
+        cx: &mut Context<'_, T>,
+        set: &BlockSet,
+        lost: Lost,
+    ) {
         self.queue.record_lost_ends(cx, set, lost);
     }
 
     fn take_run<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         first: Sn,
         count: u64,
         starts: bool,
@@ -161,14 +166,14 @@ impl UmEntity {
 
     /// Gives up the SDUs that are too old. Where a part of one was sent, VT(US) skips a number, so that the receiver sees a
     /// hole.
-    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.vt_us += u64::from(self.queue.handle_timeout(cx));
     }
 
     /// Fills `set` with `blocks` blocks at most. Tells whether the next TTI is of use to it.
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        cx: &mut Context<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
     ) -> bool {
@@ -240,7 +245,7 @@ impl UmEntity {
     }
 
     /// Begins anew, as both ends must: numbers from zero. An SDU of which something was sent is lost; the others stay.
-    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let mut given_up = Vec::new();
         self.queue.buffer.discard_started(|_, _| true, |sdu| given_up.push(sdu));
         given_up.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
@@ -254,7 +259,7 @@ impl UmEntity {
     }
 
     /// The SDUs of which nothing was sent are lost.
-    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.lose_unsent(cx);
     }
 

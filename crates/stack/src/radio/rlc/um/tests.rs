@@ -13,19 +13,19 @@ fn entity(timer_discard: Option<Duration>) -> UmEntity {
 }
 
 fn queue(um: &mut UmEntity, at: u64, id: u64, octets: u32) {
-    um.handle_sdu(&mut Cx::new(ms(at), &mut NoTrace), &Sdu::new(packet(id, octets), ms(at))).unwrap();
+    um.handle_sdu(&mut Context::new(ms(at), &mut NoTrace), &Sdu::new(packet(id, octets), ms(at))).unwrap();
 }
 
 fn send(um: &mut UmEntity, at: u64, blocks: u32) -> BlockSet {
     let mut set = BlockSet::default();
-    um.poll_transmit(&mut Cx::new(ms(at), &mut NoTrace), blocks, &mut set);
+    um.poll_transmit(&mut Context::new(ms(at), &mut NoTrace), blocks, &mut set);
     set
 }
 
 /// What a peer hands up of `set` without the blocks in `lost`.
 fn delivered(um: &mut UmEntity, set: &BlockSet, lost: &[u32]) -> Vec<u64> {
     let lost = Lost(lost.iter().fold(0, |bits, block| bits | 1 << block));
-    um.handle_blocks(&mut Cx::new(ms(0), &mut NoTrace), set, lost);
+    um.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), set, lost);
     std::iter::from_fn(|| um.poll_delivered()).map(|sdu| sdu.packet.id.0).collect()
 }
 
@@ -70,7 +70,7 @@ fn an_sdu_that_is_too_old_leaves_a_hole_if_a_part_of_it_was_sent() {
     queue(&mut um, 60, 2, 30);
     let first = send(&mut um, 10, 1);
     assert_eq!(um.poll_timeout(), Some(ms(100)));
-    um.handle_timeout(&mut Cx::new(ms(150), &mut NoTrace));
+    um.handle_timeout(&mut Context::new(ms(150), &mut NoTrace));
     assert_eq!((um.buffer_occupancy(), um.poll_timeout()), (Bytes(30), Some(ms(160))));
     let second = send(&mut um, 155, 1);
     let Pdu::Umd(run) = second.pdus[0] else { panic!("{second:?}") };

@@ -175,7 +175,7 @@ fn what_was_begun_goes_on_when_the_rest_is_lost() {
     // Two PDUs, of which the second holds the end of the first SDU or a part of it.
     let first = talk.transmits(2);
     assert!(first.pdus.iter().all(|pdu| !describe(pdu).contains('P')), "more was waiting: {first:?}");
-    talk.am.lose_unsent(&mut Cx::new(talk.now, &mut talk.trace));
+    talk.am.lose_unsent(&mut Context::new(talk.now, &mut talk.trace));
     let lost = talk.trace.iter().filter_map(|(_, event)| match event {
         TraceEvent::SduDiscarded { sdu, .. } => Some(sdu.0),
         _ => None,
@@ -195,7 +195,7 @@ fn the_last_pdu_of_a_buffer_that_is_lost_polls_after_all() {
     talk.queues(2, 380).unwrap();
     let sent = talk.sends(1);
     assert!(!sent[0].contains('P'), "{sent:?}");
-    talk.am.lose_unsent(&mut Cx::new(talk.now, &mut talk.trace));
+    talk.am.lose_unsent(&mut Context::new(talk.now, &mut talk.trace));
     let again = talk.sends(4);
     assert!(again.len() == 1 && again[0].contains('R') && again[0].contains('P'), "{again:?}");
 }

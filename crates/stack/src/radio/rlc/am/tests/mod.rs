@@ -75,7 +75,7 @@ impl Talk {
     /// The upper layer hands over an SDU.
     fn queues(&mut self, id: u64, octets: u32) -> Result<(), BufferFull> {
         let sdu = Sdu::new(packet(id, octets), self.now);
-        self.am.handle_sdu(&mut Cx::new(self.now, &mut self.trace), &sdu)
+        self.am.handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu)
     }
 
     /// What it puts into a TTI of `blocks`, one word per PDU or run: `R` for sent again, `P` for a poll.
@@ -85,7 +85,7 @@ impl Talk {
 
     fn transmits(&mut self, blocks: u32) -> BlockSet {
         let mut set = BlockSet::default();
-        self.am.poll_transmit(&mut Cx::new(self.now, &mut self.trace), blocks, &mut set);
+        self.am.poll_transmit(&mut Context::new(self.now, &mut self.trace), blocks, &mut set);
         assert!(set.blocks <= blocks);
         set
     }
@@ -93,7 +93,7 @@ impl Talk {
     /// A block set arrives, but for the blocks in `lost`.
     fn hears(&mut self, set: &BlockSet, lost: &[u32]) -> &mut Self {
         let lost = Lost(lost.iter().fold(0, |bits, block| bits | 1 << block));
-        self.am.handle_blocks(&mut Cx::new(self.now, &mut self.trace), set, lost);
+        self.am.handle_blocks(&mut Context::new(self.now, &mut self.trace), set, lost);
         self
     }
 

@@ -51,7 +51,7 @@ impl Pair {
             for (_, set, lost) in self.pipe[from].drain(..arrived).collect::<Vec<_>>() {
                 let end = &mut self.ends[1 - from];
                 end.now = ms(now);
-                end.am.handle_blocks(&mut Cx::new(end.now, &mut end.trace), &set, lost);
+                end.am.handle_blocks(&mut Context::new(end.now, &mut end.trace), &set, lost);
                 let delivered = end.delivers();
                 self.delivered[from].extend(delivered);
             }
@@ -103,7 +103,7 @@ impl Pair {
         self.pipe.iter_mut().for_each(Vec::clear);
         for end in &mut self.ends {
             end.now = ms(self.tti * TTI);
-            end.am.reestablish(&mut Cx::new(end.now, &mut end.trace));
+            end.am.reestablish(&mut Context::new(end.now, &mut end.trace));
         }
     }
 

@@ -68,7 +68,7 @@ fn a_pdu_with_given_up_ends_is_sent_again_as_it_was() {
     talk.at(100).queues(1, 10).unwrap();
     assert_eq!(talk.at(110).sends(10), ["0 P"]);
     talk.at(150).hears_status(1, &[0]);
-    talk.am.handle_timeout(&mut Cx::new(ms(200), &mut talk.trace));
+    talk.am.handle_timeout(&mut Context::new(ms(200), &mut talk.trace));
     assert_eq!(talk.discarded(), [0]);
     let set = talk.at(210).transmits(10);
     assert_eq!(set.pdus.iter().map(describe).collect::<Vec<_>>(), ["STATUS MRW 0/1", "0 R P"]);
@@ -488,7 +488,7 @@ fn a_reestablished_entity_begins_with_the_sdus_of_which_nothing_was_sent() {
     talk.queues(1, 50).unwrap();
     assert_eq!(talk.at(10).sends(2), ["0-1"]);
     talk.hears(&data(0, 2, true, &[]), &[1]);
-    talk.am.reestablish(&mut Cx::new(ms(20), &mut talk.trace));
+    talk.am.reestablish(&mut Context::new(ms(20), &mut talk.trace));
     assert_eq!(talk.discarded(), [0]);
     assert_eq!(talk.am.poll_timeout(), None);
     assert_eq!(talk.at(30).sends(4), ["0-1 P"]);

@@ -16,15 +16,15 @@ impl Talk {
 
     fn on_channel(
         &mut self,
-        fill: impl FnOnce(&mut AmEntity, &mut Cx<'_, Vec<(Time, TraceEvent)>>, &mut BlockSet),
+        fill: impl FnOnce(&mut AmEntity, &mut Context<'_, Vec<(Time, TraceEvent)>>, &mut BlockSet),
     ) -> Vec<String> {
         let mut set = BlockSet::default();
-        fill(&mut self.am, &mut Cx::new(self.now, &mut self.trace), &mut set);
+        fill(&mut self.am, &mut Context::new(self.now, &mut self.trace), &mut set);
         set.pdus.iter().map(describe).collect()
     }
 
     fn may_begin(&mut self, sdus: Option<u32>) {
-        self.am.limit_sdus(&mut Cx::new(self.now, &mut self.trace), sdus);
+        self.am.limit_sdus(&mut Context::new(self.now, &mut self.trace), sdus);
     }
 }
 
@@ -117,7 +117,7 @@ fn octets_follow_the_limit() {
     let mut sink = Vec::new();
     let mut delivered = 0;
     for round in 0..20 {
-        let cx = &mut Cx::new(ms(round * 10), &mut sink);
+        let cx = &mut Context::new(ms(round * 10), &mut sink);
         for n in 0..5 {
             sender.handle_sdu(cx, &Sdu::new(packet(round * 5 + n, 150 + n as u32), ms(0))).expect("room");
         }

@@ -2,7 +2,7 @@
 
 use umts_units::{Duration, Time};
 
-use crate::Cx;
+use crate::Context;
 use crate::ids::{Direction, PacketId, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::AmConfig;
@@ -57,7 +57,7 @@ impl Talk {
     /// Time goes on to `ms`.
     pub fn at(&mut self, ms: u64) -> &mut Self {
         self.now = Time::ZERO + Duration::from_millis(ms);
-        self.rlc.handle_timeout(&mut Cx::new(self.now, &mut self.trace));
+        self.rlc.handle_timeout(&mut Context::new(self.now, &mut self.trace));
         self
     }
 
@@ -76,14 +76,14 @@ impl Talk {
     /// The terminal is handed an SDU, as its loop-back does.
     pub fn queues(&mut self, id: u64, octets: u32) -> &mut Self {
         let sdu = Sdu::new(packet(id, octets), self.now);
-        self.rlc.handle_sdu(&mut Cx::new(self.now, &mut self.trace), &sdu).expect("there is room");
+        self.rlc.handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu).expect("there is room");
         self
     }
 
     /// What it sends in a TTI with room for `blocks` PDUs.
     pub fn sends(&mut self, blocks: u32) -> Vec<Vec<u8>> {
         let mut set = BlockSet::default();
-        self.rlc.poll_transmit(&mut Cx::new(self.now, &mut self.trace), blocks, &mut set);
+        self.rlc.poll_transmit(&mut Context::new(self.now, &mut self.trace), blocks, &mut set);
         for pdu in &set.octets {
             self.say("UE  →", pdu, "");
         }
@@ -116,7 +116,7 @@ impl Talk {
             Some(mut set) => {
                 self.say("   ← SS", &octets, "");
                 set.octets = vec![octets];
-                let cx = &mut Cx::new(self.now, &mut self.trace);
+                let cx = &mut Context::new(self.now, &mut self.trace);
                 self.rlc.handle_blocks(cx, &set, Lost::default());
             }
         }
@@ -174,7 +174,7 @@ impl Talk {
 
     /// RLC is re-established, as RRC orders at both ends.
     pub fn is_reestablished(&mut self) -> &mut Self {
-        self.rlc.reestablish(&mut Cx::new(self.now, &mut self.trace));
+        self.rlc.reestablish(&mut Context::new(self.now, &mut self.trace));
         self.lines.push("           RRC re-establishes RLC".to_owned());
         self
     }

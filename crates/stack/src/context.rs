@@ -7,17 +7,17 @@ use crate::detail::Detail;
 use crate::trace::TraceEvent;
 
 /// The context of one call.
-pub struct Cx<'a, T> {
+pub struct Context<'a, T> {
     /// The present instant.
     pub now: Time,
     trace: &'a mut T,
 }
 
-impl<'a, T: TraceSink<TraceEvent>> Cx<'a, T> {
+impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
     /// A context at `now` that records into `trace`.
     #[inline]
     pub fn new(now: Time, trace: &'a mut T) -> Self {
-        Cx { now, trace }
+        Context { now, trace }
     }
 
     /// Where it records.

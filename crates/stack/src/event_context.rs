@@ -3,23 +3,23 @@
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::Time;
 
-use crate::cx::Cx;
+use crate::context::Context;
 use crate::event::Event;
 use crate::trace::TraceEvent;
 
 /// What those who join entities are handed with every call. Entities never see more of it than `cx`. A run has one, whose instant
 /// moves on.
-pub struct Step<'a, T> {
+pub struct EventContext<'a, T> {
     /// The present and the sink.
-    pub cx: Cx<'a, T>,
+    pub cx: Context<'a, T>,
     agenda: &'a mut EventQueue<Event>,
 }
 
-impl<'a, T: TraceSink<TraceEvent>> Step<'a, T> {
+impl<'a, T: TraceSink<TraceEvent>> EventContext<'a, T> {
     /// A step at `now` that records into `trace` and schedules what follows in `agenda`.
     #[inline]
     pub fn new(now: Time, trace: &'a mut T, agenda: &'a mut EventQueue<Event>) -> Self {
-        Step { cx: Cx::new(now, trace), agenda }
+        EventContext { cx: Context::new(now, trace), agenda }
     }
 
     /// The events to come.
@@ -89,17 +89,17 @@ mod tests {
         let at = |ms| Time::ZERO + Duration::from_millis(ms);
         let event = Event::CellWake(CellId(0));
         let mut wakeup = Wakeup::NONE;
-        let mut step = Step::new(Time::ZERO, &mut sink, &mut agenda);
-        step.wake(&mut wakeup, None, Phase::Rrc, event);
+        let mut ctx = EventContext::new(Time::ZERO, &mut sink, &mut agenda);
+        ctx.wake(&mut wakeup, None, Phase::Rrc, event);
         assert_eq!(wakeup, Wakeup::NONE);
         for deadline in [30, 40, 20, 20] {
-            step.wake(&mut wakeup, Some(at(deadline)), Phase::Rrc, event);
+            ctx.wake(&mut wakeup, Some(at(deadline)), Phase::Rrc, event);
         }
         let times: Vec<_> = std::iter::from_fn(|| agenda.pop()).map(|(time, _)| time).collect();
         assert_eq!(times, [at(20), at(30)]);
         // What is overdue comes now.
         wakeup.is_over();
-        Step::new(at(30), &mut sink, &mut agenda).wake(&mut wakeup, Some(at(5)), Phase::Rrc, event);
+        EventContext::new(at(30), &mut sink, &mut agenda).wake(&mut wakeup, Some(at(5)), Phase::Rrc, event);
         assert_eq!(agenda.pop(), Some((at(30), event)));
     }
 
@@ -111,11 +111,11 @@ mod tests {
         let mut events = 0;
         let mut now = Time::ZERO;
         while now < Time::ZERO + Duration::from_secs(1) && events <= 1_000 {
-            let mut step = Step::new(now, &mut sink, &mut agenda);
+            let mut ctx = EventContext::new(now, &mut sink, &mut agenda);
             wakeup.has_come(now);
             for later in [50, 10] {
                 let deadline = Some(now + Duration::from_millis(later));
-                step.wake(&mut wakeup, deadline, Phase::Timers, Event::CellWake(CellId(0)));
+                ctx.wake(&mut wakeup, deadline, Phase::Timers, Event::CellWake(CellId(0)));
             }
             now = agenda.pop().expect("somebody is woken").0;
             events += 1;

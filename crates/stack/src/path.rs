@@ -2,7 +2,7 @@
 
 use umts_kernel::TraceSink;
 
-use crate::Step;
+use crate::EventContext;
 use crate::access::Access;
 use crate::core_network::CoreNetwork;
 use crate::ids::{Direction, LinkId, Site, TcpLeg};
@@ -11,34 +11,34 @@ use crate::trace::{CapturePoint, TraceEvent};
 
 /// The way from host to host.
 #[derive(Debug)]
-pub struct Between {
+pub struct NetworkPath {
     pub(crate) core: CoreNetwork,
     pub(crate) access: Access,
 }
 
-impl Between {
+impl NetworkPath {
     /// A packet leaves the host at `site`.
     #[inline]
     pub fn leave<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         site: Site,
         packet: &mut Packet,
     ) {
         match site {
             Site::Server => {
-                seen(step, CapturePoint::Server, packet);
-                self.core.enter(step, packet);
+                seen(ctx, CapturePoint::Server, packet);
+                self.core.enter(ctx, packet);
             }
             Site::Pep => {
-                seen(step, pep_side(packet.leg()), packet);
-                if self.core.leave_pep(step, packet) {
-                    self.enter_access(step, packet);
+                seen(ctx, pep_side(packet.leg()), packet);
+                if self.core.leave_pep(ctx, packet) {
+                    self.enter_access(ctx, packet);
                 }
             }
             Site::Ue => {
-                seen(step, CapturePoint::Ue, packet);
-                self.access.enter(step, packet);
+                seen(ctx, CapturePoint::Ue, packet);
+                self.access.enter(ctx, packet);
             }
         }
     }
@@ -47,16 +47,16 @@ impl Between {
     #[inline]
     pub fn link_arrival<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         link: LinkId,
     ) -> Option<Packet> {
         let mut packet = self.core.link_arrival(link);
-        if !self.core.go_on(step, link, &mut packet) {
+        if !self.core.go_on(ctx, link, &mut packet) {
             return None;
         }
         let at = match (packet.direction(), packet.leg()) {
             (Direction::Downlink, TcpLeg::Whole | TcpLeg::Radio) => {
-                self.enter_access(step, &packet);
+                self.enter_access(ctx, &packet);
                 return None;
             }
             (Direction::Uplink, TcpLeg::Whole | TcpLeg::Server) => CapturePoint::Server,
@@ -64,38 +64,38 @@ impl Between {
                 pep_side(packet.leg())
             }
         };
-        seen(step, at, &packet);
+        seen(ctx, at, &packet);
         Some(packet)
     }
 
     /// A packet that goes to a UE has come through the core network.
     #[inline]
-    fn enter_access<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &Packet) {
-        seen(step, CapturePoint::Rnc, packet);
-        self.access.enter(step, packet);
+    fn enter_access<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &Packet) {
+        seen(ctx, CapturePoint::Rnc, packet);
+        self.access.enter(ctx, packet);
     }
 
     /// Radio access hands a packet up. Tells whether it has reached its host: the UE, or a proxy at the RNC.
     #[inline]
     pub fn leave_access<T: TraceSink<TraceEvent>>(
         &mut self,
-        step: &mut Step<'_, T>,
+        ctx: &mut EventContext<'_, T>,
         direction: Direction,
         packet: &mut Packet,
     ) -> bool {
         match direction {
             Direction::Downlink => {
-                seen(step, CapturePoint::Ue, packet);
+                seen(ctx, CapturePoint::Ue, packet);
                 true
             }
             Direction::Uplink => {
-                seen(step, CapturePoint::Rnc, packet);
+                seen(ctx, CapturePoint::Rnc, packet);
                 if self.core.ends_at_rnc(packet) {
-                    seen(step, CapturePoint::PepRadio, packet);
+                    seen(ctx, CapturePoint::PepRadio, packet);
                     return true;
                 }
-                if let Some(repeat) = self.core.enter_from_rnc(step, packet) {
-                    self.enter_access(step, &repeat);
+                if let Some(repeat) = self.core.enter_from_rnc(ctx, packet) {
+                    self.enter_access(ctx, &repeat);
                 }
                 false
             }
@@ -105,8 +105,8 @@ impl Between {
 
 /// A packet passes a place where it can be captured.
 #[inline(always)]
-fn seen<T: TraceSink<TraceEvent>>(step: &mut Step<'_, T>, at: CapturePoint, packet: &Packet) {
-    step.cx.record_copy(|| TraceEvent::PacketSeen { at, packet: *packet });
+fn seen<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, at: CapturePoint, packet: &Packet) {
+    ctx.cx.record_copy(|| TraceEvent::PacketSeen { at, packet: *packet });
 }
 
 /// Which side of the proxy segments of a connection on `leg` pass.
