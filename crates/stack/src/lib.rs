@@ -12,7 +12,6 @@
 //! Options are enums beside the configuration that they belong to. With the feature `schema` they are the words of
 //! scenario files: serde spells them, and their sentences are those of the reference and of the JSON Schema.
 
-pub mod access;
 pub mod context;
 pub mod core_network;
 pub mod detail;
@@ -31,6 +30,7 @@ pub mod tcp;
 pub mod trace;
 pub mod traffic;
 pub mod ue;
+pub mod utran;
 
 pub use context::Context;
 pub use event_context::EventContext;

@@ -3,17 +3,17 @@
 use umts_kernel::TraceSink;
 
 use crate::EventContext;
-use crate::access::Access;
 use crate::core_network::CoreNetwork;
 use crate::ids::{Direction, LinkId, Site, TcpLeg};
 use crate::packet::Packet;
 use crate::trace::{CapturePoint, TraceEvent};
+use crate::utran::Utran;
 
 /// The way from host to host.
 #[derive(Debug)]
 pub struct NetworkPath {
     pub(crate) core: CoreNetwork,
-    pub(crate) access: Access,
+    pub(crate) access: Utran,
 }
 
 impl NetworkPath {

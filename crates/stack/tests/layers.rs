@@ -21,7 +21,7 @@ const STOREYS: [&[&str]; 9] = [
     &["environment", "radio", "tcp", "core_network"],
     &["traffic"],
     &["ue", "nodeb", "rnc"],
-    &["access"],
+    &["utran"],
     &["path"],
     &["hosts"],
     &["network"],
@@ -132,12 +132,12 @@ fn no_import_of_the_stack_points_up() {
 
 #[test]
 fn an_arrow_upwards_is_seen() {
-    assert_eq!(upwards("radio/rlc/am", "use crate::access::Access;").len(), 1);
+    assert_eq!(upwards("radio/rlc/am", "use crate::utran::Utran;").len(), 1);
     assert_eq!(upwards("trace", "use crate::radio::rlc::Rlc;").len(), 1);
     assert_eq!(upwards("hosts/flow", "fn f(_: &crate::network::Network) {}").len(), 1);
     assert_eq!(upwards("ue/rach", "use crate::{ids::UeId, hosts::{Hosts, flow::Flow}};").len(), 2);
     assert_eq!(
-        upwards("access/control", "use crate::rnc::rrc::{Order, Rrc}; use crate::EventContext;"),
+        upwards("utran/rrc_orders", "use crate::rnc::rrc::{Order, Rrc}; use crate::EventContext;"),
         [""; 0]
     );
     assert_eq!(upwards("trace", "use crate::radio::rrc_state::RrcState;"), [""; 0]);

@@ -1,10 +1,10 @@
 //! What a network is made of, in the words of the stack.
 
-pub use crate::access::{CellConfig, FachMode, RachMode};
 pub use crate::hosts::FlowConfig;
 pub use crate::nodeb::Iub;
 pub use crate::rnc::SchedulerKind;
 pub use crate::ue::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
+pub use crate::utran::{CellConfig, FachMode, RachMode};
 
 use crate::core_network::pep::PepConfig;
 use crate::core_network::{Impairment, LinkConfig};

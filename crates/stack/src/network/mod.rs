@@ -26,7 +26,6 @@ pub use self::config::{
 pub use crate::event::Event;
 
 use crate::EventContext;
-use crate::access::Access;
 use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
 use crate::ids::{Direction, FlightId, LinkId, UeId};
@@ -35,6 +34,7 @@ use crate::path::NetworkPath;
 use crate::rnc::mac_sh::UserDisciplines;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
+use crate::utran::Utran;
 
 /// Everything between and including the two ends of every connection.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Network {
                     None => core,
                     Some(pep) => core.with_pep(pep, config.flows.iter().map(|flow| flow.helped).collect()),
                 },
-                access: Access::new(&config.cells, config.sectors.as_ref(), &config.ues, streams),
+                access: Utran::new(&config.cells, config.sectors.as_ref(), &config.ues, streams),
             },
         }
     }
@@ -148,18 +148,18 @@ impl Network {
     /// Block sets come down: what they complete is taken up, packet by packet.
     #[inline(always)]
     fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: FlightId) {
-        let flight = self.between.access.land(id);
+        let flight = self.between.access.receive(id);
         let direction = flight.direction;
         for sent in flight.sets() {
-            let Some(has_sdus) = self.between.access.take(ctx, &flight, sent) else { continue };
+            let Some(has_sdus) = self.between.access.deliver(ctx, &flight, sent) else { continue };
             if has_sdus {
                 while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
                     self.goes_up(ctx, direction, packet);
                 }
             }
-            self.between.access.taken_up(ctx, sent.ue, direction);
+            self.between.access.finish_delivery(ctx, sent.ue, direction);
         }
-        self.between.access.landed(flight);
+        self.between.access.recycle(flight);
     }
 
     /// Packets come up from what stands in place of UMTS: a call, so that the loop has what most networks need at hand.

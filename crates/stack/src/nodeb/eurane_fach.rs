@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::ids::CarrierId;
 use crate::radio::Air;
 use crate::radio::phy::Lost;
-use crate::rnc::{Plan, Turn, Turned};
+use crate::rnc::{CarrierConfig, TtiInput, TtiOutcome};
 use crate::trace::TraceEvent;
 use crate::ue::Ues;
 
@@ -46,12 +46,12 @@ impl EuraneFach {
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        turn: Turn<'_>,
+        turn: TtiInput<'_>,
         ues: &mut Ues,
         air: &mut Air,
-    ) -> Turned {
+    ) -> TtiOutcome {
         let plan = turn.plan;
-        let mut turned = Turned { is_watched: false, all_have_more: true };
+        let mut turned = TtiOutcome { is_watched: false, all_have_more: true };
         let (direction, blocks) = (plan.direction, plan.format.blocks);
         let draws = self.draws.tti(turn.frame);
         for &ue in turn.ready {
@@ -82,7 +82,7 @@ impl EuraneFach {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         carrier: CarrierId,
-        plan: &Plan,
+        plan: &CarrierConfig,
         ues: &mut Ues,
         air: &mut Air,
     ) {
@@ -133,7 +133,7 @@ impl EuraneFach {
 #[cold]
 fn record_drop<T: TraceSink<TraceEvent>>(
     ctx: &mut EventContext<'_, T>,
-    plan: &Plan,
+    plan: &CarrierConfig,
     ues: &Ues,
     block: &Pushed,
 ) {

@@ -4,7 +4,7 @@
 use umts_kernel::TraceSink;
 use umts_units::Duration;
 
-use super::plan::Turn;
+use super::carrier_config::TtiInput;
 use super::scheduler::{Candidate, Scheduler};
 use crate::EventContext;
 use crate::ids::UeId;
@@ -32,7 +32,7 @@ impl MacC {
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        turn: Turn<'_>,
+        turn: TtiInput<'_>,
         ues: &mut Ues,
         air: &mut Air,
     ) {

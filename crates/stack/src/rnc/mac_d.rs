@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration};
 
-use super::plan::{Turn, Turned};
+use super::carrier_config::{TtiInput, TtiOutcome};
 use crate::EventContext;
 use crate::nodeb::Iub;
 use crate::radio::Air;
@@ -24,13 +24,13 @@ impl MacD {
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        turn: Turn<'_>,
+        turn: TtiInput<'_>,
         ues: &mut Ues,
         air: &mut Air,
-    ) -> Turned {
+    ) -> TtiOutcome {
         let (direction, mut octets) = (turn.plan.direction, Bytes::ZERO);
         let mut flight = air.begin(direction, turn.plan.channel);
-        let mut turned = Turned { is_watched: false, all_have_more: true };
+        let mut turned = TtiOutcome { is_watched: false, all_have_more: true };
         for &ue in turn.ready {
             let ue = &mut ues[ue];
             turned.is_watched |= ue.is_takeable;

@@ -2,17 +2,17 @@
 
 mod admission;
 pub mod calls;
+mod carrier_config;
 mod mac_c;
 mod mac_d;
 pub mod mac_sh;
-mod plan;
 pub mod rrc;
 mod scheduler;
 pub mod sectors;
 pub mod tdd;
 
 pub use admission::{Admission, Decision, Limits, Preemptible, Reserved};
+pub use carrier_config::{CarrierConfig, TtiInput, TtiOutcome};
 pub use mac_c::MacC;
 pub use mac_d::MacD;
-pub use plan::{Plan, Turn, Turned};
 pub use scheduler::{Candidate, Scheduler, SchedulerKind};

@@ -41,7 +41,7 @@ impl Ues {
         self.0.iter_mut()
     }
 
-    /// The last of the four steps of a turn (see [`access`](crate::access)): the radio is asked about all that is on the air in
+    /// The last of the four steps of a turn (see [`utran`](crate::utran)): the radio is asked about all that is on the air in
     /// TTI number `frame` at once. Here each UE has a radio of its own, which looks at its blocks alone.
     #[inline(always)]
     pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [FlightSet]) {

@@ -8,9 +8,9 @@ use super::{Pdus, Ues};
 use crate::EventContext;
 use crate::nodeb::Iub;
 use crate::radio::Air;
-use crate::radio::mac::{Access, RachAccess};
+use crate::radio::mac::{RachAccess, Utran};
 use crate::radio::phy::Lost;
-use crate::rnc::Turn;
+use crate::rnc::TtiInput;
 use crate::trace::TraceEvent;
 
 /// One RACH for all.
@@ -18,7 +18,7 @@ use crate::trace::TraceEvent;
 pub struct Rach {
     access: RachAccess,
     /// Scratch: who may send.
-    acquired: Vec<Access>,
+    acquired: Vec<Utran>,
 }
 
 impl Rach {
@@ -31,7 +31,7 @@ impl Rach {
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        turn: Turn<'_>,
+        turn: TtiInput<'_>,
         ues: &mut Ues,
         air: &mut Air,
     ) {
@@ -60,14 +60,14 @@ impl PrivateRach {
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        turn: Turn<'_>,
+        turn: TtiInput<'_>,
         ues: &mut Ues,
         air: &mut Air,
     ) {
         let draws = self.draws.tti(turn.frame);
         for &ue in turn.ready {
             let delay = self.most.as_nanos() as f64 * draws.uniform(u32::from(ue.0));
-            let access = Access { ue, delay: Duration::from_nanos(delay as u64), collides: false };
+            let access = Utran { ue, delay: Duration::from_nanos(delay as u64), collides: false };
             send(ctx, turn, access, ues, air);
         }
     }
@@ -76,8 +76,8 @@ impl PrivateRach {
 #[inline(never)]
 fn send<T: TraceSink<TraceEvent>>(
     ctx: &mut EventContext<'_, T>,
-    turn: Turn<'_>,
-    access: Access,
+    turn: TtiInput<'_>,
+    access: Utran,
     ues: &mut Ues,
     air: &mut Air,
 ) {

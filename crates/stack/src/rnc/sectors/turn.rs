@@ -12,7 +12,7 @@ use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::phy::power_control::{Load, PowerControl};
 use crate::radio::phy::sir::Link;
-use crate::rnc::Plan;
+use crate::rnc::CarrierConfig;
 use crate::rnc::calls::{self, Heard};
 use crate::rnc::mac_sh::{Ask, Grant, Radio, Reason};
 use crate::trace::{Postponed, Real, TraceEvent};
@@ -29,7 +29,7 @@ impl Sectors {
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        plan: &Plan,
+        plan: &CarrierConfig,
         ues: &mut Ues,
         air: &mut Air,
         served: &mut Vec<UeId>,
@@ -225,7 +225,7 @@ impl Sectors {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         cell: CellId,
-        (plan, ues): (&Plan, &mut Ues),
+        (plan, ues): (&CarrierConfig, &mut Ues),
         air: &mut Air,
         served: &mut Vec<UeId>,
     ) {

@@ -14,7 +14,7 @@ use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::Transmission;
 use crate::radio::phy::tdd::layout::FRAME;
-use crate::rnc::Plan;
+use crate::rnc::CarrierConfig;
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
@@ -26,7 +26,7 @@ impl MacTdd {
     pub fn control_turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        plan: &Plan,
+        plan: &CarrierConfig,
         ues: &mut Ues,
         air: &mut Air,
     ) {
@@ -59,7 +59,7 @@ impl MacTdd {
         ctx: &mut EventContext<'_, T>,
         frame: u64,
         (direction, sending): (Direction, &[UeId]),
-        plan: &Plan,
+        plan: &CarrierConfig,
         ues: &mut Ues,
         air: &mut Air,
     ) {

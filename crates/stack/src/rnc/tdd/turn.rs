@@ -18,7 +18,7 @@ use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::layout::{FRAME, MOST_SLOTS};
 use crate::radio::phy::tdd::{TddRadio, Transmission};
 use crate::radio::rlc::Rlc;
-use crate::rnc::{Candidate, Plan};
+use crate::rnc::{Candidate, CarrierConfig};
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
@@ -38,7 +38,7 @@ impl MacTdd {
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        plan: &Plan,
+        plan: &CarrierConfig,
         ues: &mut Ues,
         air: &mut Air,
     ) {
@@ -155,7 +155,7 @@ impl MacTdd {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        plan: &Plan,
+        plan: &CarrierConfig,
         ues: &mut Ues,
         air: &mut Air,
     ) {

@@ -9,8 +9,6 @@ use umts_kernel::random::Streams;
 use umts_units::{Bytes, Duration, Time};
 
 use crate::EventContext;
-use crate::access::sharing::Sharing;
-use crate::access::{Access, CellConfig, FachMode, RachMode};
 use crate::event::Event;
 use crate::ids::{CarrierId, Direction, PacketId, UeId};
 use crate::nodeb::{Iub, IubTiming};
@@ -28,6 +26,8 @@ use crate::rnc::tdd::{
 use crate::rnc::{Limits, Reserved, SchedulerKind};
 use crate::trace::TraceEvent;
 use crate::ue::{ChannelConfig, UeConfig};
+use crate::utran::carrier_mac::CarrierMac;
+use crate::utran::{CellConfig, FachMode, RachMode, Utran};
 
 /// The cell of the study, without block errors.
 fn tdd() -> TddConfig {
@@ -72,7 +72,7 @@ fn rlc() -> AmConfig {
 
 /// A cell, its users, and what happens in it.
 struct Bench {
-    access: Access,
+    access: Utran,
     agenda: EventQueue<Event>,
     trace: Vec<(Time, TraceEvent)>,
     /// Packets that came out, in their order.
@@ -107,7 +107,7 @@ impl Bench {
             substitute: None,
         };
         Bench {
-            access: Access::new(&[cell], None, &vec![ue; users], &Streams::new(seed, 0)),
+            access: Utran::new(&[cell], None, &vec![ue; users], &Streams::new(seed, 0)),
             agenda: EventQueue::new(),
             trace: Vec::new(),
             delivered: [Vec::new(), Vec::new()],
@@ -150,22 +150,22 @@ impl Bench {
             Event::ControlTurn(id) => self.access.control_turn(&mut ctx, id),
             Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
             Event::BlocksArrive(flight) => {
-                let flight = self.access.land(flight);
+                let flight = self.access.receive(flight);
                 for sent in flight.sets() {
-                    assert!(self.access.take(&mut ctx, &flight, sent).is_some());
+                    assert!(self.access.deliver(&mut ctx, &flight, sent).is_some());
                     while let Some(packet) = self.access.next_sdu(sent.ue, flight.direction) {
                         self.delivered[flight.direction.index()].push((packet.ue, packet.id.0));
                     }
-                    self.access.taken_up(&mut ctx, sent.ue, flight.direction);
+                    self.access.finish_delivery(&mut ctx, sent.ue, flight.direction);
                 }
-                self.access.landed(flight);
+                self.access.recycle(flight);
             }
             other => panic!("{other:?} is not of a TDD cell"),
         }
     }
 
     fn check(&self, id: CarrierId) {
-        if let Sharing::Granted(mac) = &self.access.carriers[id].sharing {
+        if let CarrierMac::Granted(mac) = &self.access.carriers[id].sharing {
             mac.check();
         }
     }
@@ -173,7 +173,7 @@ impl Bench {
     /// Grants, requests and users that ask.
     fn held(&self) -> usize {
         match &self.access.carriers[CarrierId(0)].sharing {
-            Sharing::Granted(mac) => mac.held(),
+            CarrierMac::Granted(mac) => mac.held(),
             _ => panic!("the cell is TDD"),
         }
     }

@@ -6,9 +6,9 @@ mod tests;
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::{Bytes, Time};
 
-use super::Access;
+use super::Utran;
 use super::carrier::CarrierKey;
-use super::sharing::Sharing;
+use super::carrier_mac::CarrierMac;
 use super::wake::schedule_wake;
 use crate::EventContext;
 use crate::event::Event;
@@ -19,11 +19,11 @@ use crate::rnc::sectors::{BufferAtHandover, Change, RlcAtHandover};
 use crate::trace::TraceEvent;
 use crate::ue::ChannelConfig;
 
-impl Access {
+impl Utran {
     /// The DSCHs of the cells of a layout, if there is one, are given away by these from now on.
     pub fn set_disciplines(&mut self, disciplines: &UserDisciplines) {
         let Some(id) = self.sectors else { return };
-        if let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing {
+        if let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing {
             sectors.set_disciplines(disciplines);
         }
     }
@@ -38,7 +38,7 @@ impl Access {
     /// Does ahead what the next TTI of the DSCHs of a layout needs and nothing can change until then.
     pub fn prepare(&mut self) {
         let Some(id) = self.sectors else { return };
-        if let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing {
+        if let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing {
             sectors.prepare();
         }
     }
@@ -50,7 +50,7 @@ impl Access {
         id: CarrierId,
         ue: UeId,
     ) {
-        let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+        let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
         let change = sectors.wants(ctx.cx.now, ue);
         schedule_wake(ctx, &mut self.ues[ue], Direction::Downlink);
         if let Some(change) = change {
@@ -66,13 +66,13 @@ impl Access {
         ctx: &mut EventContext<'_, T>,
         id: CarrierId,
     ) {
-        let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+        let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
         let changes = sectors.look_around(ctx.cx.now, &self.ues);
         for &change in &changes {
             self.change_cell(ctx, change);
         }
         let carrier = &mut self.carriers[id];
-        let Sharing::Sectors(sectors) = &mut carrier.sharing else { return };
+        let CarrierMac::Sectors(sectors) = &mut carrier.sharing else { return };
         sectors.return_changes(changes);
         let mut served = std::mem::take(&mut self.scratch);
         sectors.turn(ctx, &carrier.plan, &mut self.ues, &mut self.air, &mut served);
@@ -127,7 +127,7 @@ impl Access {
         }
         if !rlc.has_work(ctx.cx.now) {
             let id = context.leg(Direction::Downlink).carrier;
-            let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+            let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
             sectors.rests(ue);
         }
     }

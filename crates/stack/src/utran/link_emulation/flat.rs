@@ -3,16 +3,16 @@
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-use super::Substitute;
+use super::LinkEmulation;
 use crate::EventContext;
-use crate::access::Access;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::radio::flat::{FlatLink, Sent};
 use crate::trace::{DropPlace, TraceEvent};
+use crate::utran::Utran;
 
-impl Access {
+impl Utran {
     /// A packet of a UE with a flat radio waits its turn.
     pub(super) fn enter_flat<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -61,8 +61,8 @@ impl Access {
 
     fn flat_link(&mut self, ue: UeId, direction: Direction) -> Option<&mut FlatLink> {
         match self.substitute(ue)? {
-            Substitute::Flat(links) => Some(&mut links[direction.index()]),
-            Substitute::Capacity(_) => None,
+            LinkEmulation::Flat(links) => Some(&mut links[direction.index()]),
+            LinkEmulation::Capacity(_) => None,
         }
     }
 }

@@ -5,14 +5,14 @@ mod tests;
 
 use umts_kernel::TraceSink;
 
-use super::Access;
-use super::sharing::Sharing;
+use super::Utran;
+use super::carrier_mac::CarrierMac;
 use super::wake::schedule_wake;
 use crate::EventContext;
 use crate::ids::CarrierId;
 use crate::trace::TraceEvent;
 
-impl Access {
+impl Utran {
     /// A frame begins.
     pub(super) fn granted_turn<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -20,7 +20,7 @@ impl Access {
         id: CarrierId,
     ) {
         let carrier = &mut self.carriers[id];
-        let Sharing::Granted(mac) = &mut carrier.sharing else { return };
+        let CarrierMac::Granted(mac) = &mut carrier.sharing else { return };
         mac.turn(ctx, &carrier.plan, &mut self.ues, &mut self.air);
         mac.look_at_touched(ctx, id, &mut self.ues, schedule_wake);
     }
@@ -28,7 +28,7 @@ impl Access {
     /// A frame ends: control PDUs travel on the channels that all share.
     pub fn control_turn<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
         let carrier = &mut self.carriers[id];
-        let Sharing::Granted(mac) = &mut carrier.sharing else { return };
+        let CarrierMac::Granted(mac) = &mut carrier.sharing else { return };
         mac.control_turn(ctx, &carrier.plan, &mut self.ues, &mut self.air);
         mac.look_at_touched(ctx, id, &mut self.ues, schedule_wake);
     }

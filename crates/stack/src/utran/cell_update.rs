@@ -4,9 +4,9 @@
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::{Duration, Time};
 
-use super::Access;
+use super::Utran;
 use super::carrier::Carriers;
-use super::sharing::Sharing;
+use super::carrier_mac::CarrierMac;
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
@@ -14,7 +14,7 @@ use crate::radio::mac::Channel;
 use crate::trace::{CellUpdateCause, CellUpdateOutcome, TraceEvent};
 use crate::ue::{COMMON, UeContext};
 
-impl Access {
+impl Utran {
     /// Schedules the supervision of the radio links of UEs that have a DCH from the beginning.
     pub(super) fn start_radio_links(&mut self, agenda: &mut EventQueue<Event>) {
         for ue in self.ues.iter_mut().filter(|ue| ue.control.is_none()) {
@@ -139,7 +139,7 @@ impl Access {
     /// In a layout, the end of the interruption by a handover.
     fn silent_until(&self, ue: UeId) -> Option<Time> {
         match &self.carriers[self.ues[ue].leg(Direction::Downlink).carrier].sharing {
-            Sharing::Sectors(sectors) => Some(sectors.silent_until(ue)),
+            CarrierMac::Sectors(sectors) => Some(sectors.silent_until(ue)),
             _ => None,
         }
     }

@@ -8,7 +8,7 @@ use crate::radio::mac::{Channel, TransportFormat};
 
 /// What a carrier is and how its blocks travel.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct CarrierConfig {
     /// Its cell.
     pub cell: CellId,
     /// The way its blocks go.
@@ -21,7 +21,7 @@ pub struct Plan {
     pub iub: Iub,
 }
 
-impl Plan {
+impl CarrierConfig {
     /// When blocks that RLC gave at `now` are through, as [`Iub::arrival`] says.
     #[inline(always)]
     pub fn arrival(&self, now: Time, octets: Bytes, access: Duration) -> Time {
@@ -31,7 +31,7 @@ impl Plan {
 
 /// What is to be seen to after a turn.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Turned {
+pub struct TtiOutcome {
     /// Another UE could have had the channel of one of those asked until now.
     pub is_watched: bool,
     /// All were asked and told that they have more: nobody leaves.
@@ -40,11 +40,11 @@ pub struct Turned {
 
 /// One TTI of a carrier as RLC sees it.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
+pub struct TtiInput<'a> {
     /// The carrier.
     pub carrier: CarrierId,
     /// What it is.
-    pub plan: &'a Plan,
+    pub plan: &'a CarrierConfig,
     /// The number of the frame that begins.
     pub frame: u64,
     /// The UEs with something to send, in index order.

@@ -11,7 +11,6 @@ use umts_kernel::random::Streams;
 use umts_units::{Bytes, Duration, Time};
 
 use crate::EventContext;
-use crate::access::{Access, CellConfig, FachMode, RachMode};
 use crate::environment::{
     Border, EnvironmentConfig, Layout, MobilityConfig, Place, PropagationConfig, ShadowingConfig, Track,
 };
@@ -38,6 +37,7 @@ use crate::rnc::sectors::{
 use crate::rnc::{Limits, Reserved, SchedulerKind};
 use crate::trace::{Real, TraceEvent};
 use crate::ue::{ChannelConfig, UeConfig};
+use crate::utran::{CellConfig, FachMode, RachMode, Utran};
 
 const TTI: Duration = Duration::from_millis(20);
 
@@ -116,7 +116,7 @@ const ERROR_FREE: f64 = -30.0;
 
 /// Cells, users and what happens.
 struct Bench {
-    access: Access,
+    access: Utran,
     agenda: EventQueue<Event>,
     trace: Vec<(Time, TraceEvent)>,
     delivered: Vec<(Time, UeId, u64)>,
@@ -153,7 +153,7 @@ impl Bench {
             })
             .collect();
         let cells = vec![cell; config.environment.layout.cells()];
-        let mut access = Access::new(&cells, Some(config), &ues, &Streams::new(1, 0));
+        let mut access = Utran::new(&cells, Some(config), &ues, &Streams::new(1, 0));
         let mut agenda = EventQueue::new();
         access.start(&mut agenda);
         Bench { access, agenda, trace: Vec::new(), delivered: Vec::new() }
@@ -178,13 +178,13 @@ impl Bench {
                 Event::Tick(id) => self.access.turn(&mut ctx, id),
                 Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
                 Event::BlocksArrive(flight) => {
-                    let flight = self.access.land(flight);
+                    let flight = self.access.receive(flight);
                     for sent in flight.sets() {
-                        assert!(self.access.take(&mut ctx, &flight, sent).is_some());
+                        assert!(self.access.deliver(&mut ctx, &flight, sent).is_some());
                         while let Some(packet) = self.access.next_sdu(sent.ue, flight.direction) {
                             self.delivered.push((now, packet.ue, packet.id.0));
                         }
-                        self.access.taken_up(&mut ctx, sent.ue, flight.direction);
+                        self.access.finish_delivery(&mut ctx, sent.ue, flight.direction);
                     }
                 }
                 other => panic!("{other:?} is not of these cells"),

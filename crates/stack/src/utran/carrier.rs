@@ -9,14 +9,14 @@ use std::ops::{Index, IndexMut};
 use umts_kernel::random::Streams;
 use umts_units::{Duration, Time};
 
+use super::carrier_mac::CarrierMac;
 use super::config::CellConfig;
-use super::sharing::Sharing;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::nodeb::Iub;
 use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::phy::Lost;
 use crate::rnc::sectors::Sectors;
-use crate::rnc::{Plan, Turn};
+use crate::rnc::{CarrierConfig, TtiInput};
 use crate::ue::ChannelConfig;
 
 /// All carriers, by their numbers and by what they are.
@@ -58,14 +58,14 @@ impl Carriers {
         streams: &Streams,
     ) -> CarrierId {
         *self.numbers.entry(key).or_insert_with(|| {
-            let plan = Plan {
+            let plan = CarrierConfig {
                 cell: key.cell,
                 direction: key.direction,
                 channel: key.channel,
                 format: channel.format,
                 iub: cell.iub,
             };
-            let sharing = Sharing::new(cell, channel.scheduler, &plan, streams);
+            let sharing = CarrierMac::new(cell, channel.scheduler, &plan, streams);
             self.list.push(Carrier::new(plan, sharing));
             let number = self.list.len() - 1;
             CarrierId(u16::try_from(number).expect("there are few combinations of cell, channel and TTI"))
@@ -78,8 +78,8 @@ impl Carriers {
     pub fn add_sectors(&mut self, sectors: Sectors, iub: Iub) -> CarrierId {
         let format = TransportFormat { tti: sectors.tti(), blocks: Lost::MOST_BLOCKS };
         let (cell, direction, channel) = (CellId(0), Direction::Downlink, Channel::Dsch);
-        let plan = Plan { cell, direction, channel, format, iub };
-        self.list.push(Carrier::new(plan, Sharing::Sectors(Box::new(sectors))));
+        let plan = CarrierConfig { cell, direction, channel, format, iub };
+        self.list.push(Carrier::new(plan, CarrierMac::Sectors(Box::new(sectors))));
         CarrierId(u16::try_from(self.list.len() - 1).expect("it is the first"))
     }
 }
@@ -102,15 +102,15 @@ impl IndexMut<CarrierId> for Carriers {
 /// UEs that are asked together.
 #[derive(Debug)]
 pub(super) struct Carrier {
-    pub plan: Plan,
-    pub sharing: Sharing,
+    pub plan: CarrierConfig,
+    pub sharing: CarrierMac,
     members: Members,
     tick_scheduled: bool,
     last_tick: Option<Time>,
 }
 
 impl Carrier {
-    pub fn new(plan: Plan, sharing: Sharing) -> Self {
+    pub fn new(plan: CarrierConfig, sharing: CarrierMac) -> Self {
         Carrier { plan, sharing, members: Members::default(), tick_scheduled: false, last_tick: None }
     }
 
@@ -134,12 +134,12 @@ impl Carrier {
 
     /// A tick begins at `now`: what is turned, for the UEs with something to send, in index order.
     #[inline]
-    pub fn begin_tick(&mut self, now: Time, id: CarrierId) -> (&mut Sharing, Turn<'_>) {
+    pub fn begin_tick(&mut self, now: Time, id: CarrierId) -> (&mut CarrierMac, TtiInput<'_>) {
         self.last_tick = Some(now);
         self.tick_scheduled = false;
         let Carrier { plan, sharing, members, .. } = self;
         let frame = (now + plan.iub.lead).as_nanos() / plan.format.tti.as_nanos();
-        (sharing, Turn { carrier: id, plan, frame, ready: &members.0 })
+        (sharing, TtiInput { carrier: id, plan, frame, ready: &members.0 })
     }
 
     /// The UEs with something to send, in index order.
@@ -223,14 +223,14 @@ mod tests {
             timing: IubTiming::JustInTime,
             lead: Duration::from_millis(lead),
         };
-        let plan = Plan {
+        let plan = CarrierConfig {
             cell: CellId(0),
             direction: Direction::Downlink,
             channel: Channel::Dch,
             format: TransportFormat { tti, blocks: 12 },
             iub,
         };
-        Carrier::new(plan, Sharing::Dedicated(MacD::default()))
+        Carrier::new(plan, CarrierMac::Dedicated(MacD::default()))
     }
 
     #[test]

@@ -11,13 +11,13 @@ use crate::radio::Air;
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::sectors::Sectors;
 use crate::rnc::tdd::MacTdd;
-use crate::rnc::{MacC, MacD, Plan, Scheduler, SchedulerKind, Turn, Turned};
+use crate::rnc::{CarrierConfig, MacC, MacD, Scheduler, SchedulerKind, TtiInput, TtiOutcome};
 use crate::trace::TraceEvent;
 use crate::ue::{PrivateRach, Rach, Ues};
 
 /// MAC of a carrier.
 #[derive(Debug)]
-pub(super) enum Sharing {
+pub(super) enum CarrierMac {
     /// Each has a channel of its own.
     Dedicated(MacD),
     /// One after another, asked by MAC-c.
@@ -34,28 +34,28 @@ pub(super) enum Sharing {
     Sectors(Box<Sectors>),
 }
 
-impl Sharing {
+impl CarrierMac {
     /// As the cell has it for a channel of this plan.
-    pub fn new(cell: &CellConfig, scheduler: SchedulerKind, plan: &Plan, streams: &Streams) -> Self {
+    pub fn new(cell: &CellConfig, scheduler: SchedulerKind, plan: &CarrierConfig, streams: &Streams) -> Self {
         let draws = |purpose: &str| -> AddressedStream {
             streams.addressed(&format!("cell{}/{purpose}", plan.cell.0))
         };
         if let Some(tdd) = &cell.tdd {
-            return Sharing::Granted(Box::new(MacTdd::new(plan.cell, tdd, streams)));
+            return CarrierMac::Granted(Box::new(MacTdd::new(plan.cell, tdd, streams)));
         }
         match (plan.channel, cell.fach, cell.rach) {
-            (Channel::Dch, _, _) => Sharing::Dedicated(MacD::default()),
+            (Channel::Dch, _, _) => CarrierMac::Dedicated(MacD::default()),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
-                Sharing::Common(MacC::new(Scheduler::new(scheduler)))
+                CarrierMac::Common(MacC::new(Scheduler::new(scheduler)))
             }
             (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => {
-                Sharing::Pushed(EuraneFach::new(nodeb_queue, jitter, draws("fach/jitter")))
+                CarrierMac::Pushed(EuraneFach::new(nodeb_queue, jitter, draws("fach/jitter")))
             }
             (Channel::Rach, _, RachMode::Shared) => {
-                Sharing::Contention(Rach::new(RachAccess::new(draws("rach/access"), plan.format.tti)))
+                CarrierMac::Contention(Rach::new(RachAccess::new(draws("rach/access"), plan.format.tti)))
             }
             (Channel::Rach, _, RachMode::Private { access_delay }) => {
-                Sharing::Private(PrivateRach::new(access_delay, draws("rach/delay")))
+                CarrierMac::Private(PrivateRach::new(access_delay, draws("rach/delay")))
             }
             (Channel::Ack, _, _) => unreachable!("TDD cells alone have it"),
         }
@@ -66,26 +66,26 @@ impl Sharing {
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        turn: Turn<'_>,
+        turn: TtiInput<'_>,
         ues: &mut Ues,
         air: &mut Air,
-    ) -> Turned {
+    ) -> TtiOutcome {
         match self {
-            Sharing::Dedicated(mac) => return mac.turn(ctx, turn, ues, air),
-            Sharing::Pushed(mac) => return mac.turn(ctx, turn, ues, air),
-            Sharing::Common(mac) => mac.turn(ctx, turn, ues, air),
-            Sharing::Contention(mac) => mac.turn(ctx, turn, ues, air),
-            Sharing::Private(mac) => mac.turn(ctx, turn, ues, air),
-            // Their turns are those of the cell, and of all cells: `access/tdd.rs`, `access/sectors.rs`.
-            Sharing::Granted(_) | Sharing::Sectors(_) => {}
+            CarrierMac::Dedicated(mac) => return mac.turn(ctx, turn, ues, air),
+            CarrierMac::Pushed(mac) => return mac.turn(ctx, turn, ues, air),
+            CarrierMac::Common(mac) => mac.turn(ctx, turn, ues, air),
+            CarrierMac::Contention(mac) => mac.turn(ctx, turn, ues, air),
+            CarrierMac::Private(mac) => mac.turn(ctx, turn, ues, air),
+            // Their turns are those of the cell, and of all cells: `utran/tdd.rs`, `utran/sectors.rs`.
+            CarrierMac::Granted(_) | CarrierMac::Sectors(_) => {}
         }
-        Turned::default()
+        TtiOutcome::default()
     }
 
     /// The cell of a layout that a UE is in.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
         match self {
-            Sharing::Sectors(sectors) => sectors.cell_of(ue),
+            CarrierMac::Sectors(sectors) => sectors.cell_of(ue),
             _ => None,
         }
     }
@@ -95,11 +95,11 @@ impl Sharing {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         carrier: CarrierId,
-        plan: &Plan,
+        plan: &CarrierConfig,
         ues: &mut Ues,
         air: &mut Air,
     ) {
-        if let Sharing::Pushed(mac) = self {
+        if let CarrierMac::Pushed(mac) = self {
             mac.frame(ctx, carrier, plan, ues, air);
         }
     }

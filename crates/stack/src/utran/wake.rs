@@ -2,9 +2,9 @@
 
 use umts_kernel::{Phase, TraceSink};
 
-use super::Access;
+use super::Utran;
 use super::carrier::{Carrier, Carriers};
-use super::sharing::Sharing;
+use super::carrier_mac::CarrierMac;
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CarrierId, Direction, UeId};
@@ -12,7 +12,7 @@ use crate::radio::rlc::Rlc;
 use crate::trace::TraceEvent;
 use crate::ue::{UeContext, Ues};
 
-impl Access {
+impl Utran {
     /// The entity of `ue` that sends in `direction` may have something to send, or a timer.
     #[inline(always)]
     pub(super) fn rlc_changed<T: TraceSink<TraceEvent>>(
@@ -21,7 +21,7 @@ impl Access {
         ue: UeId,
         direction: Direction,
     ) {
-        let Access { ues, carriers, sectors, .. } = self;
+        let Utran { ues, carriers, sectors, .. } = self;
         if let Some(id) = tell_carrier(ctx, carriers, sectors.is_some(), &mut ues[ue], direction) {
             self.dsch_wanted(ctx, id, ue);
         }
@@ -47,7 +47,7 @@ impl Access {
         direction: Direction,
         what: impl FnOnce(&mut EventContext<'_, T>, &mut Rlc),
     ) {
-        let Access { ues, carriers, sectors, .. } = self;
+        let Utran { ues, carriers, sectors, .. } = self;
         let context = &mut ues[ue];
         what(ctx, &mut context.rlc[direction.index()]);
         let is_measured = context.is_measured;
@@ -92,8 +92,8 @@ fn tell_carrier<T: TraceSink<TraceEvent>>(
         let carrier = &mut carriers[id];
         match &mut carrier.sharing {
             // Its timers run while it waits for capacity.
-            Sharing::Granted(mac) => mac.changed(ctx, id, rlc, context.id, direction),
-            Sharing::Sectors(_) => return Some(id),
+            CarrierMac::Granted(mac) => mac.changed(ctx, id, rlc, context.id, direction),
+            CarrierMac::Sectors(_) => return Some(id),
             _ => {
                 if let Some(tick) = carrier.activate(ctx.cx.now, context.id, is_member) {
                     ctx.at(tick, Phase::Transmit, Event::Tick(id));
@@ -101,7 +101,7 @@ fn tell_carrier<T: TraceSink<TraceEvent>>(
                 return None;
             }
         }
-    } else if has_sectors && let Sharing::Sectors(sectors) = &mut carriers[id].sharing {
+    } else if has_sectors && let CarrierMac::Sectors(sectors) = &mut carriers[id].sharing {
         sectors.changed(context.id);
     }
     schedule_wake(ctx, context, direction);

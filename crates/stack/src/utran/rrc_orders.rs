@@ -3,7 +3,7 @@
 
 use umts_kernel::{Phase, TraceSink};
 
-use super::Access;
+use super::Utran;
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CellId, Direction, UeId};
@@ -13,7 +13,7 @@ use crate::rnc::rrc::{Answer, Order};
 use crate::trace::TraceEvent;
 use crate::ue::COMMON;
 
-impl Access {
+impl Utran {
     /// RRC is told what the buffers of a UE hold.
     #[inline(never)]
     pub(super) fn measure<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {

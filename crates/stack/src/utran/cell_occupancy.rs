@@ -4,13 +4,13 @@
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-use super::Access;
+use super::Utran;
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CellId, UeId};
 use crate::trace::TraceEvent;
 
-impl Access {
+impl Utran {
     /// Tells what is reserved in a cell.
     pub(super) fn record_reserved<T: TraceSink<TraceEvent>>(
         &mut self,

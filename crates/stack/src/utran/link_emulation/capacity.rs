@@ -2,16 +2,16 @@
 
 use umts_kernel::{Phase, TraceSink};
 
-use super::Substitute;
+use super::LinkEmulation;
 use crate::EventContext;
-use crate::access::Access;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::radio::capacity::CapacityLink;
 use crate::trace::{DropPlace, TraceEvent};
+use crate::utran::Utran;
 
-impl Access {
+impl Utran {
     /// A packet of a UE with a measured radio waits for its opportunity.
     pub(super) fn enter_capacity<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -58,8 +58,8 @@ impl Access {
 
     fn capacity_link(&mut self, ue: UeId, direction: Direction) -> Option<&mut CapacityLink> {
         match self.substitute(ue)? {
-            Substitute::Capacity(links) => Some(&mut links[direction.index()]),
-            Substitute::Flat(_) => None,
+            LinkEmulation::Capacity(links) => Some(&mut links[direction.index()]),
+            LinkEmulation::Flat(_) => None,
         }
     }
 }

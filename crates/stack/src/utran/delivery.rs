@@ -3,7 +3,7 @@
 
 use umts_kernel::TraceSink;
 
-use super::Access;
+use super::Utran;
 use crate::EventContext;
 use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, FlightId, UeId};
@@ -13,18 +13,18 @@ use crate::radio::phy::Lost;
 use crate::radio::rlc::Rlc;
 use crate::trace::{DropPlace, TraceEvent};
 
-impl Access {
-    /// Block sets end on the air or reach the RNC. Each is to be [taken](Self::take), and the flight [given
+impl Utran {
+    /// Block sets end on the air or reach the RNC. Each is to be [taken](Self::deliver), and the flight [given
     /// back](Self::landed) then.
     #[inline]
-    pub fn land(&mut self, id: FlightId) -> Box<Flight> {
+    pub fn receive(&mut self, id: FlightId) -> Box<Flight> {
         self.air.arrive(id)
     }
 
     /// RLC takes the blocks of a UE that have come down. Tells whether they completed SDUs, or nothing where they are of an
-    /// earlier life of it. Pull [`next_sdu`](Self::next_sdu) until there is none, then tell [`taken_up`](Self::taken_up).
+    /// earlier life of it. Pull [`next_sdu`](Self::next_sdu) until there is none, then tell [`finish_delivery`](Self::finish_delivery).
     #[inline(always)]
-    pub fn take<T: TraceSink<TraceEvent>>(
+    pub fn deliver<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         flight: &Flight,
@@ -54,7 +54,7 @@ impl Access {
 
     /// All of it was pulled.
     #[inline(always)]
-    pub fn taken_up<T: TraceSink<TraceEvent>>(
+    pub fn finish_delivery<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         ue: UeId,
@@ -65,7 +65,7 @@ impl Access {
 
     /// All of the flight was taken up.
     #[inline]
-    pub fn landed(&mut self, flight: Box<Flight>) {
+    pub fn recycle(&mut self, flight: Box<Flight>) {
         self.air.finish(flight);
     }
 }

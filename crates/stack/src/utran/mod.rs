@@ -16,19 +16,19 @@
 //!    ([`Ues::judge`]). On DCHs, where nobody's blocks depend on another's, each UE's radio is asked when the UE was pulled.
 //!
 //! `control.rs` does what RRC orders, and `full_cell.rs` tells when a cell has no DCH left. Nothing here calls up: what is
-//! delivered is pulled ([`Access::next_sdu`]).
+//! delivered is pulled ([`Utran::next_sdu`]).
 
 mod build;
 mod carrier;
+mod carrier_mac;
+mod cell_occupancy;
 mod cell_update;
 mod channels;
 mod config;
-mod control;
-mod full_cell;
-mod landing;
+mod delivery;
+mod link_emulation;
+mod rrc_orders;
 mod sectors;
-mod sharing;
-mod substitute;
 mod tdd;
 mod wake;
 
@@ -39,8 +39,8 @@ use umts_units::{Bytes, Time};
 pub use self::config::{CellConfig, FachMode, RachMode};
 
 use self::carrier::Carriers;
-use self::sharing::Sharing;
-use self::substitute::Substitute;
+use self::carrier_mac::CarrierMac;
+use self::link_emulation::LinkEmulation;
 use self::wake::put_to_sleep;
 use crate::EventContext;
 use crate::event::Event;
@@ -55,7 +55,7 @@ use crate::ue::Ues;
 
 /// All of radio access.
 #[derive(Debug)]
-pub struct Access {
+pub struct Utran {
     cells: Vec<Cell>,
     carriers: Carriers,
     ues: Ues,
@@ -65,7 +65,7 @@ pub struct Access {
     /// Whether the channels of any UE are switched: then its RRC may have to be called when blocks leave.
     measures_volume: bool,
     /// What stands in place of UMTS, by UE; empty if nothing does for any.
-    substitutes: Vec<Option<Box<Substitute>>>,
+    link_emulations: Vec<Option<Box<LinkEmulation>>>,
     /// Makes the draws of carriers and channels that come to be later.
     streams: Streams,
     /// UEs that a step is about to see to; empty between steps.
@@ -86,7 +86,7 @@ struct Cell {
     opens: Wakeup,
 }
 
-impl Access {
+impl Utran {
     /// Schedules the beginning of every RRC.
     pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
         for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {
@@ -99,8 +99,8 @@ impl Access {
     /// A packet enters: at the RNC for the downlink, at the UE for the uplink.
     #[inline]
     pub fn enter<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &Packet) {
-        if let Some(Some(_)) = self.substitutes.get(packet.ue.index()) {
-            self.enter_substitute(ctx, *packet);
+        if let Some(Some(_)) = self.link_emulations.get(packet.ue.index()) {
+            self.enter_link_emulation(ctx, *packet);
         } else {
             self.enter_rlc(ctx, packet);
         }
@@ -124,8 +124,8 @@ impl Access {
     #[inline]
     pub fn turn<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
         match self.carriers[id].sharing {
-            Sharing::Granted(_) => return self.granted_turn(ctx, id),
-            Sharing::Sectors(_) => return self.sectors_turn(ctx, id),
+            CarrierMac::Granted(_) => return self.granted_turn(ctx, id),
+            CarrierMac::Sectors(_) => return self.sectors_turn(ctx, id),
             _ => {}
         }
         let (sharing, turn) = self.carriers[id].begin_tick(ctx.cx.now, id);

@@ -3,10 +3,10 @@
 use umts_kernel::random::Streams;
 
 use super::carrier::Carriers;
-use super::channels::Maker;
+use super::channels::ChannelFactory;
 use super::config::CellConfig;
-use super::substitute::Substitute;
-use super::{Access, Cell};
+use super::link_emulation::LinkEmulation;
+use super::{Cell, Utran};
 use crate::event_context::Wakeup;
 use crate::ids::{CellId, UeId};
 use crate::radio::Air;
@@ -14,7 +14,7 @@ use crate::rnc::Admission;
 use crate::rnc::sectors::{Sectors, SectorsConfig};
 use crate::ue::{COMMON, UeConfig, UeContext, Ues};
 
-impl Access {
+impl Utran {
     /// Cells and the UEs in them; random draws come from `streams`.
     ///
     /// # Panics
@@ -25,14 +25,14 @@ impl Access {
         ues: &[UeConfig],
         streams: &Streams,
     ) -> Self {
-        let mut access = Access {
+        let mut access = Utran {
             cells: cells.iter().map(Cell::new).collect(),
             carriers: Carriers::default(),
             ues: Ues::default(),
             air: Air::default(),
             sectors: None,
             measures_volume: ues.iter().any(|ue| ue.switching.is_some()),
-            substitutes: Vec::new(),
+            link_emulations: Vec::new(),
             streams: *streams,
             scratch: Vec::new(),
         };
@@ -56,7 +56,7 @@ impl Access {
         let best = self.sectors.and_then(|id| self.carriers[id].sharing.cell_of(ue));
         let cell = best.unwrap_or(CellId(config.cell as u16));
         let (sectors, streams) = (self.sectors, &self.streams);
-        let mut maker = Maker { cells: &self.cells, carriers: &mut self.carriers, sectors, streams };
+        let mut maker = ChannelFactory { cells: &self.cells, carriers: &mut self.carriers, sectors, streams };
         let legs = maker.legs(ue, cell, COMMON, config.channels, &config.errors);
         if let Some(switching) = &config.switching {
             let admission = &mut self.cells[cell.index()].admission;
@@ -64,8 +64,9 @@ impl Access {
         }
         self.ues.push(UeContext::new(ue, cell, config, legs));
         if let Some(substitute) = &config.substitute {
-            self.substitutes.resize_with(ue.index() + 1, || None);
-            self.substitutes[ue.index()] = Some(Box::new(Substitute::new(ue, substitute, &self.streams)));
+            self.link_emulations.resize_with(ue.index() + 1, || None);
+            self.link_emulations[ue.index()] =
+                Some(Box::new(LinkEmulation::new(ue, substitute, &self.streams)));
         }
     }
 }

@@ -6,7 +6,7 @@ mod flat;
 use umts_kernel::TraceSink;
 use umts_kernel::random::Streams;
 
-use super::Access;
+use super::Utran;
 use crate::EventContext;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
@@ -17,20 +17,20 @@ use crate::ue::SubstituteConfig;
 
 /// One UE's, each array by direction.
 #[derive(Debug)]
-pub(super) enum Substitute {
+pub(super) enum LinkEmulation {
     /// Packets wait for opportunities that were measured.
     Capacity([CapacityLink; 2]),
     /// Packets are sent at a rate.
     Flat([FlatLink; 2]),
 }
 
-impl Substitute {
+impl LinkEmulation {
     pub fn new(ue: UeId, config: &SubstituteConfig, streams: &Streams) -> Self {
         match config {
-            SubstituteConfig::Capacity(capacity) => Substitute::Capacity(
+            SubstituteConfig::Capacity(capacity) => LinkEmulation::Capacity(
                 Direction::BOTH.map(|direction| CapacityLink::new(ue, direction, capacity)),
             ),
-            SubstituteConfig::Flat(flat) => Substitute::Flat(Direction::BOTH.map(|direction| {
+            SubstituteConfig::Flat(flat) => LinkEmulation::Flat(Direction::BOTH.map(|direction| {
                 let losses = streams.stream(&format!("flat/{direction:?}/ue{}", ue.0));
                 FlatLink::new(ue, direction, flat, losses)
             })),
@@ -38,21 +38,21 @@ impl Substitute {
     }
 }
 
-impl Access {
+impl Utran {
     /// A packet of a UE with such a radio enters it.
-    pub(super) fn enter_substitute<T: TraceSink<TraceEvent>>(
+    pub(super) fn enter_link_emulation<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         packet: Packet,
     ) {
         match self.substitute(packet.ue) {
-            Some(Substitute::Capacity(_)) => self.enter_capacity(ctx, packet),
-            Some(Substitute::Flat(_)) => self.enter_flat(ctx, packet),
+            Some(LinkEmulation::Capacity(_)) => self.enter_capacity(ctx, packet),
+            Some(LinkEmulation::Flat(_)) => self.enter_flat(ctx, packet),
             None => {}
         }
     }
 
-    fn substitute(&mut self, ue: UeId) -> Option<&mut Substitute> {
-        self.substitutes.get_mut(ue.index())?.as_deref_mut()
+    fn substitute(&mut self, ue: UeId) -> Option<&mut LinkEmulation> {
+        self.link_emulations.get_mut(ue.index())?.as_deref_mut()
     }
 }

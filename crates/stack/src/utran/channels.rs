@@ -3,14 +3,14 @@
 use umts_kernel::random::Streams;
 
 use super::carrier::{CarrierKey, Carriers};
-use super::{Access, Cell};
+use super::{Cell, Utran};
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::radio::mac::Channel;
 use crate::radio::phy::{BlockErrors, ErrorModel, errors_stream};
 use crate::ue::{COMMON, ChannelConfig, Leg};
 
 /// What channels are made from.
-pub(super) struct Maker<'a> {
+pub(super) struct ChannelFactory<'a> {
     pub cells: &'a [Cell],
     pub carriers: &'a mut Carriers,
     /// The carrier of the DSCHs of a layout.
@@ -18,7 +18,7 @@ pub(super) struct Maker<'a> {
     pub streams: &'a Streams,
 }
 
-impl Maker<'_> {
+impl ChannelFactory<'_> {
     /// Channels number `number` of `ue` in `cell`. Each pair of channels meets a radio of its own.
     pub fn legs(
         &mut self,
@@ -53,7 +53,7 @@ impl Maker<'_> {
     }
 }
 
-impl Access {
+impl Utran {
     /// The blocks of `ue` go over no channel until others are attached.
     pub(super) fn detach(&mut self, ue: UeId) {
         Direction::BOTH.into_iter().for_each(|direction| self.leave_carrier(ue, direction));
@@ -72,7 +72,7 @@ impl Access {
         let context = &mut self.ues[ue];
         let Some(control) = context.control.as_mut().filter(|control| !control.uses(number)) else { return };
         let legs = control.take(number).unwrap_or_else(|| {
-            let mut maker = Maker {
+            let mut maker = ChannelFactory {
                 cells: &self.cells,
                 carriers: &mut self.carriers,
                 sectors: self.sectors,
