@@ -8,7 +8,6 @@ mod analyse;
 mod columns;
 mod connections;
 mod control;
-mod discipline;
 mod emulate;
 mod encodings;
 mod errors;
@@ -21,6 +20,7 @@ mod scenario;
 mod seal;
 mod table_files;
 mod tables;
+mod user_scheduler;
 mod walls;
 
 /// The compiled core: scenario files, the simulated network, the lists of parameters and metrics.
@@ -30,8 +30,6 @@ mod _core {
     use super::analyse::{Analysis, analyse, analyse_both_ends, analyse_courses, capture_metric_definitions};
     #[pymodule_export]
     use super::columns::Columns;
-    #[pymodule_export]
-    use super::discipline::{DschAsk, DschFormat};
     #[pymodule_export]
     use super::emulate::{EmulationError, EmulationResult, emulate, measure_lateness, replay};
     #[pymodule_export]
@@ -54,6 +52,8 @@ mod _core {
     use super::seal::{check_run, check_runs, digest, digests, states};
     #[pymodule_export]
     use super::table_files::{count_rows, read_table};
+    #[pymodule_export]
+    use super::user_scheduler::{DschAsk, DschFormat};
     #[pymodule_export]
     use super::walls::{Place, Waiting, leave_host, settle};
 }

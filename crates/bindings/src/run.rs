@@ -11,12 +11,12 @@ use umts_simulate::{Course, Recording, RunError, RunOutput};
 
 use crate::columns::Columns;
 use crate::control;
-use crate::discipline::disciplines;
 use crate::errors::output_error;
 use crate::python_class::Failure;
 use crate::scenario::Scenario;
 use crate::table_files::TableError;
 use crate::tables::{Tables, handed_over};
+use crate::user_scheduler::schedulers;
 
 /// One finished run. `connections` and the values of `series` are Arrow streams.
 #[pyclass(frozen, module = "umtslab._core")]
@@ -88,7 +88,7 @@ pub fn simulate_together(
     let laws = written.then(|| control::laws(py, controls, &failure)).transpose()?;
     let mut dschs = scenario.inner().cell.iter().filter_map(|cell| cell.dsch.as_ref());
     let scheduler = dschs.find_map(|dsch| dsch.python_scheduler.as_ref());
-    let disciplines = scheduler.map(|class| disciplines(py, class, &failure)).transpose()?;
+    let schedulers = scheduler.map(|class| schedulers(py, class, &failure)).transpose()?;
     let mut tables: Vec<Filled> = wanted.iter().map(Filled::new).collect();
     let recorded: Vec<_> = wanted
         .iter()
@@ -103,7 +103,7 @@ pub fn simulate_together(
                     ControlFlow::Break(())
                 }
             };
-        let course = Course { seed, run, progress: Some(&mut report), laws, disciplines };
+        let course = Course { seed, run, progress: Some(&mut report), laws, schedulers };
         let mut fill: Vec<_> = tables.iter_mut().map(|tables| |piece| tables.add(piece)).collect();
         let alike = recorded.into_iter().zip(&mut fill).map(|((scenario, series, pcap_dir), fill)| {
             (scenario, Recording { series, pcap_dir, finished: Some(fill) })

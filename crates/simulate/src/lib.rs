@@ -15,6 +15,8 @@ pub use drive::{Outside, drive};
 pub use map::{Map, houses, map, track};
 pub use run::{Course, Recording, RunError, RunOptions, RunOutput, observe, run, run_together};
 pub use umts_stack::ids::UeId;
-pub use umts_stack::rnc::mac_sh::{Discipline, Seen, Tti, UserDiscipline, UserDisciplines, Wish};
+pub use umts_stack::rnc::mac_sh::{
+    DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers,
+};
 pub use umts_stack::tcp::congestion::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
 pub use wanted::wanted;

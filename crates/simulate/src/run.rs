@@ -13,7 +13,7 @@ use umts_record::series::SeriesTables;
 use umts_record::{MetricsAlone, MetricsAndSeries, Piece, Recorders, Records, Together};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
-use umts_stack::rnc::mac_sh::UserDisciplines;
+use umts_stack::rnc::mac_sh::UserSchedulers;
 use umts_stack::tcp::congestion::UserLaws;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
@@ -38,7 +38,7 @@ pub struct RunOptions<'a> {
     /// The laws of flows with `variant = "python"`, by their number in the scenario; without it they have that of RFC 5681.
     pub laws: Option<UserLaws>,
     /// Who gives the DSCHs of a layout away, in place of the scenario's requirement and priority.
-    pub disciplines: Option<UserDisciplines>,
+    pub schedulers: Option<UserSchedulers>,
     /// Takes the rows of connections that are closed, and those of series as soon as there are
     /// [`PIECE_ROWS`](umts_record::PIECE_ROWS) of one, so that a long run does not keep them; `Break` stops the run.
     pub finished: Option<&'a mut dyn FnMut(Piece) -> ControlFlow<()>>,
@@ -55,7 +55,7 @@ pub struct Course<'a> {
     /// The laws of flows with `variant = "python"`.
     pub laws: Option<UserLaws>,
     /// Who gives the DSCHs of a layout away.
-    pub disciplines: Option<UserDisciplines>,
+    pub schedulers: Option<UserSchedulers>,
 }
 
 /// What is recorded of a run, which changes nothing of what happens; as in [`RunOptions`].
@@ -97,9 +97,9 @@ pub enum RunError {
 
 /// Runs `scenario`. The same scenario, seed and run number give the same output.
 pub fn run(scenario: &Scenario, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
-    let RunOptions { seed, run, series, pcap_dir, progress, laws, disciplines, finished } = options;
+    let RunOptions { seed, run, series, pcap_dir, progress, laws, schedulers, finished } = options;
     let recording = Recording { series, pcap_dir, finished };
-    let course = Course { seed, run, progress, laws, disciplines };
+    let course = Course { seed, run, progress, laws, schedulers };
     run_together(vec![(scenario, recording)], course).map(|mut outputs| outputs.remove(0))
 }
 
@@ -138,8 +138,8 @@ fn set_up(
     if let Some(laws) = course.laws.take() {
         network.set_laws(laws);
     }
-    if let Some(disciplines) = course.disciplines.take() {
-        network.set_disciplines(&disciplines);
+    if let Some(schedulers) = course.schedulers.take() {
+        network.set_schedulers(&schedulers);
     }
     Ok((network, recorders))
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::radio::phy::ovsf::Code;
 use umts_stack::radio::phy::sir::CHIP_RATE;
-pub use umts_stack::rnc::sectors::WithoutCode;
-use umts_stack::rnc::sectors::{AssociatedConfig, DchConfig, OneTree};
+pub use umts_stack::rnc::multicell::WithoutCode;
+use umts_stack::rnc::multicell::{AssociatedConfig, DchConfig, OneTree};
 use umts_units::{BitRate, Db};
 
 use super::dsch::TreeShare;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
 use umts_stack::rnc::mac_sh::{
-    self, Accrual, CreditConfig, Debit, Decision, Expired, LooksAt, MacShConfig, Priority, Requirement,
+    self, Accrual, CreditConfig, Debit, Decision, Expired, LooksAt, MacShConfig, Priority, RatePolicy,
     TimeoutConfig, WithoutCredit,
 };
 use umts_units::{BitRate, Bytes, Db, Duration, as_text};
@@ -40,7 +40,7 @@ pub struct Dsch {
     pub ebn0_offset: Db,
     /// What a user wants in a TTI.
     #[schemars(extend("x-source" = "Rendón et al. (2004), §2.A"))]
-    pub requirement: Requirement,
+    pub requirement: RatePolicy,
     /// Who is first. It need not go with the requirement.
     #[schemars(extend("x-source" = "Rendón et al. (2004), §2.B"))]
     pub priority: Priority,
@@ -163,7 +163,7 @@ impl Default for Dsch {
             block: Bytes(40),
             format: FORMATS.map(format).to_vec(),
             ebn0_offset: Db(0.0),
-            requirement: Requirement::default(),
+            requirement: RatePolicy::default(),
             priority: Priority::default(),
             python: String::new(),
             python_scheduler: None,

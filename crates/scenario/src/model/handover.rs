@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::rnc::multicell::HandoverConfig;
+pub use umts_stack::rnc::multicell::{BufferAtHandover, RlcAtHandover};
 use umts_stack::rnc::rrc;
 pub use umts_stack::rnc::rrc::CompressedBy;
-use umts_stack::rnc::sectors::HandoverConfig;
-pub use umts_stack::rnc::sectors::{BufferAtHandover, RlcAtHandover};
 use umts_units::{Db, Duration};
 
 /// Handover between the cells of a layout: each 100 ms a user is in the cell that it receives best, or stays; calls may have

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use umts_scenario::model::{Blocks, Dsch, Power};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
-use umts_stack::rnc::mac_sh::{MacShConfig, Priority, Requirement};
+use umts_stack::rnc::mac_sh::{MacShConfig, Priority, RatePolicy};
 
 /// A cell of a layout with one user; `POWER` and `DSCH` stand in the tables of that name.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\n[cell.power]\nPOWER\n[cell.dsch]\nDSCH\n\
@@ -38,7 +38,7 @@ fn the_defaults_are_those_of_the_study() {
     assert_eq!(formats, [(1, 128), (2, 64), (4, 32), (8, 16), (12, 8), (16, 8)]);
     let code = config.branch;
     assert_eq!((code.spreading_factor, code.number), (4, 3));
-    assert_eq!((config.requirement, config.priority), (Requirement::ServiceCredit, Priority::ServiceCredit));
+    assert_eq!((config.requirement, config.priority), (RatePolicy::ServiceCredit, Priority::ServiceCredit));
     assert_eq!((config.credit.per_tti, config.credit.most), (4.0, 16.0));
     // 1 % at the target, and the target of the first format is 3.25 dB.
     let first = &config.formats[0];
@@ -62,7 +62,7 @@ fn rates_and_limits_become_blocks() {
         assert_eq!((credit.per_tti, credit.most), (per_tti, most), "{keys}");
     }
     let alike = configured("timeout_of = \"any\"\nrequirement = \"timeout\"\npriority = \"max_ci\"");
-    assert_eq!((alike.timeout.of_size, alike.requirement), (None, Requirement::Timeout));
+    assert_eq!((alike.timeout.of_size, alike.requirement), (None, RatePolicy::Timeout));
     let offset = configured("ebn0_offset = \"1 dB\"");
     assert!((10.0 * offset.formats[5].target.log10() - 2.55).abs() < 1e-9);
 }

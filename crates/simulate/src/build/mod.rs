@@ -4,9 +4,9 @@
 //! What is large (configurations, traces, recordings) is made once for a group and shared by its users.
 
 mod metrics;
+mod multicell;
 mod radio;
 mod rrc;
-mod sectors;
 
 use umts_scenario::{Scenario, model as scenario};
 use umts_stack::core_network::Impairment;
@@ -35,7 +35,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
         core: links.map(|(link, red)| link.config(*red)).collect(),
         pep: scenario.pep.as_ref().zip(plan.pep.as_ref()).map(|(pep, plan)| pep.config(plan.hops)),
         cells: plan.cells.iter().map(|cell| radio::cell(scenario, cell.of)).collect(),
-        sectors: sectors::sectors(scenario),
+        sectors: multicell::sectors(scenario),
         ues,
         flows,
         programs: false,

@@ -213,7 +213,7 @@ fn scenarios_that_differ_in_what_is_measured_are_run_in_one_go() {
         let pcap_dir = series.then(|| folder.path().to_owned());
         alike.push((scenario, Recording { series, pcap_dir, finished: Some(fill) }));
     }
-    let course = Course { seed: 3, run: 1, progress: None, laws: None, disciplines: None };
+    let course = Course { seed: 3, run: 1, progress: None, laws: None, schedulers: None };
     let together = run_together(alike, course).unwrap();
     for (number, (scenario, (_, series))) in scenarios.iter().zip(measures).enumerate() {
         let folder = tempfile::tempdir().unwrap();

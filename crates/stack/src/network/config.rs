@@ -8,7 +8,7 @@ pub use crate::utran::{CellConfig, FachMode, RachMode};
 
 use crate::core_network::pep::PepConfig;
 use crate::core_network::{Impairment, LinkConfig};
-use crate::rnc::sectors::SectorsConfig;
+use crate::rnc::multicell::MulticellConfig;
 
 /// A whole network.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct NetworkConfig {
     /// The cells.
     pub cells: Vec<CellConfig>,
     /// What they share where they are those of a layout: the air, and DSCHs.
-    pub sectors: Option<SectorsConfig>,
+    pub sectors: Option<MulticellConfig>,
     /// The user equipments.
     pub ues: Vec<UeConfig>,
     /// What they do.

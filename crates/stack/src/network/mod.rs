@@ -31,7 +31,7 @@ use crate::hosts::Hosts;
 use crate::ids::{Direction, FlightId, LinkId, UeId};
 use crate::packet::{Foreign, Packet};
 use crate::path::NetworkPath;
-use crate::rnc::mac_sh::UserDisciplines;
+use crate::rnc::mac_sh::UserSchedulers;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 use crate::utran::Utran;
@@ -70,8 +70,8 @@ impl Network {
     }
 
     /// The DSCHs of the cells of a layout are given away by these from now on.
-    pub fn set_disciplines(&mut self, disciplines: &UserDisciplines) {
-        self.between.access.set_disciplines(disciplines);
+    pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
+        self.between.access.set_schedulers(schedulers);
     }
 
     /// Schedules the beginning of every flow, and of every RRC.

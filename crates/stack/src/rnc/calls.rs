@@ -52,21 +52,21 @@ pub struct Call {
     /// When it ends.
     ends: Time,
     /// Where it is.
-    pub at: Where,
+    pub at: CallLocation,
     /// How its power is controlled.
-    pub loops: Loops,
+    pub loops: PowerControlLoops,
     /// What it heard of a TTI that lasts several turns of its cells.
-    pub heard: Heard,
+    pub heard: EbN0Average,
 }
 
 /// The Eb/N0 of a TTI so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Heard {
+pub struct EbN0Average {
     sum: f64,
     turns: u32,
 }
 
-impl Heard {
+impl EbN0Average {
     /// A further turn of the cells is over: the mean of all so far, linear.
     pub fn mean_with(&mut self, ebn0: f64) -> f64 {
         self.sum += ebn0;
@@ -84,43 +84,43 @@ impl Call {
 
 /// The loops of power control of one user.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Loops {
+pub struct PowerControlLoops {
     /// The outer one.
     outer: OuterLoop,
     /// What it multiplies the target with.
-    pub aim: f64,
+    pub target_scale: f64,
     /// The inner one, once it has begun.
     pub inner: Option<InnerLoop>,
     /// Eb/N0 on average over the slots of the last TTI, where there is an inner one.
     pub achieved: f64,
 }
 
-impl Default for Loops {
+impl Default for PowerControlLoops {
     fn default() -> Self {
-        Loops { outer: OuterLoop::default(), aim: 1.0, inner: None, achieved: 0.0 }
+        PowerControlLoops { outer: OuterLoop::default(), target_scale: 1.0, inner: None, achieved: 0.0 }
     }
 }
 
-impl Loops {
+impl PowerControlLoops {
     /// Of so many blocks so many were lost.
     #[inline]
     pub fn handle_blocks(&mut self, power: &PowerConfig, blocks: u32, lost: u32) {
         if let Some(config) = &power.outer_loop {
             self.outer.handle_blocks(config, blocks, lost);
-            self.aim = self.outer.factor();
+            self.target_scale = self.outer.factor();
         }
     }
 }
 
 /// Where a call is, and what it hears there.
 #[derive(Debug)]
-pub struct Where {
+pub struct CallLocation {
     /// The one who calls.
     pub mobile: Mobile,
     /// From its cell; in soft handover from the best of its cells.
-    pub main: Leg,
+    pub main: RadioLink,
     /// From other cells, which send the same.
-    pub further: Vec<Leg>,
+    pub further: Vec<RadioLink>,
     /// Eb/N0 that these bring in a TTI.
     pub beside: f64,
     /// Whether it has gaps, in which it listens elsewhere.
@@ -131,7 +131,7 @@ pub struct Where {
 
 /// The way of a call from one cell.
 #[derive(Debug, Clone, Copy)]
-pub struct Leg {
+pub struct RadioLink {
     /// The cell.
     pub cell: CellId,
     /// Its code there.
@@ -144,27 +144,27 @@ pub struct Leg {
     pub share: f64,
 }
 
-impl Where {
+impl CallLocation {
     /// A call with one leg.
-    pub fn new(mobile: Mobile, main: Leg) -> Self {
-        Where { mobile, main, further: Vec::new(), beside: 0.0, is_compressed: false, raise: 1.0 }
+    pub fn new(mobile: Mobile, main: RadioLink) -> Self {
+        CallLocation { mobile, main, further: Vec::new(), beside: 0.0, is_compressed: false, raise: 1.0 }
     }
 
     /// All legs.
-    pub fn legs(&self) -> impl Iterator<Item = &Leg> {
+    pub fn legs(&self) -> impl Iterator<Item = &RadioLink> {
         std::iter::once(&self.main).chain(&self.further)
     }
 
     /// All legs, to be changed.
-    pub fn legs_mut(&mut self) -> impl Iterator<Item = &mut Leg> {
+    pub fn legs_mut(&mut self) -> impl Iterator<Item = &mut RadioLink> {
         std::iter::once(&mut self.main).chain(&mut self.further)
     }
 }
 
-impl Leg {
+impl RadioLink {
     /// One that is alone. It hears nothing yet.
     pub fn new(cell: CellId, code: Code) -> Self {
-        Leg { cell, code, gain: 0.0, interference: 0.0, share: 1.0 }
+        RadioLink { cell, code, gain: 0.0, interference: 0.0, share: 1.0 }
     }
 
     /// What it hears now, in a network whose cells send `powers`.
@@ -240,7 +240,7 @@ impl Calls {
     }
 
     /// Lets calls begin that were to until `now`; `place` says where one is, and nothing of one that is blocked.
-    pub fn begin_until(&mut self, now: Time, mut place: impl FnMut(u64) -> Option<Where>) {
+    pub fn begin_until(&mut self, now: Time, mut place: impl FnMut(u64) -> Option<CallLocation>) {
         for _ in 0..std::mem::take(&mut self.at_start) {
             // What is left of an exponential length is as long as the whole.
             self.begin(Time::ZERO, now, &mut place);
@@ -251,7 +251,7 @@ impl Calls {
         }
     }
 
-    fn begin(&mut self, begun: Time, now: Time, place: &mut impl FnMut(u64) -> Option<Where>) {
+    fn begin(&mut self, begun: Time, now: Time, place: &mut impl FnMut(u64) -> Option<CallLocation>) {
         let ends = begun + exponential(self.holding, &mut self.lengths);
         let number = self.number;
         self.number += 1;
@@ -259,7 +259,13 @@ impl Calls {
             && let Some(at) = place(number)
         {
             self.first_end = self.first_end.min(ends);
-            self.under_way.push(Call { number, ends, at, loops: Loops::default(), heard: Heard::default() });
+            self.under_way.push(Call {
+                number,
+                ends,
+                at,
+                loops: PowerControlLoops::default(),
+                heard: EbN0Average::default(),
+            });
         }
     }
 
@@ -304,7 +310,7 @@ mod tests {
             calls.end_until(now, |_| {});
             calls.begin_until(now, |number| {
                 let mobile = environment.appear(number, &MobilityConfig::Still, None, now);
-                Some(Where::new(mobile, Leg::new(CellId(0), Code::last(32))))
+                Some(CallLocation::new(mobile, RadioLink::new(CellId(0), Code::last(32))))
             });
             look(calls.under_way());
         }

@@ -6,9 +6,9 @@ mod carrier_config;
 mod mac_c;
 mod mac_d;
 pub mod mac_sh;
+pub mod multicell;
 pub mod rrc;
 mod scheduler;
-pub mod sectors;
 pub mod tdd;
 
 pub use admission::{Admission, Decision, Limits, Preemptible, Reserved};

@@ -8,7 +8,7 @@ use umts_units::Time;
 use crate::Context;
 use crate::event_context::Wakeup;
 use crate::ids::{Direction, UeId};
-use crate::rnc::rrc::{CellUpdate, ConnectionConfig, FRAME, RadioLink};
+use crate::rnc::rrc::{CellUpdate, ConnectionConfig, FRAME, RadioLinkSupervision};
 use crate::trace::{CellUpdateOutcome, TraceEvent};
 
 /// Address of the draw for a signalling message in a TTI, above the data blocks (0 to 127) and the error chain (128).
@@ -20,7 +20,7 @@ pub struct Connection {
     config: Arc<ConnectionConfig>,
     update: Option<CellUpdate>,
     /// The supervised radio link of a DCH, and the end of its next frame.
-    link: Option<(RadioLink, Time)>,
+    link: Option<(RadioLinkSupervision, Time)>,
     /// Next wake-up for the cell update or the radio link.
     pub wake: Wakeup,
 }
@@ -51,7 +51,8 @@ impl Connection {
     /// it.
     pub fn supervise(&mut self, now: Time, has_dch: bool) {
         let is_supervised = has_dch && self.config.radio_link.is_some();
-        self.link = is_supervised.then(|| (RadioLink::default(), (now + FRAME).round_up_to(FRAME)));
+        self.link =
+            is_supervised.then(|| (RadioLinkSupervision::default(), (now + FRAME).round_up_to(FRAME)));
     }
 
     /// Stops supervision of the radio link.

@@ -11,7 +11,7 @@ use crate::event_context::Wakeup;
 use crate::ids::{CellId, UeId};
 use crate::radio::Air;
 use crate::rnc::Admission;
-use crate::rnc::sectors::{Sectors, SectorsConfig};
+use crate::rnc::multicell::{Multicell, MulticellConfig};
 use crate::ue::{COMMON, UeConfig, UeContext, Ues};
 
 impl Utran {
@@ -21,7 +21,7 @@ impl Utran {
     /// If a UE names a cell that does not exist: a scenario was checked for that.
     pub fn new(
         cells: &[CellConfig],
-        sectors: Option<&SectorsConfig>,
+        sectors: Option<&MulticellConfig>,
         ues: &[UeConfig],
         streams: &Streams,
     ) -> Self {
@@ -37,7 +37,7 @@ impl Utran {
             scratch: Vec::new(),
         };
         if let Some(config) = sectors {
-            access.add_sectors(config, ues);
+            access.add_multicell(config, ues);
         }
         for (index, ue) in ues.iter().enumerate() {
             access.add_ue(UeId(index as u16), ue);
@@ -46,10 +46,10 @@ impl Utran {
     }
 
     /// The DSCHs of a layout, with what users know of it who are in none of its cells.
-    fn add_sectors(&mut self, config: &SectorsConfig, ues: &[UeConfig]) {
+    fn add_multicell(&mut self, config: &MulticellConfig, ues: &[UeConfig]) {
         let mobilities: Vec<_> = ues.iter().map(|ue| ue.mobility.clone()).collect();
-        let sectors = Sectors::new(config, &mobilities, &self.streams);
-        self.sectors = Some(self.carriers.add_sectors(sectors, self.cells[0].config.iub));
+        let sectors = Multicell::new(config, &mobilities, &self.streams);
+        self.sectors = Some(self.carriers.add_multicell(sectors, self.cells[0].config.iub));
     }
 
     fn add_ue(&mut self, ue: UeId, config: &UeConfig) {

@@ -15,7 +15,7 @@ use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::nodeb::Iub;
 use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::phy::Lost;
-use crate::rnc::sectors::Sectors;
+use crate::rnc::multicell::Multicell;
 use crate::rnc::{CarrierConfig, TtiInput};
 use crate::ue::ChannelConfig;
 
@@ -75,11 +75,11 @@ impl Carriers {
 
 impl Carriers {
     /// The one carrier of the DSCHs of a layout, with the Iub of its cells.
-    pub fn add_sectors(&mut self, sectors: Sectors, iub: Iub) -> CarrierId {
+    pub fn add_multicell(&mut self, sectors: Multicell, iub: Iub) -> CarrierId {
         let format = TransportFormat { tti: sectors.tti(), blocks: Lost::MOST_BLOCKS };
         let (cell, direction, channel) = (CellId(0), Direction::Downlink, Channel::Dsch);
         let plan = CarrierConfig { cell, direction, channel, format, iub };
-        self.list.push(Carrier::new(plan, CarrierMac::Sectors(Box::new(sectors))));
+        self.list.push(Carrier::new(plan, CarrierMac::Multicell(Box::new(sectors))));
         CarrierId(u16::try_from(self.list.len() - 1).expect("it is the first"))
     }
 }

@@ -9,7 +9,7 @@ use crate::ids::{CarrierId, CellId, UeId};
 use crate::nodeb::EuraneFach;
 use crate::radio::Air;
 use crate::radio::mac::{Channel, RachAccess};
-use crate::rnc::sectors::Sectors;
+use crate::rnc::multicell::Multicell;
 use crate::rnc::tdd::MacTdd;
 use crate::rnc::{CarrierConfig, MacC, MacD, Scheduler, SchedulerKind, TtiInput, TtiOutcome};
 use crate::trace::TraceEvent;
@@ -31,7 +31,7 @@ pub(super) enum CarrierMac {
     /// Slots and codes of a TDD cell, on request.
     Granted(Box<MacTdd>),
     /// The DSCHs of all cells of a layout, which share the air.
-    Sectors(Box<Sectors>),
+    Multicell(Box<Multicell>),
 }
 
 impl CarrierMac {
@@ -77,7 +77,7 @@ impl CarrierMac {
             CarrierMac::Contention(mac) => mac.turn(ctx, turn, ues, air),
             CarrierMac::Private(mac) => mac.turn(ctx, turn, ues, air),
             // Their turns are those of the cell, and of all cells: `utran/tdd.rs`, `utran/sectors.rs`.
-            CarrierMac::Granted(_) | CarrierMac::Sectors(_) => {}
+            CarrierMac::Granted(_) | CarrierMac::Multicell(_) => {}
         }
         TtiOutcome::default()
     }
@@ -85,7 +85,7 @@ impl CarrierMac {
     /// The cell of a layout that a UE is in.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
         match self {
-            CarrierMac::Sectors(sectors) => sectors.cell_of(ue),
+            CarrierMac::Multicell(sectors) => sectors.cell_of(ue),
             _ => None,
         }
     }

@@ -139,7 +139,7 @@ impl Utran {
     /// In a layout, the end of the interruption by a handover.
     fn silent_until(&self, ue: UeId) -> Option<Time> {
         match &self.carriers[self.ues[ue].leg(Direction::Downlink).carrier].sharing {
-            CarrierMac::Sectors(sectors) => Some(sectors.silent_until(ue)),
+            CarrierMac::Multicell(sectors) => Some(sectors.silent_until(ue)),
             _ => None,
         }
     }

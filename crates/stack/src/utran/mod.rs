@@ -27,8 +27,8 @@ mod channels;
 mod config;
 mod delivery;
 mod link_emulation;
+mod multicell;
 mod rrc_orders;
-mod sectors;
 mod tdd;
 mod wake;
 
@@ -92,7 +92,7 @@ impl Utran {
         for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {
             agenda.push(Time::ZERO, Phase::Rrc, Event::RrcWake(ue.id));
         }
-        self.start_sectors(agenda);
+        self.start_multicell(agenda);
         self.start_radio_links(agenda);
     }
 
@@ -125,7 +125,7 @@ impl Utran {
     pub fn turn<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: CarrierId) {
         match self.carriers[id].sharing {
             CarrierMac::Granted(_) => return self.granted_turn(ctx, id),
-            CarrierMac::Sectors(_) => return self.sectors_turn(ctx, id),
+            CarrierMac::Multicell(_) => return self.multicell_turn(ctx, id),
             _ => {}
         }
         let (sharing, turn) = self.carriers[id].begin_tick(ctx.cx.now, id);

@@ -93,7 +93,7 @@ fn tell_carrier<T: TraceSink<TraceEvent>>(
         match &mut carrier.sharing {
             // Its timers run while it waits for capacity.
             CarrierMac::Granted(mac) => mac.changed(ctx, id, rlc, context.id, direction),
-            CarrierMac::Sectors(_) => return Some(id),
+            CarrierMac::Multicell(_) => return Some(id),
             _ => {
                 if let Some(tick) = carrier.activate(ctx.cx.now, context.id, is_member) {
                     ctx.at(tick, Phase::Transmit, Event::Tick(id));
@@ -101,7 +101,7 @@ fn tell_carrier<T: TraceSink<TraceEvent>>(
                 return None;
             }
         }
-    } else if has_sectors && let CarrierMac::Sectors(sectors) = &mut carriers[id].sharing {
+    } else if has_sectors && let CarrierMac::Multicell(sectors) = &mut carriers[id].sharing {
         sectors.changed(context.id);
     }
     schedule_wake(ctx, context, direction);

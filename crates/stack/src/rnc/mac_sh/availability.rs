@@ -1,7 +1,7 @@
 //! What there is left of: codes of the DSCH's branch, and power of the cell. A user for whom there is not enough gets the next
 //! spreading factor, twice as large, and so on; at last he is postponed to the next TTI.
 
-use super::{Ask, MacShConfig};
+use super::{Candidate, MacShConfig};
 use crate::ids::UeId;
 use crate::radio::phy::ovsf::CodeShare;
 use crate::radio::phy::power_control::{Load, PowerConfig};
@@ -42,14 +42,14 @@ pub struct Radio<'a> {
 impl Radio<'_> {
     /// A user in a format, as power control sees him.
     #[inline]
-    pub fn link(&self, config: &MacShConfig, format: usize, ask: &Ask) -> Link {
+    pub fn link(&self, config: &MacShConfig, format: usize, ask: &Candidate) -> Link {
         link_of(config, format, ask, (self.interference)(ask.ue))
     }
 }
 
 /// A user in a format, as power control sees him, for what he receives from other cells.
 #[inline]
-pub fn link_of(config: &MacShConfig, format: usize, ask: &Ask, interference: f64) -> Link {
+pub fn link_of(config: &MacShConfig, format: usize, ask: &Candidate, interference: f64) -> Link {
     Link {
         processing: config.processing(format),
         target: config.formats[format].target * ask.outer_loop,
@@ -63,7 +63,7 @@ pub fn link_of(config: &MacShConfig, format: usize, ask: &Ask, interference: f64
 pub fn take(
     config: &MacShConfig,
     radio: &Radio<'_>,
-    ask: &Ask,
+    ask: &Candidate,
     wanted: usize,
     codes: &mut CodeShare,
     load: &mut Load,

@@ -35,7 +35,7 @@ pub struct MacShConfig {
     /// Its part of the code tree.
     pub branch: Code,
     /// What a user wants.
-    pub requirement: Requirement,
+    pub requirement: RatePolicy,
     /// Who is first.
     pub priority: Priority,
     /// Whether a user wants no more than what waits, whatever his requirement says.
@@ -67,7 +67,7 @@ pub enum Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
-pub enum Requirement {
+pub enum RatePolicy {
     /// As many blocks as he has credits, which grow with the guaranteed rate.
     #[default]
     ServiceCredit,
@@ -227,6 +227,6 @@ impl MacShConfig {
 
     /// Whether anybody looks at the SDUs that wait: if not, nobody need be asked for them.
     pub fn asks_for_sdus(&self) -> bool {
-        self.requirement == Requirement::Timeout || self.priority == Priority::Timeout
+        self.requirement == RatePolicy::Timeout || self.priority == Priority::Timeout
     }
 }

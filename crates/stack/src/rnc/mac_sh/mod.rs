@@ -1,6 +1,6 @@
 //! MAC-c/sh: who has the DSCH of a cell in a TTI, in which format, on which code (TS 25.321 §4.2.3.2; Rendón et al. 2004, §2).
 //!
-//! Each TTI is decided anew, in three steps: what each user wants ([`Requirement`]), who is first ([`Priority`]), and what
+//! Each TTI is decided anew, in three steps: what each user wants ([`RatePolicy`]), who is first ([`Priority`]), and what
 //! there is of codes and power ([`availability`]). Requirement and priority are chosen apart.
 //!
 //! Where it is decided each frame, decision number n is about TTIs number n / 2 of those who ask; those of decision n - 1 are in the
@@ -13,13 +13,13 @@
 mod availability;
 mod config;
 mod credits;
-mod discipline;
 mod full_backlog;
 mod max_ci;
 mod proportional_fair;
 mod round_robin;
 mod service_credit;
 mod timeout;
+mod user_scheduler;
 
 use std::sync::Arc;
 
@@ -27,14 +27,16 @@ use umts_units::Time;
 
 pub use self::availability::{Radio, Reason};
 pub use self::config::{
-    Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
+    Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, RatePolicy,
     TimeoutConfig, WithoutCredit,
 };
 use self::credits::Credits;
-pub use self::discipline::{Discipline, Seen, Tti, UserDiscipline, UserDisciplines, Wish};
 use self::proportional_fair::At;
 use self::round_robin::RoundRobin;
 pub use self::service_credit::Credit;
+pub use self::user_scheduler::{
+    DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers,
+};
 use crate::ids::UeId;
 use crate::radio::phy::ovsf::{Code, CodeShare, End};
 use crate::radio::phy::power_control::Load;
@@ -43,7 +45,7 @@ use crate::radio::rlc::WaitingSdu;
 
 /// A user with something to send.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ask {
+pub struct Candidate {
     /// Who asks.
     pub ue: UeId,
     /// His class: a lower one goes before all users of a higher one.
@@ -60,8 +62,8 @@ pub struct Ask {
 
 /// All who ask in a TTI, and the SDUs that wait for them where anybody looks at these.
 #[derive(Debug, Clone, Default)]
-pub struct Asks {
-    asks: Vec<(Ask, usize)>,
+pub struct Candidates {
+    asks: Vec<(Candidate, usize)>,
     sdus: Vec<WaitingSdu>,
 }
 
@@ -102,7 +104,7 @@ pub struct MacSh {
     /// By phase, where users belong to one.
     turns: [RoundRobin; 2],
     /// Decides in place of requirement and priority.
-    discipline: Option<UserDiscipline>,
+    discipline: Option<UserScheduler>,
     /// Those who are in the cell.
     users: Credits,
     /// What a TTI leaves of the past in a user's mean.
@@ -123,7 +125,7 @@ struct Ranked {
     wanted: Option<usize>,
 }
 
-impl Asks {
+impl Candidates {
     /// A TTI begins: nobody asks.
     pub fn begin(&mut self) {
         self.asks.clear();
@@ -131,13 +133,13 @@ impl Asks {
     }
 
     /// A user asks; his SDUs in order, if [`MacShConfig::asks_for_sdus`].
-    pub fn push(&mut self, ask: Ask, sdus: impl IntoIterator<Item = WaitingSdu>) {
+    pub fn push(&mut self, ask: Candidate, sdus: impl IntoIterator<Item = WaitingSdu>) {
         self.asks.push((ask, self.sdus.len()));
         self.sdus.extend(sdus);
     }
 
     /// The same; `tell` puts the user's SDUs behind those of others.
-    pub fn push_with(&mut self, ask: Ask, tell: impl FnOnce(&mut Vec<WaitingSdu>)) {
+    pub fn push_with(&mut self, ask: Candidate, tell: impl FnOnce(&mut Vec<WaitingSdu>)) {
         self.asks.push((ask, self.sdus.len()));
         tell(&mut self.sdus);
     }
@@ -164,7 +166,7 @@ impl MacSh {
     }
 
     /// From now on this decides what users want and who is first.
-    pub fn set_discipline(&mut self, discipline: UserDiscipline) {
+    pub fn set_scheduler(&mut self, discipline: UserScheduler) {
         self.discipline = Some(discipline);
     }
 
@@ -189,7 +191,7 @@ impl MacSh {
         &mut self,
         now: Time,
         number: u64,
-        asks: &Asks,
+        asks: &Candidates,
         radio: &Radio<'_>,
         load: &mut Load,
     ) -> &[Grant] {
@@ -262,7 +264,14 @@ impl MacSh {
     }
 
     /// Steps A and B: what everybody wants, and in which order they are served.
-    fn rank(&mut self, now: Time, (tti, round): (u64, usize), asks: &Asks, radio: &Radio<'_>, load: &Load) {
+    fn rank(
+        &mut self,
+        now: Time,
+        (tti, round): (u64, usize),
+        asks: &Candidates,
+        radio: &Radio<'_>,
+        load: &Load,
+    ) {
         self.order.clear();
         for (at, (ask, _)) in asks.asks.iter().enumerate() {
             let (config, sdus) = (&self.config, asks.sdus(at));
@@ -288,15 +297,15 @@ impl MacSh {
     }
 
     /// The same as a discipline from outside has it. Those whom it leaves out come last and want nothing.
-    fn ask_discipline(&mut self, now: Time, tti: u64, asks: &Asks, radio: &Radio<'_>, load: &Load) {
+    fn ask_discipline(&mut self, now: Time, tti: u64, asks: &Candidates, radio: &Radio<'_>, load: &Load) {
         let MacSh { config, users, discipline: Some(discipline), keeps, order, .. } = self else { return };
-        let see = |(ask, _): &(Ask, usize)| {
+        let see = |(ask, _): &(Candidate, usize)| {
             let credit = users.of(&config.credit, tti, ask.ue);
             credit.earn(&config.credit, tti);
             let (interference, mean) = ((radio.interference)(ask.ue), credit.mean_served(*keeps, tti));
-            Seen { ask: *ask, interference, credit: credit.blocks(), mean }
+            RankedCandidate { ask: *ask, interference, credit: credit.blocks(), mean }
         };
-        let seen: Vec<Seen> = asks.asks.iter().map(see).collect();
+        let seen: Vec<RankedCandidate> = asks.asks.iter().map(see).collect();
         let mut wishes = Vec::new();
         if !seen.is_empty() {
             let tti = Tti { now, number: tti, config, power: radio.power, load };
@@ -308,13 +317,13 @@ impl MacSh {
         let first = wishes.iter().map(|wish| (wish.ask, Some(wish.format)));
         order.clear();
         order.extend(first.chain(last).zip(0..).map(|((at, wanted), place)| {
-            let Ask { ue, class, since, .. } = seen[at].ask;
+            let Candidate { ue, class, since, .. } = seen[at].ask;
             Ranked { class, rank: f64::from(place), since, ue, ask: at, wanted }
         }));
     }
 
     /// Step C for one user: what he wants, less, or nothing.
-    fn decide(&mut self, ask: &Ask, wanted: Option<usize>, radio: &Radio<'_>, load: &mut Load) {
+    fn decide(&mut self, ask: &Candidate, wanted: Option<usize>, radio: &Radio<'_>, load: &mut Load) {
         let Some(wanted) = wanted else {
             self.refusals.push(Refusal { ue: ask.ue, wanted: 0, reason: Reason::Credit });
             return;
@@ -346,11 +355,17 @@ impl MacSh {
 
 /// Step A: the number of the format that a user wants; `None` if he has to wait for credits.
 #[inline]
-fn want(config: &MacShConfig, now: Time, ask: &Ask, sdus: &[WaitingSdu], credit: &Credit) -> Option<usize> {
+fn want(
+    config: &MacShConfig,
+    now: Time,
+    ask: &Candidate,
+    sdus: &[WaitingSdu],
+    credit: &Credit,
+) -> Option<usize> {
     let wanted = match config.requirement {
-        Requirement::ServiceCredit => credit.want(config)?,
-        Requirement::Timeout => timeout::want(config, now, sdus),
-        Requirement::FullBacklog => full_backlog::want(config, ask.backlog),
+        RatePolicy::ServiceCredit => credit.want(config)?,
+        RatePolicy::Timeout => timeout::want(config, now, sdus),
+        RatePolicy::FullBacklog => full_backlog::want(config, ask.backlog),
     };
     Some(if config.capped_by_backlog { wanted.min(config.holding(ask.backlog)) } else { wanted })
 }

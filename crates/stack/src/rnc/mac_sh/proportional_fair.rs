@@ -2,7 +2,7 @@
 
 use super::MacShConfig;
 use super::availability::{Radio, link_of};
-use super::{Ask, Credit};
+use super::{Candidate, Credit};
 use crate::radio::phy::power_control::Load;
 
 /// What a TTI leaves of the past in a mean over [`MacShConfig::mean_over`].
@@ -19,7 +19,7 @@ pub fn rank(
     config: &MacShConfig,
     radio: &Radio<'_>,
     load: &Load,
-    ask: &Ask,
+    ask: &Candidate,
     credit: &mut Credit,
     at: At,
 ) -> f64 {

@@ -40,7 +40,7 @@ pub use config::{
     DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RestingState, RrcConfig, TrafficVolume,
     Upswitch,
 };
-pub use radio_link::{FRAME, RadioLink};
+pub use radio_link::{FRAME, RadioLinkSupervision};
 
 pub use crate::radio::RrcState;
 

@@ -16,17 +16,17 @@ const JUDGED: u32 = 16;
 
 /// The radio link of a UE in CELL_DCH.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct RadioLink {
+pub struct RadioLinkSupervision {
     bad_frames: u32,
     /// When T313 expires, if it runs.
     t313: Option<Time>,
 }
 
-impl RadioLink {
+impl RadioLinkSupervision {
     /// A frame ended at `now`. Returns whether the radio link has failed.
     pub fn handle_frame(&mut self, now: Time, is_bad: bool, config: &RadioLinkConfig) -> bool {
         if !is_bad {
-            *self = RadioLink::default();
+            *self = RadioLinkSupervision::default();
             return false;
         }
         self.bad_frames = self.bad_frames.saturating_add(1);
@@ -46,7 +46,7 @@ mod tests {
 
     /// The frame, from 1, at whose end the link has failed.
     fn failed_frame(config: &RadioLinkConfig, is_bad: impl Fn(u64) -> bool) -> Option<u64> {
-        let mut link = RadioLink::default();
+        let mut link = RadioLinkSupervision::default();
         (1..1000).find(|&frame| link.handle_frame(Time::ZERO + FRAME * frame, is_bad(frame), config))
     }
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::*;
 
 fn full_backlog(priority: Priority) -> MacShConfig {
-    config(Requirement::FullBacklog, priority, 1.0, 300)
+    config(RatePolicy::FullBacklog, priority, 1.0, 300)
 }
 
 /// Who was served in each TTI.
@@ -109,9 +109,9 @@ fn the_rate_is_halved_until_power_is_enough() {
 fn what_a_user_receives_matters_only_where_there_are_codes_and_power() {
     let mut mac = MacSh::new(full_backlog(Priority::RoundRobin));
     let (power, since) = (power(), Time::ZERO);
-    let mut asks = Asks::default();
+    let mut asks = Candidates::default();
     for ue in (0..5).map(UeId) {
-        asks.push(Ask { ue, class: 1, backlog: 100, since, gain: 1e-10, outer_loop: 1.0 }, []);
+        asks.push(Candidate { ue, class: 1, backlog: 100, since, gain: 1e-10, outer_loop: 1.0 }, []);
     }
     let mut asked_about = |outside: f64| {
         let users = RefCell::new(Vec::new());

@@ -1,11 +1,11 @@
 //! Worked cases as tables, closed forms, and what must hold of any TTI.
 
 mod closed_forms;
-mod discipline;
 mod phases;
 mod properties;
 mod service_credit;
 mod timeout;
+mod user_scheduler;
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn formats() -> Vec<Format> {
 }
 
 /// A quarter of the tree; blocks of a TTI at the guaranteed rate, milliseconds of timeout.
-fn config(requirement: Requirement, priority: Priority, per_tti: f64, timeout: u64) -> MacShConfig {
+fn config(requirement: RatePolicy, priority: Priority, per_tti: f64, timeout: u64) -> MacShConfig {
     MacShConfig {
         tti: TTI,
         decision: Decision::EachTti,
@@ -62,11 +62,11 @@ fn config(requirement: Requirement, priority: Priority, per_tti: f64, timeout: u
 }
 
 fn credits(per_tti: f64) -> MacShConfig {
-    config(Requirement::ServiceCredit, Priority::ServiceCredit, per_tti, 300)
+    config(RatePolicy::ServiceCredit, Priority::ServiceCredit, per_tti, 300)
 }
 
 fn timeouts(timeout: u64) -> MacShConfig {
-    config(Requirement::Timeout, Priority::Timeout, 1.0, timeout)
+    config(RatePolicy::Timeout, Priority::Timeout, 1.0, timeout)
 }
 
 /// Power that is never short beside users this near.
@@ -77,7 +77,7 @@ fn power() -> PowerConfig {
 /// A user with SDUs, who sends what he is granted and loses nothing.
 #[derive(Debug, Clone)]
 struct User {
-    ask: Ask,
+    ask: Candidate,
     interference: f64,
     sdus: Vec<WaitingSdu>,
 }
@@ -107,7 +107,7 @@ impl Cell {
             size: Bytes(size),
             blocks,
         };
-        let ask = Ask {
+        let ask = Candidate {
             ue: UeId(self.users.len() as u16),
             class: 1,
             backlog: 0,
@@ -126,7 +126,7 @@ impl Cell {
     /// One TTI in which those of a higher class have so many codes of these spreading factors. A row for each user who asked.
     fn tti(&mut self, taken: &[u16]) -> Vec<Row> {
         let now = Time::ZERO + TTI * self.tti;
-        let mut asks = Asks::default();
+        let mut asks = Candidates::default();
         for (at, &spreading_factor) in taken.iter().enumerate() {
             self.take(&mut asks, UeId(1000 + at as u16), spreading_factor, now);
         }
@@ -134,7 +134,7 @@ impl Cell {
             let backlog: u32 = user.sdus.iter().map(|sdu| sdu.blocks).sum();
             if backlog > 0 {
                 asks.push(
-                    Ask { backlog, since: user.sdus[0].entered, ..user.ask },
+                    Candidate { backlog, since: user.sdus[0].entered, ..user.ask },
                     user.sdus.iter().copied(),
                 );
             }
@@ -158,7 +158,7 @@ impl Cell {
     }
 
     /// Somebody of a higher class who wants this spreading factor, by whatever requirement.
-    fn take(&mut self, asks: &mut Asks, ue: UeId, spreading_factor: u16, now: Time) {
+    fn take(&mut self, asks: &mut Candidates, ue: UeId, spreading_factor: u16, now: Time) {
         let formats = &self.mac.config().formats;
         let format =
             formats.iter().find(|format| format.spreading_factor == spreading_factor).expect("one has it");
@@ -169,7 +169,7 @@ impl Cell {
         self.mac.join(ue, credit);
         // An SDU of no size is late at once, and wants the largest format.
         let (since, entered) = (now, now);
-        let user = Ask { ue, class: 0, backlog: blocks, since, gain: 1e-8, outer_loop: 1.0 };
+        let user = Candidate { ue, class: 0, backlog: blocks, since, gain: 1e-8, outer_loop: 1.0 };
         asks.push(user, [WaitingSdu { entered, size: Bytes(0), blocks }]);
     }
 

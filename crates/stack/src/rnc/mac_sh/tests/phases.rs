@@ -9,14 +9,14 @@ fn in_phases(config: MacShConfig) -> MacShConfig {
 }
 
 /// A user near the cell with all that he may ever send.
-fn ask(ue: u16) -> Ask {
-    Ask { ue: UeId(ue), class: 1, backlog: 100, since: Time::ZERO, gain: 1e-10, outer_loop: 1.0 }
+fn ask(ue: u16) -> Candidate {
+    Candidate { ue: UeId(ue), class: 1, backlog: 100, since: Time::ZERO, gain: 1e-10, outer_loop: 1.0 }
 }
 
 /// A decision about these users: who has which code, and who is refused for want of codes.
 fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<u16>) {
     let (power, interference) = (power(), |_| 0.0);
-    let mut asks = Asks::default();
+    let mut asks = Candidates::default();
     ues.iter().for_each(|&ue| asks.push(ask(ue), []));
     let now = Time::ZERO + mac.config().interval() * number;
     let radio = Radio { power: &power, interference: &interference };
@@ -40,7 +40,7 @@ fn code(spreading_factor: u16, number: u16) -> Code {
 
 #[test]
 fn who_is_in_the_middle_of_a_tti_keeps_his_code() {
-    let mut mac = MacSh::new(in_phases(config(Requirement::FullBacklog, Priority::RoundRobin, 1.0, 300)));
+    let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, Priority::RoundRobin, 1.0, 300)));
     let eighths = [code(8, 6), code(8, 7)];
     // Number, who asks: who is granted what, and who is refused.
     assert_eq!(decided(&mut mac, 0, &[0]), (vec![(0, eighths[0])], vec![]));
@@ -58,7 +58,7 @@ fn who_is_in_the_middle_of_a_tti_keeps_his_code() {
 
 #[test]
 fn each_phase_has_turns_of_its_own() {
-    let mut mac = MacSh::new(in_phases(config(Requirement::FullBacklog, Priority::RoundRobin, 1.0, 300)));
+    let mut mac = MacSh::new(in_phases(config(RatePolicy::FullBacklog, Priority::RoundRobin, 1.0, 300)));
     let even: Vec<u16> = (0..6).step_by(2).collect();
     let odd: Vec<u16> = (1..6).step_by(2).collect();
     let mut turns = [0; 6];
@@ -92,7 +92,7 @@ proptest! {
     /// DCHs the cell can send it all.
     #[test]
     fn both_phases_are_within_the_means_of_each_frame(
-        requirement in prop::sample::select(vec![Requirement::ServiceCredit, Requirement::Timeout, Requirement::FullBacklog]),
+        requirement in prop::sample::select(vec![RatePolicy::ServiceCredit, RatePolicy::Timeout, RatePolicy::FullBacklog]),
         calls in 0.0..0.98_f64,
         frames in prop::collection::vec(asking(), 1..12),
     ) {
@@ -101,11 +101,11 @@ proptest! {
         let radio = Radio { power: &power, interference: &interference };
         let mut held: Vec<Grant> = Vec::new();
         for (number, users) in (0..).zip(&frames) {
-            let mut asks = Asks::default();
+            let mut asks = Candidates::default();
             for (place, &(backlog, loss)) in (0..).zip(users) {
                 let ue = UeId(2 * place + (number % 2) as u16);
                 let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: backlog };
-                asks.push(Ask { backlog, gain: linear(-loss), ..ask(ue.0) }, [sdu]);
+                asks.push(Candidate { backlog, gain: linear(-loss), ..ask(ue.0) }, [sdu]);
             }
             let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
             let mut load = held.iter().fold(dchs, |load, grant| load.with(Load::of(&power, &grant.link)));

@@ -8,8 +8,8 @@ fn asking() -> impl Strategy<Value = (u8, u32, f64, f64, u64)> {
     (0_u8..2, 1_u32..40, 80.0..150.0, -120.0..-90.0, 0_u64..400)
 }
 
-fn requirement() -> impl Strategy<Value = Requirement> {
-    prop::sample::select(vec![Requirement::ServiceCredit, Requirement::Timeout, Requirement::FullBacklog])
+fn requirement() -> impl Strategy<Value = RatePolicy> {
+    prop::sample::select(vec![RatePolicy::ServiceCredit, RatePolicy::Timeout, RatePolicy::FullBacklog])
 }
 
 fn priority() -> impl Strategy<Value = Priority> {
@@ -36,12 +36,12 @@ proptest! {
         let mut mac = MacSh::new(config(requirement, priority, 4.0, 300));
         let power = power();
         let now = Time::ZERO + Duration::from_millis(400);
-        let mut asks = Asks::default();
+        let mut asks = Candidates::default();
         for (at, &(class, backlog, loss, _, entered)) in users.iter().enumerate() {
             let since = Time::ZERO + Duration::from_millis(entered);
             let (gain, ue) = (linear(-loss), UeId(at as u16));
             let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
-            asks.push(Ask { ue, class, backlog, since, gain, outer_loop: 1.0 }, [sdu]);
+            asks.push(Candidate { ue, class, backlog, since, gain, outer_loop: 1.0 }, [sdu]);
         }
         let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
         let interference = |ue: UeId| linear(users[ue.index()].3);

@@ -65,7 +65,7 @@ fn readings_of_the_timeout() {
 fn who_has_the_least_time_left_is_first() {
     // The branch holds two of SF 8. Due after 300, 158 and 200 ms.
     let mut config = timeouts(300);
-    config.requirement = Requirement::FullBacklog;
+    config.requirement = RatePolicy::FullBacklog;
     let mut cell = Cell::new(config).user(&[(0, 570, 16)]).user(&[(0, 300, 16)]).user(&[(0, 380, 16)]);
     assert_eq!(cell.tti(&[]), [Row(6, None, 0), Row(6, Some(8), 16), Row(6, Some(8), 16)]);
     assert!(cell.mac.config().asks_for_sdus());
@@ -75,11 +75,12 @@ fn who_has_the_least_time_left_is_first() {
 #[test]
 fn control_pdus_alone_want_one_block_at_once() {
     let mut mac = MacSh::new(timeouts(300));
-    let mut asks = Asks::default();
-    let ask = Ask { ue: UeId(0), class: 1, backlog: 1, since: Time::ZERO, gain: 1e-10, outer_loop: 1.0 };
+    let mut asks = Candidates::default();
+    let ask =
+        Candidate { ue: UeId(0), class: 1, backlog: 1, since: Time::ZERO, gain: 1e-10, outer_loop: 1.0 };
     let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: 15 };
     asks.push(ask, [sdu]);
-    asks.push(Ask { ue: UeId(1), ..ask }, []);
+    asks.push(Candidate { ue: UeId(1), ..ask }, []);
     let radio = Radio { power: &power(), interference: &|_| 0.0 };
     let grants = mac.schedule(Time::ZERO, 0, &asks, &radio, &mut Load::default());
     let order: Vec<(u16, u32)> = grants.iter().map(|grant| (grant.ue.0, grant.blocks)).collect();

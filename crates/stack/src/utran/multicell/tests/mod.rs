@@ -27,13 +27,13 @@ use crate::radio::rlc::am::AmConfig;
 use crate::radio::rlc::testing::packet;
 use crate::rnc::calls::{CallsConfig, Offered};
 use crate::rnc::mac_sh::{
-    Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
+    Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, RatePolicy,
     TimeoutConfig, WithoutCredit,
 };
-use crate::rnc::rrc::ConnectionConfig;
-use crate::rnc::sectors::{
-    BufferAtHandover, DchConfig, HandoverConfig, RlcAtHandover, SectorsConfig, TalkConfig,
+use crate::rnc::multicell::{
+    BufferAtHandover, CallClassConfig, DchConfig, HandoverConfig, MulticellConfig, RlcAtHandover,
 };
+use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::{Limits, Reserved, SchedulerKind};
 use crate::trace::{Real, TraceEvent};
 use crate::ue::{ChannelConfig, UeConfig};
@@ -46,7 +46,7 @@ fn linear(db: f64) -> f64 {
 }
 
 /// The cells of the study, in a torus without shadows; 1 % of the DSCHs' blocks are lost at `target_db`.
-fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
+fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
     let format = |(blocks, spreading_factor)| Format {
         blocks,
         spreading_factor,
@@ -54,7 +54,7 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
         errors: Arc::new(LinkTable::logistic(target_db, 2.5)),
     };
     let formats = [(1, 128), (2, 64), (4, 32), (8, 16), (12, 8), (16, 8)];
-    SectorsConfig {
+    MulticellConfig {
         environment: EnvironmentConfig {
             layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
             propagation: PropagationConfig::default(),
@@ -67,7 +67,7 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
             payload: Bytes(40),
             formats: formats.map(format).into(),
             branch: Code { spreading_factor: 4, number: 3 },
-            requirement: Requirement::ServiceCredit,
+            requirement: RatePolicy::ServiceCredit,
             priority: Priority::ServiceCredit,
             capped_by_backlog: false,
             credit: CreditConfig {
@@ -98,9 +98,9 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
     }
 }
 
-fn talk(calls: CallsConfig) -> TalkConfig {
+fn talk(calls: CallsConfig) -> CallClassConfig {
     let (target, errors) = (linear(2.25), LinkTable::logistic(2.25, 2.5).into());
-    TalkConfig { calls, mobility: MobilityConfig::Still, spreading_factor: 32, target, errors }
+    CallClassConfig { calls, mobility: MobilityConfig::Still, spreading_factor: 32, target, errors }
 }
 
 /// Where all stand who do not move: still, but not anywhere.
@@ -123,7 +123,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(config: &SectorsConfig, mobilities: &[MobilityConfig]) -> Self {
+    fn new(config: &MulticellConfig, mobilities: &[MobilityConfig]) -> Self {
         let lead = Duration::ZERO;
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
         let limits = Limits { rates: [None; 2], dchs: None, queue: 0 };
@@ -236,7 +236,7 @@ fn credits_send_a_packet_in_eight_ttis() {
 #[test]
 fn a_timeout_brings_the_length_indicator_through_in_time() {
     let mut config = sectors(2.0, ERROR_FREE);
-    config.dsch.requirement = Requirement::Timeout;
+    config.dsch.requirement = RatePolicy::Timeout;
     config.dsch.priority = Priority::Timeout;
     // 28 ms for 160 of 570 octets: one TTI.
     config.dsch.timeout.timeout = Duration::from_millis(100);

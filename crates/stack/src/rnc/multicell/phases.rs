@@ -17,7 +17,7 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use super::users::Users;
-use super::{Sector, Sectors};
+use super::{DownlinkCell, Multicell};
 use crate::EventContext;
 use crate::ids::CellId;
 use crate::radio::Air;
@@ -29,16 +29,16 @@ use crate::trace::{Real, TraceEvent};
 
 /// Those of a cell who are in the middle of a TTI.
 #[derive(Debug, Default)]
-pub(super) struct HalfWay {
+pub(super) struct TtisInProgress {
     /// In the order of their priority.
-    pub held: Vec<Held>,
+    pub ttis: Vec<TtiInProgress>,
     /// What they sent, and when it arrives.
     pub flight: Option<(Box<Flight>, Time)>,
 }
 
 /// One of them.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct TtiInProgress {
     pub grant: Grant,
     /// How he hears, as power control knows it.
     pub link: Link,
@@ -50,19 +50,19 @@ pub(super) struct Held {
     pub first: f64,
 }
 
-impl HalfWay {
+impl TtisInProgress {
     /// What all of them are sent, in mW.
     pub fn power(&self) -> f64 {
-        self.held.iter().map(|held| held.power).sum()
+        self.ttis.iter().map(|tti| tti.power).sum()
     }
 
     /// The share of the code tree that they have.
     fn codes(&self) -> f64 {
-        self.held.iter().map(|held| 1.0 / f64::from(held.grant.code.spreading_factor)).sum()
+        self.ttis.iter().map(|tti| 1.0 / f64::from(tti.grant.code.spreading_factor)).sum()
     }
 }
 
-impl Sectors {
+impl Multicell {
     /// A frame begins: what those need who are in the middle of a TTI, as far as interference is known, that of the frame before.
     pub(super) fn add_held(&mut self) {
         if self.tti_phases > 1 {
@@ -81,8 +81,8 @@ impl Sectors {
 
     fn load_of_held(&mut self) {
         for sector in &mut self.cells {
-            for held in &sector.half_way.held {
-                sector.load = sector.load.with(Load::of(&self.power, &held.link));
+            for tti in &sector.in_progress.ttis {
+                sector.load = sector.load.with(Load::of(&self.power, &tti.link));
             }
         }
     }
@@ -90,9 +90,9 @@ impl Sectors {
     /// What these are for the equations of all cells.
     pub(super) fn couple_held(&mut self) {
         for (cell, sector) in self.cells.iter().enumerate() {
-            for held in &sector.half_way.held {
-                let gains = self.users.get(held.grant.ue).mobile.gains().iter();
-                self.coupled.add(&self.power, cell, &held.link, gains);
+            for tti in &sector.in_progress.ttis {
+                let gains = self.users.get(tti.grant.ue).mobile.gains().iter();
+                self.coupled.add(&self.power, cell, &tti.link, gains);
             }
         }
     }
@@ -100,8 +100,8 @@ impl Sectors {
     /// What each cell sends them.
     pub(super) fn power_held(&mut self) {
         for sector in &mut self.cells {
-            for held in &mut sector.half_way.held {
-                held.power = sector.sent.power_of(&self.power, &held.link);
+            for tti in &mut sector.in_progress.ttis {
+                tti.power = sector.sent.power_of(&self.power, &tti.link);
             }
         }
     }
@@ -110,8 +110,8 @@ impl Sectors {
     pub(super) fn hold(&mut self, cell: CellId, (grant, power, sent): (Grant, f64, u32)) {
         let first = self.meets(cell, &grant.link, grant.ue, power);
         self.users.get_mut(grant.ue).free_from = self.tti + self.tti_phases;
-        let held = &mut self.cells[cell.index()].half_way.held;
-        held.push(Held { grant, link: grant.link, power, sent, first });
+        let tti = &mut self.cells[cell.index()].in_progress.ttis;
+        tti.push(TtiInProgress { grant, link: grant.link, power, sent, first });
     }
 
     /// TTIs end with this frame: their blocks are judged, and on their way.
@@ -121,14 +121,14 @@ impl Sectors {
         cell: CellId,
         air: &mut Air,
     ) {
-        let Some((mut flight, arrival)) = self.cells[cell.index()].half_way.flight.take() else { return };
-        let mut half_way = std::mem::take(&mut self.cells[cell.index()].half_way);
+        let Some((mut flight, arrival)) = self.cells[cell.index()].in_progress.flight.take() else { return };
+        let mut in_progress = std::mem::take(&mut self.cells[cell.index()].in_progress);
         let mut sets = flight.sets_mut().iter_mut();
         let begun = self.tti - 1;
-        for held in &half_way.held {
-            let Held { grant, sent, .. } = held;
-            let second = self.meets(cell, &held.link, grant.ue, held.power);
-            let lost = self.lost(cell, grant, f64::midpoint(held.first, second), *sent);
+        for tti in &in_progress.ttis {
+            let TtiInProgress { grant, sent, .. } = tti;
+            let second = self.meets(cell, &tti.link, grant.ue, tti.power);
+            let lost = self.lost(cell, grant, f64::midpoint(tti.first, second), *sent);
             // Who had nothing to send after all has no blocks in it.
             if *sent > 0
                 && let Some(set) = sets.next()
@@ -143,8 +143,8 @@ impl Sectors {
             self.cells[cell.index()].mac.had_turn(begun, grant, *sent, received);
             self.cells[home.index()].mac.pays(begun, grant, *sent, received);
         }
-        if !half_way.held.is_empty() {
-            let (users, codes, power) = (half_way.held.len(), half_way.codes(), half_way.power());
+        if !in_progress.ttis.is_empty() {
+            let (users, codes, power) = (in_progress.ttis.len(), in_progress.codes(), in_progress.power());
             ctx.cx.record(|| TraceEvent::DschHeld {
                 cell: cell.0,
                 users: users as u32,
@@ -152,17 +152,17 @@ impl Sectors {
                 power: Real(power as f32),
             });
         }
-        half_way.held.clear();
-        self.cells[cell.index()].half_way = half_way;
+        in_progress.ttis.clear();
+        self.cells[cell.index()].in_progress = in_progress;
         air.depart(ctx, flight, arrival);
     }
 }
 
 /// How users hear who are in the middle of a TTI, in a network whose cells send `powers`.
-fn hear(cells: &mut [Sector], users: &Users, powers: &[f64]) {
+fn hear(cells: &mut [DownlinkCell], users: &Users, powers: &[f64]) {
     for (cell, sector) in (0..).map(CellId).zip(cells) {
-        for held in &mut sector.half_way.held {
-            held.link.interference = users.get(held.grant.ue).mobile.gains().from_others(powers, cell);
+        for tti in &mut sector.in_progress.ttis {
+            tti.link.interference = users.get(tti.grant.ue).mobile.gains().from_others(powers, cell);
         }
     }
 }

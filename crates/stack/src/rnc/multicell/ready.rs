@@ -5,7 +5,7 @@
 
 use umts_units::Time;
 
-use super::Sectors;
+use super::Multicell;
 use crate::ids::{Direction, UeId};
 use crate::ue::UeContext;
 
@@ -50,7 +50,7 @@ pub(super) fn remove(ready: &mut Vec<Ready>, ue: UeId) -> bool {
     at.map(|at| ready.remove(at)).is_ok()
 }
 
-impl Sectors {
+impl Multicell {
     /// RLC of `ue` has changed: if it waits for its cell's DSCH, it may be for something else now.
     pub fn changed(&mut self, ue: UeId) {
         let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;

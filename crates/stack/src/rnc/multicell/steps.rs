@@ -1,14 +1,14 @@
 //! Power control in steps: every call obeys a command in each slot, and meets what all cells send in that slot.
 
 use super::legs::achieved_beside;
-use super::{Sector, Sectors, link};
+use super::{DownlinkCell, Multicell, link};
 use crate::radio::phy::power_control::{InnerLoop, Sent};
 use crate::radio::phy::sir::Link;
 
 /// The least power of a call, as a share of its cell's: 60 dB, more than any transmitter's dynamic range.
 const LEAST: f64 = 1e-6;
 
-impl Sectors {
+impl Multicell {
     /// The slots of this turn. Users of DSCHs keep the power that they were granted; calls follow their commands, and are all cut
     /// alike in a slot for which the power is not enough.
     pub(super) fn follow_commands(&mut self) {
@@ -27,8 +27,8 @@ impl Sectors {
                 *mean += total / f64::from(slots);
             }
         }
-        for talk in &mut self.talks {
-            talk.calls.under_way_mut().iter_mut().for_each(|call| call.loops.achieved /= f64::from(slots));
+        for class in &mut self.call_classes {
+            class.calls.under_way_mut().iter_mut().for_each(|call| call.loops.achieved /= f64::from(slots));
         }
         for (cell, (&total, &factor)) in self.cells.iter_mut().zip(self.powers.iter().zip(&least)) {
             cell.sent = Sent { total, factor };
@@ -38,17 +38,17 @@ impl Sectors {
     /// What each cell sends apart from its calls. A call that is new begins with what it needs.
     fn begin_slots(&mut self) -> Vec<f64> {
         let power = self.power;
-        for talk in &mut self.talks {
-            for call in talk.calls.under_way_mut() {
+        for class in &mut self.call_classes {
+            for call in class.calls.under_way_mut() {
                 let sent = &self.cells[call.at.main.cell.index()].sent;
-                let needed = power.dch_power(sent, &link(call, talk.target));
+                let needed = power.dch_power(sent, &link(call, class.target));
                 call.loops.inner.get_or_insert(InnerLoop::new(needed));
                 call.loops.achieved = 0.0;
             }
         }
-        let granted = |cell: &Sector| {
+        let granted = |cell: &DownlinkCell| {
             let begun = power.common + cell.granted.iter().sum::<f64>() + cell.used.associated_power;
-            if cell.half_way.held.is_empty() { begun } else { begun + cell.half_way.power() }
+            if cell.in_progress.ttis.is_empty() { begun } else { begun + cell.in_progress.power() }
         };
         self.cells.iter().map(granted).collect()
     }
@@ -56,7 +56,7 @@ impl Sectors {
     /// What each cell sends in a slot, and the share of what its calls want which they get.
     fn totals_of_slot(&self, granted: &[f64], totals: &mut [f64]) -> Vec<f64> {
         let mut wanted = vec![0.0; granted.len()];
-        for call in self.talks.iter().flat_map(|talk| talk.calls.under_way()) {
+        for call in self.call_classes.iter().flat_map(|class| class.calls.under_way()) {
             let power = call.loops.inner.map_or(0.0, |inner| inner.power);
             call.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
         }
@@ -73,18 +73,18 @@ impl Sectors {
     fn one_slot(&mut self, totals: &[f64], factors: &[f64]) {
         let power = self.power;
         let step = libm::exp10(power.step_db / 10.0);
-        for talk in &mut self.talks {
-            for call in talk.calls.under_way_mut() {
+        for class in &mut self.call_classes {
+            for call in class.calls.under_way_mut() {
                 let main = call.at.main.cell;
                 let interference = call.at.mobile.gains().from_others(totals, main);
-                let meets = Link { interference, ..link(call, talk.target) };
+                let meets = Link { interference, ..link(call, class.target) };
                 let target = meets.target / call.at.main.share;
                 let Some(mut inner) = call.loops.inner else { continue };
                 // A user who is out of reach calls for more and more: there is no more than this.
                 inner.power = inner.power.clamp(LEAST * power.max, power.dch_max.unwrap_or(power.max));
                 let sent = inner.power * factors[main.index()];
                 let achieved = meets.achieved(power.own_share, power.noise, totals[main.index()], sent)
-                    + achieved_beside(&power, (&*call, talk.target), (totals, factors), inner.power);
+                    + achieved_beside(&power, (&*call, class.target), (totals, factors), inner.power);
                 call.loops.achieved += achieved;
                 inner.handle_slot(achieved, target, step);
                 call.loops.inner = Some(inner);

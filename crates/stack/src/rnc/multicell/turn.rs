@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration};
 
-use super::{PowerUse, Sectors, link};
+use super::{Multicell, PowerUse, link};
 use crate::EventContext;
 use crate::ids::{CellId, Direction, UeId};
 use crate::nodeb::Iub;
@@ -13,8 +13,8 @@ use crate::radio::phy::Lost;
 use crate::radio::phy::power_control::{Load, PowerControl};
 use crate::radio::phy::sir::Link;
 use crate::rnc::CarrierConfig;
-use crate::rnc::calls::{self, Heard};
-use crate::rnc::mac_sh::{Ask, Grant, Radio, Reason};
+use crate::rnc::calls::{self, EbN0Average};
+use crate::rnc::mac_sh::{Candidate, Grant, Radio, Reason};
 use crate::trace::{Postponed, Real, TraceEvent};
 use crate::ue::{Pdus, Ues};
 
@@ -24,7 +24,7 @@ const INTERACTIVE: u8 = 1;
 /// Calls of which no two that are under way together have the same draws.
 const NUMBERS: u64 = 1 << 30;
 
-impl Sectors {
+impl Multicell {
     /// All cells schedule, then all of them transmit. `served` gets the UEs whose RLC entities were asked.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -64,10 +64,10 @@ impl Sectors {
     }
 
     fn add_calls(&mut self) {
-        for talk in &mut self.talks {
-            for call in talk.calls.under_way_mut() {
+        for class in &mut self.call_classes {
+            for call in class.calls.under_way_mut() {
                 let cell = &mut self.cells[call.at.main.cell.index()];
-                cell.load = cell.load.with(Load::of(&self.power, &link(call, talk.target)));
+                cell.load = cell.load.with(Load::of(&self.power, &link(call, class.target)));
             }
         }
         self.add_further_legs();
@@ -96,8 +96,9 @@ impl Sectors {
                 ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
                 continue;
             }
-            let (gain, outer_loop) = (user.gain, user.loops.aim);
-            let ask = Ask { ue, class: INTERACTIVE, backlog, since: since.unwrap_or(now), gain, outer_loop };
+            let (gain, outer_loop) = (user.gain, user.loops.target_scale);
+            let ask =
+                Candidate { ue, class: INTERACTIVE, backlog, since: since.unwrap_or(now), gain, outer_loop };
             if asks_for_sdus {
                 let rlc = &ues[ue].rlc[Direction::Downlink.index()];
                 self.asks.push_with(ask, |sdus| rlc.waiting_sdus(sdus));
@@ -139,9 +140,9 @@ impl Sectors {
         self.couple_all_cells();
         self.powers.copy_from_slice(&self.before);
         self.coupled.solve(&vec![self.power; self.powers.len()], &mut self.powers);
-        let Sectors { power, talks, cells, users, powers, .. } = self;
-        for talk in talks {
-            for call in talk.calls.under_way_mut() {
+        let Multicell { power, call_classes, cells, users, powers, .. } = self;
+        for class in call_classes {
+            for call in class.calls.under_way_mut() {
                 let main = &mut call.at.main;
                 main.interference = call.at.mobile.gains().from_others(powers, main.cell);
             }
@@ -162,12 +163,12 @@ impl Sectors {
 
     /// The equations of this TTI.
     fn couple_all_cells(&mut self) {
-        let Sectors { power, talks, cells, users, coupled, .. } = self;
+        let Multicell { power, call_classes, cells, users, coupled, .. } = self;
         coupled.begin();
-        for talk in talks.iter() {
-            for call in talk.calls.under_way() {
+        for class in call_classes.iter() {
+            for call in class.calls.under_way() {
                 let cell = call.at.main.cell.index();
-                coupled.add(power, cell, &link(call, talk.target), call.at.mobile.gains().iter());
+                coupled.add(power, cell, &link(call, class.target), call.at.mobile.gains().iter());
             }
         }
         for (cell, sector) in cells.iter().enumerate() {
@@ -183,10 +184,10 @@ impl Sectors {
     /// Every call's blocks, with the powers of this TTI.
     fn judge_calls(&mut self) {
         let (power, powers) = (self.power, &self.powers);
-        for talk in &mut self.talks {
-            let draws = talk.draws.tti(self.tti);
-            for call in talk.calls.under_way_mut() {
-                let known = link(call, talk.target);
+        for class in &mut self.call_classes {
+            let draws = class.draws.tti(self.tti);
+            for call in class.calls.under_way_mut() {
+                let known = link(call, class.target);
                 let at = &mut call.at;
                 at.main.interference = at.mobile.gains().from_others(powers, at.main.cell);
                 let meets = Link { interference: at.main.interference, ..known };
@@ -206,8 +207,8 @@ impl Sectors {
                     heard = call.heard.mean_with(heard);
                 }
                 if (self.tti + call.number + 1).is_multiple_of(self.call_ttis) {
-                    call.heard = Heard::default();
-                    let chance = talk.errors.loss(heard);
+                    call.heard = EbN0Average::default();
+                    let chance = class.errors.loss(heard);
                     let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
                     let blocks = first..first + calls::BLOCKS;
                     let lost = blocks.filter(|&block| draws.happens(block, chance)).count();
@@ -257,7 +258,7 @@ impl Sectors {
         // All of them arrive with the longest.
         let arrival = plan.arrival(ctx.cx.now, octets, Duration::ZERO);
         if self.tti_phases > 1 {
-            self.cells[cell.index()].half_way.flight = Some((flight, arrival));
+            self.cells[cell.index()].in_progress.flight = Some((flight, arrival));
         } else {
             air.depart(ctx, flight, arrival);
         }

@@ -14,22 +14,22 @@ use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::rnc::SchedulerKind;
-use crate::rnc::mac_sh::UserDisciplines;
-use crate::rnc::sectors::{BufferAtHandover, Change, RlcAtHandover};
+use crate::rnc::mac_sh::UserSchedulers;
+use crate::rnc::multicell::{BufferAtHandover, Change, RlcAtHandover};
 use crate::trace::TraceEvent;
 use crate::ue::ChannelConfig;
 
 impl Utran {
     /// The DSCHs of the cells of a layout, if there is one, are given away by these from now on.
-    pub fn set_disciplines(&mut self, disciplines: &UserDisciplines) {
+    pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
         let Some(id) = self.sectors else { return };
-        if let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing {
-            sectors.set_disciplines(disciplines);
+        if let CarrierMac::Multicell(sectors) = &mut self.carriers[id].sharing {
+            sectors.set_schedulers(schedulers);
         }
     }
 
     /// Schedules the first TTI.
-    pub(super) fn start_sectors(&self, agenda: &mut EventQueue<Event>) {
+    pub(super) fn start_multicell(&self, agenda: &mut EventQueue<Event>) {
         if let Some(id) = self.sectors {
             agenda.push(Time::ZERO, Phase::Schedule, Event::Tick(id));
         }
@@ -38,7 +38,7 @@ impl Utran {
     /// Does ahead what the next TTI of the DSCHs of a layout needs and nothing can change until then.
     pub fn prepare(&mut self) {
         let Some(id) = self.sectors else { return };
-        if let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing {
+        if let CarrierMac::Multicell(sectors) = &mut self.carriers[id].sharing {
             sectors.prepare();
         }
     }
@@ -50,7 +50,7 @@ impl Utran {
         id: CarrierId,
         ue: UeId,
     ) {
-        let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+        let CarrierMac::Multicell(sectors) = &mut self.carriers[id].sharing else { return };
         let change = sectors.wants(ctx.cx.now, ue);
         schedule_wake(ctx, &mut self.ues[ue], Direction::Downlink);
         if let Some(change) = change {
@@ -61,18 +61,18 @@ impl Utran {
     /// A turn of all cells begins: who moves, changes cells; then all cells schedule; then all of them transmit.
     // Large, and of one carrier: the turns of all others are not to be made dearer by it.
     #[inline(never)]
-    pub(super) fn sectors_turn<T: TraceSink<TraceEvent>>(
+    pub(super) fn multicell_turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: CarrierId,
     ) {
-        let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+        let CarrierMac::Multicell(sectors) = &mut self.carriers[id].sharing else { return };
         let changes = sectors.look_around(ctx.cx.now, &self.ues);
         for &change in &changes {
             self.change_cell(ctx, change);
         }
         let carrier = &mut self.carriers[id];
-        let CarrierMac::Sectors(sectors) = &mut carrier.sharing else { return };
+        let CarrierMac::Multicell(sectors) = &mut carrier.sharing else { return };
         sectors.return_changes(changes);
         let mut served = std::mem::take(&mut self.scratch);
         sectors.turn(ctx, &carrier.plan, &mut self.ues, &mut self.air, &mut served);
@@ -127,7 +127,7 @@ impl Utran {
         }
         if !rlc.has_work(ctx.cx.now) {
             let id = context.leg(Direction::Downlink).carrier;
-            let CarrierMac::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+            let CarrierMac::Multicell(sectors) = &mut self.carriers[id].sharing else { return };
             sectors.rests(ue);
         }
     }

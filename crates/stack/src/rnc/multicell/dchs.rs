@@ -3,11 +3,11 @@
 //! Without soft handover a call has one cell, the best, left for another by a hysteresis. With it all cells of its active set send
 //! the same. Each cell gives a code; one that has none refuses.
 
-use super::SectorsConfig;
+use super::MulticellConfig;
 use super::codes::{DchCodes, WithoutCode};
 use crate::environment::{Gains, Mobile};
 use crate::ids::CellId;
-use crate::rnc::calls::{Leg, Where};
+use crate::rnc::calls::{CallLocation, RadioLink};
 use crate::rnc::rrc::{ActiveSet, CellSelection, CompressedBy, CompressedMode};
 use crate::trace::CallStep;
 
@@ -28,7 +28,7 @@ pub(super) struct Dchs {
 
 impl Dchs {
     /// For `cells` cells.
-    pub fn new(config: &SectorsConfig, cells: usize) -> Self {
+    pub fn new(config: &MulticellConfig, cells: usize) -> Self {
         let (handover, codes) = (&config.handover, &config.dch.codes);
         Dchs {
             selection: CellSelection::new(handover.hysteresis_db),
@@ -42,24 +42,24 @@ impl Dchs {
     }
 
     /// A call begins where a mobile is, in its best cell; none if that has no code.
-    pub fn admit(&mut self, mobile: Mobile, spreading_factor: u16, powers: &[f64]) -> Option<Where> {
+    pub fn admit(&mut self, mobile: Mobile, spreading_factor: u16, powers: &[f64]) -> Option<CallLocation> {
         let cell = mobile.gains().best();
         let code = self.codes.take(cell, spreading_factor);
         self.tell(cell, if code.is_some() { CallStep::Begun } else { CallStep::Blocked });
-        let mut leg = Leg::new(cell, code?);
+        let mut leg = RadioLink::new(cell, code?);
         leg.hear(mobile.gains(), powers);
-        Some(Where::new(mobile, leg))
+        Some(CallLocation::new(mobile, leg))
     }
 
     /// A call is over.
-    pub fn leave(&mut self, at: &Where) {
+    pub fn leave(&mut self, at: &CallLocation) {
         for leg in at.legs() {
             self.codes.release(leg.cell, leg.code);
         }
     }
 
     /// A call was measured: it changes cells. Tells whether a cell is left to it.
-    pub fn follow(&mut self, at: &mut Where, spreading_factor: u16, powers: &[f64]) -> bool {
+    pub fn follow(&mut self, at: &mut CallLocation, spreading_factor: u16, powers: &[f64]) -> bool {
         let factor = self.factor_of(at, spreading_factor);
         let stays = match self.soft {
             None => self.hand_over(at, factor),
@@ -68,7 +68,7 @@ impl Dchs {
         if let Some(mode) = self.compressed {
             self.compress(&mode, at, spreading_factor);
         }
-        let Where { mobile, main, further, .. } = at;
+        let CallLocation { mobile, main, further, .. } = at;
         for leg in std::iter::once(main).chain(further) {
             leg.hear(mobile.gains(), powers);
         }
@@ -76,20 +76,20 @@ impl Dchs {
     }
 
     /// Hard handover.
-    fn hand_over(&mut self, at: &mut Where, spreading_factor: u16) -> bool {
+    fn hand_over(&mut self, at: &mut CallLocation, spreading_factor: u16) -> bool {
         let Some(better) = self.selection.better(at.main.cell, at.mobile.gains()) else { return true };
         let Some(code) = self.codes.take(better, spreading_factor) else {
             self.tell(better, CallStep::Refused);
             return self.is_kept(at);
         };
         self.codes.release(at.main.cell, at.main.code);
-        at.main = Leg::new(better, code);
+        at.main = RadioLink::new(better, code);
         self.tell(better, CallStep::HandedOver);
         true
     }
 
     /// Soft handover.
-    fn update(&mut self, set: &ActiveSet, at: &mut Where, spreading_factor: u16) -> bool {
+    fn update(&mut self, set: &ActiveSet, at: &mut CallLocation, spreading_factor: u16) -> bool {
         let gains = at.mobile.gains();
         let mut legs = std::mem::take(&mut at.further);
         legs.insert(0, at.main);
@@ -98,7 +98,7 @@ impl Dchs {
                 self.add(set, &mut legs, cell, gains, spreading_factor);
             }
         }
-        let gain = |leg: &Leg| gains.of(leg.cell);
+        let gain = |leg: &RadioLink| gains.of(leg.cell);
         legs.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
         let keeps = legs.iter().take_while(|leg| set.keeps(leg.cell, gains)).count();
         for leg in legs.drain(keeps.max(1)..) {
@@ -112,7 +112,7 @@ impl Dchs {
     }
 
     /// A cell joins; if the set is full, in place of one that it is better than by the hysteresis.
-    fn add(&mut self, set: &ActiveSet, legs: &mut Vec<Leg>, cell: CellId, gains: &Gains, factor: u16) {
+    fn add(&mut self, set: &ActiveSet, legs: &mut Vec<RadioLink>, cell: CellId, gains: &Gains, factor: u16) {
         let worst = if legs.len() < set.legs {
             None
         } else {
@@ -128,17 +128,17 @@ impl Dchs {
         if let Some(worst) = worst {
             self.remove(&legs.remove(worst));
         }
-        legs.push(Leg::new(cell, code));
+        legs.push(RadioLink::new(cell, code));
         self.tell(cell, CallStep::LegAdded);
     }
 
-    fn remove(&mut self, leg: &Leg) {
+    fn remove(&mut self, leg: &RadioLink) {
         self.codes.release(leg.cell, leg.code);
         self.tell(leg.cell, CallStep::LegRemoved);
     }
 
     /// Whether a call stays whose better cell has refused it: not where its own is out of reach.
-    fn is_kept(&mut self, at: &Where) -> bool {
+    fn is_kept(&mut self, at: &CallLocation) -> bool {
         let is_heard = at.mobile.gains().of(at.main.cell) > 0.0;
         let stays = self.without == WithoutCode::Kept && is_heard;
         if !stays {
@@ -154,14 +154,14 @@ impl Dchs {
     }
 
     /// The spreading factor that a call has now.
-    fn factor_of(&self, at: &Where, spreading_factor: u16) -> u16 {
+    fn factor_of(&self, at: &CallLocation, spreading_factor: u16) -> u16 {
         let is_half =
             at.is_compressed && self.compressed.is_some_and(|mode| mode.method == CompressedBy::HalfSf);
         if is_half { spreading_factor / 2 } else { spreading_factor }
     }
 
     /// A call near another cell begins to have gaps, or one that is no longer near ends them. If there are no codes for it, it has none.
-    fn compress(&mut self, mode: &CompressedMode, at: &mut Where, spreading_factor: u16) {
+    fn compress(&mut self, mode: &CompressedMode, at: &mut CallLocation, spreading_factor: u16) {
         let is_near = mode.is_near(at.main.cell, at.mobile.gains());
         if is_near == at.is_compressed {
             return;
@@ -177,7 +177,7 @@ impl Dchs {
     }
 
     /// All legs get codes of a smaller spreading factor, or none does.
-    fn exchange_for_shorter(&mut self, at: &mut Where, spreading_factor: u16) -> bool {
+    fn exchange_for_shorter(&mut self, at: &mut CallLocation, spreading_factor: u16) -> bool {
         let mut got = Vec::new();
         for leg in at.legs() {
             match self.codes.take(leg.cell, spreading_factor) {
@@ -195,7 +195,7 @@ impl Dchs {
     }
 
     /// All legs get codes of a larger spreading factor: what they give back is room for two.
-    fn exchange_for_longer(&mut self, at: &mut Where, spreading_factor: u16) {
+    fn exchange_for_longer(&mut self, at: &mut CallLocation, spreading_factor: u16) {
         for leg in at.legs_mut() {
             self.codes.release(leg.cell, leg.code);
             leg.code = self.codes.take(leg.cell, spreading_factor).expect("there is room for two of them");

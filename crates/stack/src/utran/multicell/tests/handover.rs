@@ -5,7 +5,7 @@ use crate::ids::CellId;
 use crate::trace::Postponed;
 
 /// From the middle of one cell to that of the next, at 50 km/h, and back.
-fn commuter(config: &SectorsConfig) -> MobilityConfig {
+fn commuter(config: &MulticellConfig) -> MobilityConfig {
     let layout = &config.environment.layout;
     let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
     let points = (0..20).map(|n| {

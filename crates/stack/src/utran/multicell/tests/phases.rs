@@ -10,13 +10,13 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-fn in_phases(mut config: SectorsConfig) -> SectorsConfig {
+fn in_phases(mut config: MulticellConfig) -> MulticellConfig {
     config.dsch.decision = Decision::EachFrame;
     config
 }
 
 /// One packet for `ue` at 20 ms, by service credits of two blocks a TTI: when its grants were, and when it came.
-fn alone(config: &SectorsConfig, ue: u16) -> (Vec<Time>, Time) {
+fn alone(config: &MulticellConfig, ue: u16) -> (Vec<Time>, Time) {
     let mut bench = Bench::new(config, &[MobilityConfig::Still, MobilityConfig::Still]);
     bench.sends(20, ue, 1, 570);
     bench.seconds(1);
@@ -37,7 +37,7 @@ fn a_user_alone_has_what_he_had_but_for_his_phase() {
 }
 
 /// One user half-way between the centres of cells 0 and 1, a little on the side of 0, and one far out in cell 1.
-fn neighbours(config: &SectorsConfig) -> [Place; 2] {
+fn neighbours(config: &MulticellConfig) -> [Place; 2] {
     let layout = &config.environment.layout;
     let [here, there] = [CellId(0), CellId(1)].map(|cell| layout.centre(cell));
     let on_the_way = |from: Place, to: Place, share: f64| Place {
@@ -227,7 +227,7 @@ fn calls_may_be_looked_at_ahead_of_a_frame() {
             .expect("its times rise")
             .into(),
         );
-        config.calls = vec![TalkConfig { mobility: legs, ..talk(calls) }];
+        config.calls = vec![CallClassConfig { mobility: legs, ..talk(calls) }];
         let mut bench = Bench::new(&config, &[MobilityConfig::Still]);
         for n in 0..100 {
             bench.sends(13 * n, 0, n, 570);

@@ -1,7 +1,7 @@
 //! The DCH that each user of a DSCH has beside it, where it is charged: a code and power for as long as there is something in his
 //! RLC. What it carries is not modelled, so nothing of it is lost.
 
-use super::Sectors;
+use super::Multicell;
 use crate::ids::{CellId, UeId};
 use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::Link;
@@ -25,7 +25,7 @@ pub(super) struct Associated {
     link: Link,
 }
 
-impl Sectors {
+impl Multicell {
     /// A user is in his cell with something to send: he gets a code, if there is one.
     pub(super) fn open_associated(&mut self, ue: UeId) {
         let Some(config) = self.dch.associated else { return };
@@ -72,7 +72,7 @@ impl Sectors {
     }
 
     fn hear_associated(&mut self) {
-        let Sectors { associated, users, powers, .. } = self;
+        let Multicell { associated, users, powers, .. } = self;
         for dch in associated {
             dch.link.interference = users.get(dch.ue).mobile.gains().from_others(powers, dch.cell);
         }

@@ -4,7 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use umts_scenario::model::PythonClass;
-use umts_simulate::{Discipline, Seen, Tti, UeId, UserDiscipline, UserDisciplines, Wish};
+use umts_simulate::{
+    DschScheduler, FormatRequest, RankedCandidate, Tti, UeId, UserScheduler, UserSchedulers,
+};
 
 use crate::errors::SchedulerError;
 use crate::python_class::{Failure, load};
@@ -42,16 +44,16 @@ pub struct DschAsk {
 }
 
 impl DschAsk {
-    fn new(tti: &Tti<'_>, seen: &Seen) -> Self {
-        let Seen { ask, credit, mean, .. } = seen;
+    fn new(tti: &Tti<'_>, candidate: &RankedCandidate) -> Self {
+        let RankedCandidate { ask, credit, mean, .. } = candidate;
         let formats = 0..tti.config.formats.len();
         DschAsk {
             ue: ask.ue.0,
             backlog: ask.backlog,
             since_s: ask.since.as_secs(),
             gain: ask.gain,
-            outside_mw: tti.outside(seen),
-            power_mw: formats.map(|format| tti.power_for(seen, format)).collect(),
+            outside_mw: tti.outside(candidate),
+            power_mw: formats.map(|format| tti.power_for(candidate, format)).collect(),
             credit: *credit,
             mean_blocks: *mean,
         }
@@ -59,10 +61,10 @@ impl DschAsk {
 }
 
 /// The class of a scenario's scheduler, ready to decide.
-pub fn disciplines(py: Python<'_>, class: &PythonClass, failure: &Failure) -> PyResult<UserDisciplines> {
+pub fn schedulers(py: Python<'_>, class: &PythonClass, failure: &Failure) -> PyResult<UserSchedulers> {
     let (class, name) = load::<SchedulerError>(py, class, failure)?;
     let failure = failure.clone();
-    Ok(UserDisciplines::new(move |cell| -> UserDiscipline {
+    Ok(UserSchedulers::new(move |cell| -> UserScheduler {
         let object = Python::attach(|py| {
             let made = class.call0(py);
             made.map_err(|error| failure.keep::<SchedulerError>(py, &format!("{name}()"), error)).ok()
@@ -117,9 +119,9 @@ impl Scheduler {
         &mut self,
         py: Python<'py>,
         tti: &Tti<'_>,
-        asks: &[Seen],
+        asks: &[RankedCandidate],
     ) -> PyResult<Bound<'py, PyDict>> {
-        let asks = asks.iter().map(|seen| Py::new(py, DschAsk::new(tti, seen)));
+        let asks = asks.iter().map(|candidate| Py::new(py, DschAsk::new(tti, candidate)));
         let room = tti.load.total(tti.power.common).map_or(0.0, |used| (tti.power.max - used).max(0.0));
         let values = PyDict::new(py);
         values.set_item("cell", self.cell)?;
@@ -132,8 +134,8 @@ impl Scheduler {
     }
 }
 
-impl Discipline for Scheduler {
-    fn decide(&mut self, tti: &Tti<'_>, asks: &[Seen], order: &mut Vec<Wish>) {
+impl DschScheduler for Scheduler {
+    fn decide(&mut self, tti: &Tti<'_>, asks: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
         let told = self.call(("schedule", tti.number), |scheduler, method| {
             let arguments = scheduler.arguments(method.py(), tti, asks)?;
             wishes(&method.call((), Some(&arguments))?, asks, tti.config.formats.len())
@@ -154,11 +156,15 @@ impl Discipline for Scheduler {
 }
 
 /// What a schedule says: pairs of a user and the number of a format.
-fn wishes(answer: &Bound<'_, PyAny>, asks: &[Seen], formats: usize) -> PyResult<Vec<Wish>> {
-    let mut wishes: Vec<Wish> = Vec::new();
+fn wishes(
+    answer: &Bound<'_, PyAny>,
+    asks: &[RankedCandidate],
+    formats: usize,
+) -> PyResult<Vec<FormatRequest>> {
+    let mut wishes: Vec<FormatRequest> = Vec::new();
     for pair in answer.try_iter()? {
         let (ue, format): (i64, i64) = pair?.extract()?;
-        let Some(ask) = asks.iter().position(|seen| i64::from(seen.ask.ue.0) == ue) else {
+        let Some(ask) = asks.iter().position(|candidate| i64::from(candidate.ask.ue.0) == ue) else {
             return Err(PyValueError::new_err(format!("user {ue} does not ask")));
         };
         if wishes.iter().any(|wish| wish.ask == ask) {
@@ -167,7 +173,7 @@ fn wishes(answer: &Bound<'_, PyAny>, asks: &[Seen], formats: usize) -> PyResult<
         let number = usize::try_from(format).ok().filter(|number| *number < formats).ok_or_else(|| {
             PyValueError::new_err(format!("a format is a number from 0 to {}, not {format}", formats - 1))
         })?;
-        wishes.push(Wish { ask, format: number });
+        wishes.push(FormatRequest { ask, format: number });
     }
     Ok(wishes)
 }

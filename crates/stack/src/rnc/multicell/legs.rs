@@ -12,12 +12,12 @@
 //! With its share of the target a leg is a link like others, in the load of its cell as in its power. That all legs have the same
 //! power follows, as far as p is small beside P_k.
 
-use super::{Sectors, leg_link};
+use super::{Multicell, leg_link};
 use crate::radio::phy::power_control::{Load, PowerConfig, PowerControl};
 use crate::radio::phy::sir::Link;
-use crate::rnc::calls::{self, Call, Leg, Where};
+use crate::rnc::calls::{self, Call, CallLocation, RadioLink};
 
-impl Sectors {
+impl Multicell {
     /// A TTI begins: what each leg is to contribute, as far as interference is known, and who has a gap.
     pub(super) fn aim_of_calls(&mut self) {
         if self.dchs.soft.is_some() {
@@ -30,12 +30,12 @@ impl Sectors {
 
     fn share_out(&mut self) {
         let (power, before) = (self.power, &self.before);
-        for call in self.talks.iter_mut().flat_map(|talk| talk.calls.under_way_mut()) {
-            let Where { main, further, .. } = &mut call.at;
+        for call in self.call_classes.iter_mut().flat_map(|class| class.calls.under_way_mut()) {
+            let CallLocation { main, further, .. } = &mut call.at;
             if further.is_empty() {
                 continue;
             }
-            let worth = |leg: &Leg| {
+            let worth = |leg: &RadioLink| {
                 let sent = before[leg.cell.index()];
                 leg.gain / (power.own_share * sent * leg.gain + leg.interference + power.noise)
             };
@@ -50,7 +50,7 @@ impl Sectors {
     fn raise_targets(&mut self) {
         let Some(mode) = self.dchs.compressed else { return };
         let (factor, every) = (mode.factor(), mode.every / calls::TTI);
-        for call in self.talks.iter_mut().flat_map(|talk| talk.calls.under_way_mut()) {
+        for call in self.call_classes.iter_mut().flat_map(|class| class.calls.under_way_mut()) {
             let tti = (self.tti + call.number) / self.call_ttis;
             let has_gap = call.at.is_compressed && tti.is_multiple_of(every);
             call.at.raise = if has_gap { factor } else { 1.0 };
@@ -62,11 +62,11 @@ impl Sectors {
         if self.dchs.soft.is_none() {
             return;
         }
-        for talk in &self.talks {
-            for call in talk.calls.under_way() {
+        for class in &self.call_classes {
+            for call in class.calls.under_way() {
                 for leg in &call.at.further {
                     let cell = &mut self.cells[leg.cell.index()];
-                    cell.load = cell.load.with(Load::of(&self.power, &leg_link(call, leg, talk.target)));
+                    cell.load = cell.load.with(Load::of(&self.power, &leg_link(call, leg, class.target)));
                 }
             }
         }
@@ -74,10 +74,10 @@ impl Sectors {
 
     /// What these are for the equations of all cells.
     pub(super) fn couple_further_legs(&mut self) {
-        for talk in &self.talks {
-            for call in talk.calls.under_way() {
+        for class in &self.call_classes {
+            for call in class.calls.under_way() {
                 for leg in &call.at.further {
-                    let link = leg_link(call, leg, talk.target);
+                    let link = leg_link(call, leg, class.target);
                     self.coupled.add(&self.power, leg.cell.index(), &link, call.at.mobile.gains().iter());
                 }
             }
@@ -86,7 +86,7 @@ impl Sectors {
 
     /// The powers of all cells are those of this TTI: what further legs hear is known.
     pub(super) fn hear_further_legs(&mut self) {
-        for call in self.talks.iter_mut().flat_map(|talk| talk.calls.under_way_mut()) {
+        for call in self.call_classes.iter_mut().flat_map(|class| class.calls.under_way_mut()) {
             let gains = call.at.mobile.gains();
             for leg in &mut call.at.further {
                 leg.interference = gains.from_others(&self.powers, leg.cell);
@@ -99,11 +99,11 @@ impl Sectors {
         if self.dchs.soft.is_none() {
             return;
         }
-        for talk in &mut self.talks {
-            for call in talk.calls.under_way_mut() {
+        for class in &mut self.call_classes {
+            for call in class.calls.under_way_mut() {
                 let (mut beside, mut legs) = (0.0, std::mem::take(&mut call.at.further));
                 for leg in &mut legs {
-                    let known = leg_link(call, leg, talk.target);
+                    let known = leg_link(call, leg, class.target);
                     leg.interference = call.at.mobile.gains().from_others(&self.powers, leg.cell);
                     let meets = Link { interference: leg.interference, ..known };
                     let cell = &mut self.cells[leg.cell.index()];
@@ -130,7 +130,7 @@ pub(super) fn achieved_beside(
     (totals, factors): (&[f64], &[f64]),
     sent: f64,
 ) -> f64 {
-    let of = |leg: &Leg| {
+    let of = |leg: &RadioLink| {
         let cell = leg.cell.index();
         let interference = call.at.mobile.gains().from_others(totals, leg.cell);
         let meets = Link { interference, ..leg_link(call, leg, target) };

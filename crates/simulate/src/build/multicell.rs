@@ -1,14 +1,14 @@
 //! What the cells of a layout share, and the calls in them.
 
 use umts_scenario::{Scenario, model as scenario};
-use umts_stack::rnc::sectors::{SectorsConfig, TalkConfig};
+use umts_stack::rnc::multicell::{CallClassConfig, MulticellConfig};
 
 /// The cells of a layout, which are all alike; `None` without one.
-pub(super) fn sectors(of: &Scenario) -> Option<SectorsConfig> {
+pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
     let environment = of.environment()?;
     let power = of.cell[0].power.clone().unwrap_or_default();
     let dsch = of.cell[0].dsch.clone().unwrap_or_default();
-    Some(SectorsConfig {
+    Some(MulticellConfig {
         environment,
         power: power.config(),
         dsch: dsch.config(&power),
@@ -18,10 +18,10 @@ pub(super) fn sectors(of: &Scenario) -> Option<SectorsConfig> {
     })
 }
 
-fn talk(ue: &scenario::Ue, power: &scenario::Power) -> Option<TalkConfig> {
+fn talk(ue: &scenario::Ue, power: &scenario::Power) -> Option<CallClassConfig> {
     let calls = ue.calls.as_ref()?;
     let errors = power.link(scenario::LinkTables::CALLS, calls.ebn0);
-    Some(TalkConfig {
+    Some(CallClassConfig {
         calls: calls.config(),
         mobility: ue.mobility.as_ref().map(scenario::Mobility::config).unwrap_or_default(),
         spreading_factor: calls.spreading_factor,

@@ -2,11 +2,11 @@
 
 use umts_units::{Bytes, Time};
 
-use super::{HandoverConfig, Sectors, ready};
+use super::{HandoverConfig, Multicell, ready};
 use crate::environment::{Environment, Mobile, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::phy::ovsf::Code;
-use crate::rnc::calls::Loops;
+use crate::rnc::calls::PowerControlLoops;
 use crate::rnc::mac_sh::Decision;
 use crate::ue::Ues;
 
@@ -38,7 +38,7 @@ pub(super) struct User {
     /// The code of the DCH beside its DSCH, where that is charged.
     pub dch: Option<Code>,
     /// The outer loop of its power control.
-    pub loops: Loops,
+    pub loops: PowerControlLoops,
     /// Whether it is measured each 100 ms.
     is_awake: bool,
 }
@@ -61,7 +61,8 @@ impl Users {
             let mut mobile = environment.appear(ue as u64, mobility.as_ref()?, None, Time::ZERO);
             environment.measure(&mut mobile, Time::ZERO);
             let cell = mobile.gains().best();
-            let (gain, silent_until, loops) = (mobile.gains().of(cell), Time::ZERO, Loops::default());
+            let (gain, silent_until, loops) =
+                (mobile.gains().of(cell), Time::ZERO, PowerControlLoops::default());
             let (is_odd, free_from) = (ue % 2 == 1, 0);
             Some(User {
                 mobile,
@@ -116,7 +117,7 @@ impl User {
     }
 }
 
-impl Sectors {
+impl Multicell {
     /// `ue` has something to send on its DSCH. One that slept is looked at first, and may be in another cell.
     pub fn wants(&mut self, now: Time, ue: UeId) -> Option<Change> {
         let user = self.users.get_mut(ue);
@@ -198,17 +199,17 @@ impl Sectors {
 
     /// The same for calls, which have nothing to lose; they come and go.
     fn look_at_calls(&mut self, now: Time, phase: u64) {
-        let Sectors { environment, talks, dchs, before, phases, .. } = self;
-        for talk in talks {
-            let (names, mobility, spreading_factor) = (talk.names, &talk.mobility, talk.spreading_factor);
-            talk.calls.end_until(now, |call| dchs.leave(&call.at));
-            talk.calls.begin_until(now, |number| {
+        let Multicell { environment, call_classes, dchs, before, phases, .. } = self;
+        for class in call_classes {
+            let (names, mobility, spreading_factor) = (class.names, &class.mobility, class.spreading_factor);
+            class.calls.end_until(now, |call| dchs.leave(&call.at));
+            class.calls.begin_until(now, |number| {
                 let mut mobile = environment.appear(names + number, mobility, None, now);
                 environment.measure(&mut mobile, now);
                 dchs.admit(mobile, spreading_factor, before)
             });
             let mut is_dropped = false;
-            for call in talk.calls.under_way_mut().iter_mut().filter(|call| call.number % *phases == phase) {
+            for call in class.calls.under_way_mut().iter_mut().filter(|call| call.number % *phases == phase) {
                 environment.measure(&mut call.at.mobile, now);
                 if !dchs.follow(&mut call.at, spreading_factor, before) {
                     call.drop_at(now);
@@ -216,7 +217,7 @@ impl Sectors {
                 }
             }
             if is_dropped {
-                talk.calls.sweep(now, |call| dchs.leave(&call.at));
+                class.calls.sweep(now, |call| dchs.leave(&call.at));
             }
         }
     }

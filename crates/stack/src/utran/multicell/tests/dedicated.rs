@@ -5,8 +5,8 @@ use crate::environment::Environment;
 use crate::ids::CellId;
 use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::calls;
+use crate::rnc::multicell::{AssociatedConfig, OneTree, WithoutCode};
 use crate::rnc::rrc::{CompressedBy, CompressedMode, SoftHandover};
-use crate::rnc::sectors::{AssociatedConfig, OneTree, WithoutCode};
 use crate::trace::{CallStep, Postponed, Real};
 
 const SOFT: SoftHandover = SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 };
@@ -22,17 +22,17 @@ fn steps(bench: &Bench, kind: CallStep) -> usize {
 }
 
 /// The cells of calls that all stand at `place`, `offered` of them in the mean in all the network; ideal powers.
-fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> SectorsConfig {
+fn standing_calls(place: Place, offered: f64, soft: Option<SoftHandover>) -> MulticellConfig {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = PowerControl::Ideal;
     config.handover.soft = soft;
     let calls = CallsConfig { offered, per: Offered::Network, holding: Duration::from_secs(36_000) };
-    config.calls = vec![TalkConfig { mobility: standing(place), ..talk(calls) }];
+    config.calls = vec![CallClassConfig { mobility: standing(place), ..talk(calls) }];
     config
 }
 
 /// Gains of all cells at a place.
-fn gains_at(config: &SectorsConfig, place: Place) -> Vec<f64> {
+fn gains_at(config: &MulticellConfig, place: Place) -> Vec<f64> {
     let environment = Environment::new(&config.environment, &Streams::new(1, 0));
     let mut gains = vec![0.0; environment.cells()];
     environment.gains_at(place, &mut gains);
@@ -106,7 +106,7 @@ fn calls_that_move_have_up_to_three_cells_and_lose_no_more() {
             config.handover.soft = soft;
             let calls = CallsConfig { offered: 12.0, per: Offered::Cell, holding: Duration::from_secs(120) };
             let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
-            config.calls = vec![TalkConfig { mobility, ..talk(calls) }];
+            config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
             let mut bench = Bench::new(&config, &[]);
             bench.seconds(6);
             let (mut legs, mut calls, mut blocks, mut losses) = (0.0, 0.0, 0.0, 0.0);
@@ -165,7 +165,7 @@ fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
     config.handover.soft = soft;
     let calls = CallsConfig { offered: 22.0, per: Offered::Cell, holding: Duration::from_secs(60) };
     let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
-    config.calls = vec![TalkConfig { mobility, ..talk(calls) }];
+    config.calls = vec![CallClassConfig { mobility, ..talk(calls) }];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(20);
     bench
@@ -243,7 +243,8 @@ fn with_associated(without: bool) -> Bench {
     if without {
         let calls =
             CallsConfig { offered: 10.0, per: Offered::Network, holding: Duration::from_secs(36_000) };
-        config.calls = vec![TalkConfig { mobility: standing(place), spreading_factor: 4, ..talk(calls) }];
+        config.calls =
+            vec![CallClassConfig { mobility: standing(place), spreading_factor: 4, ..talk(calls) }];
     }
     let mut bench = Bench::new(&config, &[standing(place)]);
     bench.sends(100, 0, 1, 570);

@@ -30,7 +30,7 @@ use self::associated::Associated;
 pub use self::associated::AssociatedConfig;
 pub use self::codes::{OneTree, WithoutCode};
 use self::dchs::Dchs;
-use self::phases::HalfWay;
+use self::phases::TtisInProgress;
 use self::ready::Ready;
 pub use self::users::Change;
 use self::users::Users;
@@ -39,8 +39,8 @@ use crate::ids::{CellId, UeId};
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, PowerControl, Sent};
 use crate::radio::phy::sir::{self, Link};
-use crate::rnc::calls::{self, Call, Calls, CallsConfig, Leg};
-use crate::rnc::mac_sh::{Asks, MacSh, MacShConfig, UserDisciplines};
+use crate::rnc::calls::{self, Call, Calls, CallsConfig, RadioLink};
+use crate::rnc::mac_sh::{Candidates, MacSh, MacShConfig, UserSchedulers};
 use crate::rnc::rrc::{CompressedMode, SoftHandover};
 
 /// Mobiles are measured each 100 ms, a part of them in each TTI (Rendón et al. 2004, §3.2).
@@ -48,7 +48,7 @@ const MEASURED_EACH: Duration = Duration::from_millis(100);
 
 /// All cells of a layout.
 #[derive(Debug, Clone)]
-pub struct SectorsConfig {
+pub struct MulticellConfig {
     /// Where they are.
     pub environment: EnvironmentConfig,
     /// What each may send.
@@ -60,7 +60,7 @@ pub struct SectorsConfig {
     /// How users change cells.
     pub handover: HandoverConfig,
     /// Calls of each kind.
-    pub calls: Vec<TalkConfig>,
+    pub calls: Vec<CallClassConfig>,
 }
 
 /// The dedicated channels of a cell.
@@ -74,7 +74,7 @@ pub struct DchConfig {
 
 /// Calls of one kind.
 #[derive(Debug, Clone)]
-pub struct TalkConfig {
+pub struct CallClassConfig {
     /// How they come and go.
     pub calls: CallsConfig,
     /// How those move who call.
@@ -130,7 +130,7 @@ pub enum BufferAtHandover {
 
 /// Calls of one kind with their link.
 #[derive(Debug)]
-struct Talk {
+struct CallClass {
     calls: Calls,
     mobility: MobilityConfig,
     spreading_factor: u16,
@@ -143,7 +143,7 @@ struct Talk {
 
 /// One cell.
 #[derive(Debug)]
-struct Sector {
+struct DownlinkCell {
     mac: MacSh,
     /// Who has something to send on its DSCH, in index order.
     ready: Vec<Ready>,
@@ -152,7 +152,7 @@ struct Sector {
     /// What each of these is sent, in mW.
     granted: Vec<f64>,
     /// Those whose TTI began a frame ago, where it is decided each frame.
-    half_way: HalfWay,
+    in_progress: TtisInProgress,
     /// What all need whom it serves in this TTI, as far as interference is known.
     load: Load,
     /// What it sends.
@@ -180,15 +180,15 @@ struct PowerUse {
 
 /// The cells of a layout at work.
 #[derive(Debug)]
-pub struct Sectors {
+pub struct Multicell {
     environment: Environment,
     power: PowerConfig,
     dch: DchConfig,
     handover: HandoverConfig,
     dchs: Dchs,
     users: Users,
-    talks: Vec<Talk>,
-    cells: Vec<Sector>,
+    call_classes: Vec<CallClass>,
+    cells: Vec<DownlinkCell>,
     /// What each cell sends in this TTI and sent in the one before, in mW.
     powers: Vec<f64>,
     before: Vec<f64>,
@@ -206,18 +206,18 @@ pub struct Sectors {
     /// The DCHs beside DSCHs in this TTI, where they are charged.
     associated: Vec<Associated>,
     /// Memory that is used again and again.
-    asks: Asks,
+    asks: Candidates,
     coupled: Coupled,
 }
 
-impl Sectors {
+impl Multicell {
     /// For a network with UEs of which `mobilities` says how they move, `None` for those in no cell of the layout.
-    pub fn new(config: &SectorsConfig, mobilities: &[Option<MobilityConfig>], streams: &Streams) -> Self {
+    pub fn new(config: &MulticellConfig, mobilities: &[Option<MobilityConfig>], streams: &Streams) -> Self {
         let environment = Environment::new(&config.environment, streams);
         let count = environment.cells();
         let is_ideal = config.power.control == PowerControl::Ideal;
         let turns = |of: Duration| of / config.dsch.interval();
-        let talk = |(group, of): (usize, &TalkConfig)| Talk {
+        let class = |(group, of): (usize, &CallClassConfig)| CallClass {
             calls: Calls::new(&of.calls, group, count, streams),
             mobility: of.mobility.clone(),
             spreading_factor: of.spreading_factor,
@@ -228,10 +228,10 @@ impl Sectors {
             draws: streams.addressed(&format!("calls{group}/blocks")),
         };
         let dsch = Arc::new(config.dsch.clone());
-        Sectors {
+        Multicell {
             users: Users::new(&environment, mobilities, turns(MEASURED_EACH) as usize),
-            talks: config.calls.iter().enumerate().map(talk).collect(),
-            cells: (0..count).map(|_| Sector::new(&dsch, config.power.common)).collect(),
+            call_classes: config.calls.iter().enumerate().map(class).collect(),
+            cells: (0..count).map(|_| DownlinkCell::new(&dsch, config.power.common)).collect(),
             powers: vec![config.power.common; count],
             before: vec![config.power.common; count],
             power: config.power,
@@ -245,16 +245,16 @@ impl Sectors {
             phases: turns(MEASURED_EACH),
             call_ttis: turns(calls::TTI),
             associated: Vec::new(),
-            asks: Asks::default(),
+            asks: Candidates::default(),
             coupled: Coupled::new(if is_ideal { count } else { 0 }),
             environment,
         }
     }
 
     /// The DSCH of each cell is given away by one of these from now on.
-    pub fn set_disciplines(&mut self, disciplines: &UserDisciplines) {
+    pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
         for (number, cell) in self.cells.iter_mut().enumerate() {
-            cell.mac.set_discipline(disciplines.make(CellId(number as u16)));
+            cell.mac.set_scheduler(schedulers.make(CellId(number as u16)));
         }
     }
 
@@ -274,14 +274,14 @@ impl Sectors {
     }
 }
 
-impl Sector {
+impl DownlinkCell {
     fn new(dsch: &Arc<MacShConfig>, common: f64) -> Self {
-        Sector {
+        DownlinkCell {
             mac: MacSh::new(dsch.clone()),
             ready: Vec::new(),
             links: Vec::new(),
             granted: Vec::new(),
-            half_way: HalfWay::default(),
+            in_progress: TtisInProgress::default(),
             load: Load::default(),
             sent: Sent { total: common, factor: 1.0 },
             used: PowerUse::default(),
@@ -297,10 +297,10 @@ fn link(call: &Call, target: f64) -> Link {
 
 /// The link of a call from one of its cells: its part of the target.
 #[inline]
-fn leg_link(call: &Call, leg: &Leg, target: f64) -> Link {
+fn leg_link(call: &Call, leg: &RadioLink, target: f64) -> Link {
     Link {
         processing: sir::CHIP_RATE / calls::RATE,
-        target: target * call.loops.aim * call.at.raise * leg.share,
+        target: target * call.loops.target_scale * call.at.raise * leg.share,
         gain: leg.gain,
         interference: leg.interference,
     }
