@@ -12,16 +12,16 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_emulate::{
-    Behind, Counts, Effective, Fidelity, Internet, Keep, Program, Programs, Proxy, Reading, Recorded,
+    Behind, Counts, Effective, Fidelity, Internet, OutputConfig, Program, Programs, Proxy, Reading, Recorded,
     Results, Started, TcpSettings,
 };
 use umts_units::{Duration, Time};
 
 use crate::columns::Columns;
 use crate::errors::NO_PANIC;
+use crate::sandbox::{Place, Waiting};
 use crate::scenario::Scenario;
 use crate::tables::{Tables, handed_over};
-use crate::walls::{Place, Waiting};
 
 pyo3::create_exception!(
     umtslab._core,
@@ -180,7 +180,7 @@ pub fn emulate(
                 ControlFlow::Break(())
             }
         };
-        let keep = Keep { series, pcap_dir, captures_all: pdus, digest: is_recorded };
+        let keep = OutputConfig { series, pcap_dir, captures_all: pdus, digest: is_recorded };
         let mut notice = |what: &str| note(notice.as_ref(), what);
         umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut tell, &mut notice)
     });
@@ -224,7 +224,7 @@ pub fn replay(
     pdus: bool,
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
-    let keep = Keep { series, pcap_dir, captures_all: pdus, digest: true };
+    let keep = OutputConfig { series, pcap_dir, captures_all: pdus, digest: true };
     let behind = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
     let recorded = Recorded { packets: &recording, end, behind, has_internet, keeps_flows: keep_flows };
     let replayed = py.detach(|| umts_emulate::replay(scenario.inner(), seed, &recorded, &keep));

@@ -14,7 +14,7 @@ use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
-use umts_record::PIECE_ROWS;
+use umts_record::CHUNK_ROWS;
 
 use crate::tables::CONNECTIONS;
 
@@ -36,7 +36,7 @@ pub fn options(name: &str, first: &RecordBatch) -> ArrowWriterOptions {
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
         .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
-        .set_write_batch_size(PIECE_ROWS);
+        .set_write_batch_size(CHUNK_ROWS);
     if first.num_rows() >= LEAST_COMPRESSED {
         properties = properties.set_compression(compression(name));
         for (field, values) in first.schema().fields().iter().zip(first.columns()) {

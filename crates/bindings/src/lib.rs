@@ -16,12 +16,12 @@ mod proxy;
 mod python_class;
 mod reference;
 mod run;
+mod sandbox;
 mod scenario;
 mod seal;
 mod table_files;
 mod tables;
 mod user_scheduler;
-mod walls;
 
 /// The compiled core: scenario files, the simulated network, the lists of parameters and metrics.
 #[pyo3::pymodule]
@@ -47,6 +47,8 @@ mod _core {
     #[pymodule_export]
     use super::run::{RunResult, simulate, simulate_together};
     #[pymodule_export]
+    use super::sandbox::{Place, Waiting, leave_host, settle};
+    #[pymodule_export]
     use super::scenario::Scenario;
     #[pymodule_export]
     use super::seal::{check_run, check_runs, digest, digests, states};
@@ -54,6 +56,4 @@ mod _core {
     use super::table_files::{count_rows, read_table};
     #[pymodule_export]
     use super::user_scheduler::{DschAsk, DschFormat};
-    #[pymodule_export]
-    use super::walls::{Place, Waiting, leave_host, settle};
 }

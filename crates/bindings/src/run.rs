@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use umts_record::Piece;
-use umts_simulate::{Course, Recording, RunError, RunOutput};
+use umts_record::TableChunk;
+use umts_simulate::{Recording, RunControl, RunError, RunOutput};
 
 use crate::columns::Columns;
 use crate::control;
@@ -103,12 +103,12 @@ pub fn simulate_together(
                     ControlFlow::Break(())
                 }
             };
-        let course = Course { seed, run, progress: Some(&mut report), laws, schedulers };
-        let mut fill: Vec<_> = tables.iter_mut().map(|tables| |piece| tables.add(piece)).collect();
+        let control = RunControl { seed, run, progress: Some(&mut report), laws, schedulers };
+        let mut fill: Vec<_> = tables.iter_mut().map(|tables| |chunk| tables.add(chunk)).collect();
         let alike = recorded.into_iter().zip(&mut fill).map(|((scenario, series, pcap_dir), fill)| {
             (scenario, Recording { series, pcap_dir, finished: Some(fill) })
         });
-        umts_simulate::run_together(alike.collect(), course)
+        umts_simulate::run_together(alike.collect(), control)
     });
     let not_written = tables.iter_mut().find_map(|tables| tables.failed.take()).map(|error| error.raise(py));
     if let Some(raised) = interruption.or(not_written).or_else(|| failure.take()) {
@@ -137,8 +137,8 @@ impl Filled {
         Self { tables: Tables::new(tables_dir.clone(), scenario.inner().measure.budget), failed: None }
     }
 
-    fn add(&mut self, piece: Piece) -> ControlFlow<()> {
-        match self.tables.add(piece) {
+    fn add(&mut self, chunk: TableChunk) -> ControlFlow<()> {
+        match self.tables.add(chunk) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.failed = Some(error);

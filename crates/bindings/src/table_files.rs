@@ -12,7 +12,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 use pyo3::prelude::*;
-use umts_record::PIECE_ROWS;
+use umts_record::CHUNK_ROWS;
 
 use crate::columns::Columns;
 use crate::encodings;
@@ -75,14 +75,14 @@ impl TableFile {
     pub fn write(&mut self, batch: RecordBatch) -> Result<(), TableError> {
         self.rows += batch.num_rows();
         self.waiting.push(batch);
-        if self.rows < PIECE_ROWS {
+        if self.rows < CHUNK_ROWS {
             return Ok(());
         }
         let together = self.take_waiting()?;
         let mut begin = 0;
-        while together.num_rows() - begin >= PIECE_ROWS {
-            self.encode(&together.slice(begin, PIECE_ROWS))?;
-            begin += PIECE_ROWS;
+        while together.num_rows() - begin >= CHUNK_ROWS {
+            self.encode(&together.slice(begin, CHUNK_ROWS))?;
+            begin += CHUNK_ROWS;
         }
         self.rows = together.num_rows() - begin;
         self.waiting.push(together.slice(begin, self.rows));

@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use umts_record::metrics::ConnectionRow;
 use umts_record::series::Table;
-use umts_record::{PIECE_ROWS, Piece};
+use umts_record::{CHUNK_ROWS, TableChunk};
 
 use crate::columns::{self, Columns};
 use crate::connections::Connections;
@@ -42,13 +42,13 @@ impl Tables {
     }
 
     /// Adds rows behind those that are there.
-    pub fn add(&mut self, piece: Piece) -> Result<(), TableError> {
-        match piece {
-            Piece::Connections(rows) => {
+    pub fn add(&mut self, chunk: TableChunk) -> Result<(), TableError> {
+        match chunk {
+            TableChunk::Connections(rows) => {
                 self.connections.add(rows);
-                if self.connections.len() < PIECE_ROWS { Ok(()) } else { self.append_connections() }
+                if self.connections.len() < CHUNK_ROWS { Ok(()) } else { self.append_connections() }
             }
-            Piece::Series(table) => self.append(table.name, columns::series(table)),
+            TableChunk::Series(table) => self.append(table.name, columns::series(table)),
         }
     }
 

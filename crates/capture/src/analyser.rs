@@ -1,6 +1,6 @@
 //! All connections of a capture: finds the one that a packet belongs to, and lets go of those that are over.
 
-mod crowd;
+mod half_open_table;
 mod results;
 mod tunnels;
 mod warnings;
@@ -10,16 +10,16 @@ use std::net::IpAddr;
 
 use umts_units::{Duration, Time};
 
-use crate::analyser::crowd::Crowd;
+use crate::analyser::half_open_table::HalfOpenTable;
 use crate::clock::BusyClock;
 use crate::connection::{Connection, Side, Taken};
 use crate::copies::{Recent, digest_of_segment};
-use crate::courses::Courses;
 use crate::ends::Ends;
 use crate::headers::parse;
 use crate::link::LinkType;
 use crate::metrics::MetricSet;
 use crate::packet::{Packet, PassedOver, Protocol, Skipped};
+use crate::stream_prefixes::Courses;
 use crate::table::Table;
 use crate::timeseq::{TimeSequence, Watched};
 use crate::totals::Totals;
@@ -56,7 +56,7 @@ pub struct Analyser {
     /// When to look whether a connection is over: sorted, since all wait equally long.
     closing: VecDeque<(Time, Ends, u64)>,
     opening: VecDeque<(Time, Ends, u64)>,
-    crowd: Crowd,
+    crowd: HalfOpenTable,
     rest: Totals,
     pairs: HashMap<Pair, Idle>,
     idle_pairs: VecDeque<(Pair, Time)>,

@@ -16,7 +16,7 @@ use crate::analyser::{Analyser, Analysis};
 use crate::ends::Ends;
 use crate::packet::{Packet, Protocol};
 use crate::reader::ReadError;
-use crate::reading::{Batch, End, Next, Reading, Record};
+use crate::reader_thread::{Batch, End, Next, Reading, Record};
 
 /// Analyses captures of the same packets: `captures` are taken by the same clock, at the two ends of all connections.
 /// Connections between addresses that are not wanted are left out. With `courses` the course of every other one is told too,

@@ -6,11 +6,11 @@ use umts_units::{Duration, Time};
 
 use crate::clock::BusyClock;
 use crate::ends::Ends;
+use crate::half_connection::{HalfConnection, Path, SentAs};
 use crate::holes::REORDERING;
 use crate::packet::{Options, Packet, Segment};
 use crate::timeseq::Watcher;
 use crate::totals::Totals;
-use crate::way::{Path, SentAs, Way};
 
 /// Where a capture was taken, seen from the sender of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(crate) struct Connection {
     /// The client is the first of the ends.
     client_is_first: bool,
     /// The client's data, and the server's.
-    ways: [Way; 2],
+    ways: [HalfConnection; 2],
     syn: [Option<(Time, Options)>; 2],
     syn_was_repeated: bool,
     /// From SYN to SYN+ACK, and from there to the acknowledgment of it.
@@ -150,13 +150,13 @@ impl Connection {
         if is_first { self.ends.0 } else { self.ends.1 }.socket_address()
     }
 
-    pub fn way(&self, side: Side) -> &Way {
+    pub fn way(&self, side: Side) -> &HalfConnection {
         &self.ways[side as usize]
     }
 
     /// Whether packets of one end were seen only.
     pub fn is_one_sided(&self) -> bool {
-        !self.ways.iter().all(Way::is_heard)
+        !self.ways.iter().all(HalfConnection::is_heard)
     }
 
     /// Whether `packet` opens another connection between the same ports.
@@ -257,7 +257,7 @@ impl Connection {
 
     /// Whose data the connection is about: the end that sent more of it.
     pub fn sender(&self) -> Side {
-        let bytes = |way: &Way| way.tally.sent_once.max(way.tally.acknowledged);
+        let bytes = |way: &HalfConnection| way.tally.sent_once.max(way.tally.acknowledged);
         if bytes(&self.ways[0]) > bytes(&self.ways[1]) { Side::Client } else { Side::Server }
     }
 

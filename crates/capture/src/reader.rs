@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::analyser::{Analyser, Analysis, ConnectionRow};
 use crate::blocks::Ending;
 use crate::compressed::Fault;
-use crate::reading::{Next, Reading, Record};
+use crate::reader_thread::{Next, Reading, Record};
 
 /// Progress is told once for so many bytes.
 const STEP: u64 = 8 << 20;

@@ -6,7 +6,7 @@ use umts_units::Time;
 
 use crate::cause::Cause;
 use crate::connection::Seen;
-use crate::courses::{Course, Courses};
+use crate::stream_prefixes::{Course, Courses};
 
 /// A segment of the connection's sender.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,9 +3,9 @@
 use umts_units::{Duration, Time};
 
 use crate::connection::{Connection, Position, Side};
+use crate::counters::Counters;
 use crate::rtt::{RttSamples, RttSums};
 use crate::spurious::Unneeded;
-use crate::tally::Tally;
 
 /// Sums over the data of one connection's sender, or over those of all connections.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Totals {
     pub window: Duration,
     /// Nanoseconds.
     pub active_union: u128,
-    pub tally: Tally,
+    pub tally: Counters,
     pub outstanding_segment_s: f64,
     pub max_outstanding_segments: f64,
     pub unneeded: Unneeded,

@@ -174,7 +174,7 @@ struct Flow {
     last: Time,
     version: Option<u32>,
     teid: [Option<u32>; 2],
-    ways: [Way; 2],
+    ways: [DatagramDirection; 2],
 }
 
 impl Flow {
@@ -200,7 +200,7 @@ impl Flow {
 
 /// The datagrams of one end of a flow.
 #[derive(Debug, Default)]
-struct Way {
+struct DatagramDirection {
     packets: u64,
     octets: u64,
     first: Option<Time>,
@@ -209,7 +209,7 @@ struct Way {
     spin: Spin,
 }
 
-impl Way {
+impl DatagramDirection {
     fn packet(&mut self, now: Time, octets: u64, first_octet: u8) {
         if self.first.is_some() {
             self.longest_gap = self.longest_gap.max(now.saturating_since(self.last));

@@ -12,7 +12,7 @@ use umts_record::metrics::RunMetrics;
 use umts_record::series::SeriesTables;
 use umts_record::{Recorders, Records};
 use umts_scenario::Scenario;
-use umts_simulate::{Outside, drive, network_config, wanted};
+use umts_simulate::{ExternalIo, drive, network_config, wanted};
 use umts_stack::network::{Event, Network, NetworkConfig};
 use umts_stack::trace::CapturePoint;
 use umts_units::{Duration, Time};
@@ -27,22 +27,22 @@ use crate::outside::exchange::{Counts, Exchange};
 use crate::outside::live::Live;
 use crate::outside::recording::{self, Recording};
 use crate::outside::replay::Replay;
-use crate::packets::cargo::Cargo;
+use crate::packets::packet_store::PacketStore;
 use crate::programs::children::Children;
 use crate::programs::surroundings::Surroundings;
 use crate::programs::{Internet, Others, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
 use crate::results::first_connection::{BeforeConnection, FirstConnection};
-use crate::results::gauge::{Gauge, Reading};
+use crate::results::meter::{Meter, Reading};
 use crate::results::programs_budget::ProgramsBudget;
 use crate::results::programs_datagrams::ProgramsDatagrams;
+use crate::results::recorder::EmulationRecorder;
 use crate::results::round_trips::RoundTrips;
-use crate::results::watch::Watch;
 
 /// What is kept of a run.
 #[derive(Debug, Clone, Default)]
-pub struct Keep {
+pub struct OutputConfig {
     /// Whether to record time series.
     pub series: bool,
     /// Where to write captures, if anywhere; the folder exists.
@@ -115,7 +115,7 @@ pub fn emulate(
     scenario: &Scenario,
     seed: u64,
     mut programs: Programs,
-    keep: &Keep,
+    keep: &OutputConfig,
     started: impl FnOnce(Started<'_>) -> Result<(), EmulationError>,
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
     notice: &mut dyn FnMut(&str),
@@ -149,7 +149,7 @@ pub fn emulate(
     }
     let waited_for = if programs.waits { others.ues.clone() } else { Vec::new() };
     let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host { .. }));
-    let exchange = Exchange::new(behind, every_address, setting.cargo.clone());
+    let exchange = Exchange::new(behind, every_address, setting.packet_store.clone());
     let mut live = Live {
         clock,
         exchange,
@@ -239,13 +239,14 @@ pub fn replay(
     scenario: &Scenario,
     seed: u64,
     recorded: &Recorded<'_>,
-    keep: &Keep,
+    keep: &OutputConfig,
 ) -> Result<(Results, Counts), EmulationError> {
     let Recorded { packets, end, behind, has_internet, keeps_flows } = *recorded;
     let arrivals = recording::read(packets, behind.ports()).map_err(system("cannot read the recording"))?;
     let silent = if keeps_flows { 0 } else { behind.count() };
     let setting = Setting::new(scenario, seed, keep, behind.pep().is_some(), silent);
-    let exchange = Exchange::new(behind, has_every_address(behind, has_internet), setting.cargo.clone());
+    let exchange =
+        Exchange::new(behind, has_every_address(behind, has_internet), setting.packet_store.clone());
     let mut outside = Replay::new(arrivals, end, exchange);
     let ready = setting.make()?;
     let end_of = |replay: &Replay| replay.end.max(replay.exchange.last_entry);
@@ -271,19 +272,25 @@ struct Setting<'a> {
     scenario: &'a Scenario,
     network: NetworkConfig,
     seed: u64,
-    keep: &'a Keep,
-    cargo: Cargo,
+    keep: &'a OutputConfig,
+    packet_store: PacketStore,
 }
 
 impl<'a> Setting<'a> {
     /// Flows of the first `silent` UEs, which programs have, never begin: the others are what they are in a simulation.
-    fn new(scenario: &'a Scenario, seed: u64, keep: &'a Keep, splits_programs: bool, silent: usize) -> Self {
+    fn new(
+        scenario: &'a Scenario,
+        seed: u64,
+        keep: &'a OutputConfig,
+        splits_programs: bool,
+        silent: usize,
+    ) -> Self {
         let mut network = NetworkConfig { programs: true, splits_programs, ..network_config(scenario) };
         for flow in network.flows.iter_mut().filter(|flow| flow.ue.index() < silent) {
             flow.start = Time::NEVER;
         }
-        let cargo = Cargo::new(&network);
-        Setting { scenario, network, seed, keep, cargo }
+        let packet_store = PacketStore::new(&network);
+        Setting { scenario, network, seed, keep, packet_store }
     }
 
     /// The network, which nothing has happened in yet.
@@ -296,28 +303,28 @@ impl<'a> Setting<'a> {
     }
 
     /// Those of a simulation, told of real packets, and what is watched beside them.
-    fn recorders(&self) -> Result<Recorders<Watch>, CaptureError> {
-        let Setting { network, keep, cargo, .. } = self;
+    fn recorders(&self) -> Result<Recorders<EmulationRecorder>, CaptureError> {
+        let Setting { network, keep, packet_store, .. } = self;
         let mut wanted = wanted(self.scenario, network, keep.series, keep.pcap_dir.as_deref());
         if let Some((_, captures)) = &mut wanted.captures {
-            let cargo = cargo.clone();
-            captures.real = Some(RealPackets(Rc::new(move |id| cargo.look(id))));
+            let packet_store = packet_store.clone();
+            captures.real = Some(RealPackets(Rc::new(move |id| packet_store.look(id))));
             captures.simulated = keep.captures_all;
             if !keep.captures_all {
                 captures.bearers.clear();
                 captures.points.retain(|point| *point != CapturePoint::Rnc);
             }
         }
-        let programs = wanted.budget.map(|config| ProgramsBudget::new(cargo.clone(), config, network));
+        let programs = wanted.budget.map(|config| ProgramsBudget::new(packet_store.clone(), config, network));
         // The waterfall that is asked for is of a program's connection.
         let simulated = |config| BudgetConfig { whose: Whose::BesidePrograms, waterfall: None, ..config };
         wanted.budget = wanted.budget.map(simulated).filter(|_| has_simulated_users(network));
-        let watch = Watch {
-            cargo: cargo.clone(),
-            gauge: Gauge::default(),
-            round_trips: RoundTrips::new(cargo.clone(), keep.series),
-            datagrams: ProgramsDatagrams::new(cargo.clone(), wanted.metrics.clone()),
-            first_connection: FirstConnection::new(cargo.clone()),
+        let watch = EmulationRecorder {
+            packet_store: packet_store.clone(),
+            meter: Meter::default(),
+            round_trips: RoundTrips::new(packet_store.clone(), keep.series),
+            datagrams: ProgramsDatagrams::new(packet_store.clone(), wanted.metrics.clone()),
+            first_connection: FirstConnection::new(packet_store.clone()),
             digest: keep.digest.then(Digest::default),
             programs,
         };
@@ -329,18 +336,18 @@ impl<'a> Setting<'a> {
 struct Ready {
     network: Network,
     queue: EventQueue<Event>,
-    recorders: Recorders<Watch>,
+    recorders: Recorders<EmulationRecorder>,
 }
 
 impl Ready {
-    fn run<O: Outside>(
+    fn run<O: ExternalIo>(
         self,
         outside: &mut O,
         meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
         end_of: impl Fn(&O) -> Time,
     ) -> Result<Results, EmulationError> {
         let Ready { mut network, mut queue, mut recorders } = self;
-        let mut progress = |now: Time, recorders: &mut Recorders<Watch>| {
+        let mut progress = |now: Time, recorders: &mut Recorders<EmulationRecorder>| {
             meter(&recorders.beside.read(now))?;
             ControlFlow::Continue(now + METER_EVERY)
         };
@@ -390,7 +397,7 @@ pub mod tests {
     fn flows_of_the_programs_ues_never_begin_and_the_others_do_as_in_a_simulation() {
         let text = "version = 1\nduration = \"9 s\"\n[[ue]]\nname = \"u\"\ncount = 3\n[[flow]]\nue = \"u\"\ntraffic = \"ftp\"\nstart = \"1 s\"";
         let scenario = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario;
-        let keep = Keep::default();
+        let keep = OutputConfig::default();
         let starts = |silent: usize| -> Vec<Time> {
             let setting = Setting::new(&scenario, 1, &keep, false, silent);
             assert_eq!(has_simulated_users(&setting.network), silent < 3);

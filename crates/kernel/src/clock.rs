@@ -19,7 +19,7 @@ pub enum Wake<P> {
 
 /// What a clock may ask of the events to come. Most of them cannot be told from outside when they are handled a little late,
 /// as long as their order is kept.
-pub trait Outlook {
+pub trait Lookahead {
     /// Whether it may be seen outside when the next event is handled.
     fn is_seen(&self) -> bool;
 
@@ -33,8 +33,8 @@ pub trait Clock {
     type Packet;
 
     /// Returns when `until` has come, the instant of the next event, or earlier with a packet from outside. Nothing is
-    /// ever handled early; what `outlook` allows may be handled late.
-    fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Self::Packet>;
+    /// ever handled early; what `lookahead` allows may be handled late.
+    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Self::Packet>;
 }
 
 /// Simulated time: the next event is always now.
@@ -48,7 +48,7 @@ impl Clock for VirtualClock {
     type Packet = Infallible;
 
     #[inline]
-    fn wait(&mut self, _until: Time, _outlook: &impl Outlook) -> Wake<Infallible> {
+    fn wait(&mut self, _until: Time, _outlook: &impl Lookahead) -> Wake<Infallible> {
         Wake::Reached
     }
 }

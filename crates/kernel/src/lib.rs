@@ -10,7 +10,7 @@ mod queue;
 pub mod random;
 mod trace;
 
-pub use clock::{Clock, Outlook, VirtualClock, Wake};
+pub use clock::{Clock, Lookahead, VirtualClock, Wake};
 pub use fifo::begin_anew_if_empty;
 pub use queue::{EventQueue, Phase};
 pub use trace::{NoTrace, Observable, TraceSink};

@@ -16,11 +16,11 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::asked::proxy_protocol::header;
-use crate::asked::request::{addresses, let_go, say, socks5};
-use crate::asked::socks5::{Target, reply_of};
-use crate::departure::{Departing, Departure, set_out};
+use crate::handshake::proxy_protocol::header;
+use crate::handshake::request::{addresses, let_go, say, socks5};
+use crate::handshake::socks5::{Target, reply_of};
 use crate::options::{Destination, is_of_this_host, unmapped};
+use crate::outbound::{Outbound, Registration, start_connect};
 use crate::policy::Policy;
 use crate::relay::ended::{Ended, Side};
 use crate::relay::tcp_info::Leg;
@@ -57,17 +57,17 @@ pub fn serve(record: Record, client: TcpStream) -> impl Future<Output = ()> {
 }
 
 /// Where all go to one server a client is on its way before others' octets have their turn.
-fn at_once(common: &Common) -> Option<io::Result<Departing>> {
+fn at_once(common: &Common) -> Option<io::Result<Outbound>> {
     match &common.options.destination {
         // Who may be the proxy itself is looked at first.
         Destination::Fixed(servers) if !common.outgoing.are_any() => {
-            servers.first().map(|&first| set_out(first, &common.server, &common.outgoing, None))
+            servers.first().map(|&first| start_connect(first, &common.server, &common.outgoing, None))
         }
         _ => None,
     }
 }
 
-async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option<io::Result<Departing>>) {
+async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option<io::Result<Outbound>>) {
     let (worker, address) = (record.worker.clone(), record.client);
     // Apart, so that a connection does not keep room for its beginning as long as it lives.
     let reaching = Box::pin(reach(&worker, &client, address, departing, &mut record.sought));
@@ -122,7 +122,7 @@ async fn unless_broken<R>(
 struct Reached {
     server: TcpStream,
     address: SocketAddr,
-    departure: Option<Departure>,
+    departure: Option<Registration>,
 }
 
 /// A connection to where the client wants to go; whoever is to hear of it has heard.
@@ -130,7 +130,7 @@ async fn reach(
     worker: &Worker,
     client: &TcpStream,
     address: SocketAddr,
-    departing: Option<io::Result<Departing>>,
+    departing: Option<io::Result<Outbound>>,
     sought: &mut Sought,
 ) -> Result<Reached, Ended> {
     let common = &*worker.common;
@@ -202,7 +202,7 @@ async fn first_of(
     common: &Common,
     servers: &[SocketAddr],
     client: Option<SocketAddr>,
-    mut departing: Option<io::Result<Departing>>,
+    mut departing: Option<io::Result<Outbound>>,
     sought: &mut Sought,
 ) -> io::Result<Reached> {
     let mut found = io::Error::from(io::ErrorKind::HostUnreachable);
@@ -210,7 +210,7 @@ async fn first_of(
         sought.tried = Some(address);
         let departing = departing.take();
         let departing =
-            departing.unwrap_or_else(|| set_out(address, &common.server, &common.outgoing, client));
+            departing.unwrap_or_else(|| start_connect(address, &common.server, &common.outgoing, client));
         let arriving = async { departing?.arrived().await };
         found = match timeout(common.options.connect_timeout, arriving).await {
             Ok(Ok((server, departure))) => return Ok(Reached { server, address, departure }),

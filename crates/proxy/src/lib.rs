@@ -21,20 +21,20 @@
 //! [`run()`] puts them together.
 #![cfg(target_os = "linux")]
 
-mod asked;
 mod connection;
-mod departure;
 mod error;
+mod handshake;
 mod interception;
+mod limits;
 mod notices;
 mod options;
+mod outbound;
 mod policy;
 mod relay;
-mod room;
 mod run;
 mod signals;
 mod sockets;
-mod told;
+mod telemetry;
 mod worker;
 
 pub use error::ProxyError;
@@ -42,10 +42,10 @@ pub use interception::{
     Cleaned, IfDead, Interception, Least, Manner, PathSettings, Selection, Slot, at_work, clean, lay_down,
     left_behind,
 };
+pub use limits::Limits;
 pub use options::Options;
 pub use policy::{Destinations, Network, Policy};
 pub use relay::ended::Ended;
-pub use room::Room;
 pub use run::{Started, Summary, run};
 pub use sockets::Effective;
-pub use told::counts::{Totals, WayTotal};
+pub use telemetry::counts::{Totals, WayTotal};

@@ -19,18 +19,18 @@ use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::departure::Outgoing;
 use crate::error::{ProxyError, system, wrong};
 use crate::interception::{Interception, Least, Manner, PathSettings, Paths, Slot, lay_down};
+use crate::limits::{Limits, raise_descriptors};
 use crate::notices::notices;
 use crate::options::{Destination, Options, SideOptions};
+use crate::outbound::OutboundRegistry;
 use crate::relay::Bounds;
-use crate::room::{Room, raise_descriptors};
 use crate::signals::{Blocked, Request, Signals};
-use crate::sockets::{Effective, Told, effective, listen, refusal};
-use crate::told::counts::Totals;
-use crate::told::log::{Log, Output, Writer};
-use crate::told::{metrics, page::page};
+use crate::sockets::{Effective, SocketConfig, effective, listen, refusal};
+use crate::telemetry::counts::Totals;
+use crate::telemetry::log::{Log, Output, Writer};
+use crate::telemetry::{metrics, page::page};
 use crate::worker::{Common, Stage, Worker};
 
 /// What is told when clients can connect.
@@ -41,7 +41,7 @@ pub struct Started {
     /// Where metrics are asked for.
     pub metrics: Option<SocketAddr>,
     /// What there is room for.
-    pub room: Room,
+    pub room: Limits,
     /// What TCP does towards clients, and towards servers, as the kernel says it.
     pub sides: [Effective; 2],
     /// Notices about this configuration, in sentences.
@@ -74,7 +74,7 @@ pub fn run(
     // Before any thread is started: they are to be interrupted by none of them.
     let signals = Blocked::new().map_err(system("cannot wait for signals"))?;
     let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
-    let room = Room::of(&options, descriptors)?;
+    let room = Limits::of(&options, descriptors)?;
     let slot = slot(&options)?;
     let wanted = [options.client.manner(), options.server.manner()];
     let paths = slot.clone().map(|slot| Paths::new(slot, wanted)).transpose()?;
@@ -109,7 +109,7 @@ pub fn run(
     };
     let bounds = Bounds { chunk: room.chunk, idle: options.idle_timeout };
     let (open, counts) = Default::default();
-    let outgoing = Arc::new(Outgoing::new(address.port()));
+    let outgoing = Arc::new(OutboundRegistry::new(address.port()));
     let room = room.connections;
     let common =
         Arc::new(Common { options, server, bounds, room, open, counts, log, outgoing, listen: address });
@@ -150,17 +150,17 @@ fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
 }
 
 /// What one side is told: its share of the buffer, if it was given none of its own.
-fn told(side: &SideOptions, mark: Option<u32>, room: &Room, options: &Options) -> Told {
+fn told(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options) -> SocketConfig {
     let mut side = side.clone();
     if let Some([receive, send]) = room.of_socket() {
         side.receive_buffer = side.receive_buffer.or(Some(receive));
         side.send_buffer = side.send_buffer.or(Some(send));
     }
-    Told { side, user_timeout: options.user_timeout, mark }
+    SocketConfig { side, user_timeout: options.user_timeout, mark }
 }
 
 /// One for each worker, all of the same address: the kernel shares clients out among them.
-fn listeners(options: &Options, client: &Told) -> Result<Vec<Socket>, ProxyError> {
+fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, ProxyError> {
     // Alone it does not share, and so finds out that somebody else is there already.
     let alone = Options { workers: 1, ..options.clone() };
     drop(unheard(listen(&alone, options.listen, client)?)?);

@@ -15,7 +15,7 @@ const BACKLOG: i32 = 4096;
 
 /// What sockets of one side are told.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct SocketConfig {
     /// Congestion control and buffers.
     pub side: SideOptions,
     /// How long what was sent may stay unacknowledged.
@@ -35,7 +35,7 @@ pub struct Effective {
     pub send_buffer: Option<u64>,
 }
 
-impl Told {
+impl SocketConfig {
     /// `name` is the option by which the side is told, for messages.
     pub fn tell(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
         socket.set_tcp_nodelay(true)?;
@@ -115,7 +115,7 @@ fn unknown_law(option: &str, law: &str, error: &io::Error) -> io::Error {
 ///
 /// # Errors
 /// [`ProxyError::Wrong`]: the port is taken, or not for this user; or the kernel does not know what it is told.
-pub fn listen(options: &Options, at: SocketAddr, client: &Told) -> Result<Socket, ProxyError> {
+pub fn listen(options: &Options, at: SocketAddr, client: &SocketConfig) -> Result<Socket, ProxyError> {
     let refused = |error: io::Error| wrong(format!("--listen {at}: {}", refusal(at, &error)));
     let socket = Socket::new(Domain::for_address(at), Type::STREAM.nonblocking(), Some(Protocol::TCP));
     let socket = socket.map_err(refused)?;
@@ -159,7 +159,7 @@ pub fn refusal(at: SocketAddr, error: &io::Error) -> String {
 /// [`ProxyError::Wrong`] if it does not know what it is told.
 pub fn effective(
     listener: &Socket,
-    [client, server]: [&Told; 2],
+    [client, server]: [&SocketConfig; 2],
     are_intercepted: bool,
 ) -> Result<[Effective; 2], ProxyError> {
     let ask = || {

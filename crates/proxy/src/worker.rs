@@ -15,14 +15,14 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
 use crate::connection::{Record, serve};
-use crate::departure::Outgoing;
 use crate::options::{Options, unmapped};
+use crate::outbound::OutboundRegistry;
 use crate::relay::Bounds;
 use crate::relay::ended::Ended;
 use crate::relay::pipes::Pipes;
-use crate::sockets::Told;
-use crate::told::counts::Counts;
-use crate::told::log::Log;
+use crate::sockets::SocketConfig;
+use crate::telemetry::counts::Counts;
+use crate::telemetry::log::Log;
 
 /// How long nobody is accepted when the host has no descriptor left.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -41,7 +41,7 @@ pub struct Common {
     /// Where clients connect.
     pub listen: SocketAddr,
     /// TCP towards servers.
-    pub server: Told,
+    pub server: SocketConfig,
     /// Bounds of every relay.
     pub bounds: Bounds,
     /// Connections that there is room for.
@@ -53,7 +53,7 @@ pub struct Common {
     /// Where a line for every connection goes.
     pub log: Option<Log>,
     /// Where the proxy's own connections come from: a client who is among them is the proxy itself.
-    pub outgoing: Arc<Outgoing>,
+    pub outgoing: Arc<OutboundRegistry>,
 }
 
 /// How far the proxy is.
@@ -229,13 +229,13 @@ mod tests {
         Arc::new(Common {
             options: Options::from_pairs(&pairs).expect("options"),
             listen,
-            server: Told { side: SideOptions::default(), user_timeout: None, mark: None },
+            server: SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None },
             bounds: Bounds { chunk: 4096, idle: Duration::from_secs(60) },
             room,
             open: AtomicUsize::new(0),
             counts: Counts::default(),
             log: None,
-            outgoing: Arc::new(Outgoing::new(listen.port())),
+            outgoing: Arc::new(OutboundRegistry::new(listen.port())),
         })
     }
 

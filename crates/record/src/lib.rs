@@ -6,7 +6,7 @@
 //! - [`seal`]: whether the files of a run are as they were written.
 //! - [`series`]: how windows, round-trip times, buffers and goodput change with time.
 //!
-//! [`Recorders`] puts them together from what is [`Wanted`]: one sink for a simulation, an emulation and a replay. No recorder
+//! [`Recorders`] puts them together from what is [`RecorderConfig`]: one sink for a simulation, an emulation and a replay. No recorder
 //! hears of another; the budget borrows the words of metrics and tables (a definition, a row, a column), never the reverse.
 //! Each owns the table of its metrics, and [`definitions()`] puts the tables behind each other.
 //!
@@ -24,6 +24,6 @@ pub mod series;
 
 pub use definitions::definitions;
 pub use recorders::{
-    MetricsAlone, MetricsAndSeries, PIECE_ROWS, Piece, Recorders, Records, Together, Wanted,
+    CHUNK_ROWS, MetricsAlone, MetricsAndSeries, MultiRecorder, RecorderConfig, Recorders, Records, TableChunk,
 };
 pub use reference::reference_page;

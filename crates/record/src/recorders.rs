@@ -15,15 +15,15 @@ use crate::series::{Series, SeriesConfig, SeriesTables, Table};
 
 /// So many rows of a series are handed out together, and what one more second of the model's time adds to them. As many are
 /// encoded at once.
-pub const PIECE_ROWS: usize = 16 * 1024;
+pub const CHUNK_ROWS: usize = 16 * 1024;
 
 /// Intervals of the budget are handed out sooner: a connection that stays open hands its own in whenever they are, and until then
 /// keeps them.
-const PIECE_INTERVALS: usize = 1_024;
+const CHUNK_INTERVALS: usize = 1_024;
 
 /// What is to be recorded of a run.
 #[derive(Debug)]
-pub struct Wanted<'a> {
+pub struct RecorderConfig<'a> {
     /// The network that is watched.
     pub network: &'a NetworkConfig,
     /// Metrics: always.
@@ -63,11 +63,11 @@ pub struct MetricsAndSeries(pub Recorders);
 
 /// Recorders of one run that measure it differently, each as if it were the only one.
 #[derive(Debug)]
-pub struct Together(pub Vec<Recorders>);
+pub struct MultiRecorder(pub Vec<Recorders>);
 
 /// Rows of a run that goes on. They do not change any more, and follow those of earlier pieces in their tables.
 #[derive(Debug)]
-pub enum Piece {
+pub enum TableChunk {
     /// Connections that closed.
     Connections(Vec<ConnectionRow>),
     /// Of one time series.
@@ -92,8 +92,8 @@ impl<B> Recorders<B> {
     ///
     /// # Errors
     /// If a capture cannot be made.
-    pub fn new(wanted: Wanted<'_>, beside: B) -> Result<Self, CaptureError> {
-        let Wanted { network, metrics, budget, series, captures } = wanted;
+    pub fn new(wanted: RecorderConfig<'_>, beside: B) -> Result<Self, CaptureError> {
+        let RecorderConfig { network, metrics, budget, series, captures } = wanted;
         Ok(Recorders {
             beside,
             metrics: Metrics::new(metrics),
@@ -103,23 +103,23 @@ impl<B> Recorders<B> {
         })
     }
 
-    /// Takes the rows that can change no more at `now`: of connections all, of a series if there are [`PIECE_ROWS`] of it.
-    pub fn take(&mut self, now: Time) -> Vec<Piece> {
-        let mut pieces = Vec::new();
+    /// Takes the rows that can change no more at `now`: of connections all, of a series if there are [`CHUNK_ROWS`] of it.
+    pub fn take(&mut self, now: Time) -> Vec<TableChunk> {
+        let mut chunks = Vec::new();
         let mut rows = self.metrics.take_finished();
         if let Some(budget) = &mut self.budget {
             budget.tell(&mut rows);
         }
         if !rows.is_empty() {
-            pieces.push(Piece::Connections(rows));
+            chunks.push(TableChunk::Connections(rows));
         }
         if let Some(series) = &mut self.series {
-            pieces.extend(series.take(now, PIECE_ROWS).into_iter().map(Piece::Series));
+            chunks.extend(series.take(now, CHUNK_ROWS).into_iter().map(TableChunk::Series));
         }
         if let Some(budget) = &mut self.budget {
-            pieces.extend(budget.take(now, PIECE_INTERVALS).into_iter().map(Piece::Series));
+            chunks.extend(budget.take(now, CHUNK_INTERVALS).into_iter().map(TableChunk::Series));
         }
-        pieces
+        chunks
     }
 
     /// What is left of a run that ended at `end`. If that was before the end of the window, the window ends with it.
@@ -201,7 +201,7 @@ impl TraceSink<TraceEvent> for MetricsAndSeries {
     }
 }
 
-impl TraceSink<TraceEvent> for Together {
+impl TraceSink<TraceEvent> for MultiRecorder {
     const WANTS_DETAIL: bool = true;
 
     #[inline]

@@ -3,7 +3,7 @@
 //! A scenario is a TOML file. [`Scenario::load`] reads it, follows `extends`, applies overrides, fills in defaults and
 //! checks everything once, so that nobody checks again; what is wrong comes back as a [`ScenarioError`] that points at the
 //! line, states the rule and proposes the repair. What comes back otherwise is the [`model`] of the file, which cannot be
-//! changed any more, and a [`Plan`] of what its names and numbers come to. [`schema`] and [`params`] describe the format,
+//! changed any more, and a [`Resolved`] of what its names and numbers come to. [`schema`] and [`params`] describe the format,
 //! and [`model::Scenario::to_toml`] writes a scenario out with every default spelled.
 //!
 //! # Merging
@@ -30,13 +30,13 @@ mod link_tables;
 mod load;
 pub mod model;
 mod overrides;
-mod plan;
 mod profiles;
 mod python_classes;
 mod range;
 mod recordings;
 mod recovery;
 mod reference_bearers;
+mod resolved;
 mod rrc_profiles;
 mod schema;
 mod suggest;
@@ -49,8 +49,8 @@ mod write;
 pub use error::ScenarioError;
 pub use flat_profiles::{FlatProfile, flat_profiles};
 pub use load::Loaded;
-pub use plan::{Channel, Group, Plan, PlannedCell, Scenario};
 pub use profiles::{Profile, ProfileKey, profiles};
 pub use reference_bearers::{Coding, ReferenceBearer, ReferenceChannel, reference_bearers};
+pub use resolved::{Channel, Group, PlannedCell, Resolved, Scenario};
 pub use rrc_profiles::{RrcProfile, rrc_profiles};
 pub use schema::{Choice, Param, params, schema};

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{self, Cell, Duplex, Link, Mobility, VERSION};
-use crate::plan::{Plan, Scenario};
 use crate::recovery::Mistaken;
+use crate::resolved::{Resolved, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
     capacity_traces, check, flat_profiles, link_tables, overrides, profiles, python_classes, range,
@@ -192,7 +192,7 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
 
 /// Values of the sides of `[pep]` have one spelling each, as those of other tables: the keys that a side has are the same for
 /// every flow.
-fn spell_sides(scenario: &mut model::Scenario, plan: &Plan) {
+fn spell_sides(scenario: &mut model::Scenario, plan: &Resolved) {
     if let (Some(pep), Some(plan)) = (&mut scenario.pep, &plan.pep)
         && let Some([server, radio]) = plan.sides.first()
     {

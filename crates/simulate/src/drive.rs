@@ -3,14 +3,14 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use umts_kernel::{Clock, EventQueue, Outlook, TraceSink, VirtualClock, Wake};
+use umts_kernel::{Clock, EventQueue, Lookahead, TraceSink, VirtualClock, Wake};
 use umts_stack::EventContext;
 use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
 /// What is beyond the model, and passes its time: nothing in a simulation, real programs in an emulation.
-pub trait Outside: Clock {
+pub trait ExternalIo: Clock {
     /// Puts a packet that came in into the network.
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -26,7 +26,7 @@ pub trait Outside: Clock {
     fn is_over(&mut self) -> bool;
 }
 
-impl Outside for VirtualClock {
+impl ExternalIo for VirtualClock {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         _: &mut Network,
@@ -52,7 +52,7 @@ struct Ahead<'a> {
     queue: &'a EventQueue<Event>,
 }
 
-impl Outlook for Ahead<'_> {
+impl Lookahead for Ahead<'_> {
     fn is_seen(&self) -> bool {
         self.queue.next().is_none_or(|event| self.network.is_seen(event))
     }
@@ -64,7 +64,7 @@ impl Outlook for Ahead<'_> {
 
 /// Takes events until the end of the run. `progress` is told the time, next when that it answers has come, and may stop
 /// the run early with `Break`.
-pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
+pub fn drive<O: ExternalIo, T: TraceSink<TraceEvent>>(
     network: &mut Network,
     queue: &mut EventQueue<Event>,
     outside: &mut O,
@@ -117,7 +117,7 @@ mod tests {
     use umts_kernel::random::Streams;
     use umts_kernel::{NoTrace, Phase};
     use umts_scenario::Scenario;
-    use umts_stack::ids::{Direction, TcpLeg, UeId};
+    use umts_stack::ids::{Direction, ProxyLeg, UeId};
     use umts_stack::network::NetworkConfig;
     use umts_stack::packet::Foreign;
     use umts_units::Duration;
@@ -140,7 +140,7 @@ mod tests {
     impl Clock for Program {
         type Packet = Direction;
 
-        fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Direction> {
+        fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Direction> {
             if self.next < until {
                 let at = self.next;
                 self.next = at + Duration::from_millis(37);
@@ -154,22 +154,22 @@ mod tests {
                 return Wake::Spare;
             }
             self.is_spare = false;
-            self.is_seen = outlook.is_seen();
-            let first = outlook.first_seen(until + Duration::from_millis(1));
+            self.is_seen = lookahead.is_seen();
+            let first = lookahead.first_seen(until + Duration::from_millis(1));
             assert!(first >= until && (first == until) >= self.is_seen);
             self.events[usize::from(self.is_seen)] += 1;
             Wake::Reached
         }
     }
 
-    impl Outside for Program {
+    impl ExternalIo for Program {
         fn enter<T: TraceSink<TraceEvent>>(
             &mut self,
             network: &mut Network,
             ctx: &mut EventContext<'_, T>,
             direction: Direction,
         ) {
-            let packet = network.new_foreign(UeId(0), Foreign { direction, leg: TcpLeg::Whole, size: 200 });
+            let packet = network.new_foreign(UeId(0), Foreign { direction, leg: ProxyLeg::Whole, size: 200 });
             network.enter_foreign(ctx, packet);
         }
 

@@ -11,9 +11,9 @@ mod wanted;
 pub use bearers::capture_notes;
 pub use build::network_config;
 pub use draws::{Drawn, draw_errors, draw_traffic};
-pub use drive::{Outside, drive};
+pub use drive::{ExternalIo, drive};
 pub use map::{Map, houses, map, track};
-pub use run::{Course, Recording, RunError, RunOptions, RunOutput, observe, run, run_together};
+pub use run::{Recording, RunControl, RunError, RunOptions, RunOutput, observe, run, run_together};
 pub use umts_stack::ids::UeId;
 pub use umts_stack::rnc::mac_sh::{
     DschScheduler, FormatRequest, RankedCandidate, Tti, UserScheduler, UserSchedulers,

@@ -10,7 +10,7 @@ use umts_kernel::{EventQueue, NoTrace, Phase, TraceSink, VirtualClock};
 use umts_record::capture::CaptureError;
 use umts_record::metrics::RunMetrics;
 use umts_record::series::SeriesTables;
-use umts_record::{MetricsAlone, MetricsAndSeries, Piece, Recorders, Records, Together};
+use umts_record::{MetricsAlone, MetricsAndSeries, MultiRecorder, Recorders, Records, TableChunk};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
 use umts_stack::rnc::mac_sh::UserSchedulers;
@@ -40,12 +40,12 @@ pub struct RunOptions<'a> {
     /// Who gives the DSCHs of a layout away, in place of the scenario's requirement and priority.
     pub schedulers: Option<UserSchedulers>,
     /// Takes the rows of connections that are closed, and those of series as soon as there are
-    /// [`PIECE_ROWS`](umts_record::PIECE_ROWS) of one, so that a long run does not keep them; `Break` stops the run.
-    pub finished: Option<&'a mut dyn FnMut(Piece) -> ControlFlow<()>>,
+    /// [`CHUNK_ROWS`](umts_record::CHUNK_ROWS) of one, so that a long run does not keep them; `Break` stops the run.
+    pub finished: Option<&'a mut dyn FnMut(TableChunk) -> ControlFlow<()>>,
 }
 
 /// What decides what happens in a run, besides its scenario, and who hears how far it is; as in [`RunOptions`].
-pub struct Course<'a> {
+pub struct RunControl<'a> {
     /// Seed of all its random streams.
     pub seed: u64,
     /// Number of the replication.
@@ -65,7 +65,7 @@ pub struct Recording<'a> {
     /// Where to write captures.
     pub pcap_dir: Option<PathBuf>,
     /// Takes the rows that change no more.
-    pub finished: Option<&'a mut dyn FnMut(Piece) -> ControlFlow<()>>,
+    pub finished: Option<&'a mut dyn FnMut(TableChunk) -> ControlFlow<()>>,
 }
 
 /// How often it is looked whether there are rows to hand out.
@@ -99,24 +99,24 @@ pub enum RunError {
 pub fn run(scenario: &Scenario, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
     let RunOptions { seed, run, series, pcap_dir, progress, laws, schedulers, finished } = options;
     let recording = Recording { series, pcap_dir, finished };
-    let course = Course { seed, run, progress, laws, schedulers };
-    run_together(vec![(scenario, recording)], course).map(|mut outputs| outputs.remove(0))
+    let control = RunControl { seed, run, progress, laws, schedulers };
+    run_together(vec![(scenario, recording)], control).map(|mut outputs| outputs.remove(0))
 }
 
 /// Runs scenarios that differ in `[measure]` alone, at least one, in one go: what happens is the same in all. Each has the
 /// output that [`run`] gives for it, to the bit.
 pub fn run_together(
     alike: Vec<(&Scenario, Recording<'_>)>,
-    mut course: Course<'_>,
+    mut control: RunControl<'_>,
 ) -> Result<Vec<RunOutput>, RunError> {
     let scenario = alike[0].0;
     debug_assert!(alike.iter().all(|(other, _)| other.network_hash() == scenario.network_hash()));
-    let (network, mut recorders) = set_up(&alike, &mut course)?;
+    let (network, mut recorders) = set_up(&alike, &mut control)?;
     let (events, recorders) = if recorders.len() > 1 {
-        let (events, all) = run_loop(alike, network, course, Together(recorders), |all| &mut all.0)?;
+        let (events, all) = run_loop(alike, network, control, MultiRecorder(recorders), |all| &mut all.0)?;
         (events, all.0)
     } else {
-        let (events, one) = run_one(alike, network, course, recorders.remove(0))?;
+        let (events, one) = run_one(alike, network, control, recorders.remove(0))?;
         (events, vec![one])
     };
     let end = Time::ZERO + scenario.duration;
@@ -126,7 +126,7 @@ pub fn run_together(
 /// The network, and what watches it. What describes them is not kept: with many users it is large.
 fn set_up(
     alike: &[(&Scenario, Recording<'_>)],
-    course: &mut Course<'_>,
+    control: &mut RunControl<'_>,
 ) -> Result<(Network, Vec<Recorders>), CaptureError> {
     let config = network_config(alike[0].0);
     let recorders = alike.iter().map(|(scenario, recording)| {
@@ -134,11 +134,11 @@ fn set_up(
         Recorders::new(wanted, NoTrace)
     });
     let recorders = recorders.collect::<Result<_, _>>()?;
-    let mut network = Network::new(&config, &Streams::new(course.seed, course.run));
-    if let Some(laws) = course.laws.take() {
+    let mut network = Network::new(&config, &Streams::new(control.seed, control.run));
+    if let Some(laws) = control.laws.take() {
         network.set_laws(laws);
     }
-    if let Some(schedulers) = course.schedulers.take() {
+    if let Some(schedulers) = control.schedulers.take() {
         network.set_schedulers(&schedulers);
     }
     Ok((network, recorders))
@@ -148,19 +148,19 @@ fn set_up(
 fn run_one(
     of: Vec<(&Scenario, Recording<'_>)>,
     network: Network,
-    course: Course<'_>,
+    control: RunControl<'_>,
     recorders: Recorders,
 ) -> Result<(u64, Recorders), RunError> {
     if recorders.are_metrics_alone() {
         let alone = MetricsAlone(recorders);
-        let (events, alone) = run_loop(of, network, course, alone, |alone| from_mut(&mut alone.0))?;
+        let (events, alone) = run_loop(of, network, control, alone, |alone| from_mut(&mut alone.0))?;
         Ok((events, alone.0))
     } else if recorders.are_metrics_and_series() {
         let both = MetricsAndSeries(recorders);
-        let (events, both) = run_loop(of, network, course, both, |both| from_mut(&mut both.0))?;
+        let (events, both) = run_loop(of, network, control, both, |both| from_mut(&mut both.0))?;
         Ok((events, both.0))
     } else {
-        run_loop(of, network, course, recorders, from_mut)
+        run_loop(of, network, control, recorders, from_mut)
     }
 }
 
@@ -168,13 +168,13 @@ fn run_one(
 fn run_loop<T: TraceSink<TraceEvent>>(
     alike: Vec<(&Scenario, Recording<'_>)>,
     network: Network,
-    course: Course<'_>,
+    control: RunControl<'_>,
     sink: T,
     recorders_of: impl Fn(&mut T) -> &mut [Recorders],
 ) -> Result<(u64, T), RunError> {
     let scenario = alike[0].0;
     let mut finished: Vec<_> = alike.into_iter().map(|(_, recording)| recording.finished).collect();
-    let mut progress = course.progress;
+    let mut progress = control.progress;
     let look = |now: Time, sink: &mut T| {
         for (recorders, finished) in recorders_of(sink).iter_mut().zip(&mut finished) {
             if let Some(finished) = finished {

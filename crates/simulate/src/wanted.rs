@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use umts_record::Wanted;
+use umts_record::RecorderConfig;
 use umts_record::capture::CaptureConfig;
 use umts_scenario::Scenario;
 use umts_stack::network::NetworkConfig;
@@ -18,7 +18,7 @@ pub fn wanted<'a>(
     network: &'a NetworkConfig,
     series: bool,
     pcap_dir: Option<&'a Path>,
-) -> Wanted<'a> {
+) -> RecorderConfig<'a> {
     let metrics = metrics_config(scenario);
     let captures = |folder| {
         let mut config = CaptureConfig {
@@ -31,7 +31,7 @@ pub fn wanted<'a>(
         }
         (folder, config)
     };
-    Wanted {
+    RecorderConfig {
         network,
         budget: budget_config(scenario, &metrics, series),
         metrics,

@@ -1,6 +1,6 @@
 //! What can happen in a network: plain values, ordered by the event queue.
 
-use crate::ids::{CarrierId, CellId, Direction, End, FlightId, FlowId, HeldId, LinkId, UeId};
+use crate::ids::{CarrierId, CellId, Direction, End, FlowId, HeldId, LinkId, TransmissionId, UeId};
 
 /// Something that happens at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Event {
     /// A frame of a FACH begins at a Node B that has a queue of its own.
     NodeBTick(CarrierId),
     /// Block sets end on the air or reach the RNC.
-    BlocksArrive(FlightId),
+    BlocksArrive(TransmissionId),
     /// An opportunity of a measured radio has come, for what waits in this direction.
     Opportunity(UeId, Direction),
     /// The last octet of a packet is sent over a flat radio, in this direction.

@@ -68,7 +68,7 @@ impl Wakeup {
     /// One has come at `now`: the one that is outstanding, or one that an earlier one has overtaken, which changes nothing.
     /// Where several share a wake-up, each that was overtaken would otherwise bring a new one with it.
     #[inline]
-    pub fn has_come(&mut self, now: Time) {
+    pub fn fired(&mut self, now: Time) {
         if self.0 <= now {
             self.is_over();
         }
@@ -112,7 +112,7 @@ mod tests {
         let mut now = Time::ZERO;
         while now < Time::ZERO + Duration::from_secs(1) && events <= 1_000 {
             let mut ctx = EventContext::new(now, &mut sink, &mut agenda);
-            wakeup.has_come(now);
+            wakeup.fired(now);
             for later in [50, 10] {
                 let deadline = Some(now + Duration::from_millis(later));
                 ctx.wake(&mut wakeup, deadline, Phase::Timers, Event::CellWake(CellId(0)));

@@ -34,7 +34,7 @@ id!(
 );
 id!(
     /// Block sets that are on their way together.
-    FlightId(u32)
+    TransmissionId(u32)
 );
 id!(
     /// One link of the core network in one direction.
@@ -106,7 +106,7 @@ pub enum Site {
 
 /// Which part of the way between server and UE a TCP connection takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum TcpLeg {
+pub enum ProxyLeg {
     /// All of it.
     #[default]
     Whole,
@@ -116,13 +116,13 @@ pub enum TcpLeg {
     Radio,
 }
 
-impl TcpLeg {
+impl ProxyLeg {
     /// What tables call it.
     pub fn name(self) -> &'static str {
         match self {
-            TcpLeg::Whole => "whole",
-            TcpLeg::Server => "server",
-            TcpLeg::Radio => "radio",
+            ProxyLeg::Whole => "whole",
+            ProxyLeg::Server => "server",
+            ProxyLeg::Radio => "radio",
         }
     }
 
@@ -130,7 +130,7 @@ impl TcpLeg {
     #[inline]
     pub fn site(self, end: End) -> Site {
         match (self, end) {
-            (TcpLeg::Server, End::Ue) | (TcpLeg::Radio, End::Server) => Site::Pep,
+            (ProxyLeg::Server, End::Ue) | (ProxyLeg::Radio, End::Server) => Site::Pep,
             (_, End::Server) => Site::Server,
             (_, End::Ue) => Site::Ue,
         }

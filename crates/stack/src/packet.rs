@@ -2,7 +2,7 @@
 
 use umts_units::{Bytes, Time};
 
-use crate::ids::{ConnectionId, Direction, FlowId, PacketId, TcpLeg, UeId};
+use crate::ids::{ConnectionId, Direction, FlowId, PacketId, ProxyLeg, UeId};
 
 /// TCP's control bits (RFC 9293 §3.1) as far as the model uses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -105,7 +105,7 @@ pub struct Segment {
     /// The connection.
     pub connection: ConnectionId,
     /// The part of the way that the connection takes.
-    pub leg: TcpLeg,
+    pub leg: ProxyLeg,
     /// The way it goes.
     pub direction: Direction,
     /// Control bits.
@@ -142,7 +142,7 @@ impl Segment {
     pub const fn new(connection: ConnectionId, direction: Direction) -> Self {
         Segment {
             connection,
-            leg: TcpLeg::Whole,
+            leg: ProxyLeg::Whole,
             direction,
             flags: Flags {
                 syn: false,
@@ -207,7 +207,7 @@ pub struct Foreign {
     /// The way it goes.
     pub direction: Direction,
     /// The part of the way that it takes.
-    pub leg: TcpLeg,
+    pub leg: ProxyLeg,
     /// Its size, the IP header included, in bytes.
     pub size: u32,
 }
@@ -286,11 +286,11 @@ impl Packet {
 
     /// The part of the way that it takes.
     #[inline]
-    pub fn leg(&self) -> TcpLeg {
+    pub fn leg(&self) -> ProxyLeg {
         match &self.content {
             Content::Segment(segment) => segment.leg,
             Content::Foreign(foreign) => foreign.leg,
-            Content::Datagram(_) => TcpLeg::Whole,
+            Content::Datagram(_) => ProxyLeg::Whole,
         }
     }
 

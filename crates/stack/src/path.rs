@@ -4,7 +4,7 @@ use umts_kernel::TraceSink;
 
 use crate::EventContext;
 use crate::core_network::CoreNetwork;
-use crate::ids::{Direction, LinkId, Site, TcpLeg};
+use crate::ids::{Direction, LinkId, ProxyLeg, Site};
 use crate::packet::Packet;
 use crate::trace::{CapturePoint, TraceEvent};
 use crate::utran::Utran;
@@ -27,17 +27,17 @@ impl NetworkPath {
     ) {
         match site {
             Site::Server => {
-                seen(ctx, CapturePoint::Server, packet);
+                capture(ctx, CapturePoint::Server, packet);
                 self.core.enter(ctx, packet);
             }
             Site::Pep => {
-                seen(ctx, pep_side(packet.leg()), packet);
+                capture(ctx, pep_side(packet.leg()), packet);
                 if self.core.leave_pep(ctx, packet) {
                     self.enter_access(ctx, packet);
                 }
             }
             Site::Ue => {
-                seen(ctx, CapturePoint::Ue, packet);
+                capture(ctx, CapturePoint::Ue, packet);
                 self.access.enter(ctx, packet);
             }
         }
@@ -55,23 +55,23 @@ impl NetworkPath {
             return None;
         }
         let at = match (packet.direction(), packet.leg()) {
-            (Direction::Downlink, TcpLeg::Whole | TcpLeg::Radio) => {
+            (Direction::Downlink, ProxyLeg::Whole | ProxyLeg::Radio) => {
                 self.enter_access(ctx, &packet);
                 return None;
             }
-            (Direction::Uplink, TcpLeg::Whole | TcpLeg::Server) => CapturePoint::Server,
-            (Direction::Downlink, TcpLeg::Server) | (Direction::Uplink, TcpLeg::Radio) => {
+            (Direction::Uplink, ProxyLeg::Whole | ProxyLeg::Server) => CapturePoint::Server,
+            (Direction::Downlink, ProxyLeg::Server) | (Direction::Uplink, ProxyLeg::Radio) => {
                 pep_side(packet.leg())
             }
         };
-        seen(ctx, at, &packet);
+        capture(ctx, at, &packet);
         Some(packet)
     }
 
     /// A packet that goes to a UE has come through the core network.
     #[inline]
     fn enter_access<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &Packet) {
-        seen(ctx, CapturePoint::Rnc, packet);
+        capture(ctx, CapturePoint::Rnc, packet);
         self.access.enter(ctx, packet);
     }
 
@@ -85,13 +85,13 @@ impl NetworkPath {
     ) -> bool {
         match direction {
             Direction::Downlink => {
-                seen(ctx, CapturePoint::Ue, packet);
+                capture(ctx, CapturePoint::Ue, packet);
                 true
             }
             Direction::Uplink => {
-                seen(ctx, CapturePoint::Rnc, packet);
+                capture(ctx, CapturePoint::Rnc, packet);
                 if self.core.ends_at_rnc(packet) {
-                    seen(ctx, CapturePoint::PepRadio, packet);
+                    capture(ctx, CapturePoint::PepRadio, packet);
                     return true;
                 }
                 if let Some(repeat) = self.core.enter_from_rnc(ctx, packet) {
@@ -105,11 +105,11 @@ impl NetworkPath {
 
 /// A packet passes a place where it can be captured.
 #[inline(always)]
-fn seen<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, at: CapturePoint, packet: &Packet) {
-    ctx.cx.record_copy(|| TraceEvent::PacketSeen { at, packet: *packet });
+fn capture<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, at: CapturePoint, packet: &Packet) {
+    ctx.cx.record_copy(|| TraceEvent::PacketCaptured { at, packet: *packet });
 }
 
 /// Which side of the proxy segments of a connection on `leg` pass.
-fn pep_side(leg: TcpLeg) -> CapturePoint {
-    if leg == TcpLeg::Server { CapturePoint::PepServer } else { CapturePoint::PepRadio }
+fn pep_side(leg: ProxyLeg) -> CapturePoint {
+    if leg == ProxyLeg::Server { CapturePoint::PepServer } else { CapturePoint::PepRadio }
 }

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use umts_units::{Bytes, Duration, Time};
 
-use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
+use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, ProxyLeg, UeId};
 use crate::packet::{Datagram, Packet, Segment};
 pub use crate::radio::mac::transport_channel::Channel;
 pub use crate::radio::rrc_state::RrcState;
@@ -251,7 +251,7 @@ pub enum TraceEvent {
     ConnectionOpened {
         connection: ConnectionId,
         transfer: ConnectionId,
-        leg: TcpLeg,
+        leg: ProxyLeg,
         flow: FlowId,
         ue: UeId,
         sender: End,
@@ -321,7 +321,7 @@ pub enum TraceEvent {
 
     // ── IP ───────────────────────────────────────────────────────────────────────────────────────────────────────
     /// A packet passed a capture point.
-    PacketSeen { at: CapturePoint, packet: Packet },
+    PacketCaptured { at: CapturePoint, packet: Packet },
     /// A packet takes so long because of the Internet on its way, recorded when it enters the links that lead there.
     InternetDelay { direction: Direction, delay: Duration },
     /// A packet was dropped above RLC.

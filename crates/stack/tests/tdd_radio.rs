@@ -2,7 +2,7 @@
 
 use umts_kernel::random::Streams;
 use umts_stack::ids::{Direction, UeId};
-use umts_stack::radio::phy::tdd::{Interferers, TddRadio, TddRadioConfig, Transmission};
+use umts_stack::radio::phy::tdd::{Interferers, SlotTransmission, TddRadio, TddRadioConfig};
 
 /// A row of a table: its first field, then numbers; a field without a number is none.
 fn rows(table: &str) -> impl Iterator<Item = (&str, Vec<Option<f64>>)> {
@@ -19,8 +19,9 @@ fn table_i(reading: &str, rho: f64) -> TddRadioConfig {
 }
 
 /// One block for each of `users` in one slot.
-fn frame(users: u16) -> Vec<Transmission> {
-    let block = |ue| Transmission { ue: UeId(ue), direction: Direction::Uplink, slot: 1, block: 0, codes: 1 };
+fn frame(users: u16) -> Vec<SlotTransmission> {
+    let block =
+        |ue| SlotTransmission { ue: UeId(ue), direction: Direction::Uplink, slot: 1, block: 0, codes: 1 };
     (0..users).map(block).collect()
 }
 
@@ -83,7 +84,7 @@ fn the_mean_does_not_depend_on_the_correlation() {
 #[test]
 fn the_error_of_a_user_does_not_depend_on_others_or_on_when_it_is_asked() {
     let config = TddRadioConfig { joint_detection: 0.0, ..table_i("std 10 dB", 0.9) };
-    let sir = |radio: &mut TddRadio, at: u64, all: &[Transmission]| {
+    let sir = |radio: &mut TddRadio, at: u64, all: &[SlotTransmission]| {
         radio.judge(at, all, &mut Vec::new());
         radio.sirs().last().expect("somebody sends")
     };
@@ -98,7 +99,7 @@ fn the_error_of_a_user_does_not_depend_on_others_or_on_when_it_is_asked() {
 
 #[test]
 fn equation_1_slot_by_slot_or_for_the_cell() {
-    let block = |ue, slot, block, codes| Transmission {
+    let block = |ue, slot, block, codes| SlotTransmission {
         ue: UeId(ue),
         direction: Direction::Downlink,
         slot,
@@ -109,7 +110,7 @@ fn equation_1_slot_by_slot_or_for_the_cell() {
     let config = TddRadioConfig { estimate_sigma_db: 0.0, ..TddRadioConfig::default() };
     let alone = config.sir_target * config.margin;
     let with = |terms: f64| alone / (1.0 + 0.1 * alone * terms / 16.0);
-    let sirs = |config, all: &[Transmission]| {
+    let sirs = |config, all: &[SlotTransmission]| {
         let mut radio = TddRadio::new(config, &Streams::new(1, 0));
         radio.judge(5, all, &mut Vec::new());
         radio.sirs().collect::<Vec<f64>>()

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use blake3::Hasher;
-use umts_record::Piece;
+use umts_record::TableChunk;
 use umts_record::metrics::RunMetrics;
 use umts_scenario::Scenario;
 use umts_simulate::{RunError, RunOptions, RunOutput, observe, run};
@@ -65,10 +65,10 @@ impl Run<'_> {
         let captures = captures.map_err(of_file(&std::env::temp_dir()))?;
         let folder = captures.as_ref().map(|folder| folder.path().to_owned());
         let (mut connections, mut series) = (Connections::default(), Series::default());
-        let mut take = |piece: Piece| {
+        let mut take = |piece: TableChunk| {
             match piece {
-                Piece::Connections(rows) => connections.add(&rows),
-                Piece::Series(table) => series.add(&table),
+                TableChunk::Connections(rows) => connections.add(&rows),
+                TableChunk::Series(table) => series.add(&table),
             }
             ControlFlow::Continue(())
         };
@@ -96,7 +96,7 @@ impl Run<'_> {
     fn output(
         &self,
         pcap_dir: Option<PathBuf>,
-        take: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+        take: &mut dyn FnMut(TableChunk) -> ControlFlow<()>,
     ) -> Result<RunOutput, GoldenError> {
         let options = RunOptions {
             seed: self.seed,

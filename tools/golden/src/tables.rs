@@ -143,7 +143,7 @@ fn word(hasher: &mut Hasher, text: &str) {
 #[cfg(test)]
 mod tests {
     use umts_record::metrics::MetricSet;
-    use umts_stack::ids::{ConnectionId, FlowId, TcpLeg, UeId};
+    use umts_stack::ids::{ConnectionId, FlowId, ProxyLeg, UeId};
 
     use super::*;
 
@@ -196,7 +196,7 @@ mod tests {
         let row = ConnectionRow {
             connection: ConnectionId(1),
             transfer: ConnectionId(1),
-            leg: TcpLeg::Whole,
+            leg: ProxyLeg::Whole,
             flow: FlowId(2),
             ue: UeId(3),
             opened_s: 0.5,
@@ -212,7 +212,7 @@ mod tests {
         let others = [
             ConnectionRow { connection: ConnectionId(2), ..row.clone() },
             ConnectionRow { transfer: ConnectionId(9), ..row.clone() },
-            ConnectionRow { leg: TcpLeg::Radio, ..row.clone() },
+            ConnectionRow { leg: ProxyLeg::Radio, ..row.clone() },
             ConnectionRow { flow: FlowId(1), ..row.clone() },
             ConnectionRow { ue: UeId(1), ..row.clone() },
             ConnectionRow { opened_s: 0.5_f64.next_up(), ..row.clone() },

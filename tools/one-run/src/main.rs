@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use umts_kernel::NoTrace;
-use umts_record::Piece;
+use umts_record::TableChunk;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, observe, run};
 
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
                 drop(piece);
                 ControlFlow::Continue(())
             };
-            let finished: Option<&mut dyn FnMut(Piece) -> ControlFlow<()>> = Some(&mut drop_rows);
+            let finished: Option<&mut dyn FnMut(TableChunk) -> ControlFlow<()>> = Some(&mut drop_rows);
             run(&scenario, RunOptions { seed, series: true, finished, ..RunOptions::default() })
                 .map(|output| output.events)
         }

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use umts_units::Time;
 
 use crate::connection::Position;
-use crate::courses::Course;
 use crate::metrics::MetricSet;
+use crate::stream_prefixes::Course;
 use crate::timeseq::TimeSequenceTables;
 use crate::udp::{UdpFlowRow, UdpRest};
 

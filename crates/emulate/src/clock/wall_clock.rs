@@ -13,13 +13,13 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::{ClockId, clock_gettime};
-use umts_kernel::{Clock, Outlook, Wake};
+use umts_kernel::{Clock, Lookahead, Wake};
 use umts_units::{Duration, Time};
 
 use crate::clock::lateness::Lateness;
 use crate::devices::port::Port;
 use crate::devices::tun::MTU;
-use crate::packets::cargo::Header;
+use crate::packets::packet_store::Header;
 
 /// Packets read from one device before the others have their turn.
 const BURST: usize = 64;
@@ -193,9 +193,9 @@ impl WallClock {
 
     /// An event due at `due` is handled `now`. Only what may be seen is late: the rest was left to wait, and with it what it
     /// schedules meanwhile, which is of simulated users alone.
-    fn begin(&mut self, due: Time, now: Time, outlook: &impl Outlook) {
+    fn begin(&mut self, due: Time, now: Time, lookahead: &impl Lookahead) {
         let is_noted = self.begun == Some((due, true));
-        let is_noted_now = !is_noted && outlook.is_seen();
+        let is_noted_now = !is_noted && lookahead.is_seen();
         if is_noted_now {
             self.lateness.record(now - due.max(self.left_until));
         }
@@ -284,7 +284,7 @@ impl WallClock {
 impl Clock for WallClock {
     type Packet = Arrival;
 
-    fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Arrival> {
+    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Arrival> {
         loop {
             let stop = self.stops_at();
             if self.waiting.front().is_some_and(|&(at, _)| at < until && at <= stop) {
@@ -297,7 +297,7 @@ impl Clock for WallClock {
             }
             let now = self.now();
             if until > now {
-                let wake = wake_up(until, outlook);
+                let wake = wake_up(until, lookahead);
                 if wake > now + LEAD && !std::mem::replace(&mut self.has_told_spare, true) {
                     return Wake::Spare;
                 }
@@ -305,7 +305,7 @@ impl Clock for WallClock {
             } else if now - self.last_look > LOOK_EVERY {
                 self.look(EpollTimeout::ZERO).expect("the descriptors are ours");
             } else {
-                self.begin(until, now, outlook);
+                self.begin(until, now, lookahead);
                 self.has_told_spare = false;
                 return Wake::Reached;
             }
@@ -315,11 +315,11 @@ impl Clock for WallClock {
 
 /// When to wake up, if the next event is due at `next`: when an event is due that may be seen, or a little earlier if
 /// others wait for it.
-fn wake_up(next: Time, outlook: &impl Outlook) -> Time {
-    if outlook.is_seen() {
+fn wake_up(next: Time, lookahead: &impl Lookahead) -> Time {
+    if lookahead.is_seen() {
         return next;
     }
-    let seen = outlook.first_seen(next + MOST_WAIT);
+    let seen = lookahead.first_seen(next + MOST_WAIT);
     if seen > next + LEAD { seen - LEAD } else { seen }
 }
 
@@ -351,7 +351,7 @@ mod tests {
     #[derive(Clone, Copy)]
     struct Expected(bool, Time);
 
-    impl Outlook for Expected {
+    impl Lookahead for Expected {
         fn is_seen(&self) -> bool {
             self.0
         }

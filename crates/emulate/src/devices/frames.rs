@@ -30,7 +30,7 @@ const CWR: u8 = 0x80;
 
 /// Where a frame goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum FrameRoute {
     /// Over the radio: an IP packet for one host, behind so many octets of header.
     Radio(usize),
     /// To the other device at once: what a link needs for itself (ARP, neighbour discovery), what is for many, what is no
@@ -41,21 +41,21 @@ pub enum Way {
 }
 
 /// Where `frame` goes.
-pub fn way_of(frame: &[u8]) -> Way {
-    let Some(header) = header_of(frame) else { return Way::Aside };
+pub fn way_of(frame: &[u8]) -> FrameRoute {
+    let Some(header) = header_of(frame) else { return FrameRoute::Aside };
     let (header_octets, packet) = frame.split_at(header);
     let is_ip = [IPV4, IPV6].iter().any(|kind| header_octets.ends_with(kind));
     if frame[0] & 1 == 1 || !is_ip {
-        return Way::Aside;
+        return FrameRoute::Aside;
     }
     if foreign::addresses(packet).is_err() {
-        return Way::Nowhere;
+        return FrameRoute::Nowhere;
     }
     // Neighbour and router discovery (RFC 4861 §4): types 133 to 137.
     let is_discovery = packet[0] >> 4 == 6
         && packet[6] == ICMPV6
         && packet.get(40).is_some_and(|kind| (133..=137).contains(kind));
-    if is_discovery { Way::Aside } else { Way::Radio(header) }
+    if is_discovery { FrameRoute::Aside } else { FrameRoute::Radio(header) }
 }
 
 /// Octets of the header of a frame, tags included; `None` if it ends before, or has more tags than are looked behind.
@@ -243,14 +243,14 @@ mod tests {
         let mut discovery = vec![0x60, 0, 0, 0, 0, 8, 58, 255];
         discovery.extend([0xfe; 32]);
         discovery.extend([136, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0))), Way::Radio(14));
-        assert_eq!(way_of(&frame(3, IPV4, &segment(1, 0))), Way::Aside);
-        assert_eq!(way_of(&frame(2, [8, 6], &segment(1, 0))), Way::Aside);
-        assert_eq!(way_of(&frame(2, IPV6, &discovery)), Way::Aside);
+        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0))), FrameRoute::Radio(14));
+        assert_eq!(way_of(&frame(3, IPV4, &segment(1, 0))), FrameRoute::Aside);
+        assert_eq!(way_of(&frame(2, [8, 6], &segment(1, 0))), FrameRoute::Aside);
+        assert_eq!(way_of(&frame(2, IPV6, &discovery)), FrameRoute::Aside);
         discovery[40] = 128;
-        assert_eq!(way_of(&frame(2, IPV6, &discovery)), Way::Radio(14));
-        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0)[..30])), Way::Nowhere);
-        assert_eq!(way_of(&frame(2, IPV4, &[])), Way::Nowhere);
+        assert_eq!(way_of(&frame(2, IPV6, &discovery)), FrameRoute::Radio(14));
+        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Nowhere);
+        assert_eq!(way_of(&frame(2, IPV4, &[])), FrameRoute::Nowhere);
         // A frame of sixty octets has padding behind a packet of forty-one.
         let mut padded = frame(2, IPV4, &segment(1, 0));
         padded.resize(60, 0);
@@ -260,10 +260,10 @@ mod tests {
     #[test]
     fn tags_of_vlans_belong_to_the_header() {
         let frame = |tags: &[u8]| [&[2; 12][..], tags, &IPV4, &segment(1, 0)].concat();
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7])), Way::Radio(18));
-        assert_eq!(way_of(&frame(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8])), Way::Radio(22));
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7].repeat(3))), Way::Aside);
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7])[..15]), Way::Aside);
+        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7])), FrameRoute::Radio(18));
+        assert_eq!(way_of(&frame(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8])), FrameRoute::Radio(22));
+        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7].repeat(3))), FrameRoute::Aside);
+        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7])[..15]), FrameRoute::Aside);
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
     fn the_packets_of_property_tests_take_every_way() {
         let found = foreign::made::shares(4000, |packet| {
             let frame = frame_of(packet, 0);
-            let Way::Radio(header) = way_of(&frame) else { return [true, false, false, false, false] };
+            let FrameRoute::Radio(header) = way_of(&frame) else { return [true, false, false, false, false] };
             let packet = packet_of(&frame, header).to_vec();
             let (parts, is_cut) = (parts(&packet), cut(&packet, 576));
             let is_tcp = parts.as_ref().is_some_and(|parts| parts.protocol == TCP);
@@ -334,7 +334,7 @@ mod tests {
         #[test]
         fn no_frame_makes_it_panic(packet in foreign::made::packet(), tags in 0_usize..4, mtu in 0_usize..1500) {
             let frame = frame_of(&packet, tags);
-            if let Way::Radio(header) = way_of(&frame) {
+            if let FrameRoute::Radio(header) = way_of(&frame) {
                 let whole = packet_of(&frame, header).to_vec();
                 let mut complete = whole.clone();
                 complete_checksum(&mut complete);

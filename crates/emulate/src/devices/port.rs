@@ -7,7 +7,7 @@ use crate::devices::net_namespace::NetNamespace;
 use crate::devices::topology::{SERVER_PORT, ue_port};
 use crate::devices::tun::Tun;
 use crate::devices::wire::{Frames, Wire};
-use crate::packets::cargo::Header;
+use crate::packets::packet_store::Header;
 
 /// One of them.
 pub enum Port {

@@ -19,10 +19,10 @@ use nix::sys::socket::{
 };
 use nix::{cmsg_space, getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 
-use crate::devices::frames::{self, HEADER, TAG, Way};
+use crate::devices::frames::{self, FrameRoute, HEADER, TAG};
 use crate::devices::tun::MTU;
 use crate::error::wrong;
-use crate::packets::cargo::Header;
+use crate::packets::packet_store::Header;
 use umts_netlink::Netlink;
 
 /// What the kernel keeps for us while we are busy.
@@ -193,15 +193,15 @@ impl Wire {
     /// Puts a frame where it goes; packets for the radio among the parts.
     fn sort(&self, frame: &[u8]) {
         let behind = match frames::way_of(frame) {
-            Way::Radio(behind) => behind,
-            Way::Aside => {
+            FrameRoute::Radio(behind) => behind,
+            FrameRoute::Aside => {
                 // A full queue loses it, as a switch's would.
                 let is_taken = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).is_ok();
                 return self.count(|frames| {
                     *(if is_taken { &mut frames.aside } else { &mut frames.aside_lost }) += 1
                 });
             }
-            Way::Nowhere => return self.count(|frames| frames.malformed += 1),
+            FrameRoute::Nowhere => return self.count(|frames| frames.malformed += 1),
         };
         let header = Header::from(&frame[..behind]);
         let mut whole = frames::packet_of(frame, behind).to_vec();

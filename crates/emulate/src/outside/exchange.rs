@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use umts_kernel::TraceSink;
 use umts_stack::EventContext;
-use umts_stack::ids::{Direction, TcpLeg, UeId};
+use umts_stack::ids::{Direction, ProxyLeg, UeId};
 use umts_stack::network::Network;
 use umts_stack::packet::{Foreign, Packet};
 use umts_stack::trace::TraceEvent;
@@ -16,8 +16,8 @@ use crate::devices::port::Behind;
 use crate::devices::topology::{SERVER_PORT, port_of, ue_port};
 use crate::devices::wire::Frames;
 use crate::outside::answers::Answers;
-use crate::packets::cargo::{Cargo, Header, Losses};
 use crate::packets::foreign;
+use crate::packets::packet_store::{Header, Losses, PacketStore};
 
 /// What became of the packets of programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,7 +67,7 @@ pub enum Incoming {
 #[derive(Debug)]
 pub struct Exchange {
     behind: Behind,
-    cargo: Cargo,
+    packet_store: PacketStore,
     counts: Counts,
     /// Of UDP servers, where every address is at the server side.
     answers: Option<Answers>,
@@ -78,9 +78,9 @@ pub struct Exchange {
 impl Exchange {
     /// Between the network and who is behind its ports; where those of the server side have `every_address`, what they
     /// are asked by UDP is answered from the asked one.
-    pub fn new(behind: Behind, every_address: bool, cargo: Cargo) -> Self {
+    pub fn new(behind: Behind, every_address: bool, packet_store: PacketStore) -> Self {
         let answers = every_address.then(Answers::default);
-        Exchange { behind, cargo, counts: Counts::default(), answers, last_entry: Time::ZERO }
+        Exchange { behind, packet_store, counts: Counts::default(), answers, last_entry: Time::ZERO }
     }
 
     /// What became of the packets so far; `frames` are those that never came here.
@@ -89,7 +89,7 @@ impl Exchange {
         Counts {
             packets_in: self.counts.packets_in + malformed + too_large,
             malformed: self.counts.malformed + malformed,
-            losses: self.cargo.losses(),
+            losses: self.packet_store.losses(),
             frames,
             ..self.counts
         }
@@ -126,7 +126,7 @@ impl Exchange {
         }
         let packet = Foreign { direction, leg, size: bytes.len() as u32 };
         let packet = network.new_foreign(UeId(ue as u16), packet);
-        self.cargo.load(&packet, bytes, header);
+        self.packet_store.load(&packet, bytes, header);
         network.enter_foreign(ctx, packet);
     }
 
@@ -137,33 +137,33 @@ impl Exchange {
         port: usize,
         bytes: &[u8],
         [from, to]: [IpAddr; 2],
-    ) -> (Option<usize>, Direction, TcpLeg) {
+    ) -> (Option<usize>, Direction, ProxyLeg) {
         if let Some(side) = self.behind.pep().and_then(|ports| ports.iter().position(|&of| of == port)) {
             return match side {
-                TO_SERVERS => (addresses::ue_of(from), Direction::Uplink, TcpLeg::Server),
-                _ => (addresses::ue_of(to), Direction::Downlink, TcpLeg::Radio),
+                TO_SERVERS => (addresses::ue_of(from), Direction::Uplink, ProxyLeg::Server),
+                _ => (addresses::ue_of(to), Direction::Downlink, ProxyLeg::Radio),
             };
         }
         let is_between_ues = [from, to].into_iter().all(|address| addresses::ue_of(address).is_some());
-        let leg = |ending: TcpLeg| match self.behind.pep() {
+        let leg = |ending: ProxyLeg| match self.behind.pep() {
             Some(_) if foreign::is_tcp(bytes) && !is_between_ues => ending,
-            _ => TcpLeg::Whole,
+            _ => ProxyLeg::Whole,
         };
         match port.checked_sub(ue_port(0)) {
-            Some(ue) => (Some(ue), Direction::Uplink, leg(TcpLeg::Radio)),
-            None if self.behind == Behind::Anybody => (Some(0), Direction::Downlink, TcpLeg::Whole),
-            None => (addresses::ue_of(to), Direction::Downlink, leg(TcpLeg::Server)),
+            Some(ue) => (Some(ue), Direction::Uplink, leg(ProxyLeg::Radio)),
+            None if self.behind == Behind::Anybody => (Some(0), Direction::Downlink, ProxyLeg::Whole),
+            None => (addresses::ue_of(to), Direction::Downlink, leg(ProxyLeg::Server)),
         }
     }
 
     /// Where a packet comes out that has come through.
     fn port_behind(&self, packet: &Packet, bytes: &[u8]) -> usize {
         match (packet.direction(), packet.leg(), self.behind.pep()) {
-            (Direction::Downlink, TcpLeg::Server, Some([to_servers, _])) => to_servers,
-            (Direction::Uplink, TcpLeg::Radio, Some([_, to_users])) => to_users,
+            (Direction::Downlink, ProxyLeg::Server, Some([to_servers, _])) => to_servers,
+            (Direction::Uplink, ProxyLeg::Radio, Some([_, to_users])) => to_users,
             (Direction::Downlink, ..) => ue_port(packet.ue.index()),
             (Direction::Uplink, ..) if self.behind == Behind::Anybody => SERVER_PORT,
-            (Direction::Uplink, TcpLeg::Server, _) => SERVER_PORT,
+            (Direction::Uplink, ProxyLeg::Server, _) => SERVER_PORT,
             (Direction::Uplink, ..) => {
                 let (_, to) = foreign::addresses(bytes).expect("it was read when it entered");
                 port_of(to)
@@ -179,7 +179,7 @@ impl Exchange {
         mut write: impl FnMut(usize, &[u8], &[u8]) -> bool,
     ) -> Option<Incoming> {
         while let Some(packet) = network.poll_foreign() {
-            let Some((mut bytes, header)) = self.cargo.unload(&packet) else { continue };
+            let Some((mut bytes, header)) = self.packet_store.unload(&packet) else { continue };
             let port = self.port_behind(&packet, &bytes);
             let is_to_ue = (ue_port(0)..ue_port(self.behind.count())).contains(&port);
             if packet.direction() == Direction::Uplink && is_to_ue {
@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
     use crate::outside::recording::Recording;
-    use crate::run::{Keep, Recorded, replay};
+    use crate::run::{OutputConfig, Recorded, replay};
 
     /// What became of packets that came in at these milliseconds, at these ports of a network with `radio`.
     fn counts(radio: &str, packets: &[(u64, usize, Vec<u8>)]) -> Counts {
@@ -227,7 +227,7 @@ mod tests {
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(300);
         let recorded = Recorded { packets: &path, end, behind, has_internet: true, keeps_flows: false };
-        replay(&scenario, 1, &recorded, &Keep::default()).unwrap().1
+        replay(&scenario, 1, &recorded, &OutputConfig::default()).unwrap().1
     }
 
     fn datagram(to: [u8; 4], octets: usize) -> Vec<u8> {

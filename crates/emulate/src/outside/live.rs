@@ -1,7 +1,7 @@
 //! The outside of an emulation: real programs on the wall clock.
 
-use umts_kernel::{Clock, Outlook, TraceSink, Wake};
-use umts_simulate::Outside;
+use umts_kernel::{Clock, Lookahead, TraceSink, Wake};
+use umts_simulate::ExternalIo;
 use umts_stack::EventContext;
 use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
@@ -44,8 +44,8 @@ pub struct Live<'a> {
 impl Clock for Live<'_> {
     type Packet = Incoming;
 
-    fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Incoming> {
-        match self.clock.wait(until, outlook) {
+    fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Incoming> {
+        match self.clock.wait(until, lookahead) {
             Wake::Packet(at, arrival) => Wake::Packet(at, Incoming::Program(arrival)),
             Wake::Reached => Wake::Reached,
             Wake::Spare => Wake::Spare,
@@ -54,7 +54,7 @@ impl Clock for Live<'_> {
     }
 }
 
-impl Outside for Live<'_> {
+impl ExternalIo for Live<'_> {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use umts_kernel::{Clock, Outlook, TraceSink, Wake};
-use umts_simulate::Outside;
+use umts_kernel::{Clock, Lookahead, TraceSink, Wake};
+use umts_simulate::ExternalIo;
 use umts_stack::EventContext;
 use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
@@ -31,7 +31,7 @@ impl Replay {
 impl Clock for Replay {
     type Packet = Incoming;
 
-    fn wait(&mut self, until: Time, _outlook: &impl Outlook) -> Wake<Incoming> {
+    fn wait(&mut self, until: Time, _outlook: &impl Lookahead) -> Wake<Incoming> {
         // As the wall clock does it: what is due at the instant of a packet comes before the packet.
         if self.arrivals.front().is_some_and(|&(at, _)| at < until) {
             let (at, arrival) = self.arrivals.pop_front().expect("it was just seen");
@@ -41,7 +41,7 @@ impl Clock for Replay {
     }
 }
 
-impl Outside for Replay {
+impl ExternalIo for Replay {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,

@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows where a packet comes from or where it goes.
 
-pub mod cargo;
 pub mod datagram;
 pub mod foreign;
+pub mod packet_store;
 pub mod transport;

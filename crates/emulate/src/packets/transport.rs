@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use umts_stack::ids::{End, Site, TcpLeg};
+use umts_stack::ids::{End, ProxyLeg, Site};
 use umts_stack::trace::CapturePoint;
 
 use crate::packets::foreign;
@@ -87,11 +87,11 @@ pub fn read(packet: &[u8]) -> Option<Transport> {
 }
 
 /// Where packets of a connection on `leg` pass its end.
-pub fn point_of(leg: TcpLeg, end: End) -> CapturePoint {
+pub fn point_of(leg: ProxyLeg, end: End) -> CapturePoint {
     match (leg.site(end), leg) {
         (Site::Server, _) => CapturePoint::Server,
         (Site::Ue, _) => CapturePoint::Ue,
-        (Site::Pep, TcpLeg::Server) => CapturePoint::PepServer,
+        (Site::Pep, ProxyLeg::Server) => CapturePoint::PepServer,
         (Site::Pep, _) => CapturePoint::PepRadio,
     }
 }

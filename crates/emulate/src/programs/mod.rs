@@ -3,9 +3,9 @@
 
 pub mod children;
 pub mod isolation;
+pub mod sandbox;
 pub mod surroundings;
 pub mod waiting;
-pub mod walls;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;

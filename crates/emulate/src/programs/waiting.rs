@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::sys::signal::SigSet;
 
 use crate::programs::children::Program;
-use crate::programs::walls::Place;
+use crate::programs::sandbox::Place;
 
 /// One of them, as the emulator knows it.
 #[derive(Debug)]

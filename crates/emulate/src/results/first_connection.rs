@@ -8,8 +8,8 @@ use umts_stack::rnc::rrc::RrcState::{self, CellDch, CellFach};
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::{Duration, Time};
 
-use crate::packets::cargo::Cargo;
 use crate::packets::datagram;
+use crate::packets::packet_store::PacketStore;
 use crate::packets::transport::{self, Message};
 
 /// The UE of the command.
@@ -33,7 +33,7 @@ pub struct BeforeConnection {
 /// Watches the command's UE until its first connection.
 #[derive(Debug)]
 pub struct FirstConnection {
-    cargo: Cargo,
+    packet_store: PacketStore,
     began: Option<Time>,
     /// Since when it is brought up.
     up_since: Option<Time>,
@@ -43,10 +43,17 @@ pub struct FirstConnection {
 }
 
 impl FirstConnection {
-    /// Of the packets in `cargo`.
-    pub fn new(cargo: Cargo) -> Self {
+    /// Of the packets in `packet_store`.
+    pub fn new(packet_store: PacketStore) -> Self {
         let promotion = Duration::ZERO;
-        FirstConnection { cargo, began: None, up_since: None, promotion, has_asked_names: false, found: None }
+        FirstConnection {
+            packet_store,
+            began: None,
+            up_since: None,
+            promotion,
+            has_asked_names: false,
+            found: None,
+        }
     }
 
     /// What was before it; `None` if there was none, or nothing before it.
@@ -60,9 +67,9 @@ impl FirstConnection {
             let message = transport::read(octets).map(|found| found.message);
             matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
         };
-        let to = self.cargo.with(packet.id, |octets| Some(datagram::read(octets)?.to.1)).flatten();
+        let to = self.packet_store.with(packet.id, |octets| Some(datagram::read(octets)?.to.1)).flatten();
         self.has_asked_names |= to == Some(DNS);
-        if self.cargo.with(packet.id, is_syn) == Some(true) || to.is_some_and(|port| port != DNS) {
+        if self.packet_store.with(packet.id, is_syn) == Some(true) || to.is_some_and(|port| port != DNS) {
             self.is_up(now);
             let (promotion, has_asked_names) = (self.promotion, self.has_asked_names);
             self.found = Some(BeforeConnection { waited: now - began, promotion, has_asked_names });
@@ -88,7 +95,7 @@ impl TraceSink<TraceEvent> for FirstConnection {
             return;
         }
         match event {
-            TraceEvent::PacketSeen { at: CapturePoint::Ue, packet }
+            TraceEvent::PacketCaptured { at: CapturePoint::Ue, packet }
                 if packet.ue == UE
                     && packet.direction() == Direction::Uplink
                     && matches!(packet.content, Content::Foreign(_)) =>
@@ -116,7 +123,7 @@ mod tests {
     use crate::outside::recording::Recording;
     use crate::packets::datagram::made;
     use crate::run::tests::recorded;
-    use crate::run::{Keep, replay};
+    use crate::run::{OutputConfig, replay};
 
     /// A name that is asked at 100 ms and answered at 2,300 ms, a SYN at so many milliseconds.
     fn before(asks: bool, syn: u64) -> Option<BeforeConnection> {
@@ -139,7 +146,7 @@ mod tests {
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
-        replay(&scenario, 1, &recorded(&path, end), &Keep::default()).unwrap().0.before_connection
+        replay(&scenario, 1, &recorded(&path, end), &OutputConfig::default()).unwrap().0.before_connection
     }
 
     #[test]

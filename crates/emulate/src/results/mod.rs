@@ -4,8 +4,8 @@
 pub mod digest;
 pub mod fidelity;
 pub mod first_connection;
-pub mod gauge;
+pub mod meter;
 pub mod programs_budget;
 pub mod programs_datagrams;
+pub mod recorder;
 pub mod round_trips;
-pub mod watch;

@@ -10,14 +10,14 @@ use umts_record::budget::{Budget, BudgetConfig, Kind, Whose};
 use umts_record::metrics::RunMetrics;
 use umts_record::series::{Column, Table, Values};
 use umts_stack::detail::Detail;
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::network::NetworkConfig;
 use umts_stack::packet::{Content, Flags, Foreign, Packet, Segment};
 use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
 use umts_units::{Duration, Time};
 
-use crate::packets::cargo::Cargo;
 use crate::packets::datagram;
+use crate::packets::packet_store::PacketStore;
 use crate::packets::transport::{Message, Transport, point_of, read};
 
 /// Connections and segments that are followed at once; of more, the first are forgotten.
@@ -40,19 +40,19 @@ const MSS: u32 = 1460;
 type Ends = [(IpAddr, u16); 2];
 
 /// Behind a proxy that keeps addresses and ports both legs of a transfer have the same ends.
-type Key = (TcpLeg, Ends);
+type Key = (ProxyLeg, Ends);
 
 /// One connection of two programs.
 #[derive(Debug)]
 struct Known {
     id: ConnectionId,
     /// By the end that sends.
-    ways: [Way; 2],
+    ways: [StreamDirection; 2],
 }
 
 /// One direction of it. Sequence numbers are counted from the SYN, without wrapping.
 #[derive(Debug, Default)]
-struct Way {
+struct StreamDirection {
     initial: Option<u32>,
     highest: u64,
     una: u64,
@@ -71,7 +71,7 @@ impl Known {
     }
 }
 
-impl Way {
+impl StreamDirection {
     fn count(&self, number: u32) -> Option<u64> {
         let offset = number.wrapping_sub(self.initial?);
         let ahead = i64::from(offset.wrapping_sub(self.highest as u32) as i32);
@@ -117,7 +117,7 @@ struct About {
 /// Divides the time of connections that are seen from their SYN on, and of flows of datagrams.
 #[derive(Debug)]
 pub struct ProgramsBudget {
-    cargo: Cargo,
+    packet_store: PacketStore,
     budget: Budget,
     known: BTreeMap<Key, Known>,
     flows: BTreeMap<Key, Flow>,
@@ -132,11 +132,11 @@ pub struct ProgramsBudget {
 }
 
 impl ProgramsBudget {
-    /// Of the packets in `cargo`.
-    pub fn new(cargo: Cargo, config: BudgetConfig, network: &NetworkConfig) -> Self {
+    /// Of the packets in `packet_store`.
+    pub fn new(packet_store: PacketStore, config: BudgetConfig, network: &NetworkConfig) -> Self {
         let budget = Budget::new(BudgetConfig { whose: Whose::Programs, ..config }, network);
         ProgramsBudget {
-            cargo,
+            packet_store,
             budget,
             known: BTreeMap::new(),
             flows: BTreeMap::new(),
@@ -172,7 +172,7 @@ impl ProgramsBudget {
 
     /// A packet leaves its host.
     fn sent(&mut self, now: Time, packet: Packet) -> Option<()> {
-        let Transport { from, to, message } = self.cargo.with(packet.id, read)??;
+        let Transport { from, to, message } = self.packet_store.with(packet.id, read)??;
         let Message::Segment { seq, length, ack, flags } = message else { return None };
         let direction = packet.direction();
         let end = End::sending(direction);
@@ -215,7 +215,7 @@ impl ProgramsBudget {
 
     /// A datagram leaves its host.
     fn datagram_sent(&mut self, now: Time, packet: &Packet) -> Option<()> {
-        let found = self.cargo.with(packet.id, datagram::read)??;
+        let found = self.packet_store.with(packet.id, datagram::read)??;
         let direction = packet.direction();
         let ends =
             if direction == Direction::Downlink { [found.from, found.to] } else { [found.to, found.from] };
@@ -307,17 +307,21 @@ impl ProgramsBudget {
         if known.is_some_and(|known| known.is_expected() || known.ways[end as usize].initial == Some(seq)) {
             return;
         }
-        let legs = if leg == TcpLeg::Whole { &[TcpLeg::Whole][..] } else { &[TcpLeg::Server, TcpLeg::Radio] };
+        let legs = if leg == ProxyLeg::Whole {
+            &[ProxyLeg::Whole][..]
+        } else {
+            &[ProxyLeg::Server, ProxyLeg::Radio]
+        };
         legs.iter().for_each(|&leg| self.forget(now, (leg, ends)));
         if self.known.len() >= MOST_CONNECTIONS
             && let Some(first) = self.known.keys().next().copied()
         {
             self.forget(now, first);
         }
-        if leg == TcpLeg::Whole
+        if leg == ProxyLeg::Whole
             && let Some(id) = self.adopted(now, ue, ends, Kind::Tcp)
         {
-            let mut ways = [Way::default(), Way::default()];
+            let mut ways = [StreamDirection::default(), StreamDirection::default()];
             ways[end as usize].initial = Some(seq);
             self.known.insert((leg, ends), Known { id, ways });
             return;
@@ -325,7 +329,7 @@ impl ProgramsBudget {
         let transfer = ConnectionId(self.about.len() as u32);
         for &of in legs {
             let connection = self.next_id(ends);
-            let mut ways = [Way::default(), Way::default()];
+            let mut ways = [StreamDirection::default(), StreamDirection::default()];
             ways[end as usize].initial = (of == leg).then_some(seq);
             self.known.insert((of, ends), Known { id: connection, ways });
             let (flow, sender) = (FlowId(u32::MAX), End::Server);
@@ -338,7 +342,7 @@ impl ProgramsBudget {
     /// A connection is over, and with it the one that the proxy would have opened for it.
     fn over(&mut self, now: Time, (leg, ends): Key) {
         self.forget(now, (leg, ends));
-        for other in [TcpLeg::Server, TcpLeg::Radio] {
+        for other in [ProxyLeg::Server, ProxyLeg::Radio] {
             if self.known.get(&(other, ends)).is_some_and(Known::is_expected) {
                 self.forget(now, (other, ends));
             }
@@ -409,14 +413,14 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
 
     fn record(&mut self, now: Time, event: &TraceEvent) {
         match event {
-            TraceEvent::PacketSeen { at, packet } => {
+            TraceEvent::PacketCaptured { at, packet } => {
                 let is_program = matches!(packet.content, Content::Foreign(_));
                 let leaves = *at == point_of(packet.leg(), End::sending(packet.direction()));
                 if is_program && leaves && self.sent(now, *packet).is_none() {
                     self.datagram_sent(now, packet);
                 }
                 let described = self.described(packet);
-                self.tell(now, TraceEvent::PacketSeen { at: *at, packet: described });
+                self.tell(now, TraceEvent::PacketCaptured { at: *at, packet: described });
                 if !leaves && *at != CapturePoint::Rnc {
                     self.received(now, packet.id);
                 }

@@ -10,8 +10,8 @@ use umts_stack::packet::{Content, Datagram, Packet};
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::Time;
 
-use crate::packets::cargo::Cargo;
 use crate::packets::datagram::{self, End, Fragments};
+use crate::packets::packet_store::PacketStore;
 
 /// What the names of these metrics begin with.
 const NAMES: &str = "udp_";
@@ -42,7 +42,7 @@ struct Cut {
 /// Follows each datagram from its host to the other.
 #[derive(Debug)]
 pub struct ProgramsDatagrams {
-    cargo: Cargo,
+    packet_store: PacketStore,
     metrics: Metrics,
     flows: BTreeMap<(usize, End, End), Flow>,
     whole: BTreeMap<PacketId, (FlowId, Datagram)>,
@@ -50,10 +50,10 @@ pub struct ProgramsDatagrams {
 }
 
 impl ProgramsDatagrams {
-    /// Of the packets in `cargo`, measured as `config` says.
-    pub fn new(cargo: Cargo, config: MetricsConfig) -> Self {
+    /// Of the packets in `packet_store`, measured as `config` says.
+    pub fn new(packet_store: PacketStore, config: MetricsConfig) -> Self {
         let (whole, cut) = (BTreeMap::new(), BTreeMap::new());
-        ProgramsDatagrams { cargo, metrics: Metrics::new(config), flows: BTreeMap::new(), whole, cut }
+        ProgramsDatagrams { packet_store, metrics: Metrics::new(config), flows: BTreeMap::new(), whole, cut }
     }
 
     /// The metrics of datagrams, of a run that ended at `end`.
@@ -64,7 +64,7 @@ impl ProgramsDatagrams {
 
     /// A packet leaves its host.
     fn sent(&mut self, now: Time, packet: &Packet) {
-        let Some(Some(found)) = self.cargo.with(packet.id, datagram::read) else { return };
+        let Some(Some(found)) = self.packet_store.with(packet.id, datagram::read) else { return };
         let direction = packet.direction();
         let flow = self.flow(direction, found.from, found.to);
         let header = (packet.size().0 as u32).saturating_sub(u32::from(found.payload));
@@ -95,7 +95,7 @@ impl ProgramsDatagrams {
             return;
         }
         let read = |octets: &[u8]| Some((datagram::fragments(octets)?, datagram::fragment_octets(octets)));
-        let Some(Some((fragments, octets))) = self.cargo.with(packet, read) else { return };
+        let Some(Some((fragments, octets))) = self.packet_store.with(packet, read) else { return };
         let Some(cut) = self.cut.get_mut(&fragments) else { return };
         cut.missing = cut.missing.saturating_sub(octets);
         if cut.missing == 0
@@ -128,7 +128,7 @@ fn make_room<K: Ord, V>(under_way: &mut BTreeMap<K, V>) {
 impl TraceSink<TraceEvent> for ProgramsDatagrams {
     fn record(&mut self, now: Time, event: &TraceEvent) {
         match event {
-            TraceEvent::PacketSeen { at, packet }
+            TraceEvent::PacketCaptured { at, packet }
                 if *at != CapturePoint::Rnc && matches!(packet.content, Content::Foreign(_)) =>
             {
                 if (*at == CapturePoint::Server) == (packet.direction() == Direction::Downlink) {
@@ -158,7 +158,7 @@ mod tests {
     use crate::outside::recording::Recording;
     use crate::packets::datagram::made;
     use crate::run::tests::recorded;
-    use crate::run::{Keep, replay};
+    use crate::run::{OutputConfig, replay};
 
     /// What is measured of packets that come at these milliseconds and ports, beside what `others` of the scenario send,
     /// and when the run ended.
@@ -177,7 +177,7 @@ mod tests {
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
-        let found = replay(&scenario, 1, &recorded(&path, end), &Keep::default());
+        let found = replay(&scenario, 1, &recorded(&path, end), &OutputConfig::default());
         let results = found.unwrap().0;
         (results.metrics.network, results.end.as_secs())
     }

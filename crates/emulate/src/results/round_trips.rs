@@ -14,7 +14,7 @@ use umts_stack::ids::End;
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::{Duration, Time};
 
-use crate::packets::cargo::Cargo;
+use crate::packets::packet_store::PacketStore;
 use crate::packets::transport::{Message, Transport, point_of, read};
 
 /// Connections and echoes that are followed at once; of more, the first in the order of addresses is forgotten.
@@ -50,7 +50,7 @@ pub struct RoundTrip {
 /// Watches packets where they meet the programs.
 #[derive(Debug)]
 pub struct RoundTrips {
-    cargo: Cargo,
+    packet_store: PacketStore,
     followed: BTreeMap<(&'static str, bool, Ends), Followed>,
     /// Since they were last taken.
     recent: (Duration, u64),
@@ -58,10 +58,10 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Of the packets in `cargo`; `keep` says whether all of them are wanted as a series.
-    pub fn new(cargo: Cargo, keep: bool) -> Self {
+    /// Of the packets in `packet_store`; `keep` says whether all of them are wanted as a series.
+    pub fn new(packet_store: PacketStore, keep: bool) -> Self {
         RoundTrips {
-            cargo,
+            packet_store,
             followed: BTreeMap::new(),
             recent: (Duration::ZERO, 0),
             kept: keep.then(Vec::new),
@@ -149,14 +149,14 @@ fn is_before(a: u32, b: u32) -> bool {
 
 impl TraceSink<TraceEvent> for RoundTrips {
     fn record(&mut self, at: Time, event: &TraceEvent) {
-        let TraceEvent::PacketSeen { at: point, packet } = event else { return };
+        let TraceEvent::PacketCaptured { at: point, packet } = event else { return };
         let here = match point {
             CapturePoint::Server => "server",
             CapturePoint::PepServer | CapturePoint::PepRadio => "proxy",
             CapturePoint::Ue => "ue",
             CapturePoint::Rnc => return,
         };
-        let Some(Some(transport)) = self.cargo.with(packet.id, read) else { return };
+        let Some(Some(transport)) = self.packet_store.with(packet.id, read) else { return };
         if *point == point_of(packet.leg(), End::sending(packet.direction())) {
             return self.sent(at, here, &transport);
         }
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn trips() -> RoundTrips {
-        RoundTrips::new(Cargo::default(), false)
+        RoundTrips::new(PacketStore::default(), false)
     }
 
     fn ms(ms: u64) -> Time {

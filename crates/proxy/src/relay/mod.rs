@@ -6,8 +6,8 @@
 
 pub mod ended;
 pub mod pipes;
+mod pump;
 pub mod tcp_info;
-mod way;
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -23,10 +23,10 @@ use tokio::time::{Sleep, sleep};
 
 use crate::relay::ended::{Ended, Side};
 use crate::relay::pipes::Pipes;
+use crate::relay::pump::{Broken, Pump};
 use crate::relay::tcp_info::Delivery;
-use crate::relay::way::{Broken, Way};
 
-pub use crate::relay::way::Passed;
+pub use crate::relay::pump::Passed;
 
 /// Two connections that are joined.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl Watch {
 
 /// Both ways, whose octets are gone with it.
 struct Both<'a> {
-    ways: [Way; 2],
+    ways: [Pump; 2],
     pipes: &'a Pipes,
 }
 

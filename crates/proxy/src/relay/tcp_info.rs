@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 /// The beginning of the kernel's `struct tcp_info` (linux/tcp.h), which only ever grows at its end.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct RawTcpInfo {
     state_and_flags: [u8; 8],
     rto: u32,
     ato: u32,
@@ -36,8 +36,8 @@ nix::getsockopt_impl!(
     Info,
     libc::IPPROTO_TCP,
     libc::TCP_INFO,
-    Told,
-    nix::sys::socket::sockopt::GetStruct<Told>
+    RawTcpInfo,
+    nix::sys::socket::sockopt::GetStruct<RawTcpInfo>
 );
 
 /// Of one leg, at one instant.

@@ -16,7 +16,7 @@ pub(super) type Dead = (PacketId, Option<ConnectionId>, Loss);
 
 /// Why a packet is still in a bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum WaitReason {
     /// All of it, or some data of its connection, is on the air.
     OnAir,
     /// The rest of a TTI of a common channel, which a DCH would not need for the same data.
@@ -144,25 +144,25 @@ impl Bearer {
     }
 
     /// Why `packet` is here at `now`, and until when that is so if nothing happens.
-    pub fn held(&self, packet: PacketId, now: Time) -> (Held, Time) {
+    pub fn held(&self, packet: PacketId, now: Time) -> (WaitReason, Time) {
         let Some(place) = self.sdus.iter().position(|queued| queued.packet == packet) else {
-            return (Held::Served, Time::NEVER);
+            return (WaitReason::Served, Time::NEVER);
         };
         let queued = &self.sdus[place];
         let is_on_air = queued.pdus.is_some_and(|(_, last)| last < self.next_on_air);
         let (fresh, fresh_until) = self.fresh;
         if now < fresh_until && fresh == queued.connection {
             return match now < self.fresh_on_dch {
-                true => (Held::OnAir, fresh_until.min(self.fresh_on_dch)),
-                false => (Held::OnSlowChannel, fresh_until),
+                true => (WaitReason::OnAir, fresh_until.min(self.fresh_on_dch)),
+                false => (WaitReason::OnSlowChannel, fresh_until),
             };
         }
         if !is_on_air && now < fresh_until {
-            return (Held::Queued, fresh_until);
+            return (WaitReason::Queued, fresh_until);
         }
         let waits = !is_on_air || self.at_nodeb > 0;
         if waits && now < self.others_until && now >= self.served_until {
-            return (Held::Queued, self.others_until);
+            return (WaitReason::Queued, self.others_until);
         }
         let until = self.next_change(now);
         if let Some((repair, to)) = self.repair(queued, now) {
@@ -173,9 +173,9 @@ impl Bearer {
                 && ahead.pdus.is_none_or(|(_, last)| last >= self.next_on_air)
         };
         if !is_on_air && self.sdus.iter().take(place).any(is_behind) {
-            return (Held::Queued, until);
+            return (WaitReason::Queued, until);
         }
-        (if is_on_air { Held::OnAir } else { Held::Served }, until)
+        (if is_on_air { WaitReason::OnAir } else { WaitReason::Served }, until)
     }
 
     /// The next instant at which the air carries something else, as far as it is known.
@@ -185,17 +185,17 @@ impl Bearer {
     }
 
     /// The repair that `queued` has to wait for, or what keeps new PDUs from leaving, and until when that is so.
-    fn repair(&self, queued: &Queued, now: Time) -> Option<(Held, Time)> {
+    fn repair(&self, queued: &Queued, now: Time) -> Option<(WaitReason, Time)> {
         let Mode::Acknowledged { in_sequence, window, .. } = self.mode else { return None };
         if let Some(Hole { sn, place, prohibited_until }) = self.hole_before(queued, in_sequence, now) {
             let sn = Sn::of(sn).value();
             return Some(match prohibited_until.filter(|_| now >= self.served_until) {
-                Some(until) => (Held::Prohibited(sn), until),
-                None => (Held::Recovering(sn, place), prohibited_until.unwrap_or(Time::NEVER)),
+                Some(until) => (WaitReason::Prohibited(sn), until),
+                None => (WaitReason::Recovering(sn, place), prohibited_until.unwrap_or(Time::NEVER)),
             });
         }
         let is_full = queued.pdus.is_none() && self.next - self.acknowledged >= window;
-        (is_full && now >= self.served_until).then_some((Held::WindowFull, Time::NEVER))
+        (is_full && now >= self.served_until).then_some((WaitReason::WindowFull, Time::NEVER))
     }
 
     /// The first lost PDU that `queued` has to wait for: in sequence, any before its last; else one of its own.

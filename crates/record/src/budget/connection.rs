@@ -4,14 +4,14 @@
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_units::Time;
 
-use super::bearer::Held;
+use super::bearer::WaitReason;
 use super::cause::{Cause, Parts};
+use super::direction_state::{DirectionState, Flying, Place};
 use super::log::{Interval, Log, Waited};
 use super::loss::Loss;
 use super::missing;
 use super::rto::Timeouts;
 use super::ue::Ue;
-use super::way::{Flying, Place, Way};
 
 /// What a connection of the budget is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub(super) struct Connection {
     /// The end whose data the flow is about.
     sender: End,
     /// By the end that sends.
-    ways: [Way; 2],
+    ways: [DirectionState; 2],
     pub log: Log,
     pub timeouts: Timeouts,
     /// The log ends here.
@@ -101,7 +101,7 @@ impl Connection {
             opened: now,
             kind: Kind::Tcp,
             sender,
-            ways: [Way::new(mss, now), Way::new(mss, now)],
+            ways: [DirectionState::new(mss, now), DirectionState::new(mss, now)],
             log,
             timeouts: Timeouts::default(),
             since: now,
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     /// What the sender at `end` has under way, to be changed: what the connection waits for is then found anew.
-    pub fn way(&mut self, end: End) -> &mut Way {
+    pub fn way(&mut self, end: End) -> &mut DirectionState {
         self.waits = None;
         &mut self.ways[end as usize]
     }
@@ -120,7 +120,7 @@ impl Connection {
     /// From now on the packets are those of a connection of this kind.
     pub fn becomes(&mut self, kind: Kind, now: Time) {
         self.kind = kind;
-        self.ways = [Way::new(1, now), Way::new(1, now)];
+        self.ways = [DirectionState::new(1, now), DirectionState::new(1, now)];
         self.waits = None;
     }
 
@@ -134,7 +134,7 @@ impl Connection {
             has_more: !is_established || way.rcv_next < way.max_sent || way.unsent() > 0,
             is_held_back: way.held_back_by().is_some(),
             is_established,
-            waits_for_handshake: !is_established && self.ways.iter().all(Way::is_held),
+            waits_for_handshake: !is_established && self.ways.iter().all(DirectionState::is_held),
         }
     }
 
@@ -337,22 +337,22 @@ fn judge(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
 fn on_radio(ue: &Ue, direction: Direction, packet: PacketId, served: Cause, at: Time) -> (Waited, Time) {
     let (held, until) = ue.bearers[direction.index()].held(packet, at);
     let sn = match held {
-        Held::Recovering(sn, _) | Held::Prohibited(sn) => Some(sn),
+        WaitReason::Recovering(sn, _) | WaitReason::Prohibited(sn) => Some(sn),
         _ => None,
     };
     let cause = match held {
-        Held::OnAir => return (served.into(), until),
-        Held::OnSlowChannel => return (Cause::DchRefused.into(), until),
-        Held::Served => served,
-        Held::Queued if ue.is_refused_dch() => Cause::DchRefused,
-        Held::Queued => Cause::RadioQueue,
-        Held::WindowFull => Cause::RlcWindow,
-        Held::Recovering(..) | Held::Prohibited(_) if ue.capacity.is_report_late(direction) => {
+        WaitReason::OnAir => return (served.into(), until),
+        WaitReason::OnSlowChannel => return (Cause::DchRefused.into(), until),
+        WaitReason::Served => served,
+        WaitReason::Queued if ue.is_refused_dch() => Cause::DchRefused,
+        WaitReason::Queued => Cause::RadioQueue,
+        WaitReason::WindowFull => Cause::RlcWindow,
+        WaitReason::Recovering(..) | WaitReason::Prohibited(_) if ue.capacity.is_report_late(direction) => {
             Cause::AckChannel
         }
-        Held::Prohibited(_) => Cause::StatusProhibited,
-        Held::Recovering(_, missing::Place::NodebQueue) => Cause::NodebDrop,
-        Held::Recovering(_, missing::Place::Air) => Cause::RlcRecovery,
+        WaitReason::Prohibited(_) => Cause::StatusProhibited,
+        WaitReason::Recovering(_, missing::Place::NodebQueue) => Cause::NodebDrop,
+        WaitReason::Recovering(_, missing::Place::Air) => Cause::RlcRecovery,
     };
     match ue.lacks(direction, at) {
         Some((lack, to)) => (Waited { sn, ..Waited::from(lack) }, until.min(to)),

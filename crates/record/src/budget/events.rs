@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_stack::core_network::LinkConfig;
 use umts_stack::detail::{Detail, Stage};
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::{Packet, Segment};
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::BlockSet;
@@ -14,19 +14,19 @@ use super::Budget;
 use super::bearer::statuses;
 use super::capacity::Capacity;
 use super::connection::{Connection, Kind};
+use super::direction_state::Place;
+use super::dsch_postponement::Turns;
 use super::log::Log;
 use super::loss::Loss;
 use super::missing;
-use super::turns::Turns;
 use super::ue::Ue;
-use super::way::Place;
 use crate::metrics::Window;
 
 impl Budget {
     /// A program begins a flow of datagrams, or looks up names. Its packets are told as segments of `connection`, whose
     /// sequence numbers count octets, or questions and answers.
     pub fn open_datagrams(&mut self, now: Time, connection: ConnectionId, ue: UeId, kind: Kind) {
-        let (flow, sender, leg) = (FlowId(u32::MAX), End::Server, TcpLeg::Whole);
+        let (flow, sender, leg) = (FlowId(u32::MAX), End::Server, ProxyLeg::Whole);
         let transfer = connection;
         self.record(
             now,
@@ -63,8 +63,8 @@ impl Budget {
     /// Where a segment is when it has left its host.
     fn first_place(&self, now: Time, segment: &Segment) -> Place {
         match (segment.direction, segment.leg) {
-            (Direction::Uplink, TcpLeg::Whole | TcpLeg::Radio) => Place::Radio,
-            (Direction::Downlink, _) | (Direction::Uplink, TcpLeg::Server) => {
+            (Direction::Uplink, ProxyLeg::Whole | ProxyLeg::Radio) => Place::Radio,
+            (Direction::Downlink, _) | (Direction::Uplink, ProxyLeg::Server) => {
                 let octets = u64::from(segment.payload) + u64::from(segment.header);
                 self.in_core(now, segment.leg, octets)
             }
@@ -72,13 +72,13 @@ impl Budget {
     }
 
     /// In the fixed network, on this leg of it, which takes a packet of so many octets this long when it is empty.
-    fn in_core(&self, now: Time, leg: TcpLeg, octets: u64) -> Place {
+    fn in_core(&self, now: Time, leg: ProxyLeg, octets: u64) -> Place {
         let sending =
             |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
         let links = match leg {
-            TcpLeg::Whole => &self.core[..],
-            TcpLeg::Server => &self.core[..self.hops_to_pep],
-            TcpLeg::Radio => &self.core[self.hops_to_pep..],
+            ProxyLeg::Whole => &self.core[..],
+            ProxyLeg::Server => &self.core[..self.hops_to_pep],
+            ProxyLeg::Radio => &self.core[self.hops_to_pep..],
         };
         let through = links.iter().fold(now, |at, link| at + sending(link) + link.delay);
         Place::Core(through)
@@ -267,7 +267,7 @@ impl TraceSink<TraceEvent> for Budget {
         match event {
             TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss } => {
                 let window = Window::new(self.config.from, self.config.to);
-                let is_split = *leg != TcpLeg::Whole;
+                let is_split = *leg != ProxyLeg::Whole;
                 if is_split {
                     self.transfers.opened(now, *transfer, *sender);
                 }
@@ -311,7 +311,7 @@ impl TraceSink<TraceEvent> for Budget {
             TraceEvent::SegmentReceived { packet, segment, delivered, .. } => {
                 self.received(now, *packet, segment, *delivered);
             }
-            TraceEvent::PacketSeen { at, packet } => self.seen(now, *at, packet),
+            TraceEvent::PacketCaptured { at, packet } => self.seen(now, *at, packet),
             TraceEvent::PacketDropped { place, packet } => self.dropped(now, *place, packet),
             TraceEvent::SduDelivered { ue, direction, sdu, .. } => {
                 self.leaves_bearer(now, *ue, *direction, *sdu);

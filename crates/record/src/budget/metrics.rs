@@ -1,6 +1,6 @@
 //! The budget as metrics: seconds and shares of each cause, and timeouts by what brought them about.
 
-use umts_stack::ids::TcpLeg;
+use umts_stack::ids::ProxyLeg;
 use umts_units::Duration;
 
 use super::cause::{Cause, Parts};
@@ -111,7 +111,7 @@ fn transfer_definitions() -> impl Iterator<Item = Definition> {
 pub(super) fn transfer_metrics(parts: &TransferParts) -> MetricSet {
     let whole = [parts.total(), parts.queue(), parts.setup()];
     let names = TRANSFER.iter().zip(whole).map(|((name, ..), time)| (*name, Some(time.as_secs())));
-    let legs = [TcpLeg::Server, TcpLeg::Radio].into_iter().enumerate().flat_map(|(at, leg)| {
+    let legs = [ProxyLeg::Server, ProxyLeg::Radio].into_iter().enumerate().flat_map(|(at, leg)| {
         let each = Cause::ALL.iter();
         each.map(move |cause| (cause.transfer_metrics()[at], Some(parts.of(leg, *cause).as_secs())))
     });

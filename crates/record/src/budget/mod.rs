@@ -20,6 +20,8 @@ mod bearer;
 mod capacity;
 mod cause;
 mod connection;
+mod direction_state;
+mod dsch_postponement;
 mod events;
 mod log;
 mod loss;
@@ -28,10 +30,8 @@ mod missing;
 mod report;
 mod rto;
 mod transfers;
-mod turns;
 mod ue;
 mod waterfall;
-mod way;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What is told of the budgets: metrics of connections and network, and tables.
 
-use umts_stack::ids::{ConnectionId, End, TcpLeg};
+use umts_stack::ids::{ConnectionId, End, ProxyLeg};
 use umts_units::Time;
 
 use super::cause::{Cause, Parts};
@@ -76,7 +76,7 @@ impl Report {
                     rows.start_s.push(interval.start.as_secs());
                     rows.end_s.push(interval.end.as_secs());
                     let (leg, cause) = match interval.spent {
-                        Spent::Leg(TcpLeg::Server, cause) => ("server", cause.name()),
+                        Spent::Leg(ProxyLeg::Server, cause) => ("server", cause.name()),
                         Spent::Leg(_, cause) => ("radio", cause.name()),
                         Spent::Queue => ("pep", "pep_queue"),
                         Spent::Setup => ("pep", "pep_setup"),

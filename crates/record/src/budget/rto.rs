@@ -7,9 +7,9 @@ use umts_stack::ids::{End, PacketId};
 use umts_units::Time;
 
 use super::cause::Cause;
+use super::direction_state::{DirectionState, Place};
 use super::log::Interval;
 use super::loss::Loss;
-use super::way::{Place, Way};
 
 macro_rules! reasons {
     ($($because:ident = $name:literal, $label:literal, $spurious:expr, $needed:expr, $meaning:literal;)*) => {
@@ -137,8 +137,8 @@ impl Timeouts {
     /// whether the timeout is known to have been needed.
     pub fn expired(
         &mut self,
-        way: &Way,
-        back: &Way,
+        way: &DirectionState,
+        back: &DirectionState,
         (end, silent_since, at): (End, Time, Time),
         causes: &[Interval],
     ) -> bool {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use umts_stack::ids::{ConnectionId, End, TcpLeg};
+use umts_stack::ids::{ConnectionId, End, ProxyLeg};
 use umts_units::{Duration, Time};
 
 use super::cause::Cause;
@@ -29,7 +29,7 @@ pub(super) enum Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
     /// On a leg, on this.
-    Leg(TcpLeg, Cause),
+    Leg(ProxyLeg, Cause),
     /// In the proxy.
     Queue,
     /// On the set-up of its second connection.
@@ -60,7 +60,7 @@ pub struct TransferParts {
 #[derive(Debug)]
 struct Transfer {
     /// The connections in the order in which its data take them, with their legs.
-    legs: [(ConnectionId, TcpLeg); 2],
+    legs: [(ConnectionId, ProxyLeg); 2],
     sender: End,
     opened: Time,
     since: Time,
@@ -99,8 +99,8 @@ impl Default for TransferParts {
 
 impl TransferParts {
     /// The part of one leg and cause.
-    pub fn of(&self, leg: TcpLeg, cause: Cause) -> Duration {
-        self.legs[usize::from(leg == TcpLeg::Radio)][cause as usize]
+    pub fn of(&self, leg: ProxyLeg, cause: Cause) -> Duration {
+        self.legs[usize::from(leg == ProxyLeg::Radio)][cause as usize]
     }
 
     /// In the proxy, although the second leg could send.
@@ -123,7 +123,7 @@ impl TransferParts {
     pub(super) fn add(&mut self, interval: &TransferInterval, window: Window) {
         let time = window.overlap(interval.start, interval.end);
         let part = match interval.spent {
-            Spent::Leg(leg, cause) => &mut self.legs[usize::from(leg == TcpLeg::Radio)][cause as usize],
+            Spent::Leg(leg, cause) => &mut self.legs[usize::from(leg == ProxyLeg::Radio)][cause as usize],
             Spent::Queue => &mut self.queue,
             Spent::Setup => &mut self.setup,
         };
@@ -138,8 +138,8 @@ impl Transfers {
 
     /// A connection of a split transfer opened.
     pub fn opened(&mut self, now: Time, transfer: ConnectionId, sender: End) {
-        let server = (transfer, TcpLeg::Server);
-        let radio = (ConnectionId(transfer.0 + 1), TcpLeg::Radio);
+        let server = (transfer, ProxyLeg::Server);
+        let radio = (ConnectionId(transfer.0 + 1), ProxyLeg::Radio);
         let legs = if sender == End::Server { [server, radio] } else { [radio, server] };
         let new = Transfer {
             legs,

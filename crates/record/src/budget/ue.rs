@@ -9,7 +9,7 @@ use umts_units::{Duration, Time};
 use super::bearer::{Bearer, DchFormat};
 use super::capacity::Capacity;
 use super::cause::Cause;
-use super::turns::Turns;
+use super::dsch_postponement::Turns;
 
 #[derive(Debug)]
 pub(super) struct Ue {

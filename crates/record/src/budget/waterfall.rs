@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use umts_stack::detail::{Detail, Stage};
-use umts_stack::ids::{ConnectionId, Direction, PacketId, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, Direction, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::Segment;
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, Pdu};
@@ -143,19 +143,26 @@ impl Waterfall {
     }
 
     /// Whether a connection is the one that is wanted, or the other one of its transfer.
-    fn is_wanted(&self, connection: ConnectionId, transfer: ConnectionId, leg: TcpLeg) -> bool {
+    fn is_wanted(&self, connection: ConnectionId, transfer: ConnectionId, leg: ProxyLeg) -> bool {
         let ConnectionId(wanted) = self.connection;
         connection == self.connection
-            || leg != TcpLeg::Whole && (transfer.0..=transfer.0 + 1).contains(&wanted)
+            || leg != ProxyLeg::Whole && (transfer.0..=transfer.0 + 1).contains(&wanted)
     }
 
-    fn opened(&mut self, now: Time, connection: ConnectionId, transfer: ConnectionId, leg: TcpLeg, ue: UeId) {
+    fn opened(
+        &mut self,
+        now: Time,
+        connection: ConnectionId,
+        transfer: ConnectionId,
+        leg: ProxyLeg,
+        ue: UeId,
+    ) {
         let layer = match leg {
-            TcpLeg::Whole => "tcp",
-            TcpLeg::Server => "tcp_server",
-            TcpLeg::Radio => "tcp_radio",
+            ProxyLeg::Whole => "tcp",
+            ProxyLeg::Server => "tcp_server",
+            ProxyLeg::Radio => "tcp_radio",
         };
-        self.transfer = (leg != TcpLeg::Whole).then_some(transfer);
+        self.transfer = (leg != ProxyLeg::Whole).then_some(transfer);
         self.followed.push(Followed { id: connection, layer, is_open: true });
         self.ue = Some(ue);
         if let Some(Some((_, since))) = self.states.get_mut(ue.index()) {

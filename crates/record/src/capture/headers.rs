@@ -61,14 +61,14 @@ impl std::fmt::Debug for RealPackets {
 pub(super) struct Headers {
     real: Option<RealPackets>,
     server_ports: Vec<u16>,
-    connections: BTreeMap<ConnectionId, [Way; 2]>,
+    connections: BTreeMap<ConnectionId, [DirectionHeaders; 2]>,
     /// Connections that are closed, of which something may still be on its way.
     closed: VecDeque<ConnectionId>,
 }
 
 /// One direction of a connection.
 #[derive(Debug, Clone, Copy, Default)]
-struct Way {
+struct DirectionHeaders {
     has_syn: bool,
     /// The acknowledgment of a one-way connection that stands for its SYN+ACK.
     syn_ack: Option<PacketId>,

@@ -211,8 +211,8 @@ impl TraceSink<TraceEvent> for Captures {
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
                 self.headers.closed(*connection);
             }
-            TraceEvent::PacketSeen { packet, .. } if !self.simulated && !is_real(packet) => {}
-            TraceEvent::PacketSeen { at: point, packet } => {
+            TraceEvent::PacketCaptured { packet, .. } if !self.simulated && !is_real(packet) => {}
+            TraceEvent::PacketCaptured { at: point, packet } => {
                 let written = self.see(at, *point, packet);
                 self.wrote(written);
             }

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::rc::Rc;
 
 use tempfile::TempDir;
-use umts_stack::ids::{ConnectionId, Direction, FlowId, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, Direction, FlowId, ProxyLeg, UeId};
 use umts_stack::packet::{Content, Datagram, Flags, Foreign, Options, Packet, SackBlocks, Segment};
 
 use super::headers::initial_number;
@@ -58,7 +58,7 @@ impl Conversation {
         self.packets += 1;
         let packet = Packet { id: PacketId(self.packets), flow: FlowId(3), ue: UeId(7), content };
         for at in [CapturePoint::Server, CapturePoint::Rnc, CapturePoint::Ue] {
-            self.captures.record(self.now, &TraceEvent::PacketSeen { at, packet });
+            self.captures.record(self.now, &TraceEvent::PacketCaptured { at, packet });
         }
         self
     }
@@ -365,7 +365,7 @@ fn captures_may_hold_the_packets_of_programs_alone() {
     let octets = |simulated: bool, with_simulated: bool| {
         let real = Some(RealPackets(Rc::new(|_| Some([&[0x45, 0, 0, 20][..], &[7; 16]].concat()))));
         let mut told = Conversation::new(&CaptureConfig { real, simulated, ..CaptureConfig::default() });
-        let foreign = Foreign { direction: Direction::Uplink, leg: TcpLeg::Whole, size: 20 };
+        let foreign = Foreign { direction: Direction::Uplink, leg: ProxyLeg::Whole, size: 20 };
         told.carries(Content::Foreign(foreign));
         let told = if with_simulated { told.download() } else { told };
         let (_folder, files) = told.finish();

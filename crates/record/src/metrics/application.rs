@@ -10,7 +10,7 @@ use super::window::Window;
 
 /// Datagrams of one flow in one direction.
 #[derive(Debug, Clone, Copy, Default)]
-struct Way {
+struct DatagramDirection {
     /// Number of the first that left in the window.
     first: Option<u64>,
     /// Highest number that has arrived of those, plus one.
@@ -23,7 +23,7 @@ struct Way {
 #[derive(Debug)]
 pub(super) struct ApplicationRecorder {
     pub window: Window,
-    ways: Vec<[Way; 2]>,
+    ways: Vec<[DatagramDirection; 2]>,
     datagrams: [DatagramTotals; 2],
     totals: ApplicationTotals,
 }
@@ -63,9 +63,9 @@ impl ApplicationRecorder {
         (self.datagrams, self.totals)
     }
 
-    fn way(&mut self, flow: FlowId, datagram: &Datagram) -> &mut Way {
+    fn way(&mut self, flow: FlowId, datagram: &Datagram) -> &mut DatagramDirection {
         if flow.index() >= self.ways.len() {
-            self.ways.resize(flow.index() + 1, [Way::default(); 2]);
+            self.ways.resize(flow.index() + 1, [DatagramDirection::default(); 2]);
         }
         &mut self.ways[flow.index()][datagram.direction.index()]
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use umts_stack::ids::{ConnectionId, Direction, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, Direction, ProxyLeg, UeId};
 use umts_stack::rnc::rrc::RrcState;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
@@ -142,7 +142,7 @@ impl ChannelRecorder {
                 }
             }
             // What a proxy has with the server is none of the channels'.
-            TraceEvent::ConnectionOpened { leg: TcpLeg::Server, .. } => {}
+            TraceEvent::ConnectionOpened { leg: ProxyLeg::Server, .. } => {}
             TraceEvent::ConnectionOpened { connection, ue, .. } => self.opened(at, connection, ue),
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
                 self.closed(at, connection);

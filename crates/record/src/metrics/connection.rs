@@ -2,7 +2,7 @@
 //!
 //! The data are those of the connection's `sender`; what the other end sends counts only as acknowledgments.
 
-use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::{Ecn, Flags, Segment};
 use umts_stack::trace::{SendCause, TraceEvent};
 use umts_units::{BitRate, Duration, Time};
@@ -18,7 +18,7 @@ const FIRST_BYTE: u64 = 1;
 
 /// The network's own clocks and samples, which events of all connections drive.
 #[derive(Debug, Default)]
-pub(super) struct Together {
+pub(super) struct NetworkSamples {
     pub active: BusyClock,
     /// The same of each flow alone.
     pub active_of_flow: Vec<BusyClock>,
@@ -30,7 +30,7 @@ pub(super) struct Together {
 pub(super) struct Connection {
     pub id: ConnectionId,
     pub transfer: ConnectionId,
-    pub leg: TcpLeg,
+    pub leg: ProxyLeg,
     pub flow: FlowId,
     pub ue: UeId,
     pub sender: End,
@@ -87,7 +87,7 @@ impl Connection {
         Connection {
             id,
             transfer: id,
-            leg: TcpLeg::Whole,
+            leg: ProxyLeg::Whole,
             flow,
             ue,
             sender,
@@ -119,17 +119,17 @@ impl Connection {
     }
 
     /// The same as one of the two of a transfer that a proxy splits.
-    pub fn of_transfer(self, transfer: ConnectionId, leg: TcpLeg) -> Self {
+    pub fn of_transfer(self, transfer: ConnectionId, leg: ProxyLeg) -> Self {
         Connection { transfer, leg, ..self }
     }
 
     /// Whether another connection carries on what this one brings to a proxy.
     #[inline]
     pub fn ends_at_pep(&self) -> bool {
-        matches!((self.leg, self.sender), (TcpLeg::Server, End::Server) | (TcpLeg::Radio, End::Ue))
+        matches!((self.leg, self.sender), (ProxyLeg::Server, End::Server) | (ProxyLeg::Radio, End::Ue))
     }
 
-    pub fn wrote(&mut self, moment: Moment, bytes: u64, together: &mut Together) {
+    pub fn wrote(&mut self, moment: Moment, bytes: u64, together: &mut NetworkSamples) {
         self.settle(moment.clamped);
         self.written = self.written.saturating_add(bytes);
         self.idle_gaps.wait(moment.at, self.last_rtt);
@@ -144,7 +144,7 @@ impl Connection {
         packet: PacketId,
         segment: &Segment,
         cause: SendCause,
-        together: &mut Together,
+        together: &mut NetworkSamples,
     ) {
         self.seen(moment);
         if segment.flags.syn {
@@ -249,7 +249,7 @@ impl Connection {
     }
 
     #[inline]
-    pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, together: &mut Together) {
+    pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, together: &mut NetworkSamples) {
         self.settle(moment.clamped);
         self.duplicates = 0;
         self.una = self.una.max(una);
@@ -277,7 +277,7 @@ impl Connection {
         }
     }
 
-    pub fn rtt_sample(&mut self, moment: Moment, rtt: Duration, together: &mut Together) {
+    pub fn rtt_sample(&mut self, moment: Moment, rtt: Duration, together: &mut NetworkSamples) {
         self.settle(moment.clamped);
         self.last_rtt = Some(rtt);
         if moment.measured {
@@ -320,7 +320,13 @@ impl Connection {
     }
 
     /// Makes up the sums at the end of the connection, or of the window if that comes first.
-    pub fn close(&mut self, moment: Moment, window: &Window, rate: Option<BitRate>, together: &mut Together) {
+    pub fn close(
+        &mut self,
+        moment: Moment,
+        window: &Window,
+        rate: Option<BitRate>,
+        together: &mut NetworkSamples,
+    ) {
         self.settle(moment.clamped);
         self.end_shut_window(moment);
         self.is_closed = true;
@@ -373,7 +379,7 @@ impl Connection {
 
     /// Active: the application's data are not all acknowledged. Transferring: and the first of them has left.
     #[inline]
-    fn update_activity(&mut self, now: Time, together: &mut Together) {
+    fn update_activity(&mut self, now: Time, together: &mut NetworkSamples) {
         let is_active = !self.is_closed && self.written > self.acknowledged;
         let is_transferring = is_active && self.data_sent.is_some();
         if is_active != self.is_active {

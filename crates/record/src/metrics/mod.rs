@@ -244,7 +244,7 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::Call { .. }
             | TraceEvent::CellDchs { .. }
             | TraceEvent::CellPower { .. } => self.sectors(at, event),
-            TraceEvent::PacketSeen { .. }
+            TraceEvent::PacketCaptured { .. }
             | TraceEvent::CapacityNeeded { .. }
             | TraceEvent::CapacityRequested { .. }
             | TraceEvent::CapacityRefused { .. }

@@ -1,6 +1,6 @@
 //! What a run yields: named numbers for the network and for each connection.
 
-use umts_stack::ids::{ConnectionId, FlowId, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, FlowId, ProxyLeg, UeId};
 
 use super::definitions::connection_names;
 
@@ -48,7 +48,7 @@ pub struct ConnectionRow {
     /// The number of the transfer: its own, or that of the first of the two that a proxy joins.
     pub transfer: ConnectionId,
     /// The part of the way that it takes.
-    pub leg: TcpLeg,
+    pub leg: ProxyLeg,
     /// The flow that opened it.
     pub flow: FlowId,
     /// The user equipment at its end.

@@ -1,10 +1,10 @@
 //! All connections of a run: finds the one that an event is about, and lets go of those that closed.
 
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, TcpLeg};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, ProxyLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
-use super::connection::{Connection, Moment, Together};
+use super::connection::{Connection, Moment, NetworkSamples};
 use super::definitions::connection_values;
 use super::results::{ConnectionRow, MetricSet};
 use super::totals::{Fairness, LegTotals, TcpTotals};
@@ -26,9 +26,9 @@ pub(super) struct TcpRecorder {
     rates: Vec<Option<BitRate>>,
     open: Open<Connection>,
     flows: Vec<Flow>,
-    together: Together,
+    together: NetworkSamples,
     /// The same of connections that end at a proxy, whose octets another one carries on.
-    carried_on: Together,
+    carried_on: NetworkSamples,
     /// Of closed connections.
     totals: TcpTotals,
     /// Of closed connections of split transfers: the server's leg and the radio's.
@@ -43,8 +43,8 @@ impl TcpRecorder {
             rates,
             open: Open::default(),
             flows: Vec::new(),
-            together: Together::default(),
-            carried_on: Together::default(),
+            together: NetworkSamples::default(),
+            carried_on: NetworkSamples::default(),
             totals: TcpTotals::default(),
             legs: Default::default(),
             finished: Vec::new(),
@@ -199,9 +199,9 @@ impl TcpRecorder {
             self.totals.add_repetitions(&connection.totals);
         }
         match connection.leg {
-            TcpLeg::Server => self.legs[0].add(&connection.totals),
-            TcpLeg::Radio => self.legs[1].add(&connection.totals),
-            TcpLeg::Whole => {}
+            ProxyLeg::Server => self.legs[0].add(&connection.totals),
+            ProxyLeg::Radio => self.legs[1].add(&connection.totals),
+            ProxyLeg::Whole => {}
         }
         self.finished.push(ConnectionRow {
             connection: connection.id,
@@ -230,14 +230,14 @@ impl TcpRecorder {
 
     /// Inlined as what asks for it is.
     #[inline(always)]
-    fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut Together)> {
+    fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut NetworkSamples)> {
         let connection = self.open.get(id)?;
         let together = if connection.ends_at_pep() { &mut self.carried_on } else { &mut self.together };
         Some((connection, together))
     }
 
     #[inline]
-    fn find_sender(&mut self, id: ConnectionId, end: End) -> Option<(&mut Connection, &mut Together)> {
+    fn find_sender(&mut self, id: ConnectionId, end: End) -> Option<(&mut Connection, &mut NetworkSamples)> {
         self.find(id).filter(|(connection, _)| connection.sender == end)
     }
 }

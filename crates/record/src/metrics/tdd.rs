@@ -57,7 +57,7 @@ impl TddRecorder {
             }
             // An SDU that RLC hands up is seen above it at the same instant: only those of one block set wait.
             TraceEvent::SduDelivered { sdu, entered, .. } => self.handed_up.push_back((sdu, entered)),
-            TraceEvent::PacketSeen { at: point, ref packet } => {
+            TraceEvent::PacketCaptured { at: point, ref packet } => {
                 let leaves = match packet.direction() {
                     Direction::Downlink => CapturePoint::Ue,
                     Direction::Uplink => CapturePoint::Rnc,

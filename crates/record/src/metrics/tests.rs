@@ -1,7 +1,7 @@
 //! Event lists whose metrics can be computed by hand.
 
 use umts_kernel::TraceSink;
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::{Content, Datagram, Ecn, Flags, Packet, Segment};
 use umts_stack::tcp::Failure;
 use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, SpuriousBy, TraceEvent};
@@ -43,7 +43,7 @@ impl Story {
         self.event(TraceEvent::ConnectionOpened {
             connection: ConnectionId(connection),
             transfer: ConnectionId(connection),
-            leg: TcpLeg::Whole,
+            leg: ProxyLeg::Whole,
             flow: FlowId(flow),
             ue: UeId(0),
             sender: End::Server,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use umts_stack::ids::{ConnectionId, Direction, End, TcpLeg};
+use umts_stack::ids::{ConnectionId, Direction, End, ProxyLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
@@ -33,7 +33,7 @@ pub(super) struct TransferTotals {
 #[derive(Debug)]
 struct Transfer {
     direction: Direction,
-    leg: TcpLeg,
+    leg: ProxyLeg,
     opened: Time,
     /// The connection that brings the data to their receiver, which has other numbers than the transfer if it is split.
     last: ConnectionId,
@@ -99,14 +99,14 @@ impl TransferRecorder {
         at: Time,
         connection: ConnectionId,
         transfer: ConnectionId,
-        leg: TcpLeg,
+        leg: ProxyLeg,
         sender: End,
     ) {
         let direction = sender.sends();
         let brings = match leg {
-            TcpLeg::Whole => true,
-            TcpLeg::Server => direction == Direction::Uplink,
-            TcpLeg::Radio => direction == Direction::Downlink,
+            ProxyLeg::Whole => true,
+            ProxyLeg::Server => direction == Direction::Uplink,
+            ProxyLeg::Radio => direction == Direction::Downlink,
         };
         let open = self.open.entry(transfer).or_insert(Transfer {
             direction,
@@ -129,13 +129,13 @@ impl TransferRecorder {
         &mut self,
         at: Time,
         connection: ConnectionId,
-        leg: TcpLeg,
+        leg: ProxyLeg,
         direction: Direction,
         octets: u64,
     ) {
         let id = match leg {
-            TcpLeg::Radio => ConnectionId(connection.0 - 1),
-            TcpLeg::Whole | TcpLeg::Server => connection,
+            ProxyLeg::Radio => ConnectionId(connection.0 - 1),
+            ProxyLeg::Whole | ProxyLeg::Server => connection,
         };
         let found = self.open.get_mut(&id).filter(|of| octets > 0 && of.direction == direction);
         let Some(transfer) = found else { return };
@@ -181,7 +181,7 @@ impl TransferRecorder {
         if transfer.opened >= to || at < from {
             return;
         }
-        if transfer.leg == TcpLeg::Whole {
+        if transfer.leg == ProxyLeg::Whole {
             self.totals.passed += 1;
         } else {
             self.totals.split += 1;

@@ -1,4 +1,4 @@
-use umts_stack::ids::{Direction, FlowId, PacketId, TcpLeg, UeId};
+use umts_stack::ids::{Direction, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::{Flags, Packets, SackBlocks};
 use umts_stack::trace::{CallStep, Real};
 use umts_units::Bytes;
@@ -22,7 +22,7 @@ fn open() -> Series {
     let opened = TraceEvent::ConnectionOpened {
         connection: CONNECTION,
         transfer: CONNECTION,
-        leg: TcpLeg::Whole,
+        leg: ProxyLeg::Whole,
         flow: FlowId(0),
         ue: UeId(0),
         sender: End::Server,

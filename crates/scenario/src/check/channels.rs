@@ -10,7 +10,7 @@ use super::Inspection;
 use super::names::{BearerOrigin, Dedicated, rrc_path};
 use crate::error::Problem;
 use crate::model::{BlockErrors, Dch, FachScheduling, RachAccess, Radio, Rlc, TTIS};
-use crate::plan;
+use crate::resolved;
 
 /// The most transport blocks of a user in a TTI.
 const MOST_BLOCKS: u32 = Lost::MOST_BLOCKS;
@@ -36,9 +36,9 @@ struct Channel {
 /// The channels of a user group.
 pub(super) struct GroupChannels {
     /// That it has, at the beginning at least: downlink, uplink.
-    pub own: [plan::Channel; 2],
+    pub own: [resolved::Channel; 2],
     /// That RRC may give it.
-    pub dchs: Vec<[plan::Channel; 2]>,
+    pub dchs: Vec<[resolved::Channel; 2]>,
 }
 
 impl Channel {
@@ -100,7 +100,7 @@ impl Inspection<'_> {
         Ok(GroupChannels { own, dchs })
     }
 
-    fn formats(&mut self, [down, up]: [Channel; 2], rlc: &Rlc) -> Result<[plan::Channel; 2], Problem> {
+    fn formats(&mut self, [down, up]: [Channel; 2], rlc: &Rlc) -> Result<[resolved::Channel; 2], Problem> {
         Ok([self.format(&down, rlc)?, self.format(&up, rlc)?])
     }
 
@@ -220,7 +220,7 @@ impl Inspection<'_> {
     }
 
     /// How many PDUs a TTI carries: one at least, and not more than a set of blocks may have.
-    fn format(&mut self, channel: &Channel, rlc: &Rlc) -> Result<plan::Channel, Problem> {
+    fn format(&mut self, channel: &Channel, rlc: &Rlc) -> Result<resolved::Channel, Problem> {
         let Channel { name, rate, tti, kind, .. } = channel;
         let path = channel.key("rate");
         let size = Bytes::from(rlc.pdu_payload);
@@ -248,7 +248,7 @@ impl Inspection<'_> {
             self.warn(&path, &message);
         }
         let (number, scheduler) = (channel.number, channel.scheduler);
-        Ok(plan::Channel { kind: *kind, number, scheduler, rate: *rate, format })
+        Ok(resolved::Channel { kind: *kind, number, scheduler, rate: *rate, format })
     }
 
     /// A channel that loses everything is allowed, and worth a word.

@@ -25,7 +25,7 @@ use umts_stack::rnc::Reserved;
 
 use crate::error::Problem;
 use crate::model::Scenario;
-use crate::plan::{Group, PepPlan, Plan, PlannedCell};
+use crate::resolved::{Group, PepPlan, PlannedCell, Resolved};
 use crate::tree::Node;
 use channels::GroupChannels;
 use names::Names;
@@ -59,7 +59,7 @@ pub(crate) fn check(
     scenario: &Scenario,
     traces: Traces,
     tree: &Node,
-) -> Result<(Plan, Vec<String>), Problem> {
+) -> Result<(Resolved, Vec<String>), Problem> {
     times(scenario, tree)?;
     layout::check(scenario, tree)?;
     let names = Names::of(scenario, tree)?;
@@ -69,7 +69,7 @@ pub(crate) fn check(
     Ok((plan(scenario, &names, findings, traces), warnings))
 }
 
-fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Plan {
+fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Resolved {
     let Findings { red, channels, reserved, discards, impaired, pep } = findings;
     let mut next = 0;
     let found = channels.into_iter().zip(discards).zip(traces);
@@ -88,7 +88,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             flows: names.flows_of(i).collect(),
         }
     });
-    Plan { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, pep }
+    Resolved { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, pep }
 }
 
 /// Each `[[cell]]`, or each sector of a layout after the only one.

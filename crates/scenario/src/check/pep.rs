@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::Inspection;
 use crate::error::Problem;
 use crate::model::{Flow, FlowChoice, Pep, PepMode, Tcp, TcpConnection, TcpVariant};
-use crate::plan::PepPlan;
+use crate::resolved::PepPlan;
 use crate::tree::{Node, merge};
 
 const SIDES: [&str; 2] = ["server_side", "radio_side"];

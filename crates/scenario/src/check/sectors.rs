@@ -9,7 +9,7 @@ use super::Inspection;
 use super::channels::GroupChannels;
 use crate::error::Problem;
 use crate::model::{CONVERSATIONAL, DSCH, RlcMode, Ue};
-use crate::plan;
+use crate::resolved;
 
 /// The TTI of the DCH beside a DSCH.
 const ASSOCIATED_TTI: Duration = Duration::from_millis(20);
@@ -122,15 +122,15 @@ impl Inspection<'_> {
         rate: BitRate,
         tti: Duration,
         payload: Bytes,
-    ) -> Option<plan::Channel> {
+    ) -> Option<resolved::Channel> {
         let format = TransportFormat::new(rate, tti, payload)?;
-        Some(plan::Channel { kind, number: 0, scheduler: SchedulerKind::default(), rate, format })
+        Some(resolved::Channel { kind, number: 0, scheduler: SchedulerKind::default(), rate, format })
     }
 }
 
 /// Two blocks of 640 bits in each TTI.
-fn call_channel() -> plan::Channel {
-    plan::Channel {
+fn call_channel() -> resolved::Channel {
+    resolved::Channel {
         kind: trace::Channel::Dch,
         number: 0,
         scheduler: SchedulerKind::default(),
@@ -139,6 +139,6 @@ fn call_channel() -> plan::Channel {
     }
 }
 
-fn both(channel: plan::Channel) -> GroupChannels {
+fn both(channel: resolved::Channel) -> GroupChannels {
     GroupChannels { own: [channel; 2], dchs: Vec::new() }
 }

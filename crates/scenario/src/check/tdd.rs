@@ -11,7 +11,7 @@ use super::Inspection;
 use super::channels::GroupChannels;
 use crate::error::Problem;
 use crate::model::{Admission, BlockErrors, Duplex, IubTiming, Radio, RlcMode, Tdd, Ue};
-use crate::plan;
+use crate::resolved;
 
 /// The bearer of users in such a cell.
 pub(super) const GRANTED: &str = "granted";
@@ -196,7 +196,7 @@ impl Inspection<'_> {
         let blocks = tdd.most_blocks();
         let rate = BitRate::from_bps(u64::from(blocks) * PAYLOAD.bits() * 100).expect("a grant has a block");
         let format = TransportFormat { tti: FRAME, blocks };
-        let own = plan::Channel {
+        let own = resolved::Channel {
             kind: trace::Channel::Dch,
             number: 0,
             scheduler: Default::default(),

@@ -13,7 +13,7 @@ use umts_stack::radio::rlc::tm::TmConfig;
 use umts_stack::radio::rlc::um::UmConfig;
 use umts_units::{Bytes, Duration, Octets};
 
-use crate::plan::Group;
+use crate::resolved::Group;
 use crate::text::{word_off, word_unlimited, word_window};
 
 /// Radio link control; both ends alike.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use umts_record::series::{Table, Values};
-use umts_record::{PIECE_ROWS, Piece};
+use umts_record::{CHUNK_ROWS, TableChunk};
 use umts_simulate::{RunOptions, RunOutput, run};
 
 use crate::common::{scenario, value};
@@ -120,7 +120,7 @@ fn pdus_are_handed_out_piece_by_piece_once_their_fate_is_known() {
         run(&scenario, RunOptions { seed: 1, series: true, ..RunOptions::default() }).expect("it ends");
     let mut pieces = Vec::new();
     let mut finished = |piece| {
-        if let Piece::Series(table) = piece {
+        if let TableChunk::Series(table) = piece {
             pieces.push(table);
         }
         ControlFlow::Continue(())
@@ -129,7 +129,7 @@ fn pdus_are_handed_out_piece_by_piece_once_their_fate_is_known() {
         RunOptions { seed: 1, series: true, finished: Some(&mut finished), ..RunOptions::default() };
     let left = run(&scenario, options).expect("it ends");
     let of_pdus: Vec<&Table> = pieces.iter().filter(|table| table.name == "rlc_pdus").collect();
-    assert!(of_pdus.len() > 2, "{} pieces of {PIECE_ROWS} rows", of_pdus.len());
+    assert!(of_pdus.len() > 2, "{} pieces of {CHUNK_ROWS} rows", of_pdus.len());
     let last = pdus(&left).expect("they were asked for");
     let cut: Vec<&Table> = of_pdus.into_iter().chain([last]).collect();
     assert!(rows_of(&cut) == rows_of(&[pdus(&whole).expect("they were asked for")]));

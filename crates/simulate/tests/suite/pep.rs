@@ -9,7 +9,7 @@ use umts_kernel::TraceSink;
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
 use umts_simulate::{network_config, observe, wanted};
-use umts_stack::ids::{ConnectionId, Direction, End, TcpLeg};
+use umts_stack::ids::{ConnectionId, Direction, End, ProxyLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
@@ -84,7 +84,7 @@ fn windows_limit_each_side_by_its_own_round_trip() {
 /// Everything that matters for what is conserved.
 #[derive(Default)]
 struct Octets {
-    legs: BTreeMap<ConnectionId, (TcpLeg, ConnectionId)>,
+    legs: BTreeMap<ConnectionId, (ProxyLeg, ConnectionId)>,
     /// By transfer: arrived at the proxy, arrived at the UE.
     arrived: BTreeMap<ConnectionId, (u64, u64)>,
     most_buffered: u64,
@@ -105,7 +105,7 @@ impl TraceSink<TraceEvent> for Octets {
             {
                 let (leg, transfer) = self.legs[&segment.connection];
                 let arrived = self.arrived.entry(transfer).or_default();
-                if leg == TcpLeg::Server { arrived.0 += delivered } else { arrived.1 += delivered }
+                if leg == ProxyLeg::Server { arrived.0 += delivered } else { arrived.1 += delivered }
             }
             TraceEvent::PepBuffer { octets, direction: Direction::Downlink, transfer, .. } => {
                 self.most_buffered = self.most_buffered.max(octets);
@@ -199,8 +199,10 @@ fn a_crash_loses_what_the_proxy_had_acknowledged_and_both_sides_hear_of_it() {
             // What the receiver has and the proxy does not know of yet is in both.
             assert!(at_proxy <= at_ue + seen.lost, "{then}, {from}: {at_proxy}, {at_ue}, {}", seen.lost);
             assert!(at_ue < 200_000 && seen.lost > 0, "{then}, {from}");
-            let server_hears =
-                seen.failed.iter().any(|(of, end)| (seen.legs[of].0, *end) == (TcpLeg::Server, End::Server));
+            let server_hears = seen
+                .failed
+                .iter()
+                .any(|(of, end)| (seen.legs[of].0, *end) == (ProxyLeg::Server, End::Server));
             assert!(server_hears, "{then}, {from}: {:?}", seen.failed);
             if then == "reset" {
                 assert!(at_proxy > 0);
@@ -215,8 +217,8 @@ fn a_failure_of_one_side_is_told_to_the_other() {
     let set = [("radio.bler", "1"), ("link.0.loss", "0"), ("duration", "3000 s")];
     let seen = Octets::of(&scenario("split-download", &set), 0);
     let ends: Vec<_> = seen.failed.iter().map(|(of, end)| (seen.legs[of].0, *end)).collect();
-    assert!(ends.contains(&(TcpLeg::Radio, End::Server)), "the proxy gives up: {ends:?}");
-    assert!(ends.contains(&(TcpLeg::Server, End::Server)), "and says so: {ends:?}");
+    assert!(ends.contains(&(ProxyLeg::Radio, End::Server)), "the proxy gives up: {ends:?}");
+    assert!(ends.contains(&(ProxyLeg::Server, End::Server)), "and says so: {ends:?}");
     assert!(seen.lost > 0);
 }
 
@@ -227,7 +229,7 @@ fn without_room_a_transfer_passes_or_is_refused() {
     assert_eq!((value(&passes, "pep_transfers"), value(&passes, "pep_passed")), (1.0, 1.0));
     let refused = Octets::of(&scenario("split-download", &with(&two, &[("pep.at_limit", "refuse")])), 0);
     let ends: Vec<_> = refused.failed.iter().map(|(of, end)| (refused.legs[of].0, *end)).collect();
-    assert_eq!(ends, [(TcpLeg::Server, End::Server)]);
+    assert_eq!(ends, [(ProxyLeg::Server, End::Server)]);
     assert_eq!(refused.arrived.values().filter(|arrived| arrived.1 == 50_000).count(), 1);
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use umts_record::budget::{Budget, BudgetConfig, Cause, Spent, TransferBudget, Whose};
 use umts_simulate::{network_config, observe};
-use umts_stack::ids::TcpLeg;
+use umts_stack::ids::ProxyLeg;
 use umts_units::{Duration, Time};
 
 use crate::common::{metrics, scenario, value};
@@ -97,11 +97,11 @@ fn the_slower_leg_has_the_time() {
         |budget: &TransferBudget, leg| time(budget, |spent| matches!(spent, Spent::Leg(of, _) if of == leg));
     let radio = only(&[("ue.0.bearer", "ps-64")]);
     let whole = radio.until - radio.opened;
-    assert!(on(&radio, TcpLeg::Radio).as_secs() > 0.95 * whole.as_secs());
+    assert!(on(&radio, ProxyLeg::Radio).as_secs() > 0.95 * whole.as_secs());
     let server = only(&[("link.0.rate", "32 kbit/s")]);
     let whole = server.until - server.opened;
     // Each segment is waited for on the radio, too, after its 0.4 s on the link.
-    assert!(on(&server, TcpLeg::Server).as_secs() > 0.6 * whole.as_secs());
+    assert!(on(&server, ProxyLeg::Server).as_secs() > 0.6 * whole.as_secs());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use umts_record::budget::Budget;
 use umts_record::capture::Captures;
 use umts_record::metrics::{Metrics, MetricsConfig, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, Table};
-use umts_record::{MetricsAlone, MetricsAndSeries, Recorders, Records, Wanted};
+use umts_record::{MetricsAlone, MetricsAndSeries, RecorderConfig, Recorders, Records};
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, network_config, observe, run, wanted};
 use umts_stack::trace::TraceEvent;
@@ -49,7 +49,7 @@ fn alone(scenario: &Scenario) -> Alone {
     let end = Time::ZERO + scenario.duration;
     let folder = tempfile::tempdir().unwrap();
     let network = network_config(scenario);
-    let Wanted { metrics, budget, series, captures, .. } =
+    let RecorderConfig { metrics, budget, series, captures, .. } =
         wanted(scenario, &network, true, Some(folder.path()));
     let metrics = watched(scenario, Metrics::new(metrics)).finish(end);
     let mut with_budget = metrics.clone();
@@ -71,7 +71,7 @@ fn whichever_are_wanted_each_tells_what_it_tells_alone() {
         let [has_budget, has_series, has_captures] = [1, 2, 4].map(|bit| wants & bit != 0);
         let folder = tempfile::tempdir().unwrap();
         let all = wanted(&scenario, &network, true, Some(folder.path()));
-        let some = Wanted {
+        let some = RecorderConfig {
             budget: all.budget.filter(|_| has_budget),
             series: all.series.filter(|_| has_series),
             captures: all.captures.filter(|_| has_captures),
@@ -118,7 +118,7 @@ fn metrics_and_series_are_the_same_without_details() {
     let recorders = || {
         let wanted = wanted(&scenario, &network, true, None);
         let series = wanted.series.map(|series| SeriesConfig { rlc_pdus: false, ..series });
-        Recorders::new(Wanted { budget: None, series, ..wanted }, NoTrace).unwrap()
+        Recorders::new(RecorderConfig { budget: None, series, ..wanted }, NoTrace).unwrap()
     };
     assert!(recorders().are_metrics_and_series());
     let MetricsAndSeries(both) = watched(&scenario, MetricsAndSeries(recorders()));
@@ -126,7 +126,8 @@ fn metrics_and_series_are_the_same_without_details() {
     assert_eq!(both.metrics, whole.metrics);
     assert_eq!(both.series, whole.series);
     let with_pdus = SeriesConfig { rlc_pdus: true, ..SeriesConfig::default() };
-    let wanted = Wanted { budget: None, series: Some(with_pdus), ..wanted(&scenario, &network, true, None) };
+    let wanted =
+        RecorderConfig { budget: None, series: Some(with_pdus), ..wanted(&scenario, &network, true, None) };
     assert!(!Recorders::new(wanted, NoTrace).unwrap().are_metrics_and_series(), "PDUs are details");
 }
 
@@ -151,7 +152,7 @@ fn a_run_that_ends_early_ends_the_window() {
     let recorders = |until| {
         let whole = wanted(&scenario, &network, false, None);
         let metrics = MetricsConfig { to: until, ..whole.metrics };
-        Recorders::new(Wanted { metrics, ..whole }, NoTrace).unwrap()
+        Recorders::new(RecorderConfig { metrics, ..whole }, NoTrace).unwrap()
     };
     let mut told: [Recorders; 2] = [recorders(Time::ZERO + scenario.duration), recorders(half)];
     for (at, event) in watched(&scenario, Vec::new()).iter().filter(|(at, _)| *at < half) {

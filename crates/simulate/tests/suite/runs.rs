@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::common::{metrics, output, scenario, value};
 use umts_record::series::{Table, Values};
-use umts_record::{PIECE_ROWS, Piece};
-use umts_simulate::{Course, Recording, RunError, RunOptions, run, run_together};
+use umts_record::{CHUNK_ROWS, TableChunk};
+use umts_simulate::{Recording, RunControl, RunError, RunOptions, run, run_together};
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
@@ -68,7 +68,7 @@ fn a_file_is_downloaded_whole_and_its_connection_is_handed_out() {
     );
     let mut rows = Vec::new();
     let mut finished = |piece| {
-        if let Piece::Connections(mut new) = piece {
+        if let TableChunk::Connections(mut new) = piece {
             rows.append(&mut new);
         }
         ControlFlow::Continue(())
@@ -118,8 +118,8 @@ fn a_long_run_keeps_no_more_rows_of_a_series_than_a_piece() {
     let (mut pieces, mut rows) = (Vec::new(), Vec::new());
     let mut finished = |piece| {
         match piece {
-            Piece::Connections(mut new) => rows.append(&mut new),
-            Piece::Series(table) => pieces.push(table),
+            TableChunk::Connections(mut new) => rows.append(&mut new),
+            TableChunk::Series(table) => pieces.push(table),
         }
         ControlFlow::Continue(())
     };
@@ -132,7 +132,7 @@ fn a_long_run_keeps_no_more_rows_of_a_series_than_a_piece() {
     let second_of_a_cell = 500;
     let last = left.series.unwrap().tables;
     for table in pieces.iter().chain(&last) {
-        assert!(table.rows() < PIECE_ROWS + second_of_a_cell, "{} rows of {}", table.rows(), table.name);
+        assert!(table.rows() < CHUNK_ROWS + second_of_a_cell, "{} rows of {}", table.rows(), table.name);
     }
     assert!(pieces.iter().filter(|table| table.name == "rlc_buffer").count() > 3);
     assert!(pieces.iter().any(|table| table.name == "budget_intervals"));
@@ -199,7 +199,7 @@ fn scenarios_that_differ_in_what_is_measured_are_run_in_one_go() {
     let scenarios = measures.map(|(measure, _)| described(measure));
     let folders = measures.map(|_| tempfile::tempdir().unwrap());
     let mut pieces = [(); 4].map(|()| Vec::new());
-    let mut fill = pieces.each_mut().map(|pieces: &mut Vec<Piece>| {
+    let mut fill = pieces.each_mut().map(|pieces: &mut Vec<TableChunk>| {
         |piece| {
             pieces.push(piece);
             ControlFlow::Continue(())
@@ -213,7 +213,7 @@ fn scenarios_that_differ_in_what_is_measured_are_run_in_one_go() {
         let pcap_dir = series.then(|| folder.path().to_owned());
         alike.push((scenario, Recording { series, pcap_dir, finished: Some(fill) }));
     }
-    let course = Course { seed: 3, run: 1, progress: None, laws: None, schedulers: None };
+    let course = RunControl { seed: 3, run: 1, progress: None, laws: None, schedulers: None };
     let together = run_together(alike, course).unwrap();
     for (number, (scenario, (_, series))) in scenarios.iter().zip(measures).enumerate() {
         let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::common::{load, metrics, output, value};
 use umts_kernel::TraceSink;
-use umts_record::Piece;
+use umts_record::TableChunk;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, observe, run};
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId};
@@ -261,7 +261,7 @@ fn many_short_connections_leave_their_rows_and_nothing_else() {
     let mut batches = Vec::new();
     let mut rows = 0;
     let mut finished = |piece| {
-        if let Piece::Connections(new) = piece {
+        if let TableChunk::Connections(new) = piece {
             rows += new.len();
             batches.push(new.len());
         }

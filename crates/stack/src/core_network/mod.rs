@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::EventContext;
     use crate::event::Event;
-    use crate::ids::{ConnectionId, FlowId, LinkId, PacketId, TcpLeg, UeId};
+    use crate::ids::{ConnectionId, FlowId, LinkId, PacketId, ProxyLeg, UeId};
     use crate::packet::{Content, Segment};
     use crate::trace::TraceEvent;
 
@@ -128,7 +128,7 @@ mod tests {
         for (behind, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
             let core =
                 CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0)).with_pep(&pep(behind), Vec::new());
-            for (leg, hops) in [(TcpLeg::Server, &of_server), (TcpLeg::Radio, &of_radio)] {
+            for (leg, hops) in [(ProxyLeg::Server, &of_server), (ProxyLeg::Radio, &of_radio)] {
                 for direction in Direction::BOTH {
                     let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };
                     let packet =

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::ids::{Direction, FlowId, LinkId, TcpLeg};
+use crate::ids::{Direction, FlowId, LinkId, ProxyLeg};
 use crate::packet::Packet;
 
 /// One hop of the chain.
@@ -58,9 +58,9 @@ impl Routes {
     #[inline]
     pub fn of(&self, packet: &Packet) -> &[Stage] {
         let leg = match packet.leg() {
-            TcpLeg::Whole => 0,
-            TcpLeg::Server => 1,
-            TcpLeg::Radio => 2,
+            ProxyLeg::Whole => 0,
+            ProxyLeg::Server => 1,
+            ProxyLeg::Radio => 2,
         };
         &self.0[leg][packet.direction().index()]
     }

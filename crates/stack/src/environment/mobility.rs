@@ -98,7 +98,7 @@ fn difference(from: Place, to: Place) -> Place {
 
 /// The way of one mobile, as far as it is known.
 #[derive(Debug, Clone)]
-pub struct Way {
+pub struct Trajectory {
     mobility: MobilityConfig,
     /// Where the leg begins, as if the area had no end.
     begins: Place,
@@ -116,7 +116,7 @@ const HEADING: u32 = 2;
 const TURNS: u32 = 3;
 const TURN: u32 = 4;
 
-impl Way {
+impl Trajectory {
     /// Of who appears at a place, or anywhere.
     ///
     /// # Panics
@@ -142,7 +142,14 @@ impl Way {
             }
             _ => None,
         };
-        Way { mobility: mobility.clone(), begins, leg: 0, heading, direction: direction(heading), walker }
+        Trajectory {
+            mobility: mobility.clone(),
+            begins,
+            leg: 0,
+            heading,
+            direction: direction(heading),
+            walker,
+        }
     }
 
     /// Where the mobile is in the area, so long after it appeared, and how far it went. Time does not go back.

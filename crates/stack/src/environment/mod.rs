@@ -36,7 +36,7 @@ pub use street_loss::StreetLossConfig;
 pub use streets::{Spot, Stations, Streets};
 pub use walk::Walk;
 
-use mobility::Way;
+use mobility::Trajectory;
 use propagation::Propagation;
 use reach::Reach;
 use shadowing::{Shadowing, Shadows};
@@ -77,7 +77,7 @@ pub struct Mobile {
 struct Trail {
     draws: AddressedStream,
     appeared: Time,
-    way: Way,
+    way: Trajectory,
     place: Place,
     shadows: Shadows,
 }
@@ -136,7 +136,7 @@ impl Environment {
     /// places and shadows.
     pub fn appear(&self, who: u64, mobility: &MobilityConfig, place: Option<Place>, now: Time) -> Mobile {
         let draws = self.streams.addressed(&format!("environment/{who}"));
-        let mut way = Way::new(mobility, place, &self.layout, &draws);
+        let mut way = Trajectory::new(mobility, place, &self.layout, &draws);
         let (place, _) = way.at(umts_units::Duration::ZERO, &self.layout, &draws);
         let trail = Trail { draws, appeared: now, way, place, shadows: Shadows::default() };
         Mobile { gains: Gains::default(), trail: Box::new(trail) }

@@ -5,7 +5,7 @@ use umts_kernel::TraceSink;
 use super::Hosts;
 use super::flow::FlowConnection;
 use crate::EventContext;
-use crate::ids::{ConnectionId, End, FlowId, TcpLeg};
+use crate::ids::{ConnectionId, End, FlowId, ProxyLeg};
 use crate::packet::{Content, Datagram};
 use crate::path::NetworkPath;
 use crate::trace::TraceEvent;
@@ -51,7 +51,7 @@ impl Hosts {
         between: &mut NetworkPath,
     ) {
         let flow = &mut self.flows[id.index()];
-        flow.traffic_wake.has_come(ctx.cx.now);
+        flow.traffic_wake.fired(ctx.cx.now);
         if flow.traffic.poll_timeout().is_some_and(|at| at <= ctx.cx.now) {
             flow.traffic.handle_timeout(ctx.cx.now);
         }
@@ -128,10 +128,10 @@ impl Hosts {
         let relay = if flow.is_split() { self.new_relay(transfer) } else { None };
         let flow = &mut self.flows[id.index()];
         let legs = match relay {
-            None => [Some((TcpLeg::Whole, flow.open(now, transfer, nth, segment_payload))), None],
+            None => [Some((ProxyLeg::Whole, flow.open(now, transfer, nth, segment_payload))), None],
             Some(relay) => {
                 let [server, radio] = flow.open_split(now, transfer, nth, segment_payload, relay);
-                [Some((TcpLeg::Server, server)), Some((TcpLeg::Radio, radio))]
+                [Some((ProxyLeg::Server, server)), Some((ProxyLeg::Radio, radio))]
             }
         };
         let (ue, sender) = (flow.ue, flow.sender);
@@ -166,7 +166,7 @@ impl Hosts {
         let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
         let mut packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
         ctx.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
-        between.leave(ctx, TcpLeg::Whole.site(end), &mut packet);
+        between.leave(ctx, ProxyLeg::Whole.site(end), &mut packet);
     }
 
     fn report<T: TraceSink<TraceEvent>>(

@@ -100,7 +100,7 @@ impl Hosts {
         end: End,
         between: &mut NetworkPath,
     ) {
-        self.flows[id.index()].tcp_wake[end as usize].has_come(ctx.cx.now);
+        self.flows[id.index()].tcp_wake[end as usize].fired(ctx.cx.now);
         let mut from = ConnectionId(0);
         while let Some(connection) = self.flows[id.index()].connection_from(from) {
             if let Some(open) = self.flows[id.index()].connection(connection)

@@ -10,7 +10,7 @@ use crate::EventContext;
 use crate::core_network::pep::Relay;
 use crate::event::Event;
 use crate::event_context::Wakeup;
-use crate::ids::{ConnectionId, Direction, End, FlowId, Site, TcpLeg, UeId};
+use crate::ids::{ConnectionId, Direction, End, FlowId, ProxyLeg, Site, UeId};
 use crate::tcp::congestion::UserLaws;
 use crate::tcp::{Connection, TcpConfig, TcpEvent, Variant};
 use crate::trace::TraceEvent;
@@ -79,7 +79,7 @@ pub(super) struct FlowConnection {
     pub id: ConnectionId,
     /// Its number in the flow; the two of a split transfer share it.
     pub nth: Nth,
-    pub leg: TcpLeg,
+    pub leg: ProxyLeg,
     /// The server's end and the UE's.
     /// Boxed: an end is large, and connections move when others are forgotten.
     ends: [Box<Connection>; 2],
@@ -145,7 +145,7 @@ impl Flow {
     pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, segment_payload: Option<u32>) -> u32 {
         self.forget(now);
         let tcp = self.tcp_with(&self.tcp, segment_payload);
-        self.connect(id, nth, TcpLeg::Whole, [&tcp, &tcp]);
+        self.connect(id, nth, ProxyLeg::Whole, [&tcp, &tcp]);
         tcp.segment_payload
     }
 
@@ -163,13 +163,13 @@ impl Flow {
         let [to_server, to_ue] = self.split.as_ref().expect("the proxy splits this flow");
         let [host, to_server, to_ue] =
             [&self.tcp, to_server, to_ue].map(|tcp| self.tcp_with(tcp, segment_payload));
-        self.connect(id, nth, TcpLeg::Server, [&host, &to_server]);
-        self.connect(ConnectionId(id.0 + 1), nth, TcpLeg::Radio, [&to_ue, &host]);
+        self.connect(id, nth, ProxyLeg::Server, [&host, &to_server]);
+        self.connect(ConnectionId(id.0 + 1), nth, ProxyLeg::Radio, [&to_ue, &host]);
         self.relays.push(FlowRelay { transfer: id, relay });
         [host, to_ue].map(|tcp| tcp.segment_payload)
     }
 
-    fn connect(&mut self, id: ConnectionId, nth: Nth, leg: TcpLeg, tcp: [&Arc<TcpConfig>; 2]) {
+    fn connect(&mut self, id: ConnectionId, nth: Nth, leg: ProxyLeg, tcp: [&Arc<TcpConfig>; 2]) {
         let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, Arc::clone(tcp[end as usize])));
         let one_way = tcp[0].one_way;
         let connection =
@@ -177,7 +177,7 @@ impl Flow {
         self.connections.push(connection);
     }
 
-    fn end(&self, id: ConnectionId, leg: TcpLeg, end: End, tcp: Arc<TcpConfig>) -> Box<Connection> {
+    fn end(&self, id: ConnectionId, leg: ProxyLeg, end: End, tcp: Arc<TcpConfig>) -> Box<Connection> {
         let mut connection = Box::new(Connection::new(id, self.id, self.ue, end, tcp));
         connection.set_leg(leg);
         if leg.site(end) == Site::Pep {
@@ -210,8 +210,8 @@ impl Flow {
     #[inline]
     pub fn split_of(&mut self, connection: ConnectionId, end: End) -> Option<ConnectionId> {
         match self.connection(connection)?.leg {
-            TcpLeg::Server if end == End::Ue => Some(connection),
-            TcpLeg::Radio if end == End::Server => Some(ConnectionId(connection.0 - 1)),
+            ProxyLeg::Server if end == End::Ue => Some(connection),
+            ProxyLeg::Radio if end == End::Server => Some(ConnectionId(connection.0 - 1)),
             _ => None,
         }
     }
@@ -376,7 +376,10 @@ mod tests {
         let relay = Relay::new(ConnectionId(7), Setup::Early, None);
         flow.open_split(at(0), ConnectionId(7), Nth(0), None, relay);
         let ends = [End::Server, End::Ue].map(|end| flow.nth(Nth(0), end).map(|found| (found.id, found.leg)));
-        assert_eq!(ends, [Some((ConnectionId(7), TcpLeg::Server)), Some((ConnectionId(8), TcpLeg::Radio))]);
+        assert_eq!(
+            ends,
+            [Some((ConnectionId(7), ProxyLeg::Server)), Some((ConnectionId(8), ProxyLeg::Radio))]
+        );
         for (connection, end, of) in
             [(7, End::Server, None), (7, End::Ue, Some(7)), (8, End::Server, Some(7))]
         {

@@ -6,14 +6,14 @@ use super::Hosts;
 use crate::EventContext;
 use crate::core_network::pep::{AtLimit, PepConfig, Relay};
 use crate::event::Event;
-use crate::ids::{ConnectionId, End, FlowId, Site, TcpLeg};
+use crate::ids::{ConnectionId, End, FlowId, ProxyLeg, Site};
 use crate::packet::{Content, Packet, Segment};
 use crate::path::NetworkPath;
 use crate::tcp::reset_for;
 use crate::trace::{DropPlace, TraceEvent};
 
 /// The proxy's ends, the server's side first.
-const SIDES: [(TcpLeg, End); 2] = [(TcpLeg::Server, End::Ue), (TcpLeg::Radio, End::Server)];
+const SIDES: [(ProxyLeg, End); 2] = [(ProxyLeg::Server, End::Ue), (ProxyLeg::Radio, End::Server)];
 
 impl Hosts {
     /// Schedules the beginning of every outage of the proxy.
@@ -62,9 +62,9 @@ impl Hosts {
         match flow.split(segment.connection) {
             Some((split, ends)) if !split.relay.is_lost() => {
                 let side = segment.leg;
-                let established = ends[usize::from(side == TcpLeg::Server)].is_established();
+                let established = ends[usize::from(side == ProxyLeg::Server)].is_established();
                 if let Some(packet) = split.relay.admit(side, *packet, established) {
-                    ends[usize::from(side == TcpLeg::Radio)].handle_packet(&mut ctx.cx, &packet);
+                    ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &packet);
                 }
                 let transfer = split.transfer;
                 self.pep_changed(ctx, packet.flow, transfer, between);
@@ -101,7 +101,7 @@ impl Hosts {
                 return;
             }
             if let Some((side, syn)) = split.relay.poll_held(&ends) {
-                ends[usize::from(side == TcpLeg::Radio)].handle_packet(&mut ctx.cx, &syn);
+                ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &syn);
             } else if !split.relay.carry(&mut ctx.cx, ends) {
                 break;
             }

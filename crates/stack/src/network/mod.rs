@@ -28,7 +28,7 @@ pub use crate::event::Event;
 use crate::EventContext;
 use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
-use crate::ids::{Direction, FlightId, LinkId, UeId};
+use crate::ids::{Direction, LinkId, TransmissionId, UeId};
 use crate::packet::{Foreign, Packet};
 use crate::path::NetworkPath;
 use crate::rnc::mac_sh::UserSchedulers;
@@ -112,7 +112,7 @@ impl Network {
         let access = &mut between.access;
         match event {
             Event::Tick(carrier) => access.turn(ctx, carrier),
-            Event::BlocksArrive(flight) => self.blocks_arrive(ctx, flight),
+            Event::BlocksArrive(transmission) => self.blocks_arrive(ctx, transmission),
             Event::ControlTurn(carrier) => access.control_turn(ctx, carrier),
             Event::NodeBTick(carrier) => access.frame(ctx, carrier),
             Event::Opportunity(ue, direction) => {
@@ -147,11 +147,11 @@ impl Network {
 
     /// Block sets come down: what they complete is taken up, packet by packet.
     #[inline(always)]
-    fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: FlightId) {
-        let flight = self.between.access.receive(id);
-        let direction = flight.direction;
-        for sent in flight.sets() {
-            let Some(has_sdus) = self.between.access.deliver(ctx, &flight, sent) else { continue };
+    fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: TransmissionId) {
+        let transmission = self.between.access.receive(id);
+        let direction = transmission.direction;
+        for sent in transmission.sets() {
+            let Some(has_sdus) = self.between.access.deliver(ctx, &transmission, sent) else { continue };
             if has_sdus {
                 while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
                     self.goes_up(ctx, direction, packet);
@@ -159,7 +159,7 @@ impl Network {
             }
             self.between.access.finish_delivery(ctx, sent.ue, direction);
         }
-        self.between.access.recycle(flight);
+        self.between.access.recycle(transmission);
     }
 
     /// Packets come up from what stands in place of UMTS: a call, so that the loop has what most networks need at hand.

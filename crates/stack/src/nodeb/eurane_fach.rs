@@ -56,7 +56,7 @@ impl EuraneFach {
         let draws = self.draws.tti(turn.frame);
         for &ue in turn.ready {
             let context = &mut ues[ue];
-            let octets = Bytes(u64::from(context.leg(direction).block_bits).div_ceil(8));
+            let octets = Bytes(u64::from(context.channel(direction).block_bits).div_ceil(8));
             let crossing = plan.iub.crossing(octets);
             // Blocks of one UE do not overtake each other: RLC would take what is late for lost.
             let mut before = ctx.cx.now;
@@ -93,20 +93,20 @@ impl EuraneFach {
             record_drop(ctx, plan, ues, &block);
             air.return_set(block.set);
         });
-        let mut flight = air.begin(direction, channel);
+        let mut transmission = air.begin(direction, channel);
         for block in 0..plan.format.blocks {
             let Some(next) = self.queue.pop() else { break };
             let ue = next.ue;
-            let (sent, before) = flight.take(ue, next.set);
+            let (sent, before) = transmission.take(ue, next.set);
             air.return_set(before);
             sent.epoch = next.epoch;
             sent.first = block;
             let set = &sent.set;
             ctx.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
         }
-        ues.judge(direction, frame, flight.sets_mut());
+        ues.judge(direction, frame, transmission.sets_mut());
         let end = ctx.cx.now + tti;
-        air.depart(ctx, flight, end);
+        air.depart(ctx, transmission, end);
         self.schedule_frame(ctx, carrier, tti, end);
     }
 

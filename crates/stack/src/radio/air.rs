@@ -5,7 +5,7 @@ use umts_units::Time;
 
 use crate::EventContext;
 use crate::event::Event;
-use crate::ids::{Direction, FlightId, UeId};
+use crate::ids::{Direction, TransmissionId, UeId};
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::rlc::BlockSet;
@@ -13,7 +13,7 @@ use crate::trace::TraceEvent;
 
 /// The blocks of one UE in one TTI, and which of them are lost on the air.
 #[derive(Debug, Default)]
-pub struct FlightSet {
+pub struct TransmittedSet {
     /// Whose they are.
     pub ue: UeId,
     /// The blocks. Sets change hands on their way, so they are boxed: moving one moves a pointer.
@@ -29,20 +29,20 @@ pub struct FlightSet {
 
 /// What arrives at one instant. Flights change hands too, boxed as sets are.
 #[derive(Debug)]
-pub struct Flight {
-    id: FlightId,
+pub struct Transmission {
+    id: TransmissionId,
     /// The way they go.
     pub direction: Direction,
     /// What they are sent on.
     pub channel: Channel,
-    sets: Vec<FlightSet>,
+    sets: Vec<TransmittedSet>,
     used: usize,
 }
 
-impl Flight {
+impl Transmission {
     /// An empty set for `ue`.
     #[inline(always)]
-    pub fn add(&mut self, ue: UeId) -> &mut FlightSet {
+    pub fn add(&mut self, ue: UeId) -> &mut TransmittedSet {
         let sent = self.place_for(ue);
         sent.set.clear();
         sent
@@ -50,16 +50,16 @@ impl Flight {
 
     /// Takes `set` aboard for `ue`; returns one that is no longer used.
     #[inline(always)]
-    pub fn take(&mut self, ue: UeId, set: Box<BlockSet>) -> (&mut FlightSet, Box<BlockSet>) {
+    pub fn take(&mut self, ue: UeId, set: Box<BlockSet>) -> (&mut TransmittedSet, Box<BlockSet>) {
         let sent = self.place_for(ue);
         let before = std::mem::replace(&mut sent.set, set);
         (sent, before)
     }
 
     #[inline(always)]
-    fn place_for(&mut self, ue: UeId) -> &mut FlightSet {
+    fn place_for(&mut self, ue: UeId) -> &mut TransmittedSet {
         if self.used >= self.sets.len() {
-            self.sets.push(FlightSet::default());
+            self.sets.push(TransmittedSet::default());
         }
         let sent = &mut self.sets[self.used];
         self.used += 1;
@@ -70,13 +70,13 @@ impl Flight {
 
     /// The set added last.
     #[inline]
-    pub fn last(&mut self) -> &mut FlightSet {
+    pub fn last(&mut self) -> &mut TransmittedSet {
         &mut self.sets[self.used - 1]
     }
 
     /// The blocks of each UE, for the radio to say which of them are lost.
     #[inline]
-    pub fn sets_mut(&mut self) -> &mut [FlightSet] {
+    pub fn sets_mut(&mut self) -> &mut [TransmittedSet] {
         &mut self.sets[..self.used]
     }
 
@@ -88,7 +88,7 @@ impl Flight {
 
     /// The blocks of each UE.
     #[inline]
-    pub fn sets(&self) -> &[FlightSet] {
+    pub fn sets(&self) -> &[TransmittedSet] {
         &self.sets[..self.used]
     }
 }
@@ -97,9 +97,9 @@ impl Flight {
 #[derive(Debug, Default)]
 pub struct Air {
     /// Each flight has a slot of its own, empty unless it is on its way.
-    slots: Vec<Option<Box<Flight>>>,
+    slots: Vec<Option<Box<Transmission>>>,
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
-    spare: Vec<Box<Flight>>,
+    spare: Vec<Box<Transmission>>,
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare_sets: Vec<Box<BlockSet>>,
 }
@@ -107,17 +107,17 @@ pub struct Air {
 impl Air {
     /// An empty flight.
     #[inline]
-    pub fn begin(&mut self, direction: Direction, channel: Channel) -> Box<Flight> {
-        let mut flight = self.spare.pop().unwrap_or_else(|| self.new_flight(direction, channel));
-        (flight.direction, flight.channel, flight.used) = (direction, channel, 0);
-        flight
+    pub fn begin(&mut self, direction: Direction, channel: Channel) -> Box<Transmission> {
+        let mut transmission = self.spare.pop().unwrap_or_else(|| self.new_flight(direction, channel));
+        (transmission.direction, transmission.channel, transmission.used) = (direction, channel, 0);
+        transmission
     }
 
     #[cold]
-    fn new_flight(&mut self, direction: Direction, channel: Channel) -> Box<Flight> {
-        let id = FlightId(self.slots.len() as u32);
+    fn new_flight(&mut self, direction: Direction, channel: Channel) -> Box<Transmission> {
+        let id = TransmissionId(self.slots.len() as u32);
         self.slots.push(None);
-        Box::new(Flight { id, direction, channel, sets: Vec::new(), used: 0 })
+        Box::new(Transmission { id, direction, channel, sets: Vec::new(), used: 0 })
     }
 
     /// Sends it off, to arrive at `arrival`; an empty one stays.
@@ -126,20 +126,20 @@ impl Air {
     pub fn depart<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        flight: Box<Flight>,
+        transmission: Box<Transmission>,
         arrival: Time,
     ) {
-        if flight.used == 0 {
-            return self.finish(flight);
+        if transmission.used == 0 {
+            return self.finish(transmission);
         }
-        let id = flight.id;
-        self.slots[id.index()] = Some(flight);
+        let id = transmission.id;
+        self.slots[id.index()] = Some(transmission);
         ctx.at(arrival, Phase::Receive, Event::BlocksArrive(id));
     }
 
     /// It has arrived.
     #[inline]
-    pub fn arrive(&mut self, id: FlightId) -> Box<Flight> {
+    pub fn arrive(&mut self, id: TransmissionId) -> Box<Transmission> {
         self.slots[id.index()].take().expect("a flight arrives once")
     }
 
@@ -159,7 +159,7 @@ impl Air {
 
     /// Gives a flight's memory back.
     #[inline]
-    pub fn finish(&mut self, flight: Box<Flight>) {
-        self.spare.push(flight);
+    pub fn finish(&mut self, transmission: Box<Transmission>) {
+        self.spare.push(transmission);
     }
 }

@@ -37,7 +37,7 @@ impl MacC {
         air: &mut Air,
     ) {
         let (direction, most) = (turn.plan.direction, turn.plan.format.blocks);
-        let mut flight = air.begin(direction, turn.plan.channel);
+        let mut transmission = air.begin(direction, turn.plan.channel);
         let (mut left, mut bits) = (most, 0);
         let mut rest = std::mem::take(&mut self.rest);
         loop {
@@ -46,9 +46,9 @@ impl MacC {
                 break;
             };
             let (ue, is_last) = (candidates[at], candidates.len() == 1);
-            let blocks = ues[ue].send(&mut ctx.cx, direction, Pdus::All, left, None, &mut flight);
+            let blocks = ues[ue].send(&mut ctx.cx, direction, Pdus::All, left, None, &mut transmission);
             if blocks > 0 {
-                bits = ues[ue].leg(direction).block_bits;
+                bits = ues[ue].channel(direction).block_bits;
                 self.scheduler.served(ue);
                 left -= blocks;
             }
@@ -62,8 +62,8 @@ impl MacC {
         }
         rest.clear();
         self.rest = rest;
-        ues.judge(direction, turn.frame, flight.sets_mut());
+        ues.judge(direction, turn.frame, transmission.sets_mut());
         let arrival = turn.plan.arrival(ctx.cx.now, Iub::octets(most - left, bits), Duration::ZERO);
-        air.depart(ctx, flight, arrival);
+        air.depart(ctx, transmission, arrival);
     }
 }

@@ -29,13 +29,14 @@ impl MacD {
         air: &mut Air,
     ) -> TtiOutcome {
         let (direction, mut octets) = (turn.plan.direction, Bytes::ZERO);
-        let mut flight = air.begin(direction, turn.plan.channel);
+        let mut transmission = air.begin(direction, turn.plan.channel);
         let mut turned = TtiOutcome { is_watched: false, all_have_more: true };
         for &ue in turn.ready {
             let ue = &mut ues[ue];
             turned.is_watched |= ue.is_takeable;
-            let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
-            let blocks = ue.send(&mut ctx.cx, direction, Pdus::All, most, Some(turn.frame), &mut flight);
+            let (most, bits) = (ue.channel(direction).format.blocks, ue.channel(direction).block_bits);
+            let blocks =
+                ue.send(&mut ctx.cx, direction, Pdus::All, most, Some(turn.frame), &mut transmission);
             octets = octets.max(Iub::octets(blocks, bits));
             turned.all_have_more &= ue.has_more[direction.index()];
         }
@@ -43,7 +44,7 @@ impl MacD {
         if octets != self.last.0 {
             self.last = (octets, turn.plan.arrival(ctx.cx.now, octets, Duration::ZERO) - ctx.cx.now);
         }
-        air.depart(ctx, flight, ctx.cx.now + self.last.1);
+        air.depart(ctx, transmission, ctx.cx.now + self.last.1);
         turned
     }
 }

@@ -7,7 +7,7 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use crate::context::Context;
-use crate::ids::{ConnectionId, End, FlowId, PacketId, TcpLeg, UeId};
+use crate::ids::{ConnectionId, End, FlowId, PacketId, ProxyLeg, UeId};
 use crate::packet::{Content, Options, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
@@ -39,7 +39,7 @@ pub struct Connection {
     pub(super) flow: FlowId,
     pub(super) ue: UeId,
     pub(super) end: End,
-    pub(super) leg: TcpLeg,
+    pub(super) leg: ProxyLeg,
     /// Both ends share it, with all connections of like flows that have no segment size of their own, and so the lines of the
     /// cache that hold it.
     pub(super) config: Arc<TcpConfig>,
@@ -136,7 +136,7 @@ impl Connection {
             flow,
             ue,
             end,
-            leg: TcpLeg::Whole,
+            leg: ProxyLeg::Whole,
             sender: Sender::new(&config, id),
             receiver: Receiver::new(&config),
             timers: Timers::new(),
@@ -161,7 +161,7 @@ impl Connection {
     }
 
     /// The connection takes this part of the way.
-    pub fn set_leg(&mut self, leg: TcpLeg) {
+    pub fn set_leg(&mut self, leg: ProxyLeg) {
         self.leg = leg;
     }
 

@@ -7,7 +7,7 @@ use crate::radio::phy::{BlockErrors, Lost, Question};
 
 /// A UE's transport channel in one direction.
 #[derive(Debug)]
-pub struct Leg {
+pub struct UeChannel {
     /// The cell that it is in.
     pub cell: CellId,
     /// The carrier that asks for its blocks.
@@ -20,7 +20,7 @@ pub struct Leg {
     pub errors: BlockErrors,
 }
 
-impl Leg {
+impl UeChannel {
     /// Asks the radio about `blocks` blocks of `ue` that leave in TTI number `tti`, of which the first is number `first`.
     // Inlined in `UeContext::judge`, the hot path, although it has a second caller.
     #[inline(always)]

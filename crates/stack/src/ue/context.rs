@@ -4,12 +4,12 @@
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
-use super::{Connection, Control, Leg, UeConfig};
+use super::{Connection, Control, UeChannel, UeConfig};
 use crate::Context;
 use crate::detail::{Detail, Stage};
 use crate::event_context::Wakeup;
 use crate::ids::{CellId, Direction, UeId};
-use crate::radio::air::{Flight, FlightSet};
+use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::mac::Channel;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::rlc::{BlockSet, Rlc};
@@ -40,7 +40,7 @@ pub struct UeContext {
     /// Header compression in front of them.
     pub pdcp: [Pdcp; 2],
     /// The channels in use.
-    pub legs: [Leg; 2],
+    pub channels: [UeChannel; 2],
     /// Whether the carrier of its channel asks it when it ticks next.
     pub on_carrier: [bool; 2],
     /// When the sending RLC entity is next woken.
@@ -68,9 +68,9 @@ impl UeContext {
     ///
     /// # Panics
     /// If it is to exchange octets and its options have no encoding: a scenario was checked for that.
-    pub fn new(id: UeId, cell: CellId, config: &UeConfig, legs: [Leg; 2]) -> Self {
+    pub fn new(id: UeId, cell: CellId, config: &UeConfig, channels: [UeChannel; 2]) -> Self {
         let rlc = |sends: Direction| {
-            let blocks = legs[sends.index()].format.blocks;
+            let blocks = channels[sends.index()].format.blocks;
             if config.wire_mode {
                 Rlc::wired(id, sends, &config.rlc, blocks).expect("a scenario was checked for that")
             } else {
@@ -86,7 +86,7 @@ impl UeContext {
             cell,
             rlc: Direction::BOTH.map(rlc),
             pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
-            legs,
+            channels,
             on_carrier: [false; 2],
             wake: [Wakeup::NONE; 2],
             is_measured: control.as_ref().is_some_and(|control| !control.rrc().ignores_buffers()),
@@ -102,8 +102,8 @@ impl UeContext {
 
     /// Its channel in `direction`.
     #[inline]
-    pub fn leg(&self, direction: Direction) -> &Leg {
-        &self.legs[direction.index()]
+    pub fn channel(&self, direction: Direction) -> &UeChannel {
+        &self.channels[direction.index()]
     }
 
     /// RRC hears something, if there is one; what it wants to hear may be something else then.
@@ -143,9 +143,9 @@ impl UeContext {
 
     /// Its radio, which is its own, says which of its blocks on the air are lost.
     #[inline(always)]
-    pub fn judge(&mut self, direction: Direction, frame: u64, sent: &mut FlightSet) {
-        let leg = &mut self.legs[direction.index()];
-        sent.lost = leg.verdict(self.id, direction, frame, sent.first, sent.set.blocks);
+    pub fn judge(&mut self, direction: Direction, frame: u64, sent: &mut TransmittedSet) {
+        let channel = &mut self.channels[direction.index()];
+        sent.lost = channel.verdict(self.id, direction, frame, sent.first, sent.set.blocks);
     }
 
     /// RLC begins anew at both ends; what is on its way is lost.
@@ -164,7 +164,7 @@ impl UeContext {
         let least = control.rrc().config().inactivity.counts_above;
         let rlc = &self.rlc[direction.index()];
         if least.is_none_or(|least| traffic_volume(control.rrc(), rlc, now) > least) {
-            let end = now + self.legs[direction.index()].format.tti;
+            let end = now + self.channels[direction.index()].format.tti;
             control.active_until = control.active_until.max(end);
         }
     }
@@ -196,13 +196,13 @@ impl UeContext {
         if blocks > 0 {
             show_leaving(cx, self.id, direction, channel, &mut self.shown, set);
             self.note_activity(cx.now, direction, blocks);
-            let (ue, bits) = (self.id, self.leg(direction).block_bits);
+            let (ue, bits) = (self.id, self.channel(direction).block_bits);
             cx.record(|| TraceEvent::IubSent { ue, direction, blocks, bits });
         }
         blocks
     }
 
-    /// Asks RLC for `blocks` blocks of these PDUs and takes them aboard `flight`. Returns how many there were. What becomes of
+    /// Asks RLC for `blocks` blocks of these PDUs and takes them aboard `transmission`. Returns how many there were. What becomes of
     /// them on the air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)), or at once where nobody else's
     /// have a part in it: then `frame` is the number of the TTI.
     // Inlined into the turns.
@@ -214,10 +214,10 @@ impl UeContext {
         pdus: Pdus,
         blocks: u32,
         frame: Option<u64>,
-        flight: &mut Flight,
+        transmission: &mut Transmission,
     ) -> u32 {
-        let channel = flight.channel;
-        let sent = flight.add(self.id);
+        let channel = transmission.channel;
+        let sent = transmission.add(self.id);
         let (rlc, set) = (&mut self.rlc[direction.index()], &mut sent.set);
         match pdus {
             Pdus::All => self.has_more[direction.index()] = rlc.poll_transmit(cx, blocks, set),
@@ -226,7 +226,7 @@ impl UeContext {
         }
         let blocks = self.leaves(cx, direction, channel, set);
         if blocks == 0 {
-            flight.drop_last();
+            transmission.drop_last();
             return 0;
         }
         sent.epoch = self.epoch;

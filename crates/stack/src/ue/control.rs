@@ -2,7 +2,7 @@
 
 use umts_units::Time;
 
-use super::{ChannelConfig, Leg, SwitchingConfig};
+use super::{ChannelConfig, SwitchingConfig, UeChannel};
 use crate::event_context::Wakeup;
 use crate::radio::phy::ErrorModel;
 use crate::rnc::rrc::{Order, Rrc};
@@ -29,7 +29,7 @@ pub struct Control {
     /// The number of the channels in use, …
     in_use: usize,
     /// … and those that are not in use but were, by their numbers: what their radio has come to is kept.
-    left: Vec<Option<[Leg; 2]>>,
+    left: Vec<Option<[UeChannel; 2]>>,
 }
 
 impl Control {
@@ -77,12 +77,12 @@ impl Control {
     }
 
     /// Its channels number `wanted`, if they were in use before.
-    pub fn take(&mut self, wanted: usize) -> Option<[Leg; 2]> {
+    pub fn take(&mut self, wanted: usize) -> Option<[UeChannel; 2]> {
         self.left.get_mut(wanted)?.take()
     }
 
     /// Channels number `wanted` are in use from now on, and `before` no longer.
-    pub fn keep(&mut self, wanted: usize, before: [Leg; 2]) {
+    pub fn keep(&mut self, wanted: usize, before: [UeChannel; 2]) {
         if self.left.len() <= self.in_use {
             self.left.resize_with(self.in_use + 1, || None);
         }

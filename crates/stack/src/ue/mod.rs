@@ -11,7 +11,7 @@ mod rach;
 use std::ops::{Index, IndexMut};
 
 pub use capacity_request::CapacityRequest;
-pub use channels::Leg;
+pub use channels::UeChannel;
 pub use config::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 pub use connection::{Connection, SIGNALLING_BLOCK};
 pub use context::{Pdus, UeContext};
@@ -19,7 +19,7 @@ pub use control::{COMMON, Control};
 pub use rach::{PrivateRach, Rach};
 
 use crate::ids::{Direction, UeId};
-use crate::radio::air::FlightSet;
+use crate::radio::air::TransmittedSet;
 
 /// All UEs, by their numbers.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Ues {
     /// The last of the four steps of a turn (see [`utran`](crate::utran)): the radio is asked about all that is on the air in
     /// TTI number `frame` at once. Here each UE has a radio of its own, which looks at its blocks alone.
     #[inline(always)]
-    pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [FlightSet]) {
+    pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [TransmittedSet]) {
         for sent in on_air {
             self[sent.ue].judge(direction, frame, sent);
         }

@@ -82,15 +82,16 @@ fn send<T: TraceSink<TraceEvent>>(
     air: &mut Air,
 ) {
     let (direction, ue) = (turn.plan.direction, access.ue);
-    let mut flight = air.begin(direction, turn.plan.channel);
+    let mut transmission = air.begin(direction, turn.plan.channel);
     let context = &mut ues[ue];
-    let blocks = context.send(&mut ctx.cx, direction, Pdus::All, turn.plan.format.blocks, None, &mut flight);
-    let octets = Iub::octets(blocks, context.leg(direction).block_bits);
-    ues.judge(direction, turn.frame, flight.sets_mut());
+    let blocks =
+        context.send(&mut ctx.cx, direction, Pdus::All, turn.plan.format.blocks, None, &mut transmission);
+    let octets = Iub::octets(blocks, context.channel(direction).block_bits);
+    ues.judge(direction, turn.frame, transmission.sets_mut());
     if blocks > 0 && access.collides {
-        flight.last().lost = Lost::all(blocks);
+        transmission.last().lost = Lost::all(blocks);
         ctx.cx.record(|| TraceEvent::RachCollision { ue });
     }
     let arrival = turn.plan.arrival(ctx.cx.now, octets, access.delay);
-    air.depart(ctx, flight, arrival);
+    air.depart(ctx, transmission, arrival);
 }

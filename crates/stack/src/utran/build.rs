@@ -57,7 +57,7 @@ impl Utran {
         let cell = best.unwrap_or(CellId(config.cell as u16));
         let (sectors, streams) = (self.sectors, &self.streams);
         let mut maker = ChannelFactory { cells: &self.cells, carriers: &mut self.carriers, sectors, streams };
-        let legs = maker.legs(ue, cell, COMMON, config.channels, &config.errors);
+        let legs = maker.channels(ue, cell, COMMON, config.channels, &config.errors);
         if let Some(switching) = &config.switching {
             let admission = &mut self.cells[cell.index()].admission;
             switching.rrc.dchs.iter().for_each(|dch| admission.offer(*dch));

@@ -63,7 +63,7 @@ impl Utran {
 
     /// A holder may have been inactive for long enough.
     pub fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
-        self.cells[cell.index()].opens.has_come(ctx.cx.now);
+        self.cells[cell.index()].opens.fired(ctx.cx.now);
         self.look_whether_full(ctx, cell);
     }
 

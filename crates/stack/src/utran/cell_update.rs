@@ -78,7 +78,7 @@ impl Utran {
 
     /// A step of a cell update may be due, or a frame of a supervised radio link ends.
     pub fn connection_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
-        self.ues[ue].connection.wake.has_come(ctx.cx.now);
+        self.ues[ue].connection.wake.fired(ctx.cx.now);
         if self.ues[ue].connection.updates_cell() {
             self.update_cell(ctx, ue);
         } else {
@@ -90,9 +90,9 @@ impl Utran {
     fn update_cell<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let silent_until = self.silent_until(ue);
         let ttis = self.ttis(ctx.cx.now, ue);
-        let UeContext { connection, legs, .. } = &mut self.ues[ue];
+        let UeContext { connection, channels, .. } = &mut self.ues[ue];
         let arrives = |direction: Direction| {
-            !legs[direction.index()].loses_signalling(ue, direction, ttis[direction.index()])
+            !channels[direction.index()].loses_signalling(ue, direction, ttis[direction.index()])
         };
         if let Some(outcome) = connection.handle_update(&mut ctx.cx, ue, silent_until, arrives) {
             self.end_cell_update(ctx, ue, outcome);
@@ -120,8 +120,8 @@ impl Utran {
     fn look_at_radio_link<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         let now = ctx.cx.now;
         let [tti, _] = self.ttis(now, ue);
-        let UeContext { connection, legs, .. } = &mut self.ues[ue];
-        let leg = &mut legs[Direction::Downlink.index()];
+        let UeContext { connection, channels, .. } = &mut self.ues[ue];
+        let leg = &mut channels[Direction::Downlink.index()];
         if connection.handle_frame(now, || leg.errors.would_lose(tti)) {
             self.connection_failed(ctx, ue, CellUpdateCause::RadioLinkFailure);
         }
@@ -130,7 +130,7 @@ impl Utran {
     /// By direction, the number of the TTI that is on the air at `now`.
     fn ttis(&self, now: Time, ue: UeId) -> [u64; 2] {
         Direction::BOTH.map(|direction| {
-            let leg = self.ues[ue].leg(direction);
+            let leg = self.ues[ue].channel(direction);
             let lead: Duration = self.carriers[leg.carrier].plan.iub.lead;
             (now + lead).as_nanos() / leg.format.tti.as_nanos()
         })
@@ -138,7 +138,7 @@ impl Utran {
 
     /// In a layout, the end of the interruption by a handover.
     fn silent_until(&self, ue: UeId) -> Option<Time> {
-        match &self.carriers[self.ues[ue].leg(Direction::Downlink).carrier].sharing {
+        match &self.carriers[self.ues[ue].channel(Direction::Downlink).carrier].sharing {
             CarrierMac::Multicell(sectors) => Some(sectors.silent_until(ue)),
             _ => None,
         }
@@ -157,5 +157,5 @@ impl Utran {
 
 /// Whether the downlink of `ue` is a DCH.
 fn has_dch(carriers: &Carriers, ue: &UeContext) -> bool {
-    carriers[ue.leg(Direction::Downlink).carrier].plan.channel == Channel::Dch
+    carriers[ue.channel(Direction::Downlink).carrier].plan.channel == Channel::Dch
 }

@@ -7,7 +7,7 @@ use super::{Cell, Utran};
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::radio::mac::Channel;
 use crate::radio::phy::{BlockErrors, ErrorModel, errors_stream};
-use crate::ue::{COMMON, ChannelConfig, Leg};
+use crate::ue::{COMMON, ChannelConfig, UeChannel};
 
 /// What channels are made from.
 pub(super) struct ChannelFactory<'a> {
@@ -20,14 +20,14 @@ pub(super) struct ChannelFactory<'a> {
 
 impl ChannelFactory<'_> {
     /// Channels number `number` of `ue` in `cell`. Each pair of channels meets a radio of its own.
-    pub fn legs(
+    pub fn channels(
         &mut self,
         ue: UeId,
         cell: CellId,
         number: usize,
         channels: [ChannelConfig; 2],
         errors: &[ErrorModel; 2],
-    ) -> [Leg; 2] {
+    ) -> [UeChannel; 2] {
         Direction::BOTH.map(|direction| {
             let (channel, errors) = (channels[direction.index()], errors[direction.index()].clone());
             let radio = match number {
@@ -41,7 +41,7 @@ impl ChannelFactory<'_> {
             };
             let of_layout = self.sectors.filter(|_| channel.channel == Channel::Dsch);
             let carriers = &mut self.carriers;
-            Leg {
+            UeChannel {
                 cell,
                 carrier: of_layout
                     .unwrap_or_else(|| carriers.find_or_make(key, config, channel, self.streams)),
@@ -62,7 +62,7 @@ impl Utran {
     /// The carrier of `ue` in `direction` does not ask it any more.
     pub(super) fn leave_carrier(&mut self, ue: UeId, direction: Direction) {
         let context = &mut self.ues[ue];
-        let carrier = &mut self.carriers[context.leg(direction).carrier];
+        let carrier = &mut self.carriers[context.channel(direction).carrier];
         carrier.deactivate(ue, &mut context.on_carrier[direction.index()]);
         context.has_more[direction.index()] = false;
     }
@@ -71,16 +71,16 @@ impl Utran {
     pub(super) fn attach(&mut self, ue: UeId, number: usize) {
         let context = &mut self.ues[ue];
         let Some(control) = context.control.as_mut().filter(|control| !control.uses(number)) else { return };
-        let legs = control.take(number).unwrap_or_else(|| {
+        let channels = control.take(number).unwrap_or_else(|| {
             let mut maker = ChannelFactory {
                 cells: &self.cells,
                 carriers: &mut self.carriers,
                 sectors: self.sectors,
                 streams: &self.streams,
             };
-            maker.legs(ue, context.cell, number, control.dch(number - 1), &control.errors)
+            maker.channels(ue, context.cell, number, control.dch(number - 1), &control.errors)
         });
-        let before = std::mem::replace(&mut context.legs, legs);
+        let before = std::mem::replace(&mut context.channels, channels);
         control.keep(number, before);
     }
 }

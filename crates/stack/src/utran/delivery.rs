@@ -6,9 +6,9 @@ use umts_kernel::TraceSink;
 use super::Utran;
 use crate::EventContext;
 use crate::detail::{Detail, Stage};
-use crate::ids::{Direction, FlightId, UeId};
+use crate::ids::{Direction, TransmissionId, UeId};
 use crate::packet::Packet;
-use crate::radio::air::{Flight, FlightSet};
+use crate::radio::air::{Transmission, TransmittedSet};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::Rlc;
 use crate::trace::{DropPlace, TraceEvent};
@@ -17,7 +17,7 @@ impl Utran {
     /// Block sets end on the air or reach the RNC. Each is to be [taken](Self::deliver), and the flight [given
     /// back](Self::landed) then.
     #[inline]
-    pub fn receive(&mut self, id: FlightId) -> Box<Flight> {
+    pub fn receive(&mut self, id: TransmissionId) -> Box<Transmission> {
         self.air.arrive(id)
     }
 
@@ -27,10 +27,10 @@ impl Utran {
     pub fn deliver<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        flight: &Flight,
-        sent: &FlightSet,
+        transmission: &Transmission,
+        sent: &TransmittedSet,
     ) -> Option<bool> {
-        let (ue, direction, channel) = (sent.ue, flight.direction, flight.channel);
+        let (ue, direction, channel) = (sent.ue, transmission.direction, transmission.channel);
         let (blocks, errors) = (sent.set.blocks, sent.lost.count());
         ctx.cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
         let (set, stage) = (&sent.set, Stage::Arrives(sent.lost));
@@ -65,8 +65,8 @@ impl Utran {
 
     /// All of the flight was taken up.
     #[inline]
-    pub fn recycle(&mut self, flight: Box<Flight>) {
-        self.air.finish(flight);
+    pub fn recycle(&mut self, transmission: Box<Transmission>) {
+        self.air.finish(transmission);
     }
 }
 

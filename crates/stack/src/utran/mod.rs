@@ -11,7 +11,7 @@
 //!
 //! 1. *grant*: who may send, and how many blocks, which may be another number in each TTI;
 //! 2. *pull*: RLC is asked for them, and they go aboard a flight ([`UeContext::send`](crate::ue::UeContext::send));
-//! 3. *place*: where they lie on the air (`FlightSet::first`);
+//! 3. *place*: where they lie on the air (`TransmittedSet::first`);
 //! 4. *judge*: the radio gets all that is on the air at the instant as one slice and says which blocks are lost
 //!    ([`Ues::judge`]). On DCHs, where nobody's blocks depend on another's, each UE's radio is asked when the UE was pulled.
 //!

@@ -97,7 +97,7 @@ impl Utran {
         ctx.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
         let context = &mut self.ues[ue];
         context.cell = to;
-        context.legs.iter_mut().for_each(|leg| leg.cell = to);
+        context.channels.iter_mut().for_each(|leg| leg.cell = to);
         if how.rlc == RlcAtHandover::Reestablished {
             context.reestablish(&mut ctx.cx);
         }
@@ -126,7 +126,7 @@ impl Utran {
             ctx.cx.record(|| TraceEvent::HandoverLost { ue, cell: from.0, size: octets });
         }
         if !rlc.has_work(ctx.cx.now) {
-            let id = context.leg(Direction::Downlink).carrier;
+            let id = context.channel(Direction::Downlink).carrier;
             let CarrierMac::Multicell(sectors) = &mut self.carriers[id].sharing else { return };
             sectors.rests(ue);
         }
@@ -135,7 +135,7 @@ impl Utran {
     /// The DCH of the uplink is one of the new cell.
     fn move_uplink<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId, to: CellId) {
         self.leave_carrier(ue, Direction::Uplink);
-        let leg = self.ues[ue].leg(Direction::Uplink);
+        let leg = self.ues[ue].channel(Direction::Uplink);
         let before = &self.carriers[leg.carrier];
         let channel = ChannelConfig {
             channel: before.plan.channel,
@@ -147,7 +147,7 @@ impl Utran {
         let key = CarrierKey::new(to, Direction::Uplink, channel);
         let config = &self.cells[to.index()].config;
         let carrier = self.carriers.find_or_make(key, config, channel, &self.streams);
-        self.ues[ue].legs[Direction::Uplink.index()].carrier = carrier;
+        self.ues[ue].channels[Direction::Uplink.index()].carrier = carrier;
         self.rlc_changed(ctx, ue, Direction::Uplink);
     }
 }

@@ -29,7 +29,7 @@ impl Utran {
         let context = &mut self.ues[ue];
         let measured = context.measured(ctx.cx.now);
         let Some(control) = &mut context.control else { return };
-        control.wake.has_come(ctx.cx.now);
+        control.wake.fired(ctx.cx.now);
         if control.started {
             context.tell_rrc(|rrc| rrc.handle_timeout(&mut ctx.cx, measured));
         } else {
@@ -45,7 +45,7 @@ impl Utran {
 
     /// Somebody's DCH may be free for taking, and somebody waits.
     pub fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, cell: CellId) {
-        self.cells[cell.index()].wake.has_come(ctx.cx.now);
+        self.cells[cell.index()].wake.fired(ctx.cx.now);
         self.serve_waiting(ctx, cell);
     }
 
@@ -118,7 +118,7 @@ impl Utran {
     pub(super) fn resume<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, ue: UeId) {
         for direction in Direction::BOTH {
             let context = &mut self.ues[ue];
-            let blocks = context.leg(direction).format.blocks;
+            let blocks = context.channel(direction).format.blocks;
             context.rlc[direction.index()].resume(blocks);
             self.rlc_changed(ctx, ue, direction);
         }

@@ -68,7 +68,7 @@ impl Utran {
         direction: Direction,
     ) {
         let context = &mut self.ues[ue];
-        context.wake[direction.index()].has_come(ctx.cx.now);
+        context.wake[direction.index()].fired(ctx.cx.now);
         if context.rlc[direction.index()].take_unrecoverable_error() {
             self.rlc_failed(ctx, ue);
         }
@@ -86,7 +86,7 @@ fn tell_carrier<T: TraceSink<TraceEvent>>(
     context: &mut UeContext,
     direction: Direction,
 ) -> Option<CarrierId> {
-    let (id, is_member) = (context.leg(direction).carrier, &mut context.on_carrier[direction.index()]);
+    let (id, is_member) = (context.channel(direction).carrier, &mut context.on_carrier[direction.index()]);
     let rlc = &context.rlc[direction.index()];
     if rlc.has_work(ctx.cx.now) {
         let carrier = &mut carriers[id];

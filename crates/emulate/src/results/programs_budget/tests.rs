@@ -11,7 +11,7 @@ use crate::devices::port::Behind;
 use crate::devices::topology::{SERVER_PORT, ue_port};
 use crate::outside::recording::Recording;
 use crate::run::tests::recorded;
-use crate::run::{Keep, Results, replay};
+use crate::run::{OutputConfig, Results, replay};
 
 const SERVER: [u8; 4] = [192, 0, 2, 1];
 
@@ -49,7 +49,7 @@ fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
         recording.note(at, &Arrival::bare(port, bytes.clone()));
     }
     recording.finish().unwrap();
-    let keep = Keep { series: true, ..Keep::default() };
+    let keep = OutputConfig { series: true, ..OutputConfig::default() };
     let end = Time::ZERO + Duration::from_secs(30);
     replay(&scenario, 1, &recorded(&path, end), &keep).unwrap().0
 }
@@ -141,7 +141,7 @@ fn simulated_users_beside_programs_have_a_budget_of_their_own() {
 
 #[test]
 fn pieces_out_of_order_take_bounded_memory() {
-    let mut way = Way::default();
+    let mut way = StreamDirection::default();
     for piece in 0..10_000 {
         assert_eq!(way.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
     }

@@ -1,6 +1,6 @@
 use RrcState::{CellDch, CellFach};
 use umts_kernel::TraceSink;
-use umts_stack::ids::{End, FlowId, PacketId, TcpLeg};
+use umts_stack::ids::{End, FlowId, PacketId, ProxyLeg};
 use umts_stack::trace::SwitchCause;
 use umts_units::Bytes;
 
@@ -46,7 +46,7 @@ fn switch(ms: u64, from: RrcState, to: RrcState) -> (u64, TraceEvent) {
 
 fn opened(ms: u64, ue: UeId, number: u32) -> (u64, TraceEvent) {
     let connection = ConnectionId(number);
-    let (flow, leg, sender) = (FlowId(0), TcpLeg::Whole, End::Server);
+    let (flow, leg, sender) = (FlowId(0), ProxyLeg::Whole, End::Server);
     let transfer = connection;
     (ms, TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss: 1000 })
 }

@@ -27,7 +27,7 @@ fn metrics_of_a_tdd_cell() {
     story.event(frame(16)).at(70).event(frame(8)).event(TraceEvent::AckCollision { ue });
     story.at(80).event(TraceEvent::CapacityReleased { ue, direction, frames: 2, blocks: 6, sdus: 5 });
     story.event(TraceEvent::SduDelivered { ue, direction, sdu: packet.id, size, entered: ms(0) });
-    story.event(TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
+    story.event(TraceEvent::PacketCaptured { at: CapturePoint::Rnc, packet });
     let result = story.result(0, 100);
     check(
         &result.network,
@@ -61,7 +61,7 @@ fn turns_are_uneven_in_a_short_time_and_even_in_a_long_one() {
         let size = Bytes(1040);
         story.at(second * 1000 + 500).event(TraceEvent::CapacityNeeded { ue, direction });
         story.event(TraceEvent::SduDelivered { ue, direction, sdu: packet.id, size, entered: ms(0) });
-        story.event(TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
+        story.event(TraceEvent::PacketCaptured { at: CapturePoint::Rnc, packet });
     }
     let result = story.result(0, 20_000);
     // In the first second there is one user alone.

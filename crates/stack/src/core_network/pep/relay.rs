@@ -4,13 +4,13 @@ use umts_kernel::TraceSink;
 
 use super::Setup;
 use crate::context::Context;
-use crate::ids::{ConnectionId, Direction, TcpLeg};
+use crate::ids::{ConnectionId, Direction, ProxyLeg};
 use crate::packet::Packet;
 use crate::tcp::{Connection, State, TcpEvent};
 use crate::trace::TraceEvent;
 
 /// The side of the proxy on which one of its ends is.
-pub type Side = TcpLeg;
+pub type Side = ProxyLeg;
 
 /// A transfer: the proxy's ends of its two connections are handed to every call, the server's side first.
 ///
@@ -23,7 +23,7 @@ pub struct Relay {
     /// Room each way, in octets.
     buffer: u64,
     /// Downlink and uplink.
-    ways: [Way; 2],
+    ways: [RelayedStream; 2],
     /// A SYN that is answered when the other side is established.
     held: Option<(Side, Packet)>,
     /// Which side was opened by the proxy.
@@ -35,7 +35,7 @@ pub struct Relay {
 
 /// Octets that go one way.
 #[derive(Debug, Default)]
-struct Way {
+struct RelayedStream {
     /// Taken from the one connection and written to the other.
     carried: u64,
     /// The sender has no more.

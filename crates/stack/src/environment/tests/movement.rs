@@ -65,7 +65,7 @@ fn legs_are_straight_and_one_in_five_turns_by_up_to_45_degrees() {
     let (mut turns, mut squares, mut legs) = (0, 0.0, 0);
     for who in 0..50 {
         let draws = Streams::new(9, 0).addressed(&format!("environment/{who}"));
-        let mut way = Way::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
+        let mut way = Trajectory::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
         // 20 m take 1.44 s.
         let mut places = (0..=200).map(|leg| way.at(Duration::from_millis(1_440) * leg, &layout, &draws).0);
         let mut before = places.next().expect("the first");
@@ -137,7 +137,7 @@ fn a_track_is_followed_from_place_to_place() {
     let track = MobilityConfig::Track(Arc::new(track.expect("times rise")));
     let layout = torus();
     let draws = Streams::new(1, 0).addressed("environment/0");
-    let mut way = Way::new(&track, None, &layout, &draws);
+    let mut way = Trajectory::new(&track, None, &layout, &draws);
     let height = layout.size()[1];
     for (second, there, travelled) in [
         (0, place(100.0, 100.0), 0.0),

@@ -21,7 +21,7 @@ use super::{DownlinkCell, Multicell};
 use crate::EventContext;
 use crate::ids::CellId;
 use crate::radio::Air;
-use crate::radio::air::Flight;
+use crate::radio::air::Transmission;
 use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::Link;
 use crate::rnc::mac_sh::Grant;
@@ -33,7 +33,7 @@ pub(super) struct TtisInProgress {
     /// In the order of their priority.
     pub ttis: Vec<TtiInProgress>,
     /// What they sent, and when it arrives.
-    pub flight: Option<(Box<Flight>, Time)>,
+    pub transmission: Option<(Box<Transmission>, Time)>,
 }
 
 /// One of them.
@@ -121,9 +121,12 @@ impl Multicell {
         cell: CellId,
         air: &mut Air,
     ) {
-        let Some((mut flight, arrival)) = self.cells[cell.index()].in_progress.flight.take() else { return };
+        let Some((mut transmission, arrival)) = self.cells[cell.index()].in_progress.transmission.take()
+        else {
+            return;
+        };
         let mut in_progress = std::mem::take(&mut self.cells[cell.index()].in_progress);
-        let mut sets = flight.sets_mut().iter_mut();
+        let mut sets = transmission.sets_mut().iter_mut();
         let begun = self.tti - 1;
         for tti in &in_progress.ttis {
             let TtiInProgress { grant, sent, .. } = tti;
@@ -154,7 +157,7 @@ impl Multicell {
         }
         in_progress.ttis.clear();
         self.cells[cell.index()].in_progress = in_progress;
-        air.depart(ctx, flight, arrival);
+        air.depart(ctx, transmission, arrival);
     }
 }
 

@@ -230,14 +230,14 @@ impl Multicell {
         air: &mut Air,
         served: &mut Vec<UeId>,
     ) {
-        let mut flight = air.begin(Direction::Downlink, Channel::Dsch);
+        let mut transmission = air.begin(Direction::Downlink, Channel::Dsch);
         let mut octets = Bytes::ZERO;
         for number in 0..self.cells[cell.index()].mac.grants().len() {
             let grant = self.cells[cell.index()].mac.grants()[number];
             let ue = &mut ues[grant.ue];
-            let bits = ue.leg(Direction::Downlink).block_bits;
+            let bits = ue.channel(Direction::Downlink).block_bits;
             let blocks =
-                ue.send(&mut ctx.cx, Direction::Downlink, Pdus::All, grant.blocks, None, &mut flight);
+                ue.send(&mut ctx.cx, Direction::Downlink, Pdus::All, grant.blocks, None, &mut transmission);
             served.push(grant.ue);
             octets = octets.max(Iub::octets(blocks, bits));
             let power = self.cells[cell.index()].granted[number];
@@ -249,7 +249,7 @@ impl Multicell {
             let ebn0 = self.meets(cell, &grant.link, grant.ue, power);
             let lost = self.lost(cell, &grant, ebn0, blocks);
             if blocks > 0 {
-                flight.last().lost = lost;
+                transmission.last().lost = lost;
             }
             let received = blocks - lost.count();
             self.users.get_mut(grant.ue).loops.handle_blocks(&self.power, blocks, lost.count());
@@ -258,9 +258,9 @@ impl Multicell {
         // All of them arrive with the longest.
         let arrival = plan.arrival(ctx.cx.now, octets, Duration::ZERO);
         if self.tti_phases > 1 {
-            self.cells[cell.index()].in_progress.flight = Some((flight, arrival));
+            self.cells[cell.index()].in_progress.transmission = Some((transmission, arrival));
         } else {
-            air.depart(ctx, flight, arrival);
+            air.depart(ctx, transmission, arrival);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::nodeb::Iub;
 use crate::radio::Air;
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
-use crate::radio::phy::tdd::Transmission;
+use crate::radio::phy::tdd::SlotTransmission;
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::rnc::CarrierConfig;
 use crate::trace::TraceEvent;
@@ -63,17 +63,17 @@ impl MacTdd {
         ues: &mut Ues,
         air: &mut Air,
     ) {
-        let mut flight = air.begin(direction, Channel::Ack);
+        let mut transmission = air.begin(direction, Channel::Ack);
         for &ue in sending {
             let context = &mut ues[ue];
-            if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, &mut flight) > 0 {
-                flight.last().lost = self.judge_control(frame, ue, direction);
+            if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, &mut transmission) > 0 {
+                transmission.last().lost = self.judge_control(frame, ue, direction);
             }
             self.touched.push((ue, direction));
         }
-        let bits = flight.sets().first().map_or(0, |sent| ues[sent.ue].leg(direction).block_bits);
+        let bits = transmission.sets().first().map_or(0, |sent| ues[sent.ue].channel(direction).block_bits);
         let crossing = plan.iub.crossing(Iub::octets(1, bits));
-        air.depart(ctx, flight, ctx.cx.now + crossing + FRAME * self.config.ack.delay);
+        air.depart(ctx, transmission, ctx.cx.now + crossing + FRAME * self.config.ack.delay);
     }
 
     /// Whether a control PDU is lost on the air. It meets those who sent data in its slot, and disturbs none of them.
@@ -85,7 +85,7 @@ impl MacTdd {
             return Lost(0);
         }
         let codes = self.config.layout.layout().codes_per_block;
-        let sent = Transmission { ue, direction, slot: place.slot, block: CONTROL_BLOCK, codes };
+        let sent = SlotTransmission { ue, direction, slot: place.slot, block: CONTROL_BLOCK, codes };
         if radio.judge_beside(frame, &sent) { Lost::all(1) } else { Lost(0) }
     }
 }

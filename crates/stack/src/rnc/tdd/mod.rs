@@ -39,7 +39,7 @@ use crate::event_context::Wakeup;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::radio::mac::{AckContention, AckTurns, TddAccess};
 use crate::radio::phy::tdd::layout::FRAME;
-use crate::radio::phy::tdd::{TddRadio, Transmission};
+use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::radio::rlc::Rlc;
 use crate::rnc::Scheduler;
 use crate::trace::TraceEvent;
@@ -68,7 +68,7 @@ pub struct MacTdd {
     radio: Option<TddRadio>,
     /// The frame whose turn was the last, and what was on the air in it.
     frame: Option<u64>,
-    on_air: Vec<Transmission>,
+    on_air: Vec<SlotTransmission>,
     /// The end of a frame at which control PDUs travelled last.
     boundary: Option<u64>,
     tick: Wakeup,

@@ -12,11 +12,11 @@ use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::nodeb::Iub;
 use crate::radio::Air;
-use crate::radio::air::Flight;
+use crate::radio::air::Transmission;
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::layout::{FRAME, MOST_SLOTS};
-use crate::radio::phy::tdd::{TddRadio, Transmission};
+use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::radio::rlc::Rlc;
 use crate::rnc::{Candidate, CarrierConfig};
 use crate::trace::TraceEvent;
@@ -176,14 +176,14 @@ impl MacTdd {
         self.grants = grants;
         self.judge(ctx, frame, &mut flights);
         self.record_frame(ctx);
-        for (direction, flight) in Direction::BOTH.into_iter().zip(flights) {
-            let longest = flight
+        for (direction, transmission) in Direction::BOTH.into_iter().zip(flights) {
+            let longest = transmission
                 .sets()
                 .iter()
-                .map(|sent| Iub::octets(sent.set.blocks, ues[sent.ue].leg(direction).block_bits));
+                .map(|sent| Iub::octets(sent.set.blocks, ues[sent.ue].channel(direction).block_bits));
             let octets = longest.max().unwrap_or(Bytes::ZERO);
             let arrival = plan.iub.arrival(direction, FRAME, ctx.cx.now, octets, Duration::ZERO);
-            air.depart(ctx, flight, arrival);
+            air.depart(ctx, transmission, arrival);
         }
     }
 
@@ -193,20 +193,20 @@ impl MacTdd {
         ctx: &mut EventContext<'_, T>,
         grant: &mut Grant,
         ues: &mut Ues,
-        flights: &mut [Box<Flight>; 2],
+        flights: &mut [Box<Transmission>; 2],
     ) -> u32 {
         let Grant { ue, direction, .. } = *grant;
         let codes = self.config.layout.layout().codes_per_block;
         let context = &mut ues[ue];
-        let (most, flight) = (grant.places.len() as u32, &mut flights[direction.index()]);
+        let (most, transmission) = (grant.places.len() as u32, &mut flights[direction.index()]);
         // Without common channels control PDUs go with the data.
         let pdus = if grant.reverse.is_some() { Pdus::All } else { Pdus::Data };
-        let blocks = context.send(&mut ctx.cx, direction, pdus, most, None, flight);
+        let blocks = context.send(&mut ctx.cx, direction, pdus, most, None, transmission);
         self.touched.push((ue, direction));
         if blocks > 0 {
-            flight.last().first = self.on_air.len() as u32;
+            transmission.last().first = self.on_air.len() as u32;
             let sent = (0..blocks).zip(&grant.places);
-            self.on_air.extend(sent.map(|(block, place)| Transmission {
+            self.on_air.extend(sent.map(|(block, place)| SlotTransmission {
                 ue,
                 direction,
                 slot: place.slot,
@@ -217,10 +217,10 @@ impl MacTdd {
         }
         if let Some(place) = grant.reverse {
             let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
-            let flight = &mut flights[direction.index()];
-            if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, flight) > 0 {
-                flight.last().first = self.on_air.len() as u32;
-                self.on_air.push(Transmission { ue, direction, slot: place.slot, block, codes });
+            let transmission = &mut flights[direction.index()];
+            if context.send(&mut ctx.cx, direction, Pdus::Control, 1, None, transmission) > 0 {
+                transmission.last().first = self.on_air.len() as u32;
+                self.on_air.push(SlotTransmission { ue, direction, slot: place.slot, block, codes });
             }
             self.touched.push((ue, direction));
         }
@@ -297,7 +297,7 @@ impl MacTdd {
         &mut self,
         ctx: &mut EventContext<'_, T>,
         frame: u64,
-        flights: &mut [Box<Flight>; 2],
+        flights: &mut [Box<Transmission>; 2],
     ) {
         let verdicts = &mut self.scratch.verdicts;
         match &mut self.radio {
@@ -307,7 +307,7 @@ impl MacTdd {
                 verdicts.resize(self.on_air.len(), false);
             }
         }
-        for sent in flights.iter_mut().flat_map(|flight| flight.sets_mut()) {
+        for sent in flights.iter_mut().flat_map(|transmission| transmission.sets_mut()) {
             let of_set = &verdicts[sent.first as usize..][..sent.set.blocks as usize];
             sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
         }
@@ -320,7 +320,7 @@ impl MacTdd {
     fn show_slots<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>) {
         let mut sirs = self.radio.iter().flat_map(TddRadio::sirs);
         for (sent, &lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
-            let Transmission { ue, direction, slot, codes, .. } = *sent;
+            let SlotTransmission { ue, direction, slot, codes, .. } = *sent;
             let sir_db = sirs.next().map(|sir| 10.0 * libm::log10(sir));
             ctx.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir_db, lost });
         }

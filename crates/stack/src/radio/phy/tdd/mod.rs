@@ -68,7 +68,7 @@ impl Default for TddRadioConfig {
 
 /// One transport block on the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transmission {
+pub struct SlotTransmission {
     /// The UE to which it goes, or from which it comes.
     pub ue: UeId,
     /// The way it goes.
@@ -132,7 +132,7 @@ impl TddRadio {
     }
 
     /// Which of all transmissions of frame number `frame` are lost, one verdict for each in their order.
-    pub fn judge(&mut self, frame: u64, all: &[Transmission], lost: &mut Vec<bool>) {
+    pub fn judge(&mut self, frame: u64, all: &[SlotTransmission], lost: &mut Vec<bool>) {
         self.gather(frame, all);
         let sirs = self.interference.sirs(&self.config);
         self.shares.clear();
@@ -149,7 +149,7 @@ impl TddRadio {
     }
 
     /// Whether one more of this frame is lost, which meets those that were judged and disturbs none of them.
-    pub fn judge_beside(&mut self, frame: u64, transmission: &Transmission) -> bool {
+    pub fn judge_beside(&mut self, frame: u64, transmission: &SlotTransmission) -> bool {
         if self.frame != Some(frame) {
             self.gather(frame, &[]);
         }
@@ -159,7 +159,7 @@ impl TddRadio {
         user.blocks.tti(frame).happens(transmission.block, loss)
     }
 
-    fn gather(&mut self, frame: u64, all: &[Transmission]) {
+    fn gather(&mut self, frame: u64, all: &[SlotTransmission]) {
         self.frame = Some(frame);
         self.interference.begin();
         self.gathered.clear();
@@ -180,7 +180,7 @@ fn user<'a>(
     users: &'a mut Vec<Option<User>>,
     law: &EstimateLaw,
     streams: &Streams,
-    of: &Transmission,
+    of: &SlotTransmission,
 ) -> &'a mut User {
     let place = place(of);
     if users.get(place).is_none_or(Option::is_none) {
@@ -193,14 +193,14 @@ fn user<'a>(
 
 /// Where the user of a transmission stands among all.
 #[inline]
-fn place(transmission: &Transmission) -> usize {
+fn place(transmission: &SlotTransmission) -> usize {
     transmission.ue.index() * 2 + transmission.direction.index()
 }
 
 impl User {
     #[cold]
-    fn new(law: &EstimateLaw, streams: &Streams, of: &Transmission) -> Self {
-        let draws = |of_what: &str, Transmission { ue, direction, .. }: &Transmission| {
+    fn new(law: &EstimateLaw, streams: &Streams, of: &SlotTransmission) -> Self {
+        let draws = |of_what: &str, SlotTransmission { ue, direction, .. }: &SlotTransmission| {
             streams.addressed(&format!("radio/tdd/{of_what}/{direction:?}/ue{}", ue.0))
         };
         User { estimate: Estimate::new(law, draws("estimate", of)), blocks: draws("blocks", of) }

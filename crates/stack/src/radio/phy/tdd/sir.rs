@@ -10,7 +10,7 @@
 //! The blocks of one UE in one slot do not disturb each other: they come over one channel, and their codes are orthogonal.
 
 use super::layout::MOST_SLOTS;
-use super::{Interferers, TddRadioConfig, Transmission};
+use super::{Interferers, SlotTransmission, TddRadioConfig};
 use crate::ids::{Direction, UeId};
 
 /// What one UE sends, or is sent, among those who disturb each other.
@@ -54,7 +54,7 @@ impl Interference {
 
     /// A transmission of a UE with this e² in this frame. Returns the number of its share.
     #[inline]
-    pub fn add(&mut self, config: &TddRadioConfig, transmission: &Transmission, error: f64) -> u16 {
+    pub fn add(&mut self, config: &TddRadioConfig, transmission: &SlotTransmission, error: f64) -> u16 {
         let sum = sum_of(config, transmission);
         let terms = f64::from(transmission.codes.min(config.codes_per_block));
         let number = match self.find(sum, transmission) {
@@ -71,7 +71,7 @@ impl Interference {
     }
 
     #[inline]
-    fn find(&self, sum: u8, of: &Transmission) -> Option<u16> {
+    fn find(&self, sum: u8, of: &SlotTransmission) -> Option<u16> {
         let mut next = self.sums[usize::from(sum)].last;
         while let Some(number) = next {
             let share = &self.shares[usize::from(number)];
@@ -84,7 +84,7 @@ impl Interference {
     }
 
     #[inline]
-    fn begin_share(&mut self, sum: u8, of: &Transmission, error: f64) -> u16 {
+    fn begin_share(&mut self, sum: u8, of: &SlotTransmission, error: f64) -> u16 {
         let number = self.shares.len() as u16;
         let into = &mut self.sums[usize::from(sum)];
         let before = into.last.replace(number);
@@ -94,7 +94,7 @@ impl Interference {
     }
 
     /// The SIR, linear, of one more transmission with this e², which disturbs none of the others.
-    pub fn sir_beside(&self, config: &TddRadioConfig, transmission: &Transmission, error: f64) -> f64 {
+    pub fn sir_beside(&self, config: &TddRadioConfig, transmission: &SlotTransmission, error: f64) -> f64 {
         let sum = sum_of(config, transmission);
         let own = self.find(sum, transmission).map_or(0.0, |own| self.shares[usize::from(own)].disturbs);
         sir(config, error, (self.sums[usize::from(sum)].disturbs - own).max(0.0))
@@ -112,7 +112,7 @@ impl Interference {
 }
 
 /// The number of the sum that a transmission is in.
-fn sum_of(config: &TddRadioConfig, transmission: &Transmission) -> u8 {
+fn sum_of(config: &TddRadioConfig, transmission: &SlotTransmission) -> u8 {
     match config.interferers {
         Interferers::Slot => transmission.slot,
         Interferers::Cell => 0,

@@ -177,14 +177,14 @@ impl Bench {
             match event {
                 Event::Tick(id) => self.access.turn(&mut ctx, id),
                 Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
-                Event::BlocksArrive(flight) => {
-                    let flight = self.access.receive(flight);
-                    for sent in flight.sets() {
-                        assert!(self.access.deliver(&mut ctx, &flight, sent).is_some());
-                        while let Some(packet) = self.access.next_sdu(sent.ue, flight.direction) {
+                Event::BlocksArrive(transmission) => {
+                    let transmission = self.access.receive(transmission);
+                    for sent in transmission.sets() {
+                        assert!(self.access.deliver(&mut ctx, &transmission, sent).is_some());
+                        while let Some(packet) = self.access.next_sdu(sent.ue, transmission.direction) {
                             self.delivered.push((now, packet.ue, packet.id.0));
                         }
-                        self.access.finish_delivery(&mut ctx, sent.ue, flight.direction);
+                        self.access.finish_delivery(&mut ctx, sent.ue, transmission.direction);
                     }
                 }
                 other => panic!("{other:?} is not of these cells"),

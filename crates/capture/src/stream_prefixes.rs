@@ -15,7 +15,7 @@ use crate::headers::parse;
 use crate::order::TimeWindow;
 use crate::packet::{Packet, Protocol, Skipped};
 use crate::reader::{ReadError, Reason, damage};
-use crate::reading::moved;
+use crate::reader_thread::moved;
 
 /// Progress is reported at intervals of this number of octets.
 const STEP: u64 = 8 << 20;
@@ -248,8 +248,8 @@ mod tests {
     use super::*;
     use crate::cause::Cause;
     use crate::connection::Side;
+    use crate::half_connection::SentAs;
     use crate::link::LinkType;
-    use crate::way::SentAs;
 
     /// A segment over IPv4 with this number of octets of options and this payload, behind an Ethernet header or not.
     fn packet(link: LinkType, options: usize, payload: &[u8]) -> Vec<u8> {

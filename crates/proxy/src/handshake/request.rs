@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use crate::asked::socks5::{Socks5, Step, Target};
+use crate::handshake::socks5::{Socks5, Step, Target};
 use crate::relay::ended::{Ended, Side};
 
 /// Reads a request of SOCKS5 to its end.

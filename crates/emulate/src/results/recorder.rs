@@ -7,21 +7,21 @@ use umts_stack::detail::Detail;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-use crate::packets::cargo::Cargo;
+use crate::packets::packet_store::PacketStore;
 use crate::results::digest::Digest;
 use crate::results::first_connection::FirstConnection;
-use crate::results::gauge::{Gauge, Reading};
+use crate::results::meter::{Meter, Reading};
 use crate::results::programs_budget::ProgramsBudget;
 use crate::results::programs_datagrams::ProgramsDatagrams;
 use crate::results::round_trips::RoundTrips;
 
 /// In the order in which they hear: the cargo first, which lets go of what is lost.
 #[derive(Debug)]
-pub struct Watch {
+pub struct EmulationRecorder {
     /// The octets of the programs' packets.
-    pub cargo: Cargo,
+    pub packet_store: PacketStore,
     /// For the meter.
-    pub gauge: Gauge,
+    pub meter: Meter,
     /// Of the programs' packets.
     pub round_trips: RoundTrips,
     /// The programs' datagrams.
@@ -34,10 +34,10 @@ pub struct Watch {
     pub programs: Option<ProgramsBudget>,
 }
 
-impl Watch {
+impl EmulationRecorder {
     /// The state at `now`, which begins the next interval of the meter.
     pub fn read(&mut self, now: Time) -> Reading {
-        self.gauge.read(now, self.round_trips.take_mean())
+        self.meter.read(now, self.round_trips.take_mean())
     }
 
     /// The run ended at `end`. The programs' metrics take the place of those of simulated users, or go behind those that
@@ -50,12 +50,12 @@ impl Watch {
     }
 }
 
-impl TraceSink<TraceEvent> for Watch {
+impl TraceSink<TraceEvent> for EmulationRecorder {
     const WANTS_DETAIL: bool = true;
 
     fn record(&mut self, at: Time, event: &TraceEvent) {
-        self.cargo.record(at, event);
-        self.gauge.record(at, event);
+        self.packet_store.record(at, event);
+        self.meter.record(at, event);
         self.round_trips.record(at, event);
         self.datagrams.record(at, event);
         self.first_connection.record(at, event);

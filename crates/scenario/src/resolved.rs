@@ -17,12 +17,12 @@ use crate::model;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     pub(crate) model: model::Scenario,
-    pub(crate) plan: Plan,
+    pub(crate) plan: Resolved,
 }
 
 impl Scenario {
     /// What its names and numbers come to.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Resolved {
         &self.plan
     }
 }
@@ -37,7 +37,7 @@ impl Deref for Scenario {
 
 /// What the names and numbers of a scenario come to, each table in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct Resolved {
     /// RED in front of each `[[link]]`.
     pub red: Vec<Option<RedConfig>>,
     /// The cells of the network, by their numbers.

@@ -10,13 +10,13 @@ use umts_units::{Duration, Time};
 
 use crate::cause::Cause;
 use crate::clock::BusyClock;
-use crate::flight::Flight;
+use crate::counters::Counters;
 use crate::holes::Holes;
 use crate::packet::Segment;
 use crate::ranges::Ranges;
 use crate::recovery::{Heard, Recoveries};
 use crate::spurious::Retransmissions;
-use crate::tally::Tally;
+use crate::unacked_segments::UnackedSegments;
 
 /// Room below the first sequence number seen.
 const ORIGIN: u64 = 1 << 32;
@@ -46,7 +46,7 @@ pub(crate) struct Path {
 
 /// One direction of a connection.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Way {
+pub(crate) struct HalfConnection {
     /// The number of the first byte of payload.
     base: Option<u64>,
     pub isn: Option<u32>,
@@ -80,13 +80,13 @@ pub(crate) struct Way {
     settled: Time,
     is_active: bool,
     is_over: bool,
-    pub tally: Tally,
-    pub flight: Flight,
+    pub tally: Counters,
+    pub flight: UnackedSegments,
     pub last_data: Option<Time>,
     pub fin_acked: bool,
 }
 
-impl Way {
+impl HalfConnection {
     /// Whether packets of this direction were seen.
     pub fn is_heard(&self) -> bool {
         self.tally.packets > 0

@@ -2,7 +2,7 @@
 
 /// Counters and sums; see `metrics.rs` for what they mean.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
+pub(crate) struct Counters {
     pub packets: u64,
     pub data_segments: u64,
     pub sent: u64,
@@ -49,14 +49,14 @@ pub(crate) struct Tally {
     pub largest_segment: u32,
 }
 
-impl Tally {
+impl Counters {
     /// Recoveries that were fast.
     pub fn fast_recoveries(&self) -> u64 {
         self.fast_by_dupacks + self.fast_by_sack + self.fast_by_rack + self.fast_carried
     }
 
     /// Adds those of another connection.
-    pub fn add(&mut self, other: &Tally) {
+    pub fn add(&mut self, other: &Counters) {
         self.packets += other.packets;
         self.data_segments += other.data_segments;
         self.sent += other.sent;

@@ -48,7 +48,7 @@ impl Flying {
 }
 
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct DirectionState {
     pub is_established: bool,
     /// The number after the last byte written, after the highest sent, the oldest unacknowledged, the next to arrive.
     written: u64,
@@ -72,9 +72,9 @@ pub(super) struct Way {
     pub syn_at_pep: Option<PacketId>,
 }
 
-impl Way {
+impl DirectionState {
     pub fn new(mss: u32, now: Time) -> Self {
-        Way {
+        DirectionState {
             is_established: false,
             written: FIRST_BYTE,
             max_sent: 0,

@@ -1,10 +1,10 @@
 //! Acceptance tests for acknowledgments and resets by state and window, as RFC 9293 §3.10.7 and RFC 5961 have them. A
 //! capture may have missed packets, so an acknowledgment that a receiver would refuse is accepted if another confirms it.
 
-use super::{LARGEST_WINDOW, SLACK, Way};
+use super::{HalfConnection, LARGEST_WINDOW, SLACK};
 use crate::packet::Segment;
 
-impl Way {
+impl HalfConnection {
     /// Whether an acknowledgment can be one of data of this end.
     #[inline]
     pub fn may_be_acknowledged(&mut self, segment: &Segment) -> bool {

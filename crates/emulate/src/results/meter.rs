@@ -25,7 +25,7 @@ pub struct Reading {
 
 /// Follows events for it.
 #[derive(Debug, Default)]
-pub struct Gauge {
+pub struct Meter {
     read_at: Time,
     bytes: [u64; 2],
     buffers: Vec<[u64; 2]>,
@@ -33,7 +33,7 @@ pub struct Gauge {
     state: Option<(RrcState, Option<RrcState>)>,
 }
 
-impl Gauge {
+impl Meter {
     /// The state at `now`, which begins the next interval; `rtt` is the programs' own.
     pub fn read(&mut self, now: Time, rtt: Option<Duration>) -> Reading {
         let seconds = (now - self.read_at).as_secs().max(1e-9);
@@ -52,10 +52,10 @@ impl Gauge {
     }
 }
 
-impl TraceSink<TraceEvent> for Gauge {
+impl TraceSink<TraceEvent> for Meter {
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {
-            TraceEvent::PacketSeen { at: point, packet } => {
+            TraceEvent::PacketCaptured { at: point, packet } => {
                 let direction = packet.direction();
                 let comes_out = match direction {
                     Direction::Downlink => CapturePoint::Ue,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::relay::ended::{Ended, Side};
-use crate::told::counts::{Totals, WayTotal};
+use crate::telemetry::counts::{Totals, WayTotal};
 
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
 const WAYS: [&str; 2] = ["up", "down"];

@@ -17,7 +17,7 @@ const PART: usize = 16;
 
 /// What is known of the crowd, and the most that it may be.
 #[derive(Debug)]
-pub(super) struct Crowd {
+pub(super) struct HalfOpenTable {
     /// Rows, open connections, and open ones of each kind of which one end was heard only.
     most_rows: u64,
     most_open: usize,
@@ -31,9 +31,9 @@ pub(super) struct Crowd {
     pub open: u64,
 }
 
-impl Default for Crowd {
+impl Default for HalfOpenTable {
     fn default() -> Self {
-        Crowd {
+        HalfOpenTable {
             most_rows: u64::MAX,
             most_open: usize::MAX,
             most_one_sided: MOST_ONE_SIDED,
@@ -45,7 +45,7 @@ impl Default for Crowd {
     }
 }
 
-impl Crowd {
+impl HalfOpenTable {
     /// Whether a connection has a row of its own.
     pub fn has_row(&self, number: u64) -> bool {
         number < self.most_rows || self.wanted == Some(number)

@@ -3,7 +3,7 @@
 
 use umts_units::{Duration, Time};
 
-use super::{Path, Way};
+use super::{HalfConnection, Path};
 use crate::cause::Cause;
 use crate::holes::{Filled, Hole, REORDERING};
 use crate::packet::Segment;
@@ -19,7 +19,7 @@ enum Arrival {
     Again,
 }
 
-impl Way {
+impl HalfConnection {
     /// A segment without data shows by its number that all octets below have left.
     #[inline]
     pub(super) fn note_empty(&mut self, now: Time, start: u64, segment: &Segment) {

@@ -59,7 +59,7 @@ struct Timed {
 
 /// The segments of one direction that are not acknowledged.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Flight {
+pub(crate) struct UnackedSegments {
     segments: VecDeque<Sent>,
     timed: Option<Timed>,
     timestamps: Timestamps,
@@ -82,7 +82,7 @@ pub(crate) struct Flight {
     pub original: Option<u64>,
 }
 
-impl Flight {
+impl UnackedSegments {
     /// What the sender measures: with timestamps it takes a sample with each acknowledgment.
     pub fn samples(&self) -> &RttSamples {
         if self.has_timestamps { &self.rtt_every } else { &self.rtt_timed }

@@ -43,7 +43,7 @@ pub enum Broken {
 
 /// What is between source and sink.
 #[derive(Debug, Default)]
-enum Held {
+enum Buffered {
     #[default]
     Nothing,
     /// So many octets in a pipe.
@@ -54,8 +54,8 @@ enum Held {
 
 /// One way.
 #[derive(Debug, Default)]
-pub struct Way {
-    held: Held,
+pub struct Pump {
+    held: Buffered,
     /// There was much last time, so there will be: it is spliced.
     is_much: bool,
     /// Of `held`: a pipe that the pool counts as full.
@@ -66,7 +66,7 @@ pub struct Way {
     stalled_since: Option<Instant>,
 }
 
-impl Way {
+impl Pump {
     /// Moves what can be moved, at most `chunk` octets at once. Ready when the sink got the end; `has_moved` is set if
     /// anything happened. If the other way is over already both sockets are closed now, which tells the sink of the end.
     pub fn poll(
@@ -81,7 +81,7 @@ impl Way {
             return Poll::Ready(Ok(()));
         }
         for _ in 0..TURN {
-            if !matches!(self.held, Held::Nothing) {
+            if !matches!(self.held, Buffered::Nothing) {
                 ready!(self.poll_write(cx, sink, pipes, passed))?;
             } else if self.has_source_ended {
                 if !is_last {
@@ -138,7 +138,7 @@ impl Way {
         passed.octets.fetch_add(done as u64, Ordering::Relaxed);
         if done < octets.len() {
             passed.held.store((octets.len() - done) as u64, Ordering::Relaxed);
-            self.held = Held::Memory(octets[done..].into(), 0);
+            self.held = Buffered::Memory(octets[done..].into(), 0);
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Way {
             if let Ok(Taken::Spliced(octets)) = found {
                 passed.held.store(octets as u64, Ordering::Relaxed);
                 self.is_much = octets >= chunk.min(FEW);
-                self.held = Held::Pipe(pipe, octets);
+                self.held = Buffered::Pipe(pipe, octets);
                 return Poll::Ready(Ok(()));
             }
             pipes.give(pipe);
@@ -192,13 +192,13 @@ impl Way {
                 return Poll::Pending;
             }
             let (done, left) = match &mut self.held {
-                Held::Nothing => return Poll::Ready(Ok(())),
-                Held::Pipe(pipe, octets) => {
+                Buffered::Nothing => return Poll::Ready(Ok(())),
+                Buffered::Pipe(pipe, octets) => {
                     let done = sink.try_io(Interest::WRITABLE, || moved(&pipe.read, sink, *octets));
                     *octets -= done.as_ref().map_or(0, |&done| done);
                     (done, *octets)
                 }
-                Held::Memory(octets, from) => {
+                Buffered::Memory(octets, from) => {
                     let done = sink.try_write(&octets[*from..]);
                     *from += done.as_ref().map_or(0, |&done| done);
                     (done, octets.len() - *from)
@@ -225,17 +225,17 @@ impl Way {
             self.stalled_since = Some(Instant::now());
             passed.stalls.fetch_add(1, Ordering::Relaxed);
         }
-        if self.is_counted || !matches!(self.held, Held::Pipe(..)) {
+        if self.is_counted || !matches!(self.held, Buffered::Pipe(..)) {
             return Ok(());
         }
         if pipes.may_stand_full() {
             self.is_counted = true;
             return Ok(());
         }
-        let Held::Pipe(pipe, octets) = std::mem::take(&mut self.held) else { return Ok(()) };
+        let Buffered::Pipe(pipe, octets) = std::mem::take(&mut self.held) else { return Ok(()) };
         let octets = drained(&pipe.read, octets)?;
         pipes.give(pipe);
-        self.held = Held::Memory(octets, 0);
+        self.held = Buffered::Memory(octets, 0);
         Ok(())
     }
 
@@ -248,7 +248,7 @@ impl Way {
         if std::mem::take(&mut self.is_counted) {
             pipes.emptied();
         }
-        if let Held::Pipe(pipe, _) = std::mem::take(&mut self.held) {
+        if let Buffered::Pipe(pipe, _) = std::mem::take(&mut self.held) {
             pipes.give(pipe);
         }
     }
@@ -258,7 +258,7 @@ impl Way {
         if std::mem::take(&mut self.is_counted) {
             pipes.emptied();
         }
-        self.held = Held::Nothing;
+        self.held = Buffered::Nothing;
     }
 }
 

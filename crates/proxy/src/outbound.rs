@@ -13,20 +13,20 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 use crate::options::canonical;
-use crate::sockets::Told;
+use crate::sockets::SocketConfig;
 
 /// The proxy's own connections that may come back to it, as those who accept them see them: where from, and where to.
 #[derive(Debug)]
-pub struct Outgoing {
+pub struct OutboundRegistry {
     listen: u16,
     known: Mutex<BTreeSet<(SocketAddr, SocketAddr)>>,
     other_ports: AtomicU64,
 }
 
-impl Outgoing {
+impl OutboundRegistry {
     /// None yet, of a proxy whose clients connect to this port.
     pub fn new(listen: u16) -> Self {
-        Outgoing { listen, known: Mutex::default(), other_ports: AtomicU64::new(0) }
+        OutboundRegistry { listen, known: Mutex::default(), other_ports: AtomicU64::new(0) }
     }
 
     /// Whether there are any: as a rule there are none, and nobody has to be asked where a client came to.
@@ -45,9 +45,9 @@ impl Outgoing {
         self.other_ports.load(Ordering::Relaxed)
     }
 
-    fn depart(self: &Arc<Self>, from: SocketAddr, to: SocketAddr) -> Departure {
+    fn depart(self: &Arc<Self>, from: SocketAddr, to: SocketAddr) -> Registration {
         self.known().insert((from, to));
-        Departure { ends: (from, to), known: self.clone() }
+        Registration { ends: (from, to), known: self.clone() }
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeSet<(SocketAddr, SocketAddr)>> {
@@ -57,12 +57,12 @@ impl Outgoing {
 
 /// A connection to a server, known to come from the proxy as long as this lives.
 #[derive(Debug)]
-pub struct Departure {
+pub struct Registration {
     ends: (SocketAddr, SocketAddr),
-    known: Arc<Outgoing>,
+    known: Arc<OutboundRegistry>,
 }
 
-impl Drop for Departure {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.known.known().remove(&self.ends);
     }
@@ -70,21 +70,21 @@ impl Drop for Departure {
 
 /// A connection on its way to a server.
 #[derive(Debug)]
-pub struct Departing {
+pub struct Outbound {
     stream: TcpStream,
-    departure: Option<Departure>,
+    departure: Option<Registration>,
 }
 
 /// Sets out to a server, in the name of a client if one is given.
 ///
 /// # Errors
 /// The kernel's: there is no way.
-pub fn set_out(
+pub fn start_connect(
     to: SocketAddr,
-    server: &Told,
-    known: &Arc<Outgoing>,
+    server: &SocketConfig,
+    known: &Arc<OutboundRegistry>,
     client: Option<SocketAddr>,
-) -> io::Result<Departing> {
+) -> io::Result<Outbound> {
     let to = canonical(to);
     let socket = match client {
         None => open(to, server, None)?,
@@ -100,16 +100,16 @@ pub fn set_out(
     let stream = TcpStream::from_std(socket.into())?;
     let may_come_back = client.is_none() && to.port() == known.listen;
     let departure = if may_come_back { Some(known.depart(stream.local_addr()?, to)) } else { None };
-    Ok(Departing { stream, departure })
+    Ok(Outbound { stream, departure })
 }
 
-impl Departing {
+impl Outbound {
     /// The connection, when the server has answered.
     ///
     /// # Errors
     /// The kernel's: it is refused, or there is no way.
-    pub async fn arrived(self) -> io::Result<(TcpStream, Option<Departure>)> {
-        let Departing { stream, departure } = self;
+    pub async fn arrived(self) -> io::Result<(TcpStream, Option<Registration>)> {
+        let Outbound { stream, departure } = self;
         let ready = stream.ready(Interest::WRITABLE | Interest::ERROR).await?;
         // Whoever is only writable is connected: there is nothing to be asked.
         let has_failed = ready.is_error() || ready.is_write_closed();
@@ -121,7 +121,7 @@ impl Departing {
 }
 
 /// A socket that is on its way.
-fn open(to: SocketAddr, server: &Told, from: Option<SocketAddr>) -> io::Result<Socket> {
+fn open(to: SocketAddr, server: &SocketConfig, from: Option<SocketAddr>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     server.tell(&SockRef::from(&socket), "--server-set")?;
     if let Some(from) = from {
@@ -146,9 +146,9 @@ mod tests {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let own = listener.local_addr().unwrap();
-            let known = Arc::new(Outgoing::new(own.port()));
-            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
-            let departing = set_out(own, &told, &known, None).unwrap();
+            let known = Arc::new(OutboundRegistry::new(own.port()));
+            let told = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
+            let departing = start_connect(own, &told, &known, None).unwrap();
             let (_stream, departure) = departing.arrived().await.unwrap();
             let (_accepted, client) = listener.accept().await.unwrap();
             assert!(known.are_any() && known.has(client, own));
@@ -168,11 +168,12 @@ mod tests {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let own = listener.local_addr().unwrap();
-            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
+            let told = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
             for ip in ["0.0.0.0", "::ffff:127.0.0.1", "::ffff:0.0.0.0"] {
-                let known = Arc::new(Outgoing::new(own.port()));
+                let known = Arc::new(OutboundRegistry::new(own.port()));
                 let to = SocketAddr::new(ip.parse().unwrap(), own.port());
-                let (_stream, departure) = set_out(to, &told, &known, None).unwrap().arrived().await.unwrap();
+                let (_stream, departure) =
+                    start_connect(to, &told, &known, None).unwrap().arrived().await.unwrap();
                 let (_accepted, client) = listener.accept().await.unwrap();
                 assert!(departure.is_some() && known.has(client, own), "{ip}");
             }
@@ -185,9 +186,10 @@ mod tests {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let there = listener.local_addr().unwrap();
-            let known = Arc::new(Outgoing::new(there.port() ^ 1));
-            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
-            let (_stream, departure) = set_out(there, &told, &known, None).unwrap().arrived().await.unwrap();
+            let known = Arc::new(OutboundRegistry::new(there.port() ^ 1));
+            let told = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
+            let (_stream, departure) =
+                start_connect(there, &told, &known, None).unwrap().arrived().await.unwrap();
             assert!(departure.is_none() && !known.are_any());
         });
     }
@@ -197,9 +199,9 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
-            let known = Arc::new(Outgoing::new(1));
-            let refused = match set_out(closed, &told, &known, None) {
+            let told = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
+            let known = Arc::new(OutboundRegistry::new(1));
+            let refused = match start_connect(closed, &told, &known, None) {
                 Ok(departing) => departing.arrived().await.map(drop),
                 Err(error) => Err(error),
             };

@@ -25,7 +25,7 @@ const BETWEEN: u64 = 8;
 
 /// What is shared out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct Limits {
     /// Connections at once.
     pub connections: usize,
     /// Octets that each may have in the proxy each way; none: no bound.
@@ -34,12 +34,12 @@ pub struct Room {
     pub chunk: usize,
 }
 
-impl Room {
+impl Limits {
     /// What there is room for with `descriptors` of them, by what was asked for.
     ///
     /// # Errors
     /// [`ProxyError::Wrong`] if that is nothing, or less than was asked for.
-    pub fn of(options: &Options, descriptors: usize) -> Result<Room, ProxyError> {
+    pub fn of(options: &Options, descriptors: usize) -> Result<Limits, ProxyError> {
         let fit = descriptors.saturating_sub(OF_PROCESS + OF_WORKER * options.workers) / OF_CONNECTION;
         if let Some(asked) = options.connections.filter(|&asked| asked > fit) {
             let help = "raise the hard limit of open files, or ask for fewer";
@@ -69,7 +69,7 @@ impl Room {
             )));
         }
         let chunk = buffer.map_or(PIPE, |octets| (octets / BETWEEN).min(PIPE)) as usize;
-        Ok(Room { connections, buffer, chunk })
+        Ok(Limits { connections, buffer, chunk })
     }
 
     /// Kernel memory of what a socket received and of what it is to send: with what is between them a buffer.
@@ -102,28 +102,28 @@ mod tests {
 
     #[test]
     fn descriptors_bound_the_connections() {
-        let room = Room::of(&options(&[]), 20_000).unwrap();
+        let room = Limits::of(&options(&[]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer, room.chunk), (9_931, None, 524_288));
-        let error = Room::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
+        let error = Limits::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
         assert!(error.starts_with("--connections 10000: 20000 descriptors fit 9931; raise"), "{error}");
     }
 
     #[test]
     fn memory_bounds_the_connections_or_the_buffers() {
-        let room = Room::of(&options(&[("--memory", "64 MB")]), 20_000).unwrap();
+        let room = Limits::of(&options(&[("--memory", "64 MB")]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer), (500, Some(64_000)));
-        let room = Room::of(&options(&[("--memory", "64 MB"), ("--connections", "1000")]), 20_000).unwrap();
+        let room = Limits::of(&options(&[("--memory", "64 MB"), ("--connections", "1000")]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer), (1_000, Some(32_000)));
-        let room = Room::of(&options(&[("--memory", "64 MB"), ("--buffer", "320 kB")]), 20_000).unwrap();
+        let room = Limits::of(&options(&[("--memory", "64 MB"), ("--buffer", "320 kB")]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer, room.chunk), (100, Some(320_000), 40_000));
-        let error = Room::of(&options(&[("--memory", "1 MB"), ("--connections", "1000")]), 20_000);
+        let error = Limits::of(&options(&[("--memory", "1 MB"), ("--connections", "1000")]), 20_000);
         let error = error.unwrap_err().to_string();
         assert!(error.starts_with("--memory 1 MB: at 32 kB each it fits 31 connections"), "{error}");
     }
 
     #[test]
     fn the_parts_of_a_buffer_are_no_more_than_it() {
-        let room = Room::of(&options(&[("--buffer", "100 kB")]), 20_000).unwrap();
+        let room = Limits::of(&options(&[("--buffer", "100 kB")]), 20_000).unwrap();
         let [receive, send] = room.of_socket().unwrap();
         assert!(receive + send + room.chunk as u64 <= 100_000);
     }

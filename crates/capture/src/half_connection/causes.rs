@@ -2,13 +2,13 @@
 
 use umts_units::{Duration, Time};
 
-use super::{Way, unwrap};
+use super::{HalfConnection, unwrap};
 use crate::cause::Cause;
 use crate::packet::Segment;
 use crate::probe::LONGEST;
 use crate::recovery::{DUPLICATE_THRESHOLD, Heard, NewData, Repetition};
 
-impl Way {
+impl HalfConnection {
     /// New data left. After silence they may be a probe: if so, nothing follows them before an acknowledgment does.
     #[inline]
     pub(super) fn note_new(&mut self, now: Time, start: u64, end: u64, segment: &Segment, delay: Duration) {

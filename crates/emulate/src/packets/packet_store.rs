@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use umts_kernel::TraceSink;
-use umts_stack::ids::{PacketId, TcpLeg, UeId};
+use umts_stack::ids::{PacketId, ProxyLeg, UeId};
 use umts_stack::network::{NetworkConfig, UeConfig};
 use umts_stack::packet::Packet;
 use umts_stack::radio::rlc::RlcConfig;
@@ -25,7 +25,7 @@ pub type Header = Rc<[u8]>;
 
 /// Octets by packet. What the network loses is let go of, so memory is bounded by what the network holds.
 #[derive(Debug, Clone, Default)]
-pub struct Cargo(Rc<RefCell<Hold>>);
+pub struct PacketStore(Rc<RefCell<Hold>>);
 
 /// Packets of programs that the network did not carry to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,7 +59,7 @@ struct Held {
 }
 
 /// The UE, the index of the direction, and the part of the way.
-type Way = (UeId, usize, TcpLeg);
+type Way = (UeId, usize, ProxyLeg);
 
 impl Hold {
     fn remove(&mut self, id: PacketId) -> Option<(Vec<u8>, Header)> {
@@ -80,12 +80,12 @@ impl Hold {
     }
 }
 
-impl Cargo {
+impl PacketStore {
     /// Nothing yet, on its way through `network`.
     pub fn new(network: &NetworkConfig) -> Self {
         let may_overtake = |ue: &UeConfig| matches!(&ue.rlc, RlcConfig::Am(config) if !config.in_sequence);
         let hold = Hold { may_overtake: network.ues.iter().any(may_overtake), ..Hold::default() };
-        Cargo(Rc::new(RefCell::new(hold)))
+        PacketStore(Rc::new(RefCell::new(hold)))
     }
 
     /// Keeps the octets of a packet that enters, and what stood in front of them.
@@ -139,7 +139,7 @@ impl Cargo {
     }
 }
 
-impl TraceSink<TraceEvent> for Cargo {
+impl TraceSink<TraceEvent> for PacketStore {
     #[inline]
     fn record(&mut self, _at: Time, event: &TraceEvent) {
         match event {
@@ -180,15 +180,16 @@ mod tests {
     use super::*;
 
     fn packet(id: u64, direction: Direction) -> Packet {
-        let content = Content::Foreign(Foreign { direction, leg: TcpLeg::Whole, size: 100 });
+        let content = Content::Foreign(Foreign { direction, leg: ProxyLeg::Whole, size: 100 });
         Packet { id: PacketId(id), flow: FlowId(0), ue: UeId(0), content }
     }
 
-    fn loaded(may_overtake: bool, count: u64, octets: usize) -> Cargo {
-        let cargo = Cargo(Rc::new(RefCell::new(Hold { may_overtake, ..Hold::default() })));
-        (0..count)
-            .for_each(|id| cargo.load(&packet(id, Direction::Uplink), vec![0; octets], Header::default()));
-        cargo
+    fn loaded(may_overtake: bool, count: u64, octets: usize) -> PacketStore {
+        let packet_store = PacketStore(Rc::new(RefCell::new(Hold { may_overtake, ..Hold::default() })));
+        (0..count).for_each(|id| {
+            packet_store.load(&packet(id, Direction::Uplink), vec![0; octets], Header::default())
+        });
+        packet_store
     }
 
     #[test]
@@ -197,36 +198,40 @@ mod tests {
             (false, Losses { air: 5, inside: 5, ..Losses::default() }),
             (true, Losses { inside: 10, ..Losses::default() }),
         ] {
-            let cargo = loaded(may_overtake, 10, 100);
-            cargo.load(&packet(10, Direction::Downlink), vec![0; 100], Header::default());
-            assert!(cargo.unload(&packet(5, Direction::Uplink)).is_some());
-            assert_eq!(cargo.losses(), losses);
+            let packet_store = loaded(may_overtake, 10, 100);
+            packet_store.load(&packet(10, Direction::Downlink), vec![0; 100], Header::default());
+            assert!(packet_store.unload(&packet(5, Direction::Uplink)).is_some());
+            assert_eq!(packet_store.losses(), losses);
         }
     }
 
     #[test]
     fn a_packet_that_was_given_up_may_come_out_all_the_same() {
-        let mut cargo = loaded(true, 2 + MOST_DOUBTFUL as u64, 100);
-        let give_up = |cargo: &mut Cargo, id| {
+        let mut packet_store = loaded(true, 2 + MOST_DOUBTFUL as u64, 100);
+        let give_up = |packet_store: &mut PacketStore, id| {
             let (ue, direction, size) = (UeId(0), Direction::Uplink, umts_units::Bytes(100));
-            cargo.record(Time::ZERO, &TraceEvent::SduDiscarded { ue, direction, sdu: PacketId(id), size });
+            packet_store
+                .record(Time::ZERO, &TraceEvent::SduDiscarded { ue, direction, sdu: PacketId(id), size });
         };
-        give_up(&mut cargo, 0);
-        assert_eq!((cargo.losses().air, cargo.losses().inside), (1, 1 + MOST_DOUBTFUL as u64));
-        assert!(cargo.unload(&packet(0, Direction::Uplink)).is_some());
-        assert_eq!(cargo.losses().air, 0);
-        (1..2 + MOST_DOUBTFUL as u64).for_each(|id| give_up(&mut cargo, id));
+        give_up(&mut packet_store, 0);
+        assert_eq!((packet_store.losses().air, packet_store.losses().inside), (1, 1 + MOST_DOUBTFUL as u64));
+        assert!(packet_store.unload(&packet(0, Direction::Uplink)).is_some());
+        assert_eq!(packet_store.losses().air, 0);
+        (1..2 + MOST_DOUBTFUL as u64).for_each(|id| give_up(&mut packet_store, id));
         // Of another network.
-        give_up(&mut cargo, 1_000_000);
-        assert_eq!(cargo.losses(), Losses { air: 1 + MOST_DOUBTFUL as u64, ..Losses::default() });
-        assert!(cargo.unload(&packet(1, Direction::Uplink)).is_none());
+        give_up(&mut packet_store, 1_000_000);
+        assert_eq!(packet_store.losses(), Losses { air: 1 + MOST_DOUBTFUL as u64, ..Losses::default() });
+        assert!(packet_store.unload(&packet(1, Direction::Uplink)).is_none());
     }
 
     #[test]
     fn memory_is_bounded_when_nothing_ever_comes_out() {
-        let cargo = loaded(false, 300, 1 << 20);
-        assert_eq!(cargo.losses(), Losses { air: 44, inside: 256, ..Losses::default() });
-        assert!(cargo.look(PacketId(43)).is_none() && cargo.look(PacketId(44)).is_some());
-        assert_eq!(cargo.0.borrow().ways[&(UeId(0), Direction::Uplink.index(), TcpLeg::Whole)].len(), 256);
+        let packet_store = loaded(false, 300, 1 << 20);
+        assert_eq!(packet_store.losses(), Losses { air: 44, inside: 256, ..Losses::default() });
+        assert!(packet_store.look(PacketId(43)).is_none() && packet_store.look(PacketId(44)).is_some());
+        assert_eq!(
+            packet_store.0.borrow().ways[&(UeId(0), Direction::Uplink.index(), ProxyLeg::Whole)].len(),
+            256
+        );
     }
 }
