@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from umtslab.campaign import run_campaign, sweep
     from umtslab.captures import CaptureAnalysis, analyse_captures
     from umtslab.comparison import compare
-    from umtslab.control import CongestionControl
     from umtslab.plot import draw, save
     from umtslab.plot.campaign import draw_campaign
     from umtslab.progress import Progress
+    from umtslab.python_congestion import CongestionControl
+    from umtslab.python_scheduler import DschScheduler
     from umtslab.run import Run
     from umtslab.runs import Runs
     from umtslab.scenario import Scenario
-    from umtslab.scheduler import DschScheduler
     from umtslab.simulation import simulate
     from umtslab.store import Store, open_store, read_store
 
@@ -61,9 +61,9 @@ __all__ = [
 _HOME = {
     "CaptureAnalysis": "umtslab.captures",
     "CaptureReadError": "umtslab._core",
-    "CongestionControl": "umtslab.control",
+    "CongestionControl": "umtslab.python_congestion",
     "CongestionControlError": "umtslab._core",
-    "DschScheduler": "umtslab.scheduler",
+    "DschScheduler": "umtslab.python_scheduler",
     "OutputError": "umtslab._core",
     "Progress": "umtslab.progress",
     "Run": "umtslab.run",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from umtslab.columns import Table
+from umtslab.text_table import Table
 
 
 def table(content: Table) -> str:

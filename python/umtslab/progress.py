@@ -7,8 +7,8 @@ import threading
 import time
 from typing import Any, TextIO
 
-from umtslab.printable import own
 from umtslab.task import Task
+from umtslab.terminal_escape import own
 
 _PAUSE_S = 0.2
 """Between two times that it is shown."""

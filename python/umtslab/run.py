@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umtslab.changes import Changes, changes, changes_of_command, in_words
+from umtslab.atomic_files import stored_text
+from umtslab.overrides import OverridePairs, changes, changes_of_command, in_words
 from umtslab.version import CodeVersion
-from umtslab.whole_files import stored_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,7 +68,7 @@ class Run:
     """Those of its scenario, of a run that was made here; of one from a store the command has them."""
 
     @cached_property
-    def changes(self) -> Changes:
+    def changes(self) -> OverridePairs:
         """What was changed of the scenario that has the run's name."""
         return changes_of_command(self.command) if self.overrides is None else changes(self.overrides)
 

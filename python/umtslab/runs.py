@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary, summarise_metrics
-from umtslab.changes import Changes, in_words, shared_changes
 from umtslab.columns_of_keys import column, unit
 from umtslab.export import connections_table, runs_table, series_table
+from umtslab.overrides import OverridePairs, in_words, shared_changes
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Runs(list[Run]):
     """A list of runs, in any number and of any scenarios."""
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> OverridePairs:
         """What was changed of the scenario alike in all of them."""
         return shared_changes(run.changes for run in self)
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from umtslab import _core
-from umtslab.changes import Changes, after, changes, in_words
-from umtslab.control import overrides_for as control_overrides
-from umtslab.scheduler import overrides_for as scheduler_overrides
+from umtslab.overrides import OverridePairs, after, changes, in_words
+from umtslab.python_congestion import overrides_for as control_overrides
+from umtslab.python_scheduler import overrides_for as scheduler_overrides
 
 Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
 """Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping of the same, or of tables."""
@@ -242,7 +242,7 @@ class Scenario:
         return self.core.to_json()
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> OverridePairs:
         """What the overrides change of the network, or of what is measured: each key once."""
         return changes(self.overrides)
 

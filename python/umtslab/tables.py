@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from umtslab.analyse.statistics import Summary
-from umtslab.columns import Table
-from umtslab.first_look import first_look, what_of
+from umtslab.headline_metrics import first_look, what_of
 from umtslab.metrics import units
 from umtslab.numbers import estimate, number
+from umtslab.text_table import Table
 
 _OF_CONNECTIONS = (
     "goodput_active_kbps",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from umtslab.analyse.statistics import Summary
-from umtslab.columns import Table
 from umtslab.labels import cause_label
 from umtslab.numbers import estimate, number
+from umtslab.text_table import Table
 
 
 def budget_table(summaries: Mapping[str, Summary]) -> Table:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from conftest import FTP, short
 from umtslab import Progress, Runs, Scenario, Store, simulate, sweep
-from umtslab.changes import after, changes_of_command, in_words
+from umtslab.overrides import after, changes_of_command, in_words
 from umtslab.run import Identity, Run
 from umtslab.version import CodeVersion
 

@@ -14,10 +14,10 @@ from umtslab import _core
 from umtslab.cli.keys import OTHER_NAMES
 from umtslab.cli.reference_list import MOST_BLOCKS, block
 from umtslab.cli.verbs import VERBS
-from umtslab.columns import Table
-from umtslab.first_look import ROWS
+from umtslab.headline_metrics import ROWS
 from umtslab.metrics import definitions, units
 from umtslab.plot import KINDS, WATERFALL
+from umtslab.text_table import Table
 
 HEAVY = {"polars", "numpy", "scipy", "matplotlib", "duckdb", "umtslab._core", "sqlite3"}
 

@@ -55,7 +55,7 @@ class Campaign:
     listed: Sequence[Mapping[str, Value]] = ()
     where: str = ""
     metrics: tuple[str, ...] = ()
-    """Metrics of tables, pages and figures; empty for the default, `umtslab.first_look.leading`."""
+    """Metrics of tables, pages and figures; empty for the default, `umtslab.headline_metrics.leading`."""
     named: bool = True
     """Whether a user chose the name; otherwise it is made of the varied keys."""
     allow_code: bool = True

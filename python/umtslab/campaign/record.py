@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.atomic_files import irregular, whole_file
 from umtslab.campaign.errors import CampaignError
-from umtslab.changes import Changes, in_words
-from umtslab.first_look import leading
+from umtslab.headline_metrics import leading
 from umtslab.metrics import units
+from umtslab.overrides import OverridePairs, in_words
 from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.store.campaign_tables import campaign_content
 from umtslab.store.damaged import set_aside
 from umtslab.store.seal import sealed
-from umtslab.whole_files import irregular, whole_file
 
 if TYPE_CHECKING:
     from umtslab.store import StoreReader
@@ -74,7 +74,7 @@ class Record:
         return self.metrics or (leading(*(run.metrics for cell in self.cells for run in cell.runs)),)
 
     @cached_property
-    def changes(self) -> Changes:
+    def changes(self) -> OverridePairs:
         """What was changed of the scenario alike at all points: what the campaign sets, and does not vary."""
         alike = Runs(cell.runs[0] for cell in self.cells if cell.runs).changes
         return tuple((key, value) for key, value in alike if key not in self.axes)

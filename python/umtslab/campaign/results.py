@@ -87,10 +87,10 @@ class PointResults(list[PointResult]):
         return pl.concat(under, how="diagonal_relaxed") if under else pl.DataFrame()
 
     def _repr_html_(self) -> str:
-        from umtslab.columns import Table
-        from umtslab.first_look import first_look
+        from umtslab.headline_metrics import first_look
         from umtslab.metrics import units
         from umtslab.notebook import caption, table
+        from umtslab.text_table import Table
 
         means = [{name: one.mean for name, one in result.summary().items()} for result in self]
         names = first_look(*means)[:_MOST_COLUMNS]

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from umtslab.atomic_files import whole_text
 from umtslab.campaign.errors import CampaignError
-from umtslab.whole_files import whole_text
 
 VERSION = 1
 """The version of campaign and study files that this program reads."""

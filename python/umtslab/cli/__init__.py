@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from umtslab.exit_status import INTERRUPTED
-from umtslab.printable import guarded
+from umtslab.terminal_escape import guarded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

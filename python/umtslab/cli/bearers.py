@@ -41,8 +41,8 @@ def bearers(containing: str, *, json: bool) -> int:
     if json:
         print(json_text.dumps(found, indent=1))
         return 0
-    from umtslab.columns import show
     from umtslab.terminal import rows_table
+    from umtslab.text_table import show
 
     tables = []
     reference = [bearer for bearer in found if bearer["kind"] == "reference"]

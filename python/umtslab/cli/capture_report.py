@@ -16,8 +16,8 @@ from umtslab.captures import MOST_CONNECTIONS, CaptureAnalysis, analyse_captures
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.progress import FileBar
-from umtslab.columns import Table, heading, show
 from umtslab.numbers import number
+from umtslab.text_table import Table, heading, show
 from umtslab.version import code_version
 
 if TYPE_CHECKING:

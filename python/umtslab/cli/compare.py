@@ -90,8 +90,8 @@ def _compare_points(first: Record, second: Record, metrics: Sequence[str], *, as
 
 
 def _print_points(axes: Sequence[str], metric: str, rows: Sequence[tuple[Cell, Comparison]]) -> None:
-    from umtslab.columns import Table, show
     from umtslab.numbers import estimate, number
+    from umtslab.text_table import Table, show
 
     headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
     table = Table(*axes, *headings)
@@ -140,8 +140,8 @@ def _who(runs: list[Run]) -> dict[str, object]:
 def _print(
     comparison: Comparison, one: list[Run], two: list[Run], metrics: Sequence[str], *, show_all: bool
 ) -> None:
-    from umtslab.columns import Table, show
     from umtslab.numbers import estimate, number
+    from umtslab.text_table import Table, show
 
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
     names = list(metrics) or (sorted(measured) if show_all else _first_look(comparison))
@@ -168,7 +168,7 @@ def _print(
 
 def _first_look(comparison: Comparison) -> list[str]:
     """What a first look at either of the two wants, as far as it can be compared."""
-    from umtslab.first_look import first_look
+    from umtslab.headline_metrics import first_look
 
     rows = comparison.differences
     sides = {row.metric: row.first.mean for row in rows}, {row.metric: row.second.mean for row in rows}

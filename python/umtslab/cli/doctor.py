@@ -64,7 +64,7 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
         rows = [dict(zip(("what", "found", "remark"), row, strict=True)) for row in _found()]
         print(json_text.dumps(rows, indent=1))
         return 0
-    from umtslab.columns import Table, show
+    from umtslab.text_table import Table, show
 
     table = Table("what", "found", "remark")
     for row in _found():

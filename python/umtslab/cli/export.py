@@ -97,10 +97,10 @@ def export(
     """Write a table or a trace of a result; arguments as `options` declares them."""
     if [csv, latex, mahimahi, parquet].count(True) != 1:
         raise UsageError("say one of --csv, --latex, --mahimahi and --parquet")
+    from umtslab.atomic_files import whole_file
     from umtslab.cli.exports import dataset, table_of, trace
     from umtslab.cli.output_files import check_folder
-    from umtslab.printable import write_data
-    from umtslab.whole_files import whole_file
+    from umtslab.terminal_escape import write_data
 
     if parquet:
         return dataset(result, output)

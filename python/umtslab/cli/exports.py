@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab import export as export_tables
-from umtslab.changes import in_words
 from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_folder
 from umtslab.cli.results import find_runs, read_results
 from umtslab.cli.studies import find_study
 from umtslab.export import to_csv
-from umtslab.first_look import first_look
+from umtslab.headline_metrics import first_look
 from umtslab.metrics import units, unknown
+from umtslab.overrides import in_words
 from umtslab.runs import Runs
 from umtslab.store.reader import is_store
 from umtslab.studies.optimise import Outcome

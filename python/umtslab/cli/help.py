@@ -7,8 +7,8 @@ import sys
 from argparse import Action, HelpFormatter
 
 from umtslab.cli.verbs import ABOUT, EXAMPLES, EXIT_STATUS, GROUPS
-from umtslab.columns import is_terminal, terminal_width
-from umtslab.printable import own
+from umtslab.terminal_escape import own
+from umtslab.text_table import is_terminal, terminal_width
 
 _WIDEST = 110
 _NAMES_END = 15

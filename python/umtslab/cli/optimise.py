@@ -115,9 +115,9 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
 
 
 def _print(outcome: Outcome, command: str) -> None:
-    from umtslab.columns import Table, heading, show
     from umtslab.metrics import units
     from umtslab.numbers import estimate
+    from umtslab.text_table import Table, heading, show
 
     study = outcome.study
     keys = [parameter.key for parameter in study.frame.parameters]

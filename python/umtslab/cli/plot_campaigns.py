@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from umtslab.changes import in_words, shared_changes
 from umtslab.cli.failures import UsageError
 from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
+from umtslab.overrides import in_words, shared_changes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -48,7 +48,7 @@ def _print(content: str | list[dict[str, str]]) -> None:
     if isinstance(content, str):
         print(content)
         return
-    from umtslab.columns import show
     from umtslab.terminal import rows_table
+    from umtslab.text_table import show
 
     show(rows_table(content))

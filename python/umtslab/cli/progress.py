@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from umtslab.printable import own, printable
+from umtslab.terminal_escape import own, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

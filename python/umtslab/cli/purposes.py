@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from umtslab.atomic_files import whole_text
 from umtslab.cli.failures import UsageError
-from umtslab.whole_files import whole_text
 
 _MARKS = {
     "reproduce": ("the plan of a reproduction", {"claims"}),

@@ -16,9 +16,9 @@ from umtslab.cli.options import add_flag, add_json, add_out, add_output
 from umtslab.cli.output_files import check_folder
 from umtslab.cli.results import read_results
 from umtslab.exit_status import INTERRUPTED
-from umtslab.printable import printable, write_data
 from umtslab.store.interruptible import Abandoned
 from umtslab.store.reader import is_store
+from umtslab.terminal_escape import printable, write_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +63,7 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
     elif output is None:
         write_data(_as_bytes(answer, kind))
     else:
-        from umtslab.whole_files import whole_file
+        from umtslab.atomic_files import whole_file
 
         with whole_file(output) as file:
             file.write(_as_bytes(answer, kind))
@@ -121,7 +121,7 @@ def _flat(answer: pl.DataFrame) -> pl.DataFrame:
 
 
 def _show(answer: pl.DataFrame) -> None:
-    from umtslab.columns import Table, show
+    from umtslab.text_table import Table, show
 
     table = Table(*(">" if column.dtype.is_numeric() else "" for column in answer))
     table.headings = [printable(name) for name in answer.columns]

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
-from umtslab.columns import Table, heading, is_terminal, show, terminal_width
-from umtslab.printable import own, printable
+from umtslab.terminal_escape import own, printable
+from umtslab.text_table import Table, heading, is_terminal, show, terminal_width
 
 MOST_BLOCKS = 12
 """More entries than this are printed as a table with their most important columns."""

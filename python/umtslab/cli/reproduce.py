@@ -24,7 +24,7 @@ from umtslab.cli.options import (
 )
 from umtslab.cli.results import open_results
 from umtslab.exit_status import FAILED
-from umtslab.printable import own, printable
+from umtslab.terminal_escape import own, printable
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -192,8 +192,8 @@ def _kept(out: Path) -> int:
 
 
 def _show(chapters: list[Chapter], files: list[Path]) -> None:
-    from umtslab.columns import heading
     from umtslab.reproduce.report import lines, open_reasons, summary_line, turned_lines
+    from umtslab.text_table import heading
 
     for chapter in chapters:
         if chapter.plan is not None:

@@ -38,8 +38,8 @@ def rrc(containing: str, *, json: bool) -> int:
     if json:
         print(json_text.dumps(found, indent=1))
         return 0
-    from umtslab.columns import show
     from umtslab.terminal import rows_table
+    from umtslab.text_table import show
 
     headings = {"profile": "name", "what it is": "description", "keys of [rrc]": "keys", "source": "source"}
     show(rows_table([{title: profile[key] for title, key in headings.items()} for profile in found]))

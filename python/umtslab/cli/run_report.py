@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.changes import after, in_words
 from umtslab.figure_kinds import most_telling
+from umtslab.overrides import after, in_words
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def print_tables(
 ) -> None:
     """Print metrics, connections where they are few, and where the files are."""
     from umtslab.budget import has_budget
-    from umtslab.columns import heading, show
     from umtslab.tables import connections_table, metrics_table
     from umtslab.terminal import budget_table, timeouts_table, transfers_table
+    from umtslab.text_table import heading, show
 
     heading(scenario.title or scenario.name)
     print(f"{_what_was_run(scenario, runs)}\n")

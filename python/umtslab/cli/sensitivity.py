@@ -88,9 +88,9 @@ def _as_json(findings: Findings) -> dict[str, Any]:
 
 
 def _print(findings: Findings) -> None:
-    from umtslab.columns import Table, heading, show
     from umtslab.metrics import units
     from umtslab.numbers import estimate, number
+    from umtslab.text_table import Table, heading, show
 
     study = findings.study
     heading(study.frame.title or study.frame.name)

@@ -11,9 +11,9 @@ from typing import Any, TextIO
 
 from umtslab.captures import MOST_CONNECTIONS
 from umtslab.cli.failures import UsageError
-from umtslab.columns import Table, show
 from umtslab.numbers import number
 from umtslab.split_captures import SplitTransfer, split_transfers
+from umtslab.text_table import Table, show
 
 _OF_LEGS = ("goodput_active_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
 

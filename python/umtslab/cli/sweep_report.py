@@ -13,10 +13,10 @@ from umtslab.budget import summed
 from umtslab.campaign.plan import Plan
 from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
-from umtslab.changes import in_words
 from umtslab.cli.options import RESULTS
 from umtslab.indented import indented
 from umtslab.labels import cause_label, value_label
+from umtslab.overrides import in_words
 from umtslab.version import code_version
 
 
@@ -58,10 +58,10 @@ def print_json(record: Record, study: Study) -> None:
 
 def print_table(record: Record, metrics: Sequence[str]) -> None:
     """Print a row per point: its parameters, the number of its runs, mean and interval of each metric."""
-    from umtslab.columns import Table, heading, show
-    from umtslab.first_look import what_of
+    from umtslab.headline_metrics import what_of
     from umtslab.metrics import units
     from umtslab.numbers import estimate, number
+    from umtslab.text_table import Table, heading, show
 
     unit_of = units()
     headings = []
@@ -113,7 +113,7 @@ def print_plan(plan: Plan, *, as_json: bool) -> None:
         numbers = {"point_count": plan.point_count, "runs": plan.runs, "missing": plan.missing}
         print(json.dumps({"campaign": plan.campaign.name, **numbers, "points": content}, indent=1))
         return
-    from umtslab.columns import Table, show
+    from umtslab.text_table import Table, show
 
     axes = plan.campaign.axes
     precise = plan.campaign.precision is not None

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from umtslab import _core
-from umtslab.emulate import memory, node, resolver, walls
+from umtslab.emulate import memory, node, resolver, sandbox
 from umtslab.emulate.labels import Labels
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, RECORDING, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
-from umtslab.printable import guarded
 from umtslab.system_errors import reason
+from umtslab.terminal_escape import guarded
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -125,7 +125,7 @@ def _run(
     """The network with its programs, until the command ends."""
     labels = Labels()
     variables = [*session.variables, (METRICS_VARIABLE, str(own_metrics))]
-    world = walls.world(session, variables, labels, around.groups)
+    world = sandbox.world(session, variables, labels, around.groups)
     labels.start()
     try:
         with _real_time() as is_real_time, Meter(shown=session.meter) as meter:

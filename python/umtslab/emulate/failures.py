@@ -6,8 +6,8 @@ import shlex
 from dataclasses import dataclass
 
 from umtslab import _core
+from umtslab.emulate.sandbox import server_labels, ue_label
 from umtslab.emulate.session import Session
-from umtslab.emulate.walls import server_labels, ue_label
 from umtslab.exit_status import EMULATION_FAILED
 
 

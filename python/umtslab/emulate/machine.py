@@ -29,7 +29,7 @@ _WALLS = """
 import subprocess, sys
 from umtslab import _core
 _core.leave_host(False)
-inside = "from umtslab import _core; from umtslab.emulate import walls; _core.settle(); walls.place()"
+inside = "from umtslab import _core; from umtslab.emulate import sandbox; _core.settle(); sandbox.place()"
 done = subprocess.run([sys.executable, "-c", inside], stderr=subprocess.PIPE, text=True)
 sys.exit(done.stderr.strip().splitlines()[-1] if done.returncode else 0)
 """

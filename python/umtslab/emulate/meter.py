@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from umtslab.printable import own
+from umtslab.terminal_escape import own
 
 USUAL_COLUMNS = 80
 """Of a terminal that does not tell."""

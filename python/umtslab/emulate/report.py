@@ -9,9 +9,9 @@ from typing import Any, TextIO
 
 from umtslab import _core
 from umtslab.emulate.network import dch_of
+from umtslab.emulate.sandbox import ue_label
 from umtslab.emulate.session import RECORDING, Session
 from umtslab.emulate.traffic import SIMULATED
-from umtslab.emulate.walls import ue_label
 from umtslab.run import Run
 from umtslab.scenario import Scenario
 
@@ -115,8 +115,8 @@ def _print_budgets(run: Run) -> None:
     if not has_budget(run.metrics):
         return
     from umtslab.analyse.statistics import summarise_metrics
-    from umtslab.columns import heading, show
     from umtslab.terminal import budget_table, transfers_table
+    from umtslab.text_table import heading, show
 
     for whose, metrics in (("programs", run.metrics), ("simulated users", simulated_budget(run))):
         if metrics:

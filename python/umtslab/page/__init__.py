@@ -39,7 +39,7 @@ def address(figure: Figure, *, in_pixels: bool = False) -> str:
 
 def write(path: Path, page: str) -> Path:
     """Write a page, whole or not at all; its folder is made."""
-    from umtslab.whole_files import whole_file
+    from umtslab.atomic_files import whole_file
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:

@@ -9,11 +9,11 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import has_budget
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.changes import in_words
-from umtslab.first_look import TIMES, first_look, what_of
+from umtslab.headline_metrics import TIMES, first_look, what_of
 from umtslab.labels import key_label, metric_with_unit, value_label
 from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
+from umtslab.overrides import in_words
 from umtslab.page import address, render
 
 if TYPE_CHECKING:

@@ -165,7 +165,7 @@ def draw_waterfall(
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure as the format of the file's suffix; the file is there whole or not at all."""
-    from umtslab.whole_files import whole_file
+    from umtslab.atomic_files import whole_file
 
     undated = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     place = Path(path)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.changes import in_words, shared_changes
 from umtslab.labels import key_label, metric_with_unit, with_unit
+from umtslab.overrides import in_words, shared_changes
 from umtslab.plot.dots import draw_dots, draw_missing, limits
 from umtslab.plot.equal import named_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
@@ -147,7 +147,7 @@ def heading_of(records: Sequence[Record]) -> str:
 
 def unmeasured(records: Sequence[Record], metric: str) -> str:
     """Error text for a metric of which no run has a value, with metrics that the runs have."""
-    from umtslab.first_look import first_look
+    from umtslab.headline_metrics import first_look
 
     names = " and ".join(record.name for record in records)
     runs = [run.metrics for record in records for cell in record.cells for run in cell.runs]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from umtslab.changes import in_words, shared_changes
+from umtslab.overrides import in_words, shared_changes
 from umtslab.run import Run
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ def write_chapter(chapter: Chapter, out: Path, look: Look = HOUSE) -> list[Path]
 
 
 def _write(path: Path, content: bytes) -> Path:
-    from umtslab.whole_files import whole_file
+    from umtslab.atomic_files import whole_file
 
     with whole_file(path) as file:
         file.write(content)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from umtslab.atomic_files import irregular, stored_text
 from umtslab.store.catalogue import COLUMNS, SCHEMA, SEALED, Catalogue, Row, seal
 from umtslab.store.folder import OtherLayout, is_other_layout, other_layout
-from umtslab.whole_files import irregular, stored_text
 
 NAME = "catalogue.sqlite"
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from umtslab.atomic_files import stored_text
 from umtslab.run import Run
 from umtslab.store import catalogue_file
 from umtslab.store.campaign_tables import campaign_content
@@ -16,7 +17,6 @@ from umtslab.store.reconcile import folders, kept_run
 from umtslab.store.seal import Damage, Damaged, unsealed
 from umtslab.store.staging import Staging, irregular_locks
 from umtslab.store.store import open_store
-from umtslab.whole_files import stored_text
 
 
 @dataclass

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab import _core
+from umtslab.atomic_files import stored_text
 from umtslab.indented import indented
 from umtslab.run import Identity, Run
 from umtslab.store.seal import Damage, Damaged, flaws_of_run, sealed
 from umtslab.version import CodeVersion
-from umtslab.whole_files import stored_text
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario

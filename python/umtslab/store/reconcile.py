@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from umtslab.atomic_files import stored_text
 from umtslab.run import Run
 from umtslab.store.catalogue import Catalogue, Row
 from umtslab.store.damaged import Tell
 from umtslab.store.folder import OtherLayout, is_run_folder, read_run
 from umtslab.store.remake import parameters, run_command
 from umtslab.store.seal import Damage, Damaged
-from umtslab.whole_files import stored_text
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from umtslab import _core
-from umtslab.whole_files import stored_text
+from umtslab.atomic_files import stored_text
 
 _CHANGED = "is not as it was written"
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from umtslab.whole_files import irregular
+from umtslab.atomic_files import irregular
 
 
 class Staging:

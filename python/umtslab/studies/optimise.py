@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import Summary, difference_paired, summarise
+from umtslab.atomic_files import irregular
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, check_metric
 from umtslab.campaign.table import Table, Value
@@ -31,7 +32,6 @@ from umtslab.studies.place import Place
 from umtslab.studies.trials import DIGEST, ChangedTrial, check_trials, digest
 from umtslab.system_errors import is_disk_full
 from umtslab.version import code_version
-from umtslab.whole_files import irregular
 
 if TYPE_CHECKING:
     from umtslab.store import Store

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from umtslab.atomic_files import irregular, whole_file
 from umtslab.campaign.errors import CampaignError
 from umtslab.run import Run
 from umtslab.store.damaged import set_aside
@@ -20,7 +21,6 @@ from umtslab.studies.file import Frame
 from umtslab.studies.optimise import Constraint, Optimisation, Outcome, Trial, judged
 from umtslab.studies.parameters import Parameter
 from umtslab.studies.sensitivity import Effect, Findings, Sensitivity
-from umtslab.whole_files import irregular, whole_file
 
 if TYPE_CHECKING:
     from umtslab.store import StoreReader

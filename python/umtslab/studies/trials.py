@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from umtslab.atomic_files import irregular
 from umtslab.store.seal import Damage
-from umtslab.whole_files import irregular
 
 DIGEST = "umtslab:digest"
 """The user attribute of a trial that holds its digest."""

@@ -6,20 +6,20 @@ import shlex
 from collections.abc import Iterable
 from itertools import pairwise
 
-Changes = tuple[tuple[str, str], ...]
+OverridePairs = tuple[tuple[str, str], ...]
 """Dotted key and value, each key once."""
 
 _RECORDED_ONLY = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
 """Keys that decide what is kept of a run, and nothing of what happens in it."""
 
 
-def changes(overrides: Iterable[tuple[str, str]]) -> Changes:
+def changes(overrides: Iterable[tuple[str, str]]) -> OverridePairs:
     """Overrides that change the network or what is measured of it: of each key the last one."""
     last = dict(overrides)
     return tuple((key, value) for key, value in last.items() if key not in _RECORDED_ONLY)
 
 
-def changes_of_command(command: str) -> Changes:
+def changes_of_command(command: str) -> OverridePairs:
     """The changes that a command of the catalogue makes."""
     if "--set" not in command:
         return ()
@@ -28,17 +28,17 @@ def changes_of_command(command: str) -> Changes:
     return changes((key, value) for key, _, value in pairs)
 
 
-def shared_changes(changes: Iterable[Changes]) -> Changes:
+def shared_changes(changes: Iterable[OverridePairs]) -> OverridePairs:
     """The changes that all lists have in common, in the order of the first; empty without lists."""
     first, *others = [*changes] or [()]
     return tuple(pair for pair in first if all(pair in other for other in others))
 
 
-def in_words(made: Changes) -> str:
+def in_words(made: OverridePairs) -> str:
     """The changes as a line has them: ``with ue.bearer = ps-384, radio.bler = 0.1``; nothing of none."""
     return "with " + ", ".join(f"{key} = {value}" for key, value in made) if made else ""
 
 
-def after(source: str, made: Changes) -> str:
+def after(source: str, made: OverridePairs) -> str:
     """Where a scenario's numbers are from: the source itself, or what was changed of it."""
     return f"after {source}, changed" if source and made else source

@@ -7,7 +7,7 @@ import json
 import pytest
 from conftest import DSCH, FTP, Umts
 from umtslab import Run, Scenario, simulate
-from umtslab.first_look import first_look, leading, what_of
+from umtslab.headline_metrics import first_look, leading, what_of
 from umtslab.tables import connections_table
 
 

@@ -1,7 +1,7 @@
 """The programs of an emulation, each a process that waits behind walls until the network is there.
 
 Walls go around a process of one thread, which cannot leave them again: so the emulator forks one that builds
-a place, and one for each program, before it starts any thread (``crates/emulate/src/programs/walls.rs``).
+a place, and one for each program, before it starts any thread (``crates/emulate/src/programs/sandbox.rs``).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from umtslab.printable import own, printable
+from umtslab.terminal_escape import own, printable
 
 _GAP = "  "
 _NARROWEST = 12

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from conftest import FTP, Umts, command
-from umtslab.columns import Table
-from umtslab.printable import Guard, guarded, own, printable
+from umtslab.terminal_escape import Guard, guarded, own, printable
+from umtslab.text_table import Table
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 OUR_OWN = re.compile(r"\x1b\[(0|1|\?25[hl]|K|[0-9;]*[mKA]|2K)|\r")
