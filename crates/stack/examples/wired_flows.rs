@@ -54,7 +54,7 @@ impl Dumbbell {
             ..RtoConfig::default()
         };
         let config = TcpConfig {
-            version: Variant::NewReno,
+            variant: Variant::NewReno,
             one_way: true,
             segment_payload: PAYLOAD,
             advertised_window: WINDOW * PAYLOAD,

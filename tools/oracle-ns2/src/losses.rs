@@ -114,7 +114,7 @@ impl LongRun {
         fn read<T: std::str::FromStr>(name: &'static str, text: &str) -> Result<T, Skip> {
             text.parse().map_err(|_| Skip::Malformed(name, text.to_owned()))
         }
-        let version = run::version(&self.algo)?;
+        let variant = run::variant(&self.algo)?;
         let phase = Duration::from_secs_f64(read::<f64>("boot_time_s", &self.phase)?.clamp(0.0, 1.0));
         let list = lists.iter().find(|list| list.is_named(&self.loss, &self.seed));
         let crossing_losses = match list {
@@ -123,7 +123,7 @@ impl LongRun {
             None => return Err(Skip::NoLosses(format!("{},{}", self.loss, self.seed))),
         };
         Ok(Run {
-            config: run::one_way(version, read("window_pkts", &self.window)?, phase),
+            config: run::one_way(variant, read("window_pkts", &self.window)?, phase),
             packets: None,
             rate_bps: read("bw_bps", &self.rate)?,
             delay_s: read("owd_s", &self.delay)?,

@@ -178,7 +178,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
 
     /// The packet that begins at a sequence number. The SYN is number 0; ns-2's Vegas has none.
     fn number(&self, seq: u64) -> i64 {
-        let without_syn = self.run.config.version == Variant::Vegas;
+        let without_syn = self.run.config.variant == Variant::Vegas;
         seq.div_ceil(self.payload()) as i64 - i64::from(without_syn)
     }
 

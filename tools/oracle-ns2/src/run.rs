@@ -112,7 +112,7 @@ pub enum Skip {
 }
 
 /// The version of TCP that ns-2 calls `agent`.
-pub fn version(agent: &str) -> Result<Variant, Skip> {
+pub fn variant(agent: &str) -> Result<Variant, Skip> {
     match agent {
         "Tahoe" => Ok(Variant::Tahoe),
         "Reno" => Ok(Variant::Reno),
@@ -127,7 +127,7 @@ pub fn version(agent: &str) -> Result<Variant, Skip> {
 }
 
 /// The connection of the golden runs: `window` packets of 1000 B, clock ticks of 10 ms.
-pub fn one_way(version: Variant, window: u32, phase: Duration) -> TcpConfig {
+pub fn one_way(variant: Variant, window: u32, phase: Duration) -> TcpConfig {
     let rto = RtoConfig {
         rule: RtoRule::Ns2,
         granularity: Duration::from_millis(10),
@@ -137,7 +137,7 @@ pub fn one_way(version: Variant, window: u32, phase: Duration) -> TcpConfig {
         max: Duration::from_secs(60),
     };
     TcpConfig {
-        version,
+        variant,
         one_way: true,
         segment_payload: 1000,
         header: 40,
@@ -146,7 +146,7 @@ pub fn one_way(version: Variant, window: u32, phase: Duration) -> TcpConfig {
         initial_ssthresh: Some(window),
         delayed_ack: None,
         limited_transmit: true,
-        sack_blocks: match version {
+        sack_blocks: match variant {
             Variant::Sack | Variant::Fack | Variant::Cubic | Variant::Westwood => 3,
             _ => 0,
         },
@@ -175,7 +175,7 @@ impl Entry {
         }
         let window: u32 = read("window", &p.window)?;
         let payload: u32 = read("psize", &p.psize)?;
-        let mut config = one_way(version(&self.algo)?, window, Duration::from_secs_f64(self.boot_time_s));
+        let mut config = one_way(variant(&self.algo)?, window, Duration::from_secs_f64(self.boot_time_s));
         config.segment_payload = payload;
         config.advertised_window = window * payload;
         config.initial_window = read("winit", &p.winit)?;

@@ -194,9 +194,9 @@ impl Dsch {
         MacShConfig {
             tti: self.tti,
             decision: self.decision,
-            payload: self.block,
+            block: self.block,
             formats: (0..self.format.len()).map(|number| self.stack_format(number, power)).collect(),
-            branch: Code::last(self.codes.0),
+            codes: Code::last(self.codes.0),
             requirement: self.requirement,
             priority: self.priority,
             capped_by_backlog: self.capped_by_backlog,

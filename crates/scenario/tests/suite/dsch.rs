@@ -36,7 +36,7 @@ fn the_defaults_are_those_of_the_study() {
     let formats: Vec<(u32, u16)> =
         config.formats.iter().map(|format| (format.blocks, format.spreading_factor)).collect();
     assert_eq!(formats, [(1, 128), (2, 64), (4, 32), (8, 16), (12, 8), (16, 8)]);
-    let code = config.branch;
+    let code = config.codes;
     assert_eq!((code.spreading_factor, code.number), (4, 3));
     assert_eq!((config.requirement, config.priority), (RatePolicy::ServiceCredit, Priority::ServiceCredit));
     assert_eq!((config.credit.per_tti, config.credit.most), (4.0, 16.0));

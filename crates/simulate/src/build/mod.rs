@@ -63,7 +63,7 @@ fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
     let flow = &scenario.flow[number];
     let pep = scenario.pep.as_ref();
     let tcp = flow.tcp.config();
-    let version = match tcp.version {
+    let variant = match tcp.variant {
         // A law from outside is asked for by the number of its flow.
         Variant::User(_) => Variant::User(number as u16),
         version => version,
@@ -74,7 +74,7 @@ fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
         traffic: flow.traffic.config(flow.tcp.segment_payload),
         window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
-        tcp: TcpConfig { version, ..tcp }.into(),
+        tcp: TcpConfig { variant, ..tcp }.into(),
         split: pep
             .filter(|pep| pep.splits(number, flow))
             .and(scenario.plan().pep.as_ref())

@@ -85,7 +85,7 @@ impl Connection {
         if segment.flags.ece && !segment.flags.syn {
             self.handle_echo(cx, before.0);
         }
-        self.sender.burst = self.sender.version.burst(&self.sender.window);
+        self.sender.burst = self.sender.variant.burst(&self.sender.window);
         self.settle_rack(cx, segment, una);
         self.tell_settled(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
@@ -150,9 +150,9 @@ impl Connection {
     fn count_new_ack(&mut self, now: Time, segment: &Segment, done: &Acknowledged) -> Reaction {
         let sack = &segment.sack;
         let ack = NewAck { segments: done.segments, flight: self.flight(), done, sack, now };
-        let Sender { version, window, outstanding, estimator, syn_expiries, .. } = &mut self.sender;
+        let Sender { variant, window, outstanding, estimator, syn_expiries, .. } = &mut self.sender;
         if !done.syn {
-            return version.on_new_ack(window, outstanding, &ack);
+            return variant.on_new_ack(window, outstanding, &ack);
         }
         if *syn_expiries > 0 {
             estimator.restart_after_lost_syn();
@@ -161,14 +161,14 @@ impl Connection {
         // RFC 6298 with its initial timeout of 1 s expects (`tcp_init_metrics`).
         let tolerated = u32::from(self.config.is_recent_linux());
         let initial = if *syn_expiries > tolerated { 1 } else { self.config.initial_window };
-        version.on_syn_ack(window, outstanding, &ack, initial)
+        variant.on_syn_ack(window, outstanding, &ack, initial)
     }
 
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
         self.tell_acknowledgment(cx.now, self.sender.outstanding.len() as u32, 0, true);
-        let Sender { version, window, outstanding, limited, .. } = &mut self.sender;
-        let counted = version.count_duplicate(window, outstanding, segment.ack, &segment.sack);
+        let Sender { variant, window, outstanding, limited, .. } = &mut self.sender;
+        let counted = variant.count_duplicate(window, outstanding, segment.ack, &segment.sack);
         let count = window.duplicates;
         if counted {
             cx.record(|| TraceEvent::DupAck { connection, end, count });
@@ -177,7 +177,7 @@ impl Connection {
         let is_late = segment.ack < outstanding.una();
         let ack = Duplicate { flight, sack: &segment.sack, counted, is_late, now: cx.now };
         let before = (window.cwnd, window.ssthresh);
-        let reaction = version.on_duplicate_ack(window, outstanding, &ack);
+        let reaction = variant.on_duplicate_ack(window, outstanding, &ack);
         match reaction.resend {
             Resend::Nothing => {}
             Resend::Lost => self.begin_recovery(cx, &flight, before),

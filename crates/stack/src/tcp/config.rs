@@ -98,7 +98,7 @@ pub struct RtoConfig {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TcpConfig {
     /// The version of TCP.
-    pub version: Variant,
+    pub variant: Variant,
     /// ns-2's one-way connection in place of a full duplex one.
     pub one_way: bool,
     /// Maximum segment size: payload of a full segment, in bytes.
@@ -131,7 +131,7 @@ pub struct TcpConfig {
     /// The window falls by proportion in a recovery by selective acknowledgments, not at once (RFC 9937; full duplex).
     pub prr: bool,
     /// A segment that was sent again and is lost again is found out by what left after it (full duplex).
-    pub finds_lost_again: bool,
+    pub lost_retransmissions: bool,
     /// Losses are told by time (RFC 8985 §6), where both ends acknowledge selectively (full duplex, not FACK).
     pub rack: bool,
     /// A segment leaves when a tail may be lost (RFC 8985 §7); with `rack`.
@@ -146,7 +146,7 @@ pub struct TcpConfig {
     /// then also after a timeout.
     pub abc_limit: Option<u32>,
     /// The window grows only while it is what limits the sender, and so a loss reduces it and not what is under way.
-    pub validates_window: bool,
+    pub window_validation: bool,
     /// How slow start ends before a loss (full duplex).
     pub slow_start: SlowStart,
     /// Whether an end that hears nothing asks (full duplex).
@@ -329,13 +329,13 @@ impl TcpConfig {
     /// validates the window. Older kernels do not.
     #[inline]
     pub(super) fn is_recent_linux(&self) -> bool {
-        self.rto.rule == RtoRule::Linux && self.validates_window
+        self.rto.rule == RtoRule::Linux && self.window_validation
     }
 
     /// Whether data goes without headers, and without a SYN before it, as in ns-2's Vegas.
     #[inline]
     pub(super) fn vegas_without_header(&self) -> bool {
-        self.one_way && self.version == Variant::Vegas && self.vegas.ns2_no_header
+        self.one_way && self.variant == Variant::Vegas && self.vegas.ns2_no_header
     }
 }
 
@@ -343,7 +343,7 @@ impl Default for TcpConfig {
     /// NewReno, full duplex, windows of RFC 5681 and RFC 3390, delayed ACKs of at most 200 ms.
     fn default() -> Self {
         TcpConfig {
-            version: Variant::NewReno,
+            variant: Variant::NewReno,
             one_way: false,
             segment_payload: DEFAULT_MSS.into(),
             header: 40,
@@ -359,14 +359,14 @@ impl Default for TcpConfig {
             window_scaling: true,
             charged_options: ChargedOptions::AfterSyn,
             prr: false,
-            finds_lost_again: false,
+            lost_retransmissions: false,
             rack: false,
             tail_loss_probes: false,
             fack: FackConfig::default(),
             spurious: SpuriousConfig::default(),
             abc: false,
             abc_limit: Some(2),
-            validates_window: false,
+            window_validation: false,
             slow_start: SlowStart::Standard,
             keepalive: None,
             slow_start_restart: true,

@@ -406,7 +406,7 @@ impl Connection {
 
     /// Its version of TCP.
     pub fn variant(&self) -> Variant {
-        self.config.version
+        self.config.variant
     }
 
     /// Payload that the other end has acknowledged, in bytes.

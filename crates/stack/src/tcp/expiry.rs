@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
-use super::congestion::{CongestionControl, Version};
+use super::congestion::{CongestionControl, VariantState};
 use super::connection::Connection;
 use super::timers::Timer;
 use crate::context::Context;
@@ -25,12 +25,12 @@ impl Connection {
         let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
         self.begin_episode(cx.now, &flight, before, true);
         let sender = &mut self.sender;
-        if let Version::Rack(rack) = &mut sender.version {
+        if let VariantState::Rack(rack) = &mut sender.variant {
             rack.mark_on_timeout(&mut sender.outstanding, cx.now);
             sender.tail.forget();
             self.timers.stop(Timer::Loss);
         }
-        sender.version.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
+        sender.variant.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
         sender.syn_expiries += u32::from(flight.una == 0);
         // Linux repeats a SYN at even intervals first (tcp_syn_linear_timeouts, since 6.5).
         let is_linear = flight.una == 0
@@ -67,7 +67,7 @@ impl Connection {
     #[inline]
     pub(super) fn restart_timer(&mut self, now: Time) {
         let sender = &self.sender;
-        if sender.outstanding.is_empty() && !sender.version.times_silence(&sender.window) {
+        if sender.outstanding.is_empty() && !sender.variant.times_silence(&sender.window) {
             self.timers.stop(Timer::Rto);
         } else {
             self.timers.set(Timer::Rto, now + self.sender.estimator.timeout());

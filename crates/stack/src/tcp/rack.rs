@@ -8,7 +8,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use super::config::RtoRule;
-use super::congestion::{Rack, RackHeard, Resend, Turn, Version};
+use super::congestion::{Rack, RackHeard, Resend, Turn, VariantState};
 use super::connection::Connection;
 use super::rto::RttEstimator;
 use super::sender::Sender;
@@ -21,8 +21,8 @@ impl Connection {
     /// RACK, where both ends acknowledge selectively.
     #[inline]
     pub(super) fn rack(&mut self) -> Option<&mut Rack> {
-        match &mut self.sender.version {
-            Version::Rack(rack) => Some(rack),
+        match &mut self.sender.variant {
+            VariantState::Rack(rack) => Some(rack),
             _ => None,
         }
     }
@@ -32,7 +32,8 @@ impl Connection {
     pub(super) fn tell_rack(&mut self, now: Time, segment: &Segment) {
         let timestamps = self.agreed.timestamps && segment.options.timestamps;
         let probed = self.sender.tail.end();
-        let Sender { version: Version::Rack(rack), outstanding, estimator, .. } = &mut self.sender else {
+        let Sender { variant: VariantState::Rack(rack), outstanding, estimator, .. } = &mut self.sender
+        else {
             return;
         };
         // That of a probe tells nothing about reordering (Linux).
@@ -125,7 +126,7 @@ impl Connection {
     pub(super) fn handle_loss_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let flight = self.flight();
         let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
-        let Sender { version: Version::Rack(rack), window, outstanding, .. } = &mut self.sender else {
+        let Sender { variant: VariantState::Rack(rack), window, outstanding, .. } = &mut self.sender else {
             return;
         };
         if rack.reordering_wait().is_none() {

@@ -10,7 +10,7 @@ use crate::trace::{Real, SendCause, TraceEvent};
 
 use super::config::{Nagle, TcpConfig};
 use super::congestion::{
-    ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Turn, Usage, Version, Window,
+    ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Turn, Usage, VariantState, Window,
 };
 use super::connection::Connection;
 use super::outstanding::{Outstanding, Sent};
@@ -39,7 +39,7 @@ pub(super) struct Sender {
     /// bytes.
     pub advertised: u32,
     pub window: Window,
-    pub version: Version,
+    pub variant: VariantState,
     pub estimator: RttEstimator,
     /// The one segment being timed: the sequence number after it, and when it left.
     pub timed: Option<(u64, Time)>,
@@ -97,8 +97,8 @@ impl Sender {
             window: Window {
                 abc: config.abc.then(|| ByteCounting::new(config.abc_limit)),
                 is_whole: config.is_recent_linux(),
-                usage: (config.validates_window && !config.one_way).then(Usage::default),
-                exit: Exit::new(config.slow_start, config.version).filter(|_| !config.one_way),
+                usage: (config.window_validation && !config.one_way).then(Usage::default),
+                exit: Exit::new(config.slow_start, config.variant).filter(|_| !config.one_way),
                 ..Window::new(
                     config.initial_ssthresh,
                     rules,
@@ -106,7 +106,7 @@ impl Sender {
                     config.segment_payload,
                 )
             },
-            version: Version::new(config),
+            variant: VariantState::new(config),
             estimator: RttEstimator::new(&config.rto),
             timed: None,
             limited: false,
@@ -169,8 +169,8 @@ impl Sender {
 
     /// The other end does not acknowledge selectively.
     pub fn do_without_sack(&mut self, config: &TcpConfig) {
-        if let Some(version) = self.version.without_sack(config.newreno) {
-            self.version = version;
+        if let Some(variant) = self.variant.without_sack(config.newreno) {
+            self.variant = variant;
         }
     }
 
@@ -247,7 +247,7 @@ impl Connection {
                 sent
             }
         };
-        self.sender.version.on_sent(turn, number, cx.now);
+        self.sender.variant.on_sent(turn, number, cx.now);
         self.tell_departure(cx.now, number, &sent);
         self.sender.last_sent = cx.now;
         self.sender.sent_new |= sent.transmissions == 0;
@@ -323,8 +323,8 @@ impl Connection {
         let sender = &mut self.sender;
         let Some(usage) = &mut sender.window.usage else { return };
         let outstanding = &sender.outstanding;
-        let in_flight = match &sender.version {
-            Version::Rack(rack) => rack.in_flight(),
+        let in_flight = match &sender.variant {
+            VariantState::Rack(rack) => rack.in_flight(),
             _ => outstanding.next() as u32,
         };
         let is_full = in_flight >= sender.window.cwnd as u32;
@@ -360,7 +360,7 @@ impl Connection {
             self.sender.outstanding.more = self.new_segment().is_some();
         }
         let sender = &self.sender;
-        let turn = sender.version.turn(&sender.window, &sender.outstanding, sender.advertised);
+        let turn = sender.variant.turn(&sender.window, &sender.outstanding, sender.advertised);
         let is_held = sender.only_holes && !matches!(turn, Turn::Hole(_) | Turn::Onward(_));
         if is_held { Turn::Wait } else { turn }
     }

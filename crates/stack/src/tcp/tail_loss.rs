@@ -12,7 +12,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-use super::congestion::{Flight, Turn, Version};
+use super::congestion::{Flight, Turn, VariantState};
 use super::connection::Connection;
 use super::timers::Timer;
 use crate::context::Context;
@@ -62,7 +62,7 @@ impl Connection {
     /// TLP_calc_PTO, if a probe may be scheduled (§7.2).
     pub(super) fn probe_timeout(&self, now: Time) -> Option<Duration> {
         let sender = &self.sender;
-        let Version::Rack(rack) = &sender.version else { return None };
+        let VariantState::Rack(rack) = &sender.variant else { return None };
         let outstanding = &sender.outstanding;
         let may_probe = self.config.tail_loss_probes
             && sender.tail.end.is_none()

@@ -96,7 +96,7 @@ fn opens(script: &Script) -> bool {
 }
 
 fn congestion_control(script: &Script, config: &TcpConfig) -> Result<&'static str, Mistake> {
-    match config.version {
+    match config.variant {
         Variant::Sack | Variant::NewReno => Ok("reno"),
         Variant::Cubic => Ok("cubic"),
         _ => {

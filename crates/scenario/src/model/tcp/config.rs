@@ -14,7 +14,7 @@ impl Tcp {
         let mss = self.segment_payload;
         let always_selective = matches!(self.variant, TcpVariant::Sack | TcpVariant::Fack);
         TcpConfig {
-            version: self.variant,
+            variant: self.variant,
             one_way: self.connection == TcpConnection::OneWay,
             segment_payload: mss.0.into(),
             header: self.header.0,
@@ -32,7 +32,7 @@ impl Tcp {
             spurious: SpuriousConfig { eifel: self.eifel, frto: self.frto, dsack: self.dsack_undo },
             abc: self.abc,
             abc_limit: self.abc_limit,
-            validates_window: self.window_validation,
+            window_validation: self.window_validation,
             slow_start: self.slow_start,
             keepalive: self.keepalive.then_some(Keepalive {
                 idle: self.keepalive_idle,
@@ -51,7 +51,7 @@ impl Tcp {
             ecn: self.ecn,
             quick_acks: self.quick_acks,
             prr: self.prr,
-            finds_lost_again: self.lost_retransmissions,
+            lost_retransmissions: self.lost_retransmissions,
             rack: self.rack,
             tail_loss_probes: self.tail_loss_probes,
             fack: FackConfig {
@@ -94,7 +94,7 @@ impl Default for Tcp {
         let keepalive = tcp.keepalive.unwrap_or_default();
         Tcp {
             profile: TcpProfile::None,
-            variant: tcp.version,
+            variant: tcp.variant,
             connection: TcpConnection::FullDuplex,
             segment_payload: Octets(DEFAULT_MSS),
             header: Octets(tcp.header),
@@ -114,7 +114,7 @@ impl Default for Tcp {
             nagle: tcp.nagle,
             abc: tcp.abc,
             abc_limit: tcp.abc_limit,
-            window_validation: tcp.validates_window,
+            window_validation: tcp.window_validation,
             slow_start: tcp.slow_start,
             keepalive: tcp.keepalive.is_some(),
             keepalive_idle: keepalive.idle,
@@ -140,7 +140,7 @@ impl Default for Tcp {
             newreno_careful: tcp.newreno.careful,
             newreno_impatient: tcp.newreno.impatient,
             prr: tcp.prr,
-            lost_retransmissions: tcp.finds_lost_again,
+            lost_retransmissions: tcp.lost_retransmissions,
             rack: tcp.rack,
             tail_loss_probes: tcp.tail_loss_probes,
             fack_data_smoothing: tcp.fack.data_smoothing,

@@ -29,11 +29,11 @@ pub struct MacShConfig {
     /// When it is decided who has it.
     pub decision: Decision,
     /// Octets of RLC payload in a block.
-    pub payload: Bytes,
+    pub block: Bytes,
     /// Its transport formats TF1, TF2 …: rising in blocks, not rising in spreading factor. TF0 is nothing.
     pub formats: Vec<Format>,
     /// Its part of the code tree.
-    pub branch: Code,
+    pub codes: Code,
     /// What a user wants.
     pub requirement: RatePolicy,
     /// Who is first.
@@ -221,7 +221,7 @@ impl MacShConfig {
 
     /// Chips for each bit of RLC's payload in a format, W/R.
     pub fn processing(&self, format: usize) -> f64 {
-        let bits = f64::from(self.formats[format].blocks) * self.payload.bits() as f64;
+        let bits = f64::from(self.formats[format].blocks) * self.block.bits() as f64;
         CHIP_RATE * self.tti.as_secs() / bits
     }
 

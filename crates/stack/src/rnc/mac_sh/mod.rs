@@ -159,7 +159,7 @@ impl MacSh {
     /// A DSCH on which nobody was served yet.
     pub fn new(config: impl Into<Arc<MacShConfig>>) -> Self {
         let config = config.into();
-        let (codes, keeps) = (CodeShare::new(config.branch), proportional_fair::keeps(&config));
+        let (codes, keeps) = (CodeShare::new(config.codes), proportional_fair::keeps(&config));
         let (order, grants, refusals) = (Vec::new(), Vec::new(), Vec::new());
         let (users, turns) = (Credits::default(), Default::default());
         MacSh { config, codes, turns, discipline: None, users, keeps, order, grants, refusals }
@@ -334,7 +334,7 @@ impl MacSh {
                 format,
                 wanted,
                 blocks: self.config.formats[format].blocks,
-                code: self.config.branch,
+                code: self.config.codes,
                 link,
             }),
             Err(reason) => self.refusals.push(Refusal { ue: ask.ue, wanted, reason }),

@@ -34,7 +34,7 @@ impl Dchs {
             selection: CellSelection::new(handover.hysteresis_db),
             soft: handover.soft.as_ref().map(ActiveSet::new),
             compressed: handover.compressed,
-            codes: DchCodes::new(codes.as_ref(), config.dsch.branch, cells),
+            codes: DchCodes::new(codes.as_ref(), config.dsch.codes, cells),
             without: codes.map_or_else(WithoutCode::default, |tree| tree.without),
             tells: codes.is_some() || handover.soft.is_some() || handover.compressed.is_some(),
             steps: Vec::new(),

@@ -157,7 +157,7 @@ pub enum Law {
 impl Law {
     /// The law of the version that `config` names, at the start of a connection.
     pub fn new(config: &TcpConfig, connection: ConnectionId) -> Self {
-        match config.version {
+        match config.variant {
             Variant::Westwood => Law::Westwood(Box::default()),
             Variant::Cubic => Law::Cubic(Box::new(Cubic::new(config.cubic))),
             Variant::Bbr => {

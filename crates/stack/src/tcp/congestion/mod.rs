@@ -176,7 +176,7 @@ pub trait CongestionControl {
 
 /// The versions.
 #[derive(Debug, Clone)]
-pub enum Version {
+pub enum VariantState {
     /// See [`Tahoe`].
     Tahoe(Tahoe),
     /// See [`Reno`].
@@ -195,54 +195,54 @@ pub enum Version {
     Vegas(Vegas),
 }
 
-impl Version {
+impl VariantState {
     /// The version that `config` names, at the start of a connection.
     pub fn new(config: &TcpConfig) -> Self {
-        match config.version {
-            Variant::Tahoe => Version::Tahoe(Tahoe),
-            Variant::Reno => Version::Reno(Reno::default()),
-            Variant::NewReno => Version::NewReno(NewReno::new(config.newreno)),
-            Variant::Sack if config.one_way => Version::Sack(Sack::default()),
-            Variant::Fack if config.one_way => Version::Fack(Fack::default()),
-            Variant::Vegas => Version::Vegas(Vegas::new(config)),
+        match config.variant {
+            Variant::Tahoe => VariantState::Tahoe(Tahoe),
+            Variant::Reno => VariantState::Reno(Reno::default()),
+            Variant::NewReno => VariantState::NewReno(NewReno::new(config.newreno)),
+            Variant::Sack if config.one_way => VariantState::Sack(Sack::default()),
+            Variant::Fack if config.one_way => VariantState::Fack(Fack::default()),
+            Variant::Vegas => VariantState::Vegas(Vegas::new(config)),
             // Their law is the window's; losses they repair as others do.
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_)
                 if config.sack_blocks == 0 =>
             {
-                Version::NewReno(NewReno::new(config.newreno))
+                VariantState::NewReno(NewReno::new(config.newreno))
             }
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) if config.one_way => {
-                Version::Sack(Sack::default())
+                VariantState::Sack(Sack::default())
             }
-            Variant::Fack => Version::Selective(SackRecovery::new(config)),
-            _ if config.rack => Version::Rack(Box::new(Rack::new(config))),
-            _ => Version::Selective(SackRecovery::new(config)),
+            Variant::Fack => VariantState::Selective(SackRecovery::new(config)),
+            _ if config.rack => VariantState::Rack(Box::new(Rack::new(config))),
+            _ => VariantState::Selective(SackRecovery::new(config)),
         }
     }
 
     /// What takes its place when the other end does not acknowledge selectively.
     pub(super) fn without_sack(&self, config: NewRenoConfig) -> Option<Self> {
-        matches!(self, Version::Selective(_) | Version::Rack(_))
-            .then(|| Version::NewReno(NewReno::new(config)))
+        matches!(self, VariantState::Selective(_) | VariantState::Rack(_))
+            .then(|| VariantState::NewReno(NewReno::new(config)))
     }
 }
 
 macro_rules! each_version {
-    ($self:expr, $version:ident => $call:expr) => {
+    ($self:expr, $variant:ident => $call:expr) => {
         match $self {
-            Version::Tahoe($version) => $call,
-            Version::Reno($version) => $call,
-            Version::NewReno($version) => $call,
-            Version::Sack($version) => $call,
-            Version::Fack($version) => $call,
-            Version::Selective($version) => $call,
-            Version::Rack($version) => $call,
-            Version::Vegas($version) => $call,
+            VariantState::Tahoe($variant) => $call,
+            VariantState::Reno($variant) => $call,
+            VariantState::NewReno($variant) => $call,
+            VariantState::Sack($variant) => $call,
+            VariantState::Fack($variant) => $call,
+            VariantState::Selective($variant) => $call,
+            VariantState::Rack($variant) => $call,
+            VariantState::Vegas($variant) => $call,
         }
     };
 }
 
-impl CongestionControl for Version {
+impl CongestionControl for VariantState {
     fn on_syn_ack(
         &mut self,
         window: &mut Window,
@@ -250,12 +250,12 @@ impl CongestionControl for Version {
         ack: &NewAck<'_>,
         initial: u32,
     ) -> Reaction {
-        each_version!(self, version => version.on_syn_ack(window, sent, ack, initial))
+        each_version!(self, variant => variant.on_syn_ack(window, sent, ack, initial))
     }
 
     #[inline]
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        each_version!(self, version => version.on_new_ack(window, sent, ack))
+        each_version!(self, variant => variant.on_new_ack(window, sent, ack))
     }
 
     fn count_duplicate(
@@ -265,7 +265,7 @@ impl CongestionControl for Version {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        each_version!(self, version => version.count_duplicate(window, sent, ack, sack))
+        each_version!(self, variant => variant.count_duplicate(window, sent, ack, sack))
     }
 
     #[inline]
@@ -275,34 +275,34 @@ impl CongestionControl for Version {
         sent: &mut Outstanding,
         ack: &Duplicate<'_>,
     ) -> Reaction {
-        each_version!(self, version => version.on_duplicate_ack(window, sent, ack))
+        each_version!(self, variant => variant.on_duplicate_ack(window, sent, ack))
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
-        each_version!(self, version => version.on_timeout(window, sent, flight))
+        each_version!(self, variant => variant.on_timeout(window, sent, flight))
     }
 
     fn on_undo(&mut self, sent: &mut Outstanding) {
-        each_version!(self, version => version.on_undo(sent))
+        each_version!(self, variant => variant.on_undo(sent))
     }
 
     #[inline]
     fn burst(&self, window: &Window) -> u32 {
-        each_version!(self, version => version.burst(window))
+        each_version!(self, variant => variant.burst(window))
     }
 
     #[inline]
     fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
-        each_version!(self, version => version.turn(window, sent, advertised))
+        each_version!(self, variant => variant.turn(window, sent, advertised))
     }
 
     #[inline]
     fn on_sent(&mut self, turn: Turn, number: u64, now: Time) {
-        each_version!(self, version => version.on_sent(turn, number, now))
+        each_version!(self, variant => variant.on_sent(turn, number, now))
     }
 
     #[inline]
     fn times_silence(&self, window: &Window) -> bool {
-        each_version!(self, version => version.times_silence(window))
+        each_version!(self, variant => variant.times_silence(window))
     }
 }

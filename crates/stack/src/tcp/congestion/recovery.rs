@@ -40,11 +40,11 @@ enum Reduction {
 impl SackRecovery {
     /// The recovery of the version that `config` names: FACK's, or RFC 6675's.
     pub fn new(config: &TcpConfig) -> Self {
-        let fack = config.version == Variant::Fack;
+        let fack = config.variant == Variant::Fack;
         let rule = if fack { LossRule::Forward } else { LossRule::Rfc6675 };
         SackRecovery {
-            holes: Selective::new(rule, config.finds_lost_again),
-            reduction: match config.version {
+            holes: Selective::new(rule, config.lost_retransmissions),
+            reduction: match config.variant {
                 // It names the window itself.
                 Variant::Bbr => Reduction::AtOnce,
                 _ if config.prr => Reduction::Proportional(Prr::default()),

@@ -9,7 +9,7 @@
 //! 4. else, once in a recovery, the highest segment that is not SACKed, so that its ACK tells what is missing ("rescue");
 //!    not one that was sent again already in this recovery, which the RFC would let leave twice.
 //!
-//! With `finds_lost_again` the scoreboard remembers for each hole that it was sent again, beyond the end of a recovery, and
+//! With `lost_retransmissions` the scoreboard remembers for each hole that it was sent again, beyond the end of a recovery, and
 //! when: a hole is lost once more if something that left later for the first time is SACKed (Linux since 2.4; what RACK, RFC
 //! 8985, generalises to all that left later). It then is the first to leave, and one that is on its way is not sent again by
 //! the next recovery. Without it, as in the RFC, a recovery sends each hole once and knows nothing of the one before.
@@ -44,12 +44,12 @@ pub struct Selective {
     /// Holes that begin below this sequence number are lost.
     lost_below: u64,
     /// What was sent again is remembered for each hole, not by HighRxt.
-    finds_lost_again: bool,
+    lost_retransmissions: bool,
 }
 
 impl Selective {
     /// Nothing is known and nothing is lost.
-    pub fn new(rule: LossRule, finds_lost_again: bool) -> Self {
+    pub fn new(rule: LossRule, lost_retransmissions: bool) -> Self {
         Selective {
             rule,
             in_recovery: false,
@@ -57,14 +57,14 @@ impl Selective {
             high_rxt: 0,
             rescued: false,
             lost_below: 0,
-            finds_lost_again,
+            lost_retransmissions,
         }
     }
 
     /// Hole number `number` was sent again and may still arrive.
     #[inline]
     fn is_on_the_way_again(&self, hole: &Sent, number: u64, sent: &Outstanding) -> bool {
-        if self.finds_lost_again {
+        if self.lost_retransmissions {
             hole.is_resent() && hole.resent_before >= sent.sacked_to
         } else {
             number < self.high_rxt
@@ -73,7 +73,7 @@ impl Selective {
 
     /// The oldest segment was sent again before this recovery and may still arrive.
     pub fn waits_for_first(&self, sent: &Outstanding) -> bool {
-        let first = sent.first().filter(|_| self.finds_lost_again);
+        let first = sent.first().filter(|_| self.lost_retransmissions);
         first.is_some_and(|first| self.is_on_the_way_again(first, sent.first_number(), sent))
     }
 
@@ -113,7 +113,7 @@ impl Selective {
         for (segment, number) in numbered.filter(|(segment, _)| !segment.sacked) {
             let lost = segment.seq < self.lost_below;
             let lost_again =
-                self.finds_lost_again && segment.is_resent() && segment.resent_before < sent.sacked_to;
+                self.lost_retransmissions && segment.is_resent() && segment.resent_before < sent.sacked_to;
             let again = self.is_on_the_way_again(segment, number, sent);
             pipe += u32::from(!lost && !lost_again) + u32::from(again);
             more_lost |= (lost && segment.seq >= known) || lost_again;
@@ -124,7 +124,7 @@ impl Selective {
 
     /// All that was outstanding at the beginning is acknowledged, or the timer expired, or there was no loss.
     pub fn end(&mut self) {
-        *self = Selective::new(self.rule, self.finds_lost_again);
+        *self = Selective::new(self.rule, self.lost_retransmissions);
     }
 
     /// The timer expired.
@@ -132,7 +132,7 @@ impl Selective {
         self.end();
         if sent.first().is_some_and(|first| first.sacked) {
             sent.forget_sacks();
-        } else if self.finds_lost_again {
+        } else if self.lost_retransmissions {
             sent.forget_resent();
         }
     }
@@ -159,7 +159,7 @@ impl Selective {
 
     fn next_segment(&self, sent: &Outstanding) -> Turn {
         let first = sent.first_number();
-        let from = if self.finds_lost_again { 0 } else { self.high_rxt.saturating_sub(first) as usize };
+        let from = if self.lost_retransmissions { 0 } else { self.high_rxt.saturating_sub(first) as usize };
         let waits = |index: usize, segment: &Sent| {
             !segment.sacked && !self.is_on_the_way_again(segment, first + index as u64, sent)
         };

@@ -108,10 +108,10 @@ pub struct HyStart {
 
 impl Exit {
     /// What `config` asks for. HyStart is a part of CUBIC, in Linux and in its paper.
-    pub fn new(config: SlowStart, version: Variant) -> Option<Box<Self>> {
+    pub fn new(config: SlowStart, variant: Variant) -> Option<Box<Self>> {
         match config {
             SlowStart::Standard => None,
-            SlowStart::Hystart if version != Variant::Cubic => None,
+            SlowStart::Hystart if variant != Variant::Cubic => None,
             SlowStart::Hystart => Some(Box::new(Exit::HyStart(HyStart::default()))),
             SlowStart::HystartPlusPlus => Some(Box::new(Exit::PlusPlus(PlusPlus::default()))),
         }

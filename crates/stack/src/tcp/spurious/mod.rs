@@ -196,7 +196,7 @@ impl Connection {
     ) {
         let sender = &mut self.sender;
         let initial = self.config.initial_window;
-        sender.version.on_undo(&mut sender.outstanding);
+        sender.variant.on_undo(&mut sender.outstanding);
         let window = &mut sender.window;
         let is_linux = self.config.is_recent_linux();
         if is_linux {

@@ -35,8 +35,8 @@ fn bbr(pair: &Pair) -> &Bbr {
     }
 }
 
-fn pair(version: Variant, lost: Option<u64>) -> Pair {
-    let config = TcpConfig { advertised_window: 200 * MSS, initial_window: 10, ..config(version) };
+fn pair(variant: Variant, lost: Option<u64>) -> Pair {
+    let config = TcpConfig { advertised_window: 200 * MSS, initial_window: 10, ..config(variant) };
     Pair::sending(&config, GREEDY, link(lost))
 }
 

@@ -6,8 +6,8 @@ use crate::packet::{Ecn, Segment};
 use crate::tcp::{Connection, TcpConfig, Variant};
 use crate::trace::TraceEvent;
 
-fn ecn(version: Variant) -> TcpConfig {
-    TcpConfig { ecn: true, initial_window: 10, sack_blocks: 3, ..config(version) }
+fn ecn(variant: Variant) -> TcpConfig {
+    TcpConfig { ecn: true, initial_window: 10, sack_blocks: 3, ..config(variant) }
 }
 
 /// A router marks the first transmissions of these segments.
@@ -46,12 +46,12 @@ fn both_ends_must_want_it() {
 
 #[test]
 fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
-    for version in [Variant::Reno, Variant::NewReno, Variant::Sack] {
-        let mut pair = Pair::sending(&ecn(version), 60 * u64::from(MSS), |_| Fate::Deliver);
+    for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
+        let mut pair = Pair::sending(&ecn(variant), 60 * u64::from(MSS), |_| Fate::Deliver);
         marking(&mut pair, &[nth(2), nth(5)]);
         pair.run_until(ms(200));
         // 10 segments left at 100 ms; the first two ACKs let four more leave, the third halves what is under way.
-        assert_eq!((pair.server.ssthresh(), pair.server.cwnd()), (5.5, 5.5), "{version:?}");
+        assert_eq!((pair.server.ssthresh(), pair.server.cwnd()), (5.5, 5.5), "{variant:?}");
         pair.run();
         assert_eq!((reductions(&pair), pair.sent_again()), (1, vec![]));
         // The echo goes on until new data carries CWR.

@@ -73,20 +73,20 @@ fn step() -> impl Strategy<Value = Step> {
 fn any_config() -> impl Strategy<Value = TcpConfig> {
     let versions =
         [Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Fack, Variant::Cubic, Variant::Bbr];
-    (0..versions.len(), any::<[bool; 12]>(), 1u32..20).prop_map(move |(version, on, initial_window)| {
+    (0..versions.len(), any::<[bool; 12]>(), 1u32..20).prop_map(move |(variant, on, initial_window)| {
         let mut config = TcpConfig {
             initial_window,
-            sack_blocks: if on[0] { 3 } else { u8::from(matches!(version, 2 | 3)) },
+            sack_blocks: if on[0] { 3 } else { u8::from(matches!(variant, 2 | 3)) },
             timestamps: on[1],
             rack: on[2],
             tail_loss_probes: on[2] && on[3],
             prr: on[4],
-            finds_lost_again: on[5],
+            lost_retransmissions: on[5],
             spurious: SpuriousConfig { eifel: on[6], frto: on[7], dsack: on[8] },
-            validates_window: on[9],
+            window_validation: on[9],
             abc: on[9],
             ecn: on[10],
-            ..config(versions[version])
+            ..config(versions[variant])
         };
         config.rto.rule = if on[11] { RtoRule::Linux } else { RtoRule::Rfc6298 };
         config

@@ -8,15 +8,15 @@ const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
 /// A window of 20 in congestion avoidance, an ACK for each segment, 100 ms round trips.
-fn twenty(version: Variant) -> TcpConfig {
-    TcpConfig { initial_window: 20, initial_ssthresh: Some(20), ..config(version) }
+fn twenty(variant: Variant) -> TcpConfig {
+    TcpConfig { initial_window: 20, initial_ssthresh: Some(20), ..config(variant) }
 }
 
 /// Threshold after the loss of a segment in the fifth round trip, in segments outstanding before it.
-fn left_after_a_loss(version: Variant) -> f64 {
-    let mut pair = Pair::sending(&twenty(version), GREEDY, lose(&[(nth(90), 0)]));
+fn left_after_a_loss(variant: Variant) -> f64 {
+    let mut pair = Pair::sending(&twenty(variant), GREEDY, lose(&[(nth(90), 0)]));
     pair.run_until(ms(690));
-    assert_eq!((pair.timeouts(), pair.sent_again().len()), (0, 1), "{version:?}");
+    assert_eq!((pair.timeouts(), pair.sent_again().len()), (0, 1), "{variant:?}");
     pair.server.ssthresh()
 }
 
@@ -35,10 +35,10 @@ fn a_loss_leaves_half_or_seven_tenths_or_what_the_path_carries() {
 #[test]
 fn all_laws_repair_what_is_lost() {
     let lost = [(nth(30), 0), (nth(33), 0), (nth(34), 0), (nth(90), 0), (nth(90), 1)];
-    for version in [Variant::Westwood, Variant::Cubic] {
-        let mut pair = Pair::sending(&twenty(version), 200 * SEGMENT, lose(&lost));
+    for variant in [Variant::Westwood, Variant::Cubic] {
+        let mut pair = Pair::sending(&twenty(variant), 200 * SEGMENT, lose(&lost));
         pair.run();
-        assert_eq!(pair.delivered(End::Ue), 200 * SEGMENT, "{version:?}");
+        assert_eq!(pair.delivered(End::Ue), 200 * SEGMENT, "{variant:?}");
     }
 }
 

@@ -13,8 +13,8 @@ const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
 /// Ten segments leave at 100 ms, their ACKs return at 200 ms.
-fn ten(version: Variant) -> TcpConfig {
-    TcpConfig { initial_window: 10, ..config(version) }
+fn ten(variant: Variant) -> TcpConfig {
+    TcpConfig { initial_window: 10, ..config(variant) }
 }
 
 #[test]
@@ -94,12 +94,12 @@ fn newreno_deflates_by_what_a_partial_ack_covers() {
 fn three_duplicates_of_what_a_timeout_sent_again_are_not_a_loss() {
     // The whole window but the last three is lost twice over in different ways; go-back-N then doubles the last three.
     let lost: &[(u64, u16)] = &[(nth(0), 0), (nth(0), 1), (nth(1), 0), (nth(2), 0), (nth(3), 0), (nth(4), 0)];
-    for version in [Variant::Tahoe, Variant::Reno, Variant::NewReno] {
-        let mut pair = Pair::sending(&ten(version), 20 * SEGMENT, lose(lost));
+    for variant in [Variant::Tahoe, Variant::Reno, Variant::NewReno] {
+        let mut pair = Pair::sending(&ten(variant), 20 * SEGMENT, lose(lost));
         pair.run();
-        assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (1, 20 * SEGMENT), "{version:?}");
+        assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (1, 20 * SEGMENT), "{variant:?}");
         let by_duplicates = pair.sent_again().iter().filter(|(.., cause)| *cause == DupAck).count();
-        assert_eq!(by_duplicates, 1, "{version:?}: only the first fast retransmit");
+        assert_eq!(by_duplicates, 1, "{variant:?}: only the first fast retransmit");
     }
 }
 

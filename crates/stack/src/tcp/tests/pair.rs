@@ -58,10 +58,10 @@ pub fn ms(ms: u64) -> Time {
 }
 
 /// Full duplex, an ACK for each segment, no limited transmit, initial window 2, minimum RTO 1 s, clock ticks of 10 ms.
-pub fn config(version: Variant) -> TcpConfig {
+pub fn config(variant: Variant) -> TcpConfig {
     TcpConfig {
         rto: RtoConfig { granularity: Duration::from_millis(10), ..RtoConfig::default() },
-        version,
+        variant,
         segment_payload: MSS,
         initial_window: 2,
         advertised_window: 64 * MSS,

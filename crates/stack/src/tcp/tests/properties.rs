@@ -20,7 +20,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn any_config() -> impl Strategy<Value = TcpConfig> {
-    let version = prop_oneof![
+    let variant = prop_oneof![
         Just(Variant::Tahoe),
         Just(Variant::Reno),
         Just(Variant::NewReno),
@@ -31,8 +31,8 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
         Just(Variant::Fack),
         Just(Variant::Vegas),
     ];
-    (version, any::<bool>(), any::<bool>(), any::<bool>(), 1u32..12, 1u32..30, any::<bool>()).prop_map(
-        |(version, one_way, delayed, limited_transmit, initial_window, window, ns2)| {
+    (variant, any::<bool>(), any::<bool>(), any::<bool>(), 1u32..12, 1u32..30, any::<bool>()).prop_map(
+        |(variant, one_way, delayed, limited_transmit, initial_window, window, ns2)| {
             let mut config = TcpConfig {
                 one_way,
                 delayed_ack: delayed.then(|| Duration::from_millis(100)),
@@ -40,7 +40,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
                 initial_window,
                 advertised_window: window * MSS,
                 initial_ssthresh: limited_transmit.then_some(window),
-                ..config(version)
+                ..config(variant)
             };
             config.rto.rule = if ns2 { RtoRule::Ns2 } else { RtoRule::Rfc6298 };
             config
@@ -56,7 +56,7 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
     let any = (any_config(), 0u8..5, any::<[bool; 14]>(), nagle, rule, read_rate);
     any.prop_map(|(config, blocks, on, nagle, rule, read_rate)| {
         let rto = RtoConfig { rule: if config.one_way { config.rto.rule } else { rule }, ..config.rto };
-        let needs_sack = matches!(config.version, Variant::Sack | Variant::Fack);
+        let needs_sack = matches!(config.variant, Variant::Sack | Variant::Fack);
         let blocks = if needs_sack { blocks.max(1) } else { blocks };
         TcpConfig {
             sack_blocks: blocks,
@@ -64,7 +64,7 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
             timestamps: on[1],
             window_scaling: on[2],
             prr: on[10],
-            finds_lost_again: on[11],
+            lost_retransmissions: on[11],
             rack: on[12],
             tail_loss_probes: on[12] && on[13],
             fack: FackConfig { data_smoothing: on[3], over_damping: on[4] },

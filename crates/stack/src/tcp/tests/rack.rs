@@ -11,14 +11,14 @@ use crate::trace::TraceEvent;
 const SEGMENT: u64 = MSS as u64;
 
 /// Ten segments leave at 100 ms, their ACKs return at 200 ms.
-fn ten(version: Variant) -> TcpConfig {
+fn ten(variant: Variant) -> TcpConfig {
     TcpConfig {
         initial_window: 10,
         sack_blocks: 3,
         rack: true,
         tail_loss_probes: true,
         prr: true,
-        ..config(version)
+        ..config(variant)
     }
 }
 
@@ -33,15 +33,15 @@ fn probes(pair: &Pair) -> (usize, usize, usize) {
 
 #[test]
 fn a_lost_tail_is_repaired_without_a_timeout_whatever_the_law() {
-    for version in [Variant::Sack, Variant::Cubic, Variant::Westwood, Variant::Bbr] {
+    for variant in [Variant::Sack, Variant::Cubic, Variant::Westwood, Variant::Bbr] {
         for lost in 1..10 {
             let tail: Vec<_> = (10 - lost..10).map(|n| (nth(n), 0)).collect();
-            let mut pair = Pair::sending(&ten(version), 10 * SEGMENT, lose(&tail));
+            let mut pair = Pair::sending(&ten(variant), 10 * SEGMENT, lose(&tail));
             pair.run();
-            assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT), "{version:?} {lost}");
+            assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT), "{variant:?} {lost}");
             // That the probe repaired the loss would be seen if more were to follow.
-            assert_eq!(probes(&pair), (1, 0, 0), "{version:?} {lost}");
-            assert_eq!(pair.sent_again()[0].2, TailLoss, "{version:?} {lost}");
+            assert_eq!(probes(&pair), (1, 0, 0), "{variant:?} {lost}");
+            assert_eq!(pair.sent_again()[0].2, TailLoss, "{variant:?} {lost}");
         }
     }
 }

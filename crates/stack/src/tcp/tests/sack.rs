@@ -9,8 +9,8 @@ const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
 /// Ten segments leave at 100 ms, their ACKs return at 200 ms.
-fn ten(version: Variant) -> TcpConfig {
-    TcpConfig { initial_window: 10, sack_blocks: 3, ..config(version) }
+fn ten(variant: Variant) -> TcpConfig {
+    TcpConfig { initial_window: 10, sack_blocks: 3, ..config(variant) }
 }
 
 /// Three losses in one window of ten.
@@ -90,7 +90,7 @@ fn without_sack_at_the_other_end_newreno_takes_over() {
 fn fack_is_triggered_by_a_gap() {
     // Segments 0 to 3 of five are lost: the one ACK of the fifth tells of a gap of four.
     let lost: Vec<_> = (0..4).map(|n| (nth(n), 0)).collect();
-    let five = |version| TcpConfig { initial_window: 5, ..ten(version) };
+    let five = |variant| TcpConfig { initial_window: 5, ..ten(variant) };
     let mut fack = Pair::sending(&five(Variant::Fack), 5 * SEGMENT, lose(&lost));
     fack.run_until(ms(250));
     assert_eq!(fack.sent_again()[..2], [(200, nth(0), DupAck), (200, nth(1), DupAck)]);

@@ -16,7 +16,7 @@ const EIFEL: SpuriousConfig = SpuriousConfig { eifel: true, ..OFF };
 const FRTO: SpuriousConfig = SpuriousConfig { frto: true, ..OFF };
 const DSACK: SpuriousConfig = SpuriousConfig { dsack: true, ..OFF };
 
-fn ten(version: Variant, spurious: SpuriousConfig) -> TcpConfig {
+fn ten(variant: Variant, spurious: SpuriousConfig) -> TcpConfig {
     TcpConfig {
         initial_window: 10,
         timestamps: spurious.eifel,
@@ -24,7 +24,7 @@ fn ten(version: Variant, spurious: SpuriousConfig) -> TcpConfig {
         segment_payload: MSS + if spurious.eifel { 12 } else { 0 },
         sack_blocks: if spurious.dsack { 3 } else { 0 },
         spurious,
-        ..config(version)
+        ..config(variant)
     }
 }
 
@@ -93,8 +93,8 @@ fn frto_sends_new_data_and_learns_from_the_second_ack() {
 fn frto_lets_a_needed_timeout_be_one() {
     // Segments 0 to 7 of ten are lost, then the network delivers.
     let lost: Vec<_> = (0..8).map(|n| (nth(n), 0)).collect();
-    for version in [Variant::Reno, Variant::NewReno, Variant::Sack] {
-        let config = TcpConfig { sack_blocks: 3, ..ten(version, FRTO) };
+    for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
+        let config = TcpConfig { sack_blocks: 3, ..ten(variant, FRTO) };
         let mut pair = Pair::sending(&config, 20 * u64::from(MSS), lose(&lost));
         pair.run();
         assert_eq!(
@@ -126,8 +126,8 @@ fn reordering_that_looked_like_a_loss_is_undone() {
         let first = segment.seq == nth(3) && segment.transmission == 0;
         if first { Fate::HoldUp(Duration::from_millis(30)) } else { Fate::Deliver }
     };
-    let run = |version, spurious| {
-        let mut pair = Pair::sending(&ten(version, spurious), GREEDY, late);
+    let run = |variant, spurious| {
+        let mut pair = Pair::sending(&ten(variant, spurious), GREEDY, late);
         pair.run_until(ms(400));
         (found(&pair), pair.server.ssthresh(), pair.sent_again()[0].2)
     };

@@ -100,9 +100,9 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     let on = any::<[bool; 22]>();
     let numbers = (0..VARIANTS.len(), 0u8..=4, 1u32..12, 1u32..40, 1u64..1500);
     (numbers, on, nagle, rule, read_rate).prop_map(
-        |((version, blocks, initial_window, window, rto_min), on, nagle, rule, read_rate)| {
-            let version = VARIANTS[version];
-            let needs_sack = matches!(version, Variant::Sack | Variant::Fack);
+        |((variant, blocks, initial_window, window, rto_min), on, nagle, rule, read_rate)| {
+            let variant = VARIANTS[variant];
+            let needs_sack = matches!(variant, Variant::Sack | Variant::Fack);
             let mut config = TcpConfig {
                 one_way: on[0],
                 delayed_ack: on[1].then(|| Duration::from_millis(200)),
@@ -115,7 +115,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
                 timestamps: on[5],
                 window_scaling: on[6],
                 prr: on[18],
-                finds_lost_again: on[19],
+                lost_retransmissions: on[19],
                 rack: on[20],
                 tail_loss_probes: on[20] && on[21],
                 fack: FackConfig { data_smoothing: on[7], over_damping: on[8] },
@@ -129,7 +129,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
                 read_rate: read_rate.and_then(BitRate::from_bps),
                 retries: Retries::FOR_EVER,
                 charged_options: ChargedOptions::All,
-                ..config(version)
+                ..config(variant)
             };
             config.rto.rule = rule;
             config.rto.min = Duration::from_millis(rto_min);
@@ -172,7 +172,7 @@ fn goes_on(
     }
     let repaired = trouble.repaired.max(trouble.outage.0 + trouble.outage.1);
     let late = pair.now.saturating_since(repaired);
-    let latest = if config.one_way && config.version == Variant::Fack { LATEST_OF_FACK } else { LATEST };
+    let latest = if config.one_way && config.variant == Variant::Fack { LATEST_OF_FACK } else { LATEST };
     prop_assert!(late < latest, "it took {late:?} after the repair");
     // Retransmission and persist timers have a bound, and a delayed ACK, a paced segment and a reader wait no longer.
     prop_assert!(pair.longest_wait <= config.rto.max, "a timer of {:?}", pair.longest_wait);
@@ -207,7 +207,7 @@ fn quiet(seed: u64) -> Trouble {
     }
 }
 
-fn one_way(version: Variant, window: u32, rule: RtoRule, rto_min: u64) -> TcpConfig {
+fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min: u64) -> TcpConfig {
     let mut config = TcpConfig {
         one_way: true,
         advertised_window: window * MSS,
@@ -215,7 +215,7 @@ fn one_way(version: Variant, window: u32, rule: RtoRule, rto_min: u64) -> TcpCon
         sack_blocks: 1,
         slow_start_restart: false,
         retries: Retries::FOR_EVER,
-        ..config(version)
+        ..config(variant)
     };
     config.rto.rule = rule;
     config.rto.min = Duration::from_millis(rto_min);

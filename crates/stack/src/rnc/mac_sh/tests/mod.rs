@@ -38,9 +38,9 @@ fn config(requirement: RatePolicy, priority: Priority, per_tti: f64, timeout: u6
     MacShConfig {
         tti: TTI,
         decision: Decision::EachTti,
-        payload: Bytes(40),
+        block: Bytes(40),
         formats: formats(),
-        branch: Code::last(4),
+        codes: Code::last(4),
         requirement,
         priority,
         capped_by_backlog: false,

@@ -118,7 +118,7 @@ proptest! {
             let kraft: f64 = held.iter().map(|grant| 1.0 / f64::from(grant.code.spreading_factor)).sum();
             prop_assert!(kraft <= 0.25, "{}", kraft);
             for (at, grant) in held.iter().enumerate() {
-                prop_assert!(mac.config().branch.meets(grant.code));
+                prop_assert!(mac.config().codes.meets(grant.code));
                 prop_assert!(held[..at].iter().all(|other| !other.code.meets(grant.code)));
             }
             held = grants;

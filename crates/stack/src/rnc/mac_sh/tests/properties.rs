@@ -52,7 +52,7 @@ proptest! {
         let mut all: Vec<u16> = grants.iter().map(|grant| grant.ue.0).chain(refusals.iter().map(|refusal| refusal.ue.0)).collect();
         all.sort_unstable();
         prop_assert_eq!(all, (0..users.len() as u16).collect::<Vec<_>>());
-        let branch = mac.config().branch;
+        let branch = mac.config().codes;
         for (at, grant) in grants.iter().enumerate() {
             prop_assert!(branch.meets(grant.code) && grant.code.spreading_factor >= branch.spreading_factor);
             prop_assert_eq!(grant.code.spreading_factor, mac.config().formats[grant.format].spreading_factor);

@@ -67,7 +67,7 @@ impl Rack {
     /// At the start of a connection.
     pub fn new(config: &TcpConfig) -> Self {
         // BBR names the window itself.
-        let proportional = config.prr && config.version != Variant::Bbr;
+        let proportional = config.prr && config.variant != Variant::Bbr;
         Rack {
             detection: Detection::new(config.timestamp_tick),
             phase: Phase::Open,

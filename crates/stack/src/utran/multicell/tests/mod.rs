@@ -64,9 +64,9 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
         dsch: MacShConfig {
             tti: TTI,
             decision: Decision::EachTti,
-            payload: Bytes(40),
+            block: Bytes(40),
             formats: formats.map(format).into(),
-            branch: Code { spreading_factor: 4, number: 3 },
+            codes: Code { spreading_factor: 4, number: 3 },
             requirement: RatePolicy::ServiceCredit,
             priority: Priority::ServiceCredit,
             capped_by_backlog: false,
