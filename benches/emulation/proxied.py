@@ -80,7 +80,7 @@ def _kernel(loss: str, pairs: int) -> tuple[list[float], list[float]]:
 def _simulated(loss: str, proxied: bool) -> list[float]:
     """Seconds of the same download in simulated time."""
     flow = f'[[flow]]\nue = "ue"\ntraffic = "file"\nsize = "{SIZE} B"\nstart = "0 s"\n'
-    proxy = '[pep]\nat = "ggsn"\n' if proxied else ""
+    proxy = '[proxy]\nat = "ggsn"\n' if proxied else ""
     text = of_bearer(BEARER, 1) + flow + proxy
     core = Core(delay=DELAY, loss=loss)
     alike = {"duration": "300 s", **TCP}

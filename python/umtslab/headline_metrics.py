@@ -59,8 +59,8 @@ _RLC = _some("pdu_transmissions")
 _RADIO = _known("sdu_delay_ms")
 _SWITCHED = _known("rrc_switches")
 _LAYOUT = _known("load_factor_pct")
-_PROXY = _some("pep_transfers")
-_HELPED = ("pep_repeats", "pep_hidden_acks", "pep_held_acks", "pep_clamped_windows")
+_PROXY = _some("proxy_transfers")
+_HELPED = ("proxy_repeats", "proxy_hidden_acks", "proxy_held_acks", "proxy_clamped_windows")
 _OVER_USERS = "mean over users"
 
 _DATAGRAM_ROWS = (
@@ -85,11 +85,11 @@ ROWS = (
     Row("tcp_retransmissions", "sum over connections", _TCP),
     Row("rto_count", "of the senders of data", _TCP),
     Row("connections_failed", "sum over connections", _some("connections_failed")),
-    Row("pep_transfers", "sum over flows", _PROXY),
-    Row("pep_buffer_octets", "mean of a transfer, average over time", _PROXY),
-    Row("pep_stalled_s", "sum over transfers", _PROXY),
-    Row("pep_ahead_octets", "most of any transfer", _PROXY),
-    Row("pep_lost_octets", "sum over transfers", _some("pep_lost_octets")),
+    Row("proxy_transfers", "sum over flows", _PROXY),
+    Row("proxy_buffer_octets", "mean of a transfer, average over time", _PROXY),
+    Row("proxy_stalled_s", "sum over transfers", _PROXY),
+    Row("proxy_ahead_octets", "most of any transfer", _PROXY),
+    Row("proxy_lost_octets", "sum over transfers", _some("proxy_lost_octets")),
     *(Row(name, "sum over connections", _some(name)) for name in _HELPED),
     Row("pages", "sum over users", _PAGES),
     Row("packet_call_time_s", "mean over packet calls", _has_calls),

@@ -18,8 +18,8 @@ _OVER = {
     "ue.rrc.": "rrc.",
     "ue.radio.": "radio.",
     "flow.tcp.": "tcp.",
-    "pep.server_side.": "tcp.",
-    "pep.radio_side.": "tcp.",
+    "proxy.server_side.": "tcp.",
+    "proxy.radio_side.": "tcp.",
 }
 """Tables that go over another, with the same keys."""
 

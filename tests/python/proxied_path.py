@@ -340,7 +340,7 @@ def killed(if_dead: str) -> list[dict[str, Any]]:
         os.kill(made.pid if victim == "guard" else worker, signal.SIGKILL)
         told = made.communicate(timeout=WAIT_S)[1]
         deadline = time.monotonic() + WAIT_S
-        while "umts-pep" in state()["links"]:
+        while "umts-proxy" in state()["links"]:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         then = state()
@@ -469,7 +469,7 @@ def killed_at_random(kills: str) -> list[list[str]]:
                 os.kill(victim, signal.SIGKILL)
         made.wait(WAIT_S)
         deadline = time.monotonic() + WAIT_S
-        while "umts-pep" in state()["links"] and time.monotonic() < deadline:
+        while "umts-proxy" in state()["links"] and time.monotonic() < deadline:
             time.sleep(0.02)
         then = state()
         found.append([name for name in then if then[name] != before[name] and name != "rules"])

@@ -112,4 +112,4 @@ def test_what_split_transfers_waited_for_is_a_table_that_adds_up(umts: Umts) -> 
     total = times.pop("total")
     assert sum(times.values()) == pytest.approx(total, rel=0.01)
     assert {what.partition(":")[0] for what in times} >= {"server leg", "radio leg"}
-    assert "of transfers" not in umts(*words, "--set", "pep.mode=pass").stdout
+    assert "of transfers" not in umts(*words, "--set", "proxy.mode=pass").stdout

@@ -75,7 +75,7 @@ def download(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def test_each_side_has_its_own_round_trip_and_losses(download: Path) -> None:
     captures = download / "captures"
-    server, radio = (rtt(captures / f"{name}.pcapng") for name in ("server", "pep-radio"))
+    server, radio = (rtt(captures / f"{name}.pcapng") for name in ("server", "proxy-radio"))
     # All the delay of the core is on the servers' side, and none of the radio's.
     assert 0.16 <= server < 0.25
     assert 0.03 < radio < 0.16
@@ -85,14 +85,14 @@ def test_each_side_has_its_own_round_trip_and_losses(download: Path) -> None:
         (1, 0, "radio", 0),
     ]
     metrics = json.loads((download / "metrics.json").read_text())
-    assert metrics["pep_transfers"] == 1
+    assert metrics["proxy_transfers"] == 1
     trips = polars.read_parquet(download / "series" / "program_rtt.parquet")
     assert set(trips["from"]) == {"server", "proxy", "ue"}
 
 
 def test_the_captures_tell_what_the_proxy_counts(download: Path) -> None:
     captures = download / "captures"
-    (transfer,) = split_transfers((captures / "pep-server.pcapng", captures / "pep-radio.pcapng"))
+    (transfer,) = split_transfers((captures / "proxy-server.pcapng", captures / "proxy-radio.pcapng"))
     lines = [json.loads(line) for line in (download / "proxy.jsonl").read_text().splitlines()]
     (told,) = (line for line in lines if line["event"] == "connection")
     # What the routes say, whatever the host's own congestion control is.
@@ -119,7 +119,7 @@ def test_a_transfers_time_is_explained(download: Path) -> None:
     assert parts["transfer_budget_radio_serialisation_s"] > 0.5
     assert parts["transfer_budget_server_propagation_s"] >= 0.08
     table = polars.read_parquet(download / "series" / "transfer_budget_intervals.parquet")
-    assert set(table["leg"]) == {"server", "radio", "pep"}
+    assert set(table["leg"]) == {"server", "radio", "proxy"}
     # Number 0 is the lookup of the server's name.
     assert set(table["transfer"]) == {1}
 
@@ -127,7 +127,7 @@ def test_a_transfers_time_is_explained(download: Path) -> None:
 def test_it_is_replayed_to_the_event(umts: Umts, tmp_path: Path, download: Path) -> None:
     told = umts("replay", download, "--pcap", tmp_path / "again").stdout
     assert "every event as in the emulation" in told
-    for point in ("pep-server", "pep-radio"):
+    for point in ("proxy-server", "proxy-radio"):
         again = (tmp_path / "again" / f"{point}.pcapng").read_bytes()
         assert again == (download / "captures" / f"{point}.pcapng").read_bytes()
 
@@ -137,7 +137,7 @@ def test_what_is_not_tcp_passes(umts: Umts, tmp_path: Path) -> None:
     words = ["--proxy", "--pcap", "--server", server, "--", sys.executable, "-c", PASSING]
     assert umts("emulate", "-q", *words).stdout == "(b'noitseuq', ('192.0.2.9', 7000))"
     captures = run_of(tmp_path) / "captures"
-    sizes = {name: (captures / f"{name}.pcapng").stat().st_size for name in ("pep-server", "pep-radio")}
+    sizes = {name: (captures / f"{name}.pcapng").stat().st_size for name in ("proxy-server", "proxy-radio")}
     # Nothing but the headings of files.
     assert all(size < 500 for size in sizes.values()), sizes
     metrics = json.loads((run_of(tmp_path) / "metrics.json").read_text())
@@ -165,10 +165,10 @@ def test_a_refused_port_is_told_by_a_reset(umts: Umts, tmp_path: Path) -> None:
 SCENARIO = """
 version = 1
 duration = "60 s"
-[pep]
+[proxy]
 at = "rnc"
 buffer = "32 kB"
-{pep}
+{proxy}
 [[ue]]
 name = "user"
 count = 2
@@ -178,10 +178,10 @@ bearer = "ps-384"
 
 
 def test_a_file_s_proxy_is_for_programs_too_beside_simulated_users(umts: Umts, tmp_path: Path) -> None:
-    sides = '[pep.radio_side]\nvariant = "reno"\ninitial_window = "3 segments"\nrto_min = "400 ms"\n'
+    sides = '[proxy.radio_side]\nvariant = "reno"\ninitial_window = "3 segments"\nrto_min = "400 ms"\n'
     flow = '[[ue]]\nname = "other"\nbearer = "ps-64"\n[[flow]]\nue = "other"\ntraffic = "ftp"\n'
     file = tmp_path / "both.toml"
-    file.write_text(SCENARIO.format(pep=sides, flow=flow))
+    file.write_text(SCENARIO.format(proxy=sides, flow=flow))
     url = "http://some.example/bytes/20000"
     done = umts("emulate", "--scenario", file, "--pcap", "--", sys.executable, "-c", FETCH, url)
     assert done.stdout == "20000"
@@ -198,27 +198,30 @@ def test_a_file_s_proxy_is_for_programs_too_beside_simulated_users(umts: Umts, t
 
 def test_a_proxy_that_splits_nothing_lets_programs_pass(umts: Umts, tmp_path: Path) -> None:
     file = tmp_path / "snoop.toml"
-    file.write_text(SCENARIO.format(pep='mode = "snoop"', flow=""))
+    file.write_text(SCENARIO.format(proxy='mode = "snoop"', flow=""))
     words = ["--scenario", file, "--", sys.executable, "-c", FETCH, "http://some.example/bytes/2000"]
     done = umts("emulate", *words)
     assert done.stdout == "2000"
-    assert "warning: pep: the proxy is for simulated users; programs pass it" in done.stderr
+    assert "warning: proxy: the proxy is for simulated users; programs pass it" in done.stderr
     assert not (run_of(tmp_path) / "proxy.jsonl").exists()
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--proxy=pgw"], "--proxy=pgw stands for the scenario key pep.at"),
-        (["--proxy", "--set", "pep.at=ggsn", "--set", "pep.buffer=4 kB"], "pep.buffer = 4 kB: the kernel's"),
+        (["--proxy=pgw"], "--proxy=pgw stands for the scenario key proxy.at"),
         (
-            ["--proxy", "--set", "pep.at=ggsn", "--set", "pep.ports=[80]"],
-            "pep.ports: the kernel's proxy takes",
+            ["--proxy", "--set", "proxy.at=ggsn", "--set", "proxy.buffer=4 kB"],
+            "proxy.buffer = 4 kB: the kernel's",
         ),
-        (["--proxy", "--set", "pep.at=ggsn", "--set", "pep.memory=1 MB"], 'write at_limit = "refuse"'),
         (
-            ["--proxy", "--set", "pep.at=ggsn", "--set", "pep.radio_side.variant=tahoe"],
-            "pep.radio_side.variant = tahoe: the kernel has no such congestion control",
+            ["--proxy", "--set", "proxy.at=ggsn", "--set", "proxy.ports=[80]"],
+            "proxy.ports: the kernel's proxy takes",
+        ),
+        (["--proxy", "--set", "proxy.at=ggsn", "--set", "proxy.memory=1 MB"], 'write at_limit = "refuse"'),
+        (
+            ["--proxy", "--set", "proxy.at=ggsn", "--set", "proxy.radio_side.variant=tahoe"],
+            "proxy.radio_side.variant = tahoe: the kernel has no such congestion control",
         ),
     ],
 )
@@ -231,6 +234,6 @@ def test_what_the_kernel_cannot_is_refused_before_anything_runs(
 
 
 def test_outages_are_of_simulations() -> None:
-    pep: dict[str, Any] = {"outage": [{"from": "1 s", "to": "2 s"}]}
+    proxy: dict[str, Any] = {"outage": [{"from": "1 s", "to": "2 s"}]}
     with pytest.raises(ValueError, match="no outages"):
-        node_of(pep, ())
+        node_of(proxy, ())

@@ -137,7 +137,7 @@ def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run)
 
 def test_the_waterfall_of_a_split_transfer_has_both_connections_and_the_buffer(tmp_path: Path) -> None:
     file = FTP.with_name("split-download.toml")
-    changes = {"measure.budget": "true", "link.0.loss": "0", "pep.buffer": "16 kB"}
+    changes = {"measure.budget": "true", "link.0.loss": "0", "proxy.buffer": "16 kB"}
     tables = []
     for number in (0, 1):
         scenario = Scenario.load(file, {**changes, "measure.waterfall": str(number)})
@@ -146,13 +146,13 @@ def test_the_waterfall_of_a_split_transfer_has_both_connections_and_the_buffer(t
         tables.append(run.series("waterfall"))
     assert tables[0].equals(tables[1]), "whichever of both it is asked for"
     table = tables[0]
-    assert set(table["layer"]) == {"tcp_server", "pep", "tcp_radio", "rlc"}
-    buffer = table.filter(pl.col("layer") == "pep")
-    assert buffer["first"].max() == run.metrics["pep_buffer_max_octets"]
+    assert set(table["layer"]) == {"tcp_server", "proxy", "tcp_radio", "rlc"}
+    buffer = table.filter(pl.col("layer") == "proxy")
+    assert buffer["first"].max() == run.metrics["proxy_buffer_max_octets"]
     stalled = (
         buffer.filter(pl.col("what") == "full").select((pl.col("end_s") - pl.col("time_s")).sum()).item()
     )
-    assert stalled == pytest.approx(run.metrics["pep_stalled_s"], abs=1e-6)
+    assert stalled == pytest.approx(run.metrics["proxy_stalled_s"], abs=1e-6)
     figure = draw_waterfall(run)
     assert overhanging(figure) == []
     server, proxy, radio, pdus, cause = figure.axes
@@ -333,7 +333,7 @@ def test_the_line_of_acknowledgments_never_runs_back() -> None:
 
 
 def test_a_split_transfer_has_a_bar_of_its_own_and_connections_tell_their_leg() -> None:
-    changes = {"measure.budget": "true", "link.0.loss": "0", "pep.buffer": "8 kB", "flow.0.size": "300 kB"}
+    changes = {"measure.budget": "true", "link.0.loss": "0", "proxy.buffer": "8 kB", "flow.0.size": "300 kB"}
     (run,) = simulate(Scenario.load(FTP.with_name("split-download.toml"), changes))
     figure = draw_run_budget(run)
     assert overhanging(figure) == []
@@ -343,7 +343,7 @@ def test_a_split_transfer_has_a_bar_of_its_own_and_connections_tell_their_leg() 
     assert sorted(names[1]) == ["connection 0, server", "connection 1, radio"]
     bars = [bar for bar in means.patches if isinstance(bar, Rectangle) and round(bar.get_y() + 0.375) == 0]
     assert sum(bar.get_width() for bar in bars) == pytest.approx(run.metrics["transfer_budget_total_s"])
-    assert run.metrics["transfer_budget_pep_queue_s"]
+    assert run.metrics["transfer_budget_proxy_queue_s"]
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "waits in the proxy" in legend
     longest = max(
@@ -357,7 +357,7 @@ def test_connections_that_the_proxy_lets_pass_have_a_mean_of_their_own(tmp_path:
     more = '[[flow]]\nue = "user"\ntraffic = "file"\nsize = "50 kB"\nport = 80\n'
     file = tmp_path / "both.toml"
     file.write_text(f"{text}\n{more}", encoding="utf-8")
-    (run,) = simulate(Scenario.load(file, {"measure.budget": "true", "pep.ports": "[80]"}))
+    (run,) = simulate(Scenario.load(file, {"measure.budget": "true", "proxy.ports": "[80]"}))
     means, each = draw_run_budget(run).axes
     assert [tick.get_text() for tick in means.get_yticklabels()] == [
         "1 transfer",

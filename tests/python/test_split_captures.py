@@ -29,7 +29,7 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def sides(run: Run) -> tuple[Path, Path]:
     files = {file.stem: file for file in run.captures()}
-    return files["pep-server"], files["pep-radio"]
+    return files["proxy-server"], files["proxy-radio"]
 
 
 def test_both_connections_of_each_transfer_are_paired(proxied: Run) -> None:
@@ -48,7 +48,7 @@ def test_both_connections_of_each_transfer_are_paired(proxied: Run) -> None:
 def test_what_the_proxy_keeps_is_what_the_run_says(proxied: Run) -> None:
     found = split_transfers(sides(proxied))
     ahead = [transfer.ahead_octets for transfer in found]
-    told = proxied.metrics["pep_buffer_max_octets"]
+    told = proxied.metrics["proxy_buffer_max_octets"]
     assert told is not None
     # Acknowledged to the server and not by the user: at least what the buffer held, which is what was read.
     assert max(octets or 0 for octets in ahead) == pytest.approx(told, abs=2 * 1460)
@@ -70,7 +70,7 @@ def test_it_is_printed(umts: Umts, proxied: Run) -> None:
     printed = umts("analyse", server, radio, "--split").stdout
     assert "2 transfers" in printed
     assert "finished, finished" in printed
-    assert "pep-radio.pcapng" in printed
+    assert "proxy-radio.pcapng" in printed
     told = json.loads(umts("analyse", server, radio, "--split", "--json").stdout)
     assert [len(transfer["connections"]) for transfer in told["transfers"]] == [2, 2]
 

@@ -14,12 +14,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from conftest import DSCH, FTP, command, short, started, tree
+from conftest import DSCH, FTP, command, short, started, tree, write_and_seal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.run import Identity, Run, finite
 from umtslab.store import RunNotFound
+from umtslab.store.folder import read_run
 from umtslab.version import CodeVersion
 
 ANY_FLOAT = st.floats() | st.none()
@@ -230,6 +231,15 @@ def test_whatever_a_run_measured_comes_back_exactly(
         [again] = store.runs()
     assert again.metrics == finite(measured)
     assert again.identity == identity
+
+
+def test_metrics_of_earlier_versions_have_their_current_names(store: Store, scenario: Scenario) -> None:
+    former = {"pep_transfers": 1.0, "transfer_budget_pep_queue_s": 0.5, "goodput_kbps": None}
+    (run,) = simulate(scenario, store=store)
+    assert run.folder is not None
+    write_and_seal(run.folder / "metrics.json", json.dumps(former))
+    expected = {"proxy_transfers": 1.0, "transfer_budget_proxy_queue_s": 0.5, "goodput_kbps": None}
+    assert read_run(run.folder).metrics == expected
 
 
 def test_sql_over_runs_and_connections(store: Store, scenario: Scenario) -> None:

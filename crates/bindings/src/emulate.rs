@@ -92,7 +92,7 @@ pub struct EmulationResult {
 /// `internet` answers every name and address at the server side. With `resolver` the host's network is behind it instead;
 /// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `wires` names two
 /// devices in place of places: the UE's and that of the network. `proxy` ends the programs' TCP between the links; it intercepts what
-/// comes by the devices of `PEP_DEVICES`, and `proxy_sides` is what TCP is told there, towards the servers
+/// comes by the devices of `PROXY_DEVICES`, and `proxy_sides` is what TCP is told there, towards the servers
 /// and towards the users. `started` is told what the kernel's TCP says of itself, what it says at both sides of the proxy,
 /// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``,
 /// ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known

@@ -125,7 +125,7 @@ pub fn emulate(
     let surroundings = Surroundings::new(&mut programs)?;
     let about = Started {
         tcp: &surroundings.tcp,
-        proxy: surroundings.pep_tcp.as_ref(),
+        proxy: surroundings.proxy_tcp.as_ref(),
         changes: surroundings.changes(),
     };
     started(about)?;
@@ -138,7 +138,7 @@ pub fn emulate(
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
     let mut children = Children::default();
     let mut others = surroundings.start_servers(&mut children, &mut programs)?;
-    let Surroundings { ports, tcp, pep_tcp, uplink, .. } = surroundings;
+    let Surroundings { ports, tcp, proxy_tcp, uplink, .. } = surroundings;
     let clock = WallClock::new(ports, programs.parent, limit).map_err(system("cannot start the clock"))?;
     let name = programs.command.name.to_string_lossy().into_owned();
     let command = children.begin(programs.command);
@@ -187,7 +187,7 @@ pub fn emulate(
         is_abandoned: live.is_abandoned,
         fidelity,
         tcp,
-        proxy_tcp: pep_tcp,
+        proxy_tcp: proxy_tcp,
         results,
     })
 }
@@ -244,7 +244,7 @@ pub fn replay(
     let Recorded { packets, end, behind, has_internet, keeps_flows } = *recorded;
     let arrivals = recording::read(packets, behind.ports()).map_err(system("cannot read the recording"))?;
     let silent = if keeps_flows { 0 } else { behind.count() };
-    let setting = Setting::new(scenario, seed, keep, behind.pep().is_some(), silent);
+    let setting = Setting::new(scenario, seed, keep, behind.proxy().is_some(), silent);
     let exchange =
         Exchange::new(behind, has_every_address(behind, has_internet), setting.packet_store.clone());
     let mut outside = Replay::new(arrivals, end, exchange);

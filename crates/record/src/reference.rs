@@ -35,14 +35,14 @@ pub fn reference_page() -> String {
         (Scope::Cell, "Cells: users with `bearer = \"switched\"`, and what is reserved for them"),
         (Scope::Network, "The network only"),
         (Scope::Layout, "The cells of a layout, with `[layout]`: all together"),
-        (Scope::Proxy, "A proxy, with `[pep]`"),
+        (Scope::Proxy, "A proxy, with `[proxy]`"),
         (
             Scope::Budget,
             "The time budget, with `measure.budget = true`: the network (all connections together, in the run window) and each connection (its whole time) under the same name",
         ),
         (
             Scope::Transfers,
-            "The time budget of transfers that a proxy splits, with `measure.budget = true` and `[pep]`: all together, in the run window",
+            "The time budget of transfers that a proxy splits, with `measure.budget = true` and `[proxy]`: all together, in the run window",
         ),
     ];
     for (scope, title) in sections {

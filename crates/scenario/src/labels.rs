@@ -1,7 +1,7 @@
 //! What figures and tables for readers call the keys of a scenario file.
 //!
 //! Units stand with the values (`"40 ms"`); a key that holds a plain number of something says of what. Abbreviations are
-//! those of the standards. A key in `[ue.rlc]`, `[flow.tcp]` or a side of `[pep]` is called as in the table that it goes over.
+//! those of the standards. A key in `[ue.rlc]`, `[flow.tcp]` or a side of `[proxy]` is called as in the table that it goes over.
 
 /// What a key is called; none where there is no such key.
 pub(crate) fn label(key: &str) -> Option<&'static str> {
@@ -255,22 +255,22 @@ const LABELS: &[(&str, &str)] = &[
     ("pdcp.compressed_header", "Compressed header"),
     ("pdcp.header_compression", "Header compression"),
     ("pdcp.refresh", "Refresh of full headers (packets)"),
-    ("pep.ack_regulation.queue", "Data under way to the user"),
-    ("pep.at", "Place of the proxy"),
-    ("pep.at_limit", "Proxy without room"),
-    ("pep.buffer", "Proxy buffer"),
-    ("pep.flows", "Flows of the proxy"),
-    ("pep.memory", "Memory of the proxy"),
-    ("pep.mode", "Mode of the proxy"),
-    ("pep.outage.from", "Begin of the proxy's outage"),
-    ("pep.outage.then", "After the proxy's outage"),
-    ("pep.outage.to", "End of the proxy's outage"),
-    ("pep.ports", "Ports of the proxy"),
-    ("pep.radio_side", "TCP of the proxy towards the user"),
-    ("pep.server_side", "TCP of the proxy towards the server"),
-    ("pep.setup", "Set-up through the proxy"),
-    ("pep.snoop.cache", "Copies of the proxy"),
-    ("pep.window_clamp.window", "Window that the proxy allows"),
+    ("proxy.ack_regulation.queue", "Data under way to the user"),
+    ("proxy.at", "Place of the proxy"),
+    ("proxy.at_limit", "Proxy without room"),
+    ("proxy.buffer", "Proxy buffer"),
+    ("proxy.flows", "Flows of the proxy"),
+    ("proxy.memory", "Memory of the proxy"),
+    ("proxy.mode", "Mode of the proxy"),
+    ("proxy.outage.from", "Begin of the proxy's outage"),
+    ("proxy.outage.then", "After the proxy's outage"),
+    ("proxy.outage.to", "End of the proxy's outage"),
+    ("proxy.ports", "Ports of the proxy"),
+    ("proxy.radio_side", "TCP of the proxy towards the user"),
+    ("proxy.server_side", "TCP of the proxy towards the server"),
+    ("proxy.setup", "Set-up through the proxy"),
+    ("proxy.snoop.cache", "Copies of the proxy"),
+    ("proxy.window_clamp.window", "Window that the proxy allows"),
     ("propagation.above_roofs", "Antennas above the roofs"),
     ("propagation.antenna.beamwidth", "Beamwidth of antennas"),
     ("propagation.antenna.front_to_back", "Front-to-back ratio of antennas"),

@@ -13,7 +13,7 @@
 //! `title` belong to their own file and are not taken over. A circle of files is an error.
 //!
 //! `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the same way, after the overrides;
-//! both sides of `[pep]` over each flow's TCP. A `profile` in `[tcp]`, `[flow.tcp]` or such a side gives every key there a value that is not written beside it; one in `[rrc]` or
+//! both sides of `[proxy]` over each flow's TCP. A `profile` in `[tcp]`, `[flow.tcp]` or such a side gives every key there a value that is not written beside it; one in `[rrc]` or
 //! `[ue.rrc]` gives those a value that it names. One in `[ue.flat]` does the same there.
 //! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
 
@@ -25,6 +25,7 @@ mod de;
 mod error;
 mod extends;
 mod flat_profiles;
+mod former_names;
 mod labels;
 mod link_tables;
 mod load;

@@ -11,8 +11,8 @@ use crate::recovery::Mistaken;
 use crate::resolved::{Resolved, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
-    capacity_traces, check, flat_profiles, link_tables, overrides, profiles, python_classes, range,
-    recordings, recovery, rrc_profiles, tracks, verdicts,
+    capacity_traces, check, flat_profiles, former_names, link_tables, overrides, profiles, python_classes,
+    range, recordings, recovery, rrc_profiles, tracks, verdicts,
 };
 
 /// A scenario that may be run, and what to look at before its results are trusted.
@@ -70,7 +70,8 @@ fn resolve(
     for (key, value) in overrides {
         overrides::apply(&mut tree, &mut files, key, value)?;
     }
-    let warnings = profiles::apply(&mut tree, &mut files)?;
+    let mut warnings = former_names::warnings(&tree, &files.sources);
+    warnings.extend(profiles::apply(&mut tree, &mut files)?);
     recovery::all_mistakes(tree, |tree| checked(tree, &mut files, warnings.clone())).map_err(|problems| {
         let mut errors = problems.into_iter().map(|mut problem| {
             problem.origin.get_or_insert(files.beginning());
@@ -190,14 +191,14 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
     }
 }
 
-/// Values of the sides of `[pep]` have one spelling each, as those of other tables: the keys that a side has are the same for
+/// Values of the sides of `[proxy]` have one spelling each, as those of other tables: the keys that a side has are the same for
 /// every flow.
 fn spell_sides(scenario: &mut model::Scenario, plan: &Resolved) {
-    if let (Some(pep), Some(plan)) = (&mut scenario.pep, &plan.pep)
+    if let (Some(proxy), Some(plan)) = (&mut scenario.proxy, &plan.proxy)
         && let Some([server, radio]) = plan.sides.first()
     {
-        pep.server_side.spell_as(server);
-        pep.radio_side.spell_as(radio);
+        proxy.server_side.spell_as(server);
+        proxy.radio_side.spell_as(radio);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::Files;
+use crate::former_names;
 use crate::schema::known_keys;
 use crate::tree::{Node, Origin, Reader, Table, Value, is_block_errors, join};
 
@@ -16,7 +17,8 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) 
     let key_at = Origin { source, start: 0, end: key.len(), by_override: true };
     let value_at = Origin { source, start: key.len() + 1, end, by_override: true };
     let value = read_value(value, value_at);
-    let keys: Vec<&str> = key.split('.').collect();
+    let mut keys: Vec<&str> = key.split('.').collect();
+    keys[0] = former_names::current(keys[0]);
     let placed = match keys.contains(&"") {
         true => Err(Problem::new(format!("`{key}` is not a key"))
             .at(key_at)

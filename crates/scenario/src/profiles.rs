@@ -69,7 +69,7 @@ fn default_table() -> toml::Table {
     table
 }
 
-/// Puts the profile that `[tcp]`, a flow's own `tcp` or a side of `[pep]` names under what is written there. Returns what somebody who names
+/// Puts the profile that `[tcp]`, a flow's own `tcp` or a side of `[proxy]` names under what is written there. Returns what somebody who names
 /// one in an override may not have in mind.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, ScenarioError> {
     let mut warnings = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, S
                 let flows = node.elements_mut().iter_mut();
                 nodes.extend(flows.filter_map(|flow| flow.as_table_mut()?.get_mut("tcp")));
             }
-            "pep" => {
+            "proxy" => {
                 let sides = node.as_table_mut().into_iter().flatten();
                 nodes.extend(sides.filter(|(key, _)| key.ends_with("_side")).map(|(_, side)| side));
             }

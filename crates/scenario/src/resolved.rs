@@ -49,12 +49,12 @@ pub struct Resolved {
     /// The flow that each `[[impairment]]` is about.
     pub impaired: Vec<FlowId>,
     /// The proxy, if there is one.
-    pub pep: Option<PepPlan>,
+    pub proxy: Option<ProxyPlan>,
 }
 
-/// What `[pep]` comes to.
+/// What `[proxy]` comes to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PepPlan {
+pub struct ProxyPlan {
     /// How many links are between the servers and the proxy.
     pub hops: u32,
     /// TCP of its ends for each `[[flow]]`, the server's side first: the flow's, with what the sides differ in.

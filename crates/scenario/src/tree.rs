@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Problem;
+use crate::former_names;
 
 /// A text that values come from: a file, an override, or the built-in defaults.
 #[derive(Debug, Clone)]
@@ -141,8 +142,16 @@ impl Reader {
         let mut entries = Table::new();
         for (key, value) in table {
             let key_at = self.origin(key.span());
-            let path = join(path, key.get_ref());
-            entries.insert(key.get_ref().to_string(), self.value(value, key_at, path, depth + 1)?);
+            let name = if depth == 0 { former_names::current(key.get_ref()) } else { key.get_ref() };
+            let path = join(path, name);
+            let node = self.value(value, key_at, path.clone(), depth + 1)?;
+            if entries.insert(name.to_owned(), node).is_some() {
+                let help = format!("write all keys under [{name}]");
+                return Err(Problem::new(format!("[{name}] is also here under its former name"))
+                    .at(key_at)
+                    .path(&path)
+                    .help(help));
+            }
         }
         Ok(Node { value: Value::Table(entries), at, key_at, path: path.to_owned() })
     }

@@ -82,10 +82,10 @@ impl crate::Scenario {
             }
         }
         // A profile is the values that it gave.
-        if let Some(pep) = &mut scenario.pep {
-            pep.forget_names(&scenario.flow);
-            pep.server_side.forget_profile();
-            pep.radio_side.forget_profile();
+        if let Some(proxy) = &mut scenario.proxy {
+            proxy.forget_names(&scenario.flow);
+            proxy.server_side.forget_profile();
+            proxy.radio_side.forget_profile();
         }
         scenario.flow.iter_mut().for_each(|flow| flow.name = None);
         let tables = scenario.flow.iter_mut().map(|flow| &mut flow.tcp).chain([&mut scenario.tcp]);

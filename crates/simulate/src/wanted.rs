@@ -26,8 +26,8 @@ pub fn wanted<'a>(
             server_ports: server_ports(scenario),
             ..CaptureConfig::default()
         };
-        if scenario.pep.is_some() {
-            config.points.extend([CapturePoint::PepServer, CapturePoint::PepRadio]);
+        if scenario.proxy.is_some() {
+            config.points.extend([CapturePoint::ProxyServer, CapturePoint::ProxyRadio]);
         }
         (folder, config)
     };

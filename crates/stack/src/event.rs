@@ -42,7 +42,7 @@ pub enum Event {
     /// A traffic model may have something to do.
     TrafficWake(FlowId),
     /// The proxy is out of order from now on.
-    PepCrash,
+    ProxyCrash,
     /// The run ends.
     EndOfRun,
 }

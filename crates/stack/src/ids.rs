@@ -99,7 +99,7 @@ pub enum Site {
     /// In the Internet, behind the core network.
     Server,
     /// A performance enhancing proxy in the core network, which ends connections of both sides.
-    Pep,
+    Proxy,
     /// At the user equipment.
     Ue,
 }
@@ -130,7 +130,7 @@ impl ProxyLeg {
     #[inline]
     pub fn site(self, end: End) -> Site {
         match (self, end) {
-            (ProxyLeg::Server, End::Ue) | (ProxyLeg::Radio, End::Server) => Site::Pep,
+            (ProxyLeg::Server, End::Ue) | (ProxyLeg::Radio, End::Server) => Site::Proxy,
             (_, End::Server) => Site::Server,
             (_, End::Ue) => Site::Ue,
         }

@@ -30,9 +30,9 @@ impl NetworkPath {
                 capture(ctx, CapturePoint::Server, packet);
                 self.core.enter(ctx, packet);
             }
-            Site::Pep => {
-                capture(ctx, pep_side(packet.leg()), packet);
-                if self.core.leave_pep(ctx, packet) {
+            Site::Proxy => {
+                capture(ctx, proxy_side(packet.leg()), packet);
+                if self.core.leave_proxy(ctx, packet) {
                     self.enter_access(ctx, packet);
                 }
             }
@@ -61,7 +61,7 @@ impl NetworkPath {
             }
             (Direction::Uplink, ProxyLeg::Whole | ProxyLeg::Server) => CapturePoint::Server,
             (Direction::Downlink, ProxyLeg::Server) | (Direction::Uplink, ProxyLeg::Radio) => {
-                pep_side(packet.leg())
+                proxy_side(packet.leg())
             }
         };
         capture(ctx, at, &packet);
@@ -91,7 +91,7 @@ impl NetworkPath {
             Direction::Uplink => {
                 capture(ctx, CapturePoint::Rnc, packet);
                 if self.core.ends_at_rnc(packet) {
-                    capture(ctx, CapturePoint::PepRadio, packet);
+                    capture(ctx, CapturePoint::ProxyRadio, packet);
                     return true;
                 }
                 if let Some(repeat) = self.core.enter_from_rnc(ctx, packet) {
@@ -110,6 +110,6 @@ fn capture<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, at: CaptureP
 }
 
 /// Which side of the proxy segments of a connection on `leg` pass.
-fn pep_side(leg: ProxyLeg) -> CapturePoint {
-    if leg == ProxyLeg::Server { CapturePoint::PepServer } else { CapturePoint::PepRadio }
+fn proxy_side(leg: ProxyLeg) -> CapturePoint {
+    if leg == ProxyLeg::Server { CapturePoint::ProxyServer } else { CapturePoint::ProxyRadio }
 }

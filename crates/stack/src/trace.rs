@@ -102,9 +102,9 @@ pub enum DropPlace {
     /// It came long after its connection was closed.
     NoConnection,
     /// It ended at a proxy that was out of order.
-    PepDown,
+    ProxyDown,
     /// A proxy kept it from the server: it repeats what the proxy knows.
-    PepHidden,
+    ProxyHidden,
 }
 
 /// Why an RLC entity dropped a PDU that the lower layers gave it.
@@ -128,9 +128,9 @@ pub enum CapturePoint {
     /// At the server's interface.
     Server,
     /// At a proxy, on the server's side.
-    PepServer,
+    ProxyServer,
     /// At a proxy, on the UE's side.
-    PepRadio,
+    ProxyRadio,
     /// At the RNC, above RLC.
     Rnc,
     /// At the UE, above RLC.
@@ -297,11 +297,11 @@ pub enum TraceEvent {
     // ── A proxy ──────────────────────────────────────────────────────────────────────────────────────────────────
     /// It holds so many octets of a transfer that were read on one side and are not acknowledged on the other; `is_full`
     /// tells that more wait to be read.
-    PepBuffer { transfer: ConnectionId, direction: Direction, octets: u64, is_full: bool },
+    ProxyBuffer { transfer: ConnectionId, direction: Direction, octets: u64, is_full: bool },
     /// A side has failed, or the proxy is out of order: so many octets are lost that it had acknowledged to their sender.
-    PepLost { transfer: ConnectionId, direction: Direction, octets: u64 },
+    ProxyLost { transfer: ConnectionId, direction: Direction, octets: u64 },
     /// One that splits nothing did this to a packet of a connection.
-    PepHelped { connection: ConnectionId, help: Help },
+    ProxyHelped { connection: ConnectionId, help: Help },
 
     // ── UDP ──────────────────────────────────────────────────────────────────────────────────────────────────────
     /// A datagram left its host.

@@ -289,12 +289,12 @@ def _proxied(scenario: Scenario, at: str) -> Scenario:
     """The scenario with a proxy that splits, at a node or where the file has it."""
     from umtslab.emulate.node import changes_for
 
-    keys = changes_for(_pep(scenario), at)
+    keys = changes_for(_proxy(scenario), at)
     return _changed(scenario, keys, f"--proxy={at}" if at else "--proxy")
 
 
-def _pep(scenario: Scenario) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = json_text.loads(scenario.core.to_json()).get("pep")
+def _proxy(scenario: Scenario) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = json_text.loads(scenario.core.to_json()).get("proxy")
     return found
 
 
@@ -302,17 +302,17 @@ def _node(scenario: Scenario, tcp: Pairs, *, is_typed: bool, wires: bool) -> Nod
     """The proxy for programs, if one is asked for or the file's is theirs too."""
     from umtslab.emulate.node import node_of, splits_programs
 
-    pep = _pep(scenario)
-    if pep is None:
+    proxy = _proxy(scenario)
+    if proxy is None:
         return None
     if wires and is_typed:
         raise UsageError("--proxy ends TCP in a namespace, and between two devices there is none")
-    if wires or not (is_typed or splits_programs(pep)):
-        if pep["mode"] != "pass":
-            print("warning: pep: the proxy is for simulated users; programs pass it", file=sys.stderr)
+    if wires or not (is_typed or splits_programs(proxy)):
+        if proxy["mode"] != "pass":
+            print("warning: proxy: the proxy is for simulated users; programs pass it", file=sys.stderr)
         return None
     try:
-        return node_of(pep, tcp)
+        return node_of(proxy, tcp)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

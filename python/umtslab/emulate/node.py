@@ -1,7 +1,7 @@
 """The proxy of an emulation: what it is told, and the process that it is.
 
 It runs in a namespace of its own between the links, where the kernel's TCP ends the programs' connections:
-``umts proxy --transparent`` (``crates/proxy``) on the two devices of ``crates/emulate/src/devices/pep.rs``.
+``umts proxy --transparent`` (``crates/proxy``) on the two devices of ``crates/emulate/src/devices/proxy.rs``.
 """
 
 from __future__ import annotations
@@ -48,41 +48,44 @@ class Node:
     """TCP towards the servers, and towards the users: kernel variables and metrics of routes."""
 
 
-def changes_for(pep: Mapping[str, Any] | None, at: str) -> tuple[tuple[str, str], ...]:
+def changes_for(proxy: Mapping[str, Any] | None, at: str) -> tuple[tuple[str, str], ...]:
     """The overrides that put a proxy `at` a node, or where a file has one if that is empty."""
-    place = at or (pep or {}).get("at", USUAL_PLACE)
-    return (("pep.at", place), ("pep.mode", "split"))
+    place = at or (proxy or {}).get("at", USUAL_PLACE)
+    return (("proxy.at", place), ("proxy.mode", "split"))
 
 
-def splits_programs(pep: Mapping[str, Any] | None) -> bool:
+def splits_programs(proxy: Mapping[str, Any] | None) -> bool:
     """Whether a file's proxy is for programs, too: it is for all, and splits."""
-    return pep is not None and pep["mode"] == "split" and not pep["flows"] and not pep.get("ports")
+    return proxy is not None and proxy["mode"] == "split" and not proxy["flows"] and not proxy.get("ports")
 
 
-def node_of(pep: Mapping[str, Any], tcp: Pairs) -> Node:
-    """What the kernel can have of a scenario's ``[pep]``; TCP of both sides is `tcp`, but for their own keys.
+def node_of(proxy: Mapping[str, Any], tcp: Pairs) -> Node:
+    """Options of the kernel proxy for ``[proxy]`` of a scenario; `tcp` holds for both sides unless they differ.
 
     Raises
     ------
     ValueError
         If something is asked for that the kernel does not have.
     """
-    if pep.get("outage"):
-        raise ValueError("the kernel's proxy has no outages: remove [[pep.outage]], or umts run it")
-    if pep.get("ports"):
-        raise ValueError("pep.ports: the kernel's proxy takes all TCP of programs: remove it, or umts run it")
+    if proxy.get("outage"):
+        raise ValueError("the kernel's proxy has no outages: remove [[proxy.outage]], or umts run it")
+    if proxy.get("ports"):
+        raise ValueError(
+            "proxy.ports: the kernel's proxy takes all TCP of programs: remove it, or umts run it"
+        )
     options = [("--transparent", ""), ("--from", DEVICES), ("--workers", "1"), ("--drain", "0 s")]
-    servers, users = (pep.get(side, {}) for side in ("server_side", "radio_side"))
-    if pep["memory"] != "unlimited":
-        if pep["at_limit"] == "pass":
+    servers, users = (proxy.get(side, {}) for side in ("server_side", "radio_side"))
+    if proxy["memory"] != "unlimited":
+        if proxy["at_limit"] == "pass":
             raise ValueError(
-                'pep.memory: the kernel\'s proxy lets nobody pass who is led to it: write at_limit = "refuse"'
+                "proxy.memory: the kernel's proxy lets nobody pass who is led to it: "
+                'write at_limit = "refuse"'
             )
-        options.append(("--memory", pep["memory"]))
-    if pep["buffer"] != "unlimited":
-        buffer = _octets(pep["buffer"])
+        options.append(("--memory", proxy["memory"]))
+    if proxy["buffer"] != "unlimited":
+        buffer = _octets(proxy["buffer"])
         if buffer < _LEAST_BUFFER:
-            raise ValueError(f"pep.buffer = {pep['buffer']}: the kernel's buffers take {_LEAST_BUFFER} B")
+            raise ValueError(f"proxy.buffer = {proxy['buffer']}: the kernel's buffers take {_LEAST_BUFFER} B")
         options.append(("--buffer", f"{buffer} B"))
         for option, side in (("--client-set", users), ("--server-set", servers)):
             # What is not acknowledged is in the sending buffer, and has room there.
@@ -101,7 +104,7 @@ def _told(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
     if "variant" in side:
         law = _LAWS.get(side["variant"], side["variant"])
         if law not in ("reno", "cubic", "bbr", "vegas", "westwood"):
-            raise ValueError(f"pep.{name}.variant = {law}: the kernel has no such congestion control")
+            raise ValueError(f"proxy.{name}.variant = {law}: the kernel has no such congestion control")
         pairs["route.congctl"] = law
     if "initial_window" in side:
         window = quantity(side["initial_window"])

@@ -114,7 +114,7 @@ def _traffic(session: Session, result: _core.EmulationResult, draft: Draft) -> T
 
     if not session.proxy:
         return between("server", "ue")
-    return of_legs(between("server", "pep-server"), between("pep-radio", "ue"))
+    return of_legs(between("server", "proxy-server"), between("proxy-radio", "ue"))
 
 
 def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def of_legs(server: Traffic, radio: Traffic) -> Traffic:
         if name in server.series
     }
     connections = connections.with_columns(pl.col("number").alias("connection")).drop("number")
-    metrics: dict[str, float | None] = {**radio.metrics, "pep_transfers": float(len(rows))}
+    metrics: dict[str, float | None] = {**radio.metrics, "proxy_transfers": float(len(rows))}
     return Traffic(metrics, connections.sort("connection"), series)
 
 

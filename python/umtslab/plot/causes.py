@@ -55,10 +55,10 @@ LOOKS = {
 """Colour and hatch of each cause, from Okabe and Ito's palette."""
 
 
-IN_PROXY = {"pep_queue": ("#332288", ""), "pep_setup": ("#332288", "////")}
+IN_PROXY = {"proxy_queue": ("#332288", ""), "proxy_setup": ("#332288", "////")}
 """The same of what is no cause of one connection, but of a transfer that a proxy splits."""
 
-_IN_PROXY_WORDS = {"pep_queue": "waits in the proxy", "pep_setup": "set-up by the proxy"}
+_IN_PROXY_WORDS = {"proxy_queue": "waits in the proxy", "proxy_setup": "set-up by the proxy"}
 
 
 def look_of(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:

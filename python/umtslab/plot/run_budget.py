@@ -143,7 +143,7 @@ def _count(connections: int) -> str:
 
 def _transfers(run: Run) -> list[_Bar]:
     """The mean of all transfers that a proxy split, causes of both legs together; none if there were none."""
-    count = run.metrics.get("pep_transfers")
+    count = run.metrics.get("proxy_transfers")
     if not count or not run.metrics.get(TRANSFERS_TOTAL):
         return []
 

@@ -83,7 +83,8 @@ def figure(
     tcp = pl.concat([layer.get(name, none) for name in legs])
     rlc, rrc = layer.get("rlc", none), layer.get("rrc", none)
     direction = _direction_of_data(tcp)
-    buffer = layer.get("pep", none).filter(pl.col("direction") == direction)
+    # Runs of earlier versions have "pep".
+    buffer = layer.get("proxy", layer.get("pep", none)).filter(pl.col("direction") == direction)
     data = (pl.col("direction") == direction) & pl.col("what").is_in(["pdu", "pdu_again"])
     pdus = unwrapped(rlc.filter(data))
     causes = intervals.select(pl.col("start_s").alias("time_s"), "end_s", pl.col("cause").alias("what"))

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
 
+from umtslab.former_names import current_metrics
 from umtslab.run import Identity, Run
 from umtslab.version import CodeVersion
 
@@ -224,7 +225,7 @@ class Catalogue:
         return Run(
             str(scenario),
             identity,
-            json.loads(str(metrics)),
+            current_metrics(json.loads(str(metrics))),
             int(str(events)),
             float(str(duration_s)),
             self._runs / str(key),

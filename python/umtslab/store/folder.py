@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab import _core
 from umtslab.atomic_files import stored_text
+from umtslab.former_names import current_metrics
 from umtslab.indented import indented
 from umtslab.run import Identity, Run
 from umtslab.store.seal import Damage, Damaged, flaws_of_run, sealed
@@ -87,7 +88,7 @@ def _read(folder: Path) -> Run:
     card = json.loads(stored_text(folder / _CARD))
     code = CodeVersion(card["version"], card["commit"], card["code"])
     identity = Identity(card["scenario_hash"], code, card["seed"], card["run"])
-    metrics = json.loads(stored_text(folder / "metrics.json"))
+    metrics = current_metrics(json.loads(stored_text(folder / "metrics.json")))
     return Run(card["scenario"], identity, metrics, card["events"], card["duration_s"], folder)
 
 

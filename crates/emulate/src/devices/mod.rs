@@ -9,15 +9,15 @@
 //!   frames ─── wire ──┘
 //! ```
 //!
-//! `pep` is a node between the links, of the same parts as `topology`. Addresses, routes and rules are told by
+//! `proxy` is a node between the links, of the same parts as `topology`. Addresses, routes and rules are told by
 //! `umts_netlink`. Whatever is made here vanishes with the process. No program is started here, and no time passes.
 
 pub mod addresses;
 mod frames;
 mod masquerade;
 pub mod net_namespace;
-pub mod pep;
 pub mod port;
+pub mod proxy;
 pub mod tcp_settings;
 pub mod topology;
 pub mod tun;

@@ -32,7 +32,7 @@ pub enum Behind {
 }
 
 /// Of a proxy, its port towards the servers and that towards the users.
-pub type PepPorts = [usize; 2];
+pub type ProxyPorts = [usize; 2];
 
 impl Behind {
     /// So many UEs, without a proxy.
@@ -49,7 +49,7 @@ impl Behind {
     }
 
     /// The ports of the proxy, if there is one: behind those of the server side and the UEs.
-    pub fn pep(self) -> Option<PepPorts> {
+    pub fn proxy(self) -> Option<ProxyPorts> {
         match self {
             Behind::Ues { count, are_split: true } => Some([ue_port(count), ue_port(count) + 1]),
             Behind::Ues { .. } | Behind::Anybody => None,
@@ -58,12 +58,12 @@ impl Behind {
 
     /// How many ports there are.
     pub fn ports(self) -> usize {
-        ue_port(self.count()) + self.pep().map_or(0, |ports| ports.len())
+        ue_port(self.count()) + self.proxy().map_or(0, |ports| ports.len())
     }
 
     /// What a port is, for people.
     pub fn name_of(self, port: usize) -> String {
-        match self.pep() {
+        match self.proxy() {
             Some([to_servers, _]) if port == to_servers => "proxy, to the servers".to_owned(),
             Some([_, to_users]) if port == to_users => "proxy, to the users".to_owned(),
             _ if port == SERVER_PORT => "server side".to_owned(),

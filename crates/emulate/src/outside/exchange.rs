@@ -138,14 +138,14 @@ impl Exchange {
         bytes: &[u8],
         [from, to]: [IpAddr; 2],
     ) -> (Option<usize>, Direction, ProxyLeg) {
-        if let Some(side) = self.behind.pep().and_then(|ports| ports.iter().position(|&of| of == port)) {
+        if let Some(side) = self.behind.proxy().and_then(|ports| ports.iter().position(|&of| of == port)) {
             return match side {
                 TO_SERVERS => (addresses::ue_of(from), Direction::Uplink, ProxyLeg::Server),
                 _ => (addresses::ue_of(to), Direction::Downlink, ProxyLeg::Radio),
             };
         }
         let is_between_ues = [from, to].into_iter().all(|address| addresses::ue_of(address).is_some());
-        let leg = |ending: ProxyLeg| match self.behind.pep() {
+        let leg = |ending: ProxyLeg| match self.behind.proxy() {
             Some(_) if foreign::is_tcp(bytes) && !is_between_ues => ending,
             _ => ProxyLeg::Whole,
         };
@@ -158,7 +158,7 @@ impl Exchange {
 
     /// Where a packet comes out that has come through.
     fn port_behind(&self, packet: &Packet, bytes: &[u8]) -> usize {
-        match (packet.direction(), packet.leg(), self.behind.pep()) {
+        match (packet.direction(), packet.leg(), self.behind.proxy()) {
             (Direction::Downlink, ProxyLeg::Server, Some([to_servers, _])) => to_servers,
             (Direction::Uplink, ProxyLeg::Radio, Some([_, to_users])) => to_users,
             (Direction::Downlink, ..) => ue_port(packet.ue.index()),
@@ -270,9 +270,9 @@ mod tests {
     #[test]
     fn both_legs_of_tcp_end_at_the_ports_of_a_proxy_and_the_rest_passes() {
         let behind = Behind::Ues { count: 2, are_split: true };
-        let [to_servers, to_users] = behind.pep().unwrap();
+        let [to_servers, to_users] = behind.proxy().unwrap();
         let (server, ue) = ([9, 9, 9, 9], [10, 45, 0, 3]);
-        let radio = format!("pep = {{ at = \"ggsn\" }}\n{CELL}");
+        let radio = format!("proxy = {{ at = \"ggsn\" }}\n{CELL}");
         // From each port: what goes on, and what nobody could be for.
         let packets = [
             (0, ue_port(1), segment(ue, server)),

@@ -151,8 +151,8 @@ impl TraceSink<TraceEvent> for PacketStore {
                     | DropPlace::LinkLoss(_)
                     | DropPlace::LinkDown(_)
                     | DropPlace::Script
-                    | DropPlace::PepDown
-                    | DropPlace::PepHidden
+                    | DropPlace::ProxyDown
+                    | DropPlace::ProxyHidden
                     | DropPlace::NoConnection => &mut losses.core,
                 });
             }

@@ -91,8 +91,8 @@ pub fn point_of(leg: ProxyLeg, end: End) -> CapturePoint {
     match (leg.site(end), leg) {
         (Site::Server, _) => CapturePoint::Server,
         (Site::Ue, _) => CapturePoint::Ue,
-        (Site::Pep, ProxyLeg::Server) => CapturePoint::PepServer,
-        (Site::Pep, _) => CapturePoint::PepRadio,
+        (Site::Proxy, ProxyLeg::Server) => CapturePoint::ProxyServer,
+        (Site::Proxy, _) => CapturePoint::ProxyRadio,
     }
 }
 

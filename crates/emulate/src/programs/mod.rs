@@ -48,7 +48,7 @@ pub struct Programs {
 
 /// What ends the programs' TCP, in a namespace of its own.
 pub struct Proxy {
-    /// It says a line on standard output when it begins, and intercepts what comes by the [devices](crate::PEP_DEVICES).
+    /// It says a line on standard output when it begins, and intercepts what comes by the [devices](crate::PROXY_DEVICES).
     pub program: Program,
     /// What the kernel's TCP is told there, towards the servers and towards the users.
     pub sides: [TcpSettings; 2],

@@ -5,8 +5,8 @@ use std::io;
 use std::mem;
 
 use crate::devices::net_namespace::NetNamespace;
-use crate::devices::pep::PepNode;
 use crate::devices::port::{Behind, Port};
+use crate::devices::proxy::ProxyNode;
 use crate::devices::tcp_settings::Effective;
 use crate::devices::topology::{self, SERVER_PORT};
 use crate::devices::uplink::{self, Uplink};
@@ -24,11 +24,11 @@ pub struct Surroundings {
     /// What the kernel's TCP says of itself in namespaces of ours.
     pub tcp: Effective,
     /// What it says at the proxy, towards the servers and towards the users.
-    pub pep_tcp: Option<[Effective; 2]>,
+    pub proxy_tcp: Option<[Effective; 2]>,
     /// The way to the host's network.
     pub uplink: Option<Uplink>,
     /// Where the proxy runs.
-    pep: Option<NetNamespace>,
+    proxy: Option<NetNamespace>,
 }
 
 impl Surroundings {
@@ -44,9 +44,9 @@ impl Surroundings {
                 ports,
                 behind: Behind::Anybody,
                 tcp: Effective::new(),
-                pep_tcp: None,
+                proxy_tcp: None,
                 uplink: None,
-                pep: None,
+                proxy: None,
             });
         }
         let ues = 1 + programs.ues.len();
@@ -63,15 +63,15 @@ impl Surroundings {
         let uplink = host_services.map(|services| Uplink::new(tuns[SERVER_PORT].namespace(), services));
         let uplink = uplink.transpose().map_err(system("cannot reach the host's network"))?;
         let mut ports: Vec<Port> = tuns.into_iter().map(Port::Tun).collect();
-        let node = programs.proxy.as_ref().map(|proxy| PepNode::new(ues, &proxy.sides, is_hermetic));
+        let node = programs.proxy.as_ref().map(|proxy| ProxyNode::new(ues, &proxy.sides, is_hermetic));
         let node = node.transpose().map_err(system("cannot make the proxy's node"))?;
         let behind = Behind::Ues { count: ues, are_split: node.is_some() };
-        let (mut pep, mut pep_tcp) = (None, None);
-        if let Some(PepNode { namespace, tuns, tcp }) = node {
+        let (mut proxy, mut proxy_tcp) = (None, None);
+        if let Some(ProxyNode { namespace, tuns, tcp }) = node {
             ports.extend(tuns.map(Port::Tun));
-            (pep, pep_tcp) = (Some(namespace), Some(tcp));
+            (proxy, proxy_tcp) = (Some(namespace), Some(tcp));
         }
-        Ok(Surroundings { ports, behind, tcp, pep_tcp, uplink, pep })
+        Ok(Surroundings { ports, behind, tcp, proxy_tcp, uplink, proxy })
     }
 
     /// What was changed in the host's network.
@@ -102,8 +102,8 @@ impl Surroundings {
                 others.internet = Some(begun.map_err(system("cannot answer names"))?);
             }
         }
-        if let (Some(pep), Some(proxy)) = (&self.pep, &programs.proxy) {
-            let begun = children.start_and_wait(pep, &proxy.program);
+        if let (Some(namespace), Some(proxy)) = (&self.proxy, &programs.proxy) {
+            let begun = children.start_and_wait(namespace, &proxy.program);
             others.proxy = Some(begun.map_err(system("cannot start the proxy"))?);
         }
         for server in programs.servers.drain(..) {

@@ -152,7 +152,7 @@ impl TraceSink<TraceEvent> for RoundTrips {
         let TraceEvent::PacketCaptured { at: point, packet } = event else { return };
         let here = match point {
             CapturePoint::Server => "server",
-            CapturePoint::PepServer | CapturePoint::PepRadio => "proxy",
+            CapturePoint::ProxyServer | CapturePoint::ProxyRadio => "proxy",
             CapturePoint::Ue => "ue",
             CapturePoint::Rnc => return,
         };

@@ -113,7 +113,7 @@ fn mark(number: u32, lead: Lead) -> u32 {
 }
 
 fn device(number: u32) -> String {
-    format!("umts-pep{number}")
+    format!("umts-proxy{number}")
 }
 
 /// The name of the table by which a slot is held.

@@ -69,7 +69,7 @@ pub(super) struct DirectionState {
     /// When something last left this sender or reached it.
     pub active: Time,
     /// A SYN that has come to a proxy, which may hold it.
-    pub syn_at_pep: Option<PacketId>,
+    pub syn_at_proxy: Option<PacketId>,
 }
 
 impl DirectionState {
@@ -89,7 +89,7 @@ impl DirectionState {
             flying: Vec::new(),
             lost_ack: None,
             active: now,
-            syn_at_pep: None,
+            syn_at_proxy: None,
         }
     }
 
@@ -206,7 +206,7 @@ impl DirectionState {
 
     /// Nothing of the handshake is under way, but perhaps a SYN that a proxy holds.
     pub fn is_held(&self) -> bool {
-        self.flying.iter().all(|flying| !flying.is_alive() || Some(flying.packet) == self.syn_at_pep)
+        self.flying.iter().all(|flying| !flying.is_alive() || Some(flying.packet) == self.syn_at_proxy)
     }
 
     /// The first packet on its way.

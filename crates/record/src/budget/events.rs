@@ -77,8 +77,8 @@ impl Budget {
             |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
         let links = match leg {
             ProxyLeg::Whole => &self.core[..],
-            ProxyLeg::Server => &self.core[..self.hops_to_pep],
-            ProxyLeg::Radio => &self.core[self.hops_to_pep..],
+            ProxyLeg::Server => &self.core[..self.hops_to_proxy],
+            ProxyLeg::Radio => &self.core[self.hops_to_proxy..],
         };
         let through = links.iter().fold(now, |at, link| at + sending(link) + link.delay);
         Place::Core(through)
@@ -97,13 +97,14 @@ impl Budget {
             (CapturePoint::Rnc, Direction::Uplink) => {
                 self.moved(now, packet, self.in_core(now, packet.leg(), packet.size().0));
             }
-            (CapturePoint::PepServer, Direction::Downlink) | (CapturePoint::PepRadio, Direction::Uplink) => {
+            (CapturePoint::ProxyServer, Direction::Downlink)
+            | (CapturePoint::ProxyRadio, Direction::Uplink) => {
                 let Some(syn) = packet.segment().filter(|segment| segment.flags.syn) else { return };
                 if let Some(connection) = self.at(now, syn.connection) {
-                    connection.way(End::sending(direction)).syn_at_pep = Some(packet.id);
+                    connection.way(End::sending(direction)).syn_at_proxy = Some(packet.id);
                 }
             }
-            (CapturePoint::Server | CapturePoint::PepServer | CapturePoint::PepRadio, _)
+            (CapturePoint::Server | CapturePoint::ProxyServer | CapturePoint::ProxyRadio, _)
             | (CapturePoint::Ue, Direction::Downlink) => {}
         }
     }

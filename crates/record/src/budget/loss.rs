@@ -63,7 +63,7 @@ impl Loss {
         match place {
             DropPlace::LinkQueue(_) => Some(Loss::CoreDrop),
             DropPlace::LinkDown(_) => Some(Loss::CoreOutage),
-            DropPlace::LinkLoss(_) | DropPlace::Script | DropPlace::PepDown | DropPlace::PepHidden => {
+            DropPlace::LinkLoss(_) | DropPlace::Script | DropPlace::ProxyDown | DropPlace::ProxyHidden => {
                 Some(Loss::CoreLoss)
             }
             DropPlace::RlcBuffer => Some(Loss::BufferFull),

@@ -75,12 +75,12 @@ const TRANSFER: [(&str, &str, &str); 3] = [
         "Time for which transfers that a proxy splits were open: the sum of the parts.",
     ),
     (
-        "transfer_budget_pep_queue_s",
+        "transfer_budget_proxy_queue_s",
         "Transfers: in the proxy",
         "The octet that the receiver waits for is in the proxy, whose other connection could send it.",
     ),
     (
-        "transfer_budget_pep_setup_s",
+        "transfer_budget_proxy_setup_s",
         "Transfers: set-up of the second connection",
         "The transfer waits for the connection that the proxy opens.",
     ),

@@ -127,7 +127,7 @@ pub struct Budget {
     has_queue: Vec<bool>,
     core: Vec<LinkConfig>,
     /// Links between servers and proxy.
-    hops_to_pep: usize,
+    hops_to_proxy: usize,
     open: Open<Connection>,
     finished: Vec<ConnectionBudget>,
     /// Transfers that a proxy splits, and those of them that are over.
@@ -149,7 +149,7 @@ impl Budget {
             waiting: Waiting::new(network.cells.len()),
             has_queue: network.cells.iter().map(has_queue).collect(),
             core: network.core.clone(),
-            hops_to_pep: network.pep.as_ref().map_or(network.core.len(), |pep| pep.hops as usize),
+            hops_to_proxy: network.proxy.as_ref().map_or(network.core.len(), |proxy| proxy.hops as usize),
             open: Open::default(),
             finished: Vec::new(),
             transfers: Transfers::default(),

@@ -78,8 +78,8 @@ impl Report {
                     let (leg, cause) = match interval.spent {
                         Spent::Leg(ProxyLeg::Server, cause) => ("server", cause.name()),
                         Spent::Leg(_, cause) => ("radio", cause.name()),
-                        Spent::Queue => ("pep", "pep_queue"),
-                        Spent::Setup => ("pep", "pep_setup"),
+                        Spent::Queue => ("proxy", "proxy_queue"),
+                        Spent::Setup => ("proxy", "proxy_setup"),
                     };
                     rows.leg.push(leg);
                     rows.cause.push(cause);

@@ -125,7 +125,7 @@ impl Waterfall {
             {
                 self.arrived(now, *packet, NOT);
             }
-            TraceEvent::PepBuffer { transfer, direction, octets, is_full }
+            TraceEvent::ProxyBuffer { transfer, direction, octets, is_full }
                 if self.transfer == Some(*transfer) =>
             {
                 let buffer = Buffer { since: now, octets: *octets, is_full: *is_full };
@@ -181,7 +181,7 @@ impl Waterfall {
         let before = std::mem::replace(&mut self.buffers[direction.index()], next);
         if let Some(Buffer { since, octets, is_full }) = before.filter(|before| before.octets > 0) {
             let what = if is_full { "full" } else { "buffer" };
-            let row = Row::new(since, now, "pep", name(direction), what);
+            let row = Row::new(since, now, "proxy", name(direction), what);
             self.rows.push(Row { first: octets, last: octets, ..row });
         }
     }
@@ -330,7 +330,7 @@ fn lost_at(place: DropPlace) -> &'static str {
         }
         DropPlace::RlcBuffer => "rlc_buffer",
         DropPlace::FlatLoss | DropPlace::ErroneousSdu | DropPlace::Checksum => AIR,
-        DropPlace::NoConnection | DropPlace::PepDown | DropPlace::PepHidden => "host",
+        DropPlace::NoConnection | DropPlace::ProxyDown | DropPlace::ProxyHidden => "host",
     }
 }
 

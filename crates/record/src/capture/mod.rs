@@ -67,7 +67,7 @@ pub struct CaptureError {
 /// What to capture.
 #[derive(Debug, Clone)]
 pub struct CaptureConfig {
-    /// Where; one file each: `server.pcapng`, `pep-server.pcapng`, `pep-radio.pcapng`, `rnc.pcapng`, `ue.pcapng` (all UEs).
+    /// Where; one file each: `server.pcapng`, `proxy-server.pcapng`, `proxy-radio.pcapng`, `rnc.pcapng`, `ue.pcapng` (all UEs).
     pub points: Vec<CapturePoint>,
     /// Whether to write the payload, which is all zeros.
     pub payload: bool,
@@ -243,8 +243,8 @@ fn is_real(packet: &Packet) -> bool {
 fn name(point: CapturePoint) -> &'static str {
     match point {
         CapturePoint::Server => "server",
-        CapturePoint::PepServer => "pep-server",
-        CapturePoint::PepRadio => "pep-radio",
+        CapturePoint::ProxyServer => "proxy-server",
+        CapturePoint::ProxyRadio => "proxy-radio",
         CapturePoint::Rnc => "rnc",
         CapturePoint::Ue => "ue",
     }

@@ -125,7 +125,7 @@ impl Connection {
 
     /// Whether another connection carries on what this one brings to a proxy.
     #[inline]
-    pub fn ends_at_pep(&self) -> bool {
+    pub fn ends_at_proxy(&self) -> bool {
         matches!((self.leg, self.sender), (ProxyLeg::Server, End::Server) | (ProxyLeg::Radio, End::Ue))
     }
 

@@ -65,7 +65,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
         .chain(TDD.iter().map(|metric| metric.definition(Scope::Network)))
         .chain(SECTORS.iter().map(|metric| metric.definition(Scope::Layout)))
-        .chain(PEP.iter().map(|metric| metric.definition(Scope::Proxy)))
+        .chain(PROXY.iter().map(|metric| metric.definition(Scope::Proxy)))
 }
 
 /// The names of a connection's metrics.
@@ -102,7 +102,9 @@ pub(super) fn network_metrics(
                 .flat_map(|of| SECTORS.iter().map(|metric| (metric.name, (metric.formula)(of)))),
         )
         .chain(
-            transfers.into_iter().flat_map(|of| PEP.iter().map(|metric| (metric.name, (metric.formula)(of)))),
+            transfers
+                .into_iter()
+                .flat_map(|of| PROXY.iter().map(|metric| (metric.name, (metric.formula)(of)))),
         )
         .collect()
 }
@@ -142,12 +144,12 @@ macro_rules! metrics {
 }
 
 mod cell;
-mod pep;
+mod proxy;
 mod sectors;
 mod tdd;
 
 use cell::CELL;
-use pep::PEP;
+use proxy::PROXY;
 use sectors::SECTORS;
 use tdd::TDD;
 

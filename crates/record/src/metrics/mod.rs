@@ -62,7 +62,7 @@ pub struct MetricsConfig {
     /// there is no entry.
     pub ue_data_continues: Vec<bool>,
     /// Whether there is a proxy, whose transfers have metrics of their own.
-    pub has_pep: bool,
+    pub has_proxy: bool,
     /// What each cell of a layout draws; none without one. Such cells have metrics of their own.
     pub layout: Option<CellSupply>,
 }
@@ -97,7 +97,7 @@ impl Metrics {
                 let are_switched = config.ue_power.iter().map(Option::is_some);
                 ChannelRecorder::new(window, are_switched, &config.ue_data_continues)
             }),
-            transfers: config.has_pep.then(|| TransferRecorder::new(window)),
+            transfers: config.has_proxy.then(|| TransferRecorder::new(window)),
             rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
             tdd: TddRecorder::new(window),
@@ -195,9 +195,9 @@ impl TraceSink<TraceEvent> for Metrics {
                 }
                 self.tcp.record(at, event);
             }
-            TraceEvent::PepBuffer { .. } | TraceEvent::PepLost { .. } | TraceEvent::PepHelped { .. } => {
-                self.transfers(at, event)
-            }
+            TraceEvent::ProxyBuffer { .. }
+            | TraceEvent::ProxyLost { .. }
+            | TraceEvent::ProxyHelped { .. } => self.transfers(at, event),
             TraceEvent::AppWrote { .. }
             | TraceEvent::SegmentSent { .. }
             | TraceEvent::Acked { .. }

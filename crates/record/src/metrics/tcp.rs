@@ -150,7 +150,7 @@ impl TcpRecorder {
 
     fn opened(&mut self, moment: Moment, mut connection: Connection) {
         self.make_room(connection.flow);
-        if !connection.ends_at_pep() {
+        if !connection.ends_at_proxy() {
             connection.totals.off = self.flow_opened(connection.flow, moment.at);
         }
         self.open.insert(connection.id, connection);
@@ -173,7 +173,7 @@ impl TcpRecorder {
 
     fn closed(&mut self, moment: Moment, id: ConnectionId) {
         let Some(connection) = self.open.remove(id) else { return };
-        if !connection.ends_at_pep() {
+        if !connection.ends_at_proxy() {
             let flow = &mut self.flows[connection.flow.index()];
             flow.open -= 1;
             flow.idle_since = (flow.open == 0).then_some(moment.at);
@@ -185,12 +185,12 @@ impl TcpRecorder {
     fn fold(&mut self, moment: Moment, mut connection: Box<Connection>, closed: Option<Time>) {
         let rate = self.rates.get(connection.ue.index()).copied().flatten();
         let rate = rate.filter(|_| connection.sender.sends() == Direction::Downlink);
-        let together = if connection.ends_at_pep() { &mut self.carried_on } else { &mut self.together };
+        let together = if connection.ends_at_proxy() { &mut self.carried_on } else { &mut self.together };
         connection.close(moment, &self.window, rate, together);
         if connection.opened >= self.window.to() || moment.at < self.window.from {
             return;
         }
-        if !connection.ends_at_pep() {
+        if !connection.ends_at_proxy() {
             let flow = &mut self.flows[connection.flow.index()];
             flow.took_part = true;
             flow.acknowledged += connection.totals.acknowledged;
@@ -232,7 +232,7 @@ impl TcpRecorder {
     #[inline(always)]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut NetworkSamples)> {
         let connection = self.open.get(id)?;
-        let together = if connection.ends_at_pep() { &mut self.carried_on } else { &mut self.together };
+        let together = if connection.ends_at_proxy() { &mut self.carried_on } else { &mut self.together };
         Some((connection, together))
     }
 

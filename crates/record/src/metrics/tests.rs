@@ -91,7 +91,7 @@ impl Story {
             downlink_capacity: rate,
             ue_power: Vec::new(),
             ue_data_continues: Vec::new(),
-            has_pep: false,
+            has_proxy: false,
             layout: has_layout.then_some(CellSupply { fixed: 130.0, slope: 4.7 }),
         });
         for (at, event) in &self.events {
@@ -412,7 +412,7 @@ fn rows_of_closed_connections_leave_during_the_run() {
         downlink_capacity: None,
         ue_power: vec![],
         ue_data_continues: Vec::new(),
-        has_pep: false,
+        has_proxy: false,
         layout: None,
     };
     let mut metrics = Metrics::new(config);

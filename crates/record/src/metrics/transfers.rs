@@ -64,12 +64,12 @@ impl TransferRecorder {
             TraceEvent::ConnectionOpened { connection, transfer, leg, sender, .. } => {
                 self.opened(at, *connection, *transfer, *leg, *sender);
             }
-            TraceEvent::PepBuffer { transfer, direction, octets, is_full } => {
+            TraceEvent::ProxyBuffer { transfer, direction, octets, is_full } => {
                 self.settle(at, *transfer, *direction, |transfer| {
                     (transfer.buffer, transfer.is_full) = (*octets, *is_full);
                 });
             }
-            TraceEvent::PepLost { transfer, direction, octets } => {
+            TraceEvent::ProxyLost { transfer, direction, octets } => {
                 if self.window.contains(at) {
                     self.totals.lost += octets;
                 }
@@ -77,7 +77,7 @@ impl TransferRecorder {
                     (transfer.buffer, transfer.is_full) = (0, false);
                 });
             }
-            TraceEvent::PepHelped { help, .. } if self.window.contains(at) => {
+            TraceEvent::ProxyHelped { help, .. } if self.window.contains(at) => {
                 self.totals.helped[*help as usize] += 1;
             }
             TraceEvent::ConnectionClosed { connection } => self.closed(at, *connection, true),

@@ -149,7 +149,7 @@ fn place_word(place: DropPlace) -> &'static str {
         DropPlace::Script => "script",
         DropPlace::RlcBuffer => "rlc_buffer",
         DropPlace::FlatLoss | DropPlace::ErroneousSdu | DropPlace::Checksum => "radio",
-        DropPlace::PepDown | DropPlace::PepHidden => "proxy",
+        DropPlace::ProxyDown | DropPlace::ProxyHidden => "proxy",
         DropPlace::NoConnection => "host",
     }
 }

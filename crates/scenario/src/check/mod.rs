@@ -7,7 +7,7 @@ mod layout;
 mod models;
 mod names;
 mod network;
-mod pep;
+mod proxy;
 mod reserved;
 mod rlc;
 mod rrc;
@@ -25,7 +25,7 @@ use umts_stack::rnc::Reserved;
 
 use crate::error::Problem;
 use crate::model::Scenario;
-use crate::resolved::{Group, PepPlan, PlannedCell, Resolved};
+use crate::resolved::{Group, PlannedCell, ProxyPlan, Resolved};
 use crate::tree::Node;
 use channels::GroupChannels;
 use names::Names;
@@ -51,7 +51,7 @@ struct Findings {
     reserved: Vec<Reserved>,
     discards: Vec<Discard>,
     impaired: Vec<FlowId>,
-    pep: Option<PepPlan>,
+    proxy: Option<ProxyPlan>,
 }
 
 /// The first mistake of `scenario`; or what it comes to, and what to look at before its results are trusted.
@@ -70,7 +70,7 @@ pub(crate) fn check(
 }
 
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Resolved {
-    let Findings { red, channels, reserved, discards, impaired, pep } = findings;
+    let Findings { red, channels, reserved, discards, impaired, proxy } = findings;
     let mut next = 0;
     let found = channels.into_iter().zip(discards).zip(traces);
     let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
@@ -88,7 +88,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             flows: names.flows_of(i).collect(),
         }
     });
-    Resolved { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, pep }
+    Resolved { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, proxy }
 }
 
 /// Each `[[cell]]`, or each sector of a layout after the only one.
@@ -138,8 +138,8 @@ impl Inspection<'_> {
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
-        let pep = self.pep()?;
-        Ok(Findings { red, channels, reserved, discards, impaired, pep })
+        let proxy = self.proxy()?;
+        Ok(Findings { red, channels, reserved, discards, impaired, proxy })
     }
 }
 

@@ -18,9 +18,9 @@ mod layout;
 mod mobility;
 mod network;
 mod pdcp;
-mod pep;
 mod power;
 mod propagation;
+mod proxy;
 mod radio;
 mod rlc;
 mod rrc;
@@ -48,11 +48,12 @@ pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
-pub use pep::{
-    AtLimit, FlowChoice, Pep, PepAckRegulation, PepMode, PepOutage, PepSnoop, PepWindowClamp, Setup, Then,
-};
 pub use power::{LinkTables, Power, Supply};
 pub use propagation::{Antenna, PathLoss, Propagation, Shadowing};
+pub use proxy::{
+    AtLimit, FlowChoice, Proxy, ProxyAckRegulation, ProxyMode, ProxyOutage, ProxySnoop, ProxyWindowClamp,
+    Setup, Then,
+};
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
 pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,
@@ -109,8 +110,8 @@ pub struct Scenario {
     pub link: Vec<Link>,
     /// A proxy between servers and users; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Pep", extend("x-default" = "none"))]
-    pub pep: Option<Pep>,
+    #[schemars(with = "Proxy", extend("x-default" = "none"))]
+    pub proxy: Option<Proxy>,
     /// Sites whose sectors are the cells; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Layout", extend("x-default" = "none"))]

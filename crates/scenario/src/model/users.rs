@@ -184,7 +184,7 @@ pub enum Traffic {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename = "Flow")]
 pub(crate) struct FlowTable {
-    /// What other keys call it, as `pep.flows` does; several flows may have one name.
+    /// What other keys call it, as `proxy.flows` does; several flows may have one name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     name: Option<String>,
@@ -204,7 +204,7 @@ pub(crate) struct FlowTable {
     #[serde(default)]
     #[schemars(extend("x-max" = "1000000 h"))]
     start: Duration,
-    /// The port at which the server listens: captures show it, and `pep.ports` chooses by it. 5001 if absent.
+    /// The port at which the server listens: captures show it, and `proxy.ports` chooses by it. 5001 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u16", extend("x-min" = 1, "x-max" = 65_535))]
     port: Option<u16>,

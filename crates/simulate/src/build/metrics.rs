@@ -34,7 +34,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
             .filter(|_| scenario.ue.iter().all(|group| group.capacity.is_none())),
         ue_power: powers,
         ue_data_continues: continues,
-        has_pep: scenario.pep.is_some(),
+        has_proxy: scenario.proxy.is_some(),
         layout: has_layout(scenario).then(|| cell_supply(scenario)),
     }
 }

@@ -33,7 +33,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     let script = scenario.impairment.iter().zip(&plan.impaired);
     NetworkConfig {
         core: links.map(|(link, red)| link.config(*red)).collect(),
-        pep: scenario.pep.as_ref().zip(plan.pep.as_ref()).map(|(pep, plan)| pep.config(plan.hops)),
+        proxy: scenario.proxy.as_ref().zip(plan.proxy.as_ref()).map(|(proxy, plan)| proxy.config(plan.hops)),
         cells: plan.cells.iter().map(|cell| radio::cell(scenario, cell.of)).collect(),
         sectors: multicell::sectors(scenario),
         ues,
@@ -61,7 +61,7 @@ pub fn server_ports(scenario: &Scenario) -> Vec<u16> {
 /// Flow number `number` of `scenario` for `ue`, the first of its users.
 fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
     let flow = &scenario.flow[number];
-    let pep = scenario.pep.as_ref();
+    let proxy = scenario.proxy.as_ref();
     let tcp = flow.tcp.config();
     let variant = match tcp.variant {
         // A law from outside is asked for by the number of its flow.
@@ -75,10 +75,10 @@ fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
         window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
         tcp: TcpConfig { variant, ..tcp }.into(),
-        split: pep
-            .filter(|pep| pep.splits(number, flow))
-            .and(scenario.plan().pep.as_ref())
+        split: proxy
+            .filter(|proxy| proxy.splits(number, flow))
+            .and(scenario.plan().proxy.as_ref())
             .map(|plan| plan.sides[number].each_ref().map(|side| side.config().into())),
-        helped: pep.is_some_and(|pep| pep.helps(number, flow)),
+        helped: proxy.is_some_and(|proxy| proxy.helps(number, flow)),
     }
 }

@@ -25,7 +25,7 @@ enum AtHelper {
 
 impl CoreNetwork {
     /// A packet leaves the proxy. Tells whether it is where it goes already: the proxy is at the RNC.
-    pub fn leave_pep<T: TraceSink<TraceEvent>>(
+    pub fn leave_proxy<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         packet: &mut Packet,
@@ -187,10 +187,10 @@ impl CoreNetwork {
         let passing = helper.pass_up(packet);
         if let (Some(help), Some(segment)) = (passing.done, packet.segment()) {
             let connection = segment.connection;
-            ctx.cx.record(|| TraceEvent::PepHelped { connection, help });
+            ctx.cx.record(|| TraceEvent::ProxyHelped { connection, help });
         }
         if passing.hidden {
-            ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::PepHidden, packet });
+            ctx.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::ProxyHidden, packet });
         }
         for mut packet in passing.up {
             if next == 0 {

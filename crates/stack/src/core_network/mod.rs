@@ -2,14 +2,14 @@
 //! to single packets as they enter.
 //!
 //! Each server has the first hop to itself, the flows share the others, unless a link says otherwise. The uplink is the
-//! same chain backwards, with queues of its own. A node of the chain may be a proxy ([`pep`]): there connections end, and
+//! same chain backwards, with queues of its own. A node of the chain may be a proxy ([`proxy`]): there connections end, and
 //! others begin.
 
 mod crossing;
 mod delay;
 mod impairments;
 mod link;
-pub mod pep;
+pub mod proxy;
 mod queue;
 mod red;
 mod routes;
@@ -27,7 +27,7 @@ use umts_kernel::random::Streams;
 use crate::ids::{Direction, HeldId};
 use crate::packet::Packet;
 use crate::trace::DropPlace;
-use pep::{Helper, PepConfig};
+use proxy::{Helper, ProxyConfig};
 use routes::{Hop, Routes};
 
 /// The links of both directions, and the script.
@@ -81,10 +81,10 @@ impl CoreNetwork {
 
     /// The same chain with a proxy, which helps those flows of which `helped` says so if it splits nothing.
     #[must_use]
-    pub fn with_pep(self, pep: &PepConfig, helped: Vec<bool>) -> Self {
-        let hops = pep.hops as usize;
+    pub fn with_proxy(self, proxy: &ProxyConfig, helped: Vec<bool>) -> Self {
+        let hops = proxy.hops as usize;
         assert!((1..=self.hops.len()).contains(&hops), "a proxy is between server and RNC, or at the RNC");
-        let helper = pep.helper.map(|kind| (hops, Helper::new(kind, helped)));
+        let helper = proxy.helper.map(|kind| (hops, Helper::new(kind, helped)));
         CoreNetwork { routes: Routes::new(&self.hops, hops), helper, ..self }
     }
 }
@@ -106,13 +106,13 @@ mod tests {
         Packet { id: PacketId(0), flow, ue: UeId(0), content: Content::Segment(segment) }
     }
 
-    fn pep(hops: u32) -> PepConfig {
-        PepConfig {
+    fn proxy(hops: u32) -> ProxyConfig {
+        ProxyConfig {
             hops,
-            setup: pep::Setup::Early,
+            setup: proxy::Setup::Early,
             buffer: None,
             memory: None,
-            at_limit: pep::AtLimit::Pass,
+            at_limit: proxy::AtLimit::Pass,
             outages: Vec::new(),
             helper: None,
         }
@@ -127,7 +127,7 @@ mod tests {
         let hops = vec![LinkConfig::default(); 3];
         for (behind, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
             let core =
-                CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0)).with_pep(&pep(behind), Vec::new());
+                CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0)).with_proxy(&proxy(behind), Vec::new());
             for (leg, hops) in [(ProxyLeg::Server, &of_server), (ProxyLeg::Radio, &of_radio)] {
                 for direction in Direction::BOTH {
                     let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };

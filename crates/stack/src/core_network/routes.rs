@@ -43,13 +43,13 @@ impl Stage {
 pub struct Routes([[Vec<Stage>; 2]; 3]);
 
 impl Routes {
-    /// Over the chain `hops` with a proxy behind the first `hops_to_pep` of them, which may be all.
-    pub fn new(hops: &[Hop], hops_to_pep: usize) -> Self {
+    /// Over the chain `hops` with a proxy behind the first `hops_to_proxy` of them, which may be all.
+    pub fn new(hops: &[Hop], hops_to_proxy: usize) -> Self {
         // In the order of the legs.
-        let spans = [0..hops.len(), 0..hops_to_pep, hops_to_pep..hops.len()];
+        let spans = [0..hops.len(), 0..hops_to_proxy, hops_to_proxy..hops.len()];
         Routes(
             spans.map(|span| {
-                Direction::BOTH.map(|direction| route(hops, span.clone(), hops_to_pep, direction))
+                Direction::BOTH.map(|direction| route(hops, span.clone(), hops_to_proxy, direction))
             }),
         )
     }
@@ -66,15 +66,15 @@ impl Routes {
     }
 }
 
-fn route(hops: &[Hop], span: Range<usize>, hops_to_pep: usize, direction: Direction) -> Vec<Stage> {
+fn route(hops: &[Hop], span: Range<usize>, hops_to_proxy: usize, direction: Direction) -> Vec<Stage> {
     let mut places: Vec<usize> = span.collect();
     if direction == Direction::Uplink {
         places.reverse();
     }
     let goes_on = |at: usize, behind: usize| {
-        let meets_pep = at.max(behind) == hops_to_pep;
+        let meets_proxy = at.max(behind) == hops_to_proxy;
         let joins = hops[behind].shared && !hops[at].shared;
-        !joins && !meets_pep && !hops[at].reorders[direction.index()]
+        !joins && !meets_proxy && !hops[at].reorders[direction.index()]
     };
     let stage = |(n, &at): (usize, &usize)| Stage {
         hop: at as u8,

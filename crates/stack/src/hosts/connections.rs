@@ -25,8 +25,8 @@ impl Hosts {
     ) {
         let (id, end) = (packet.flow, End::sending(segment.direction).other());
         let site = segment.leg.site(end);
-        if site == Site::Pep {
-            return self.reach_pep(ctx, packet, segment, between);
+        if site == Site::Proxy {
+            return self.reach_proxy(ctx, packet, segment, between);
         }
         let Some(mut open) = self.flows[id.index()].open_connection(segment.connection) else {
             return self.refuse(ctx, site, packet, segment, between);
@@ -109,7 +109,7 @@ impl Hosts {
                 open.end(end).handle_timeout(&mut ctx.cx);
             }
             match self.flows[id.index()].split_of(connection, end) {
-                Some(transfer) => self.pep_changed(ctx, id, transfer, between),
+                Some(transfer) => self.proxy_changed(ctx, id, transfer, between),
                 None => self.tcp_changed(ctx, id, connection, end, between),
             }
             from = ConnectionId(connection.0 + 1);
@@ -158,7 +158,7 @@ impl OpenConnection<'_> {
         let mut segment = Segment::new(self.connection.id, end.sends());
         while let Some(cause) = self.connection.end(end).poll_transmit(&mut ctx.cx, &mut segment) {
             // The push bit marks the end of what was written.
-            if segment.flags.psh && segment.transmission == 0 && site != Site::Pep {
+            if segment.flags.psh && segment.transmission == 0 && site != Site::Proxy {
                 self.traffic.handle_all_sent(ctx.cx.now, self.connection.nth, end);
                 told = true;
             }

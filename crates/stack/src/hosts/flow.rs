@@ -7,7 +7,7 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
 
 use crate::EventContext;
-use crate::core_network::pep::Relay;
+use crate::core_network::proxy::Relay;
 use crate::event::Event;
 use crate::event_context::Wakeup;
 use crate::ids::{ConnectionId, Direction, End, FlowId, ProxyLeg, Site, UeId};
@@ -180,7 +180,7 @@ impl Flow {
     fn end(&self, id: ConnectionId, leg: ProxyLeg, end: End, tcp: Arc<TcpConfig>) -> Box<Connection> {
         let mut connection = Box::new(Connection::new(id, self.id, self.ue, end, tcp));
         connection.set_leg(leg);
-        if leg.site(end) == Site::Pep {
+        if leg.site(end) == Site::Proxy {
             connection.read_by_hand();
         }
         connection
@@ -229,13 +229,13 @@ impl Flow {
     fn is_over(&self, transfer: ConnectionId) -> bool {
         let first = self.connections.partition_point(|connection| connection.id < transfer);
         self.connections[first..].iter().take(2).all(|connection| {
-            let at_pep = [End::Server, End::Ue].map(|end| connection.leg.site(end) == Site::Pep);
-            (0..2).all(|end| connection.closed[end] || !at_pep[end])
+            let at_proxy = [End::Server, End::Ue].map(|end| connection.leg.site(end) == Site::Proxy);
+            (0..2).all(|end| connection.closed[end] || !at_proxy[end])
         })
     }
 
     /// The proxy has forgotten its ends of a transfer: nobody waits there for anything any more.
-    pub fn lose_pep_ends(&mut self, now: Time, transfer: ConnectionId) {
+    pub fn lose_proxy_ends(&mut self, now: Time, transfer: ConnectionId) {
         let first = self.connections.partition_point(|connection| connection.id < transfer);
         for (at, end) in [(first, End::Ue), (first + 1, End::Server)] {
             let (id, leg) = (self.connections[at].id, self.connections[at].leg);
@@ -287,7 +287,7 @@ impl Flow {
         let found = self.connections[at..].iter_mut().take(2);
         found
             .filter(|connection| connection.nth == nth)
-            .find(|connection| connection.leg.site(end) != Site::Pep)
+            .find(|connection| connection.leg.site(end) != Site::Proxy)
     }
 
     /// The first connection whose number is not below `id`.
@@ -333,7 +333,7 @@ mod tests {
 
     use super::*;
     use crate::context::Context;
-    use crate::core_network::pep::Setup;
+    use crate::core_network::proxy::Setup;
     use crate::ids::Direction;
     use crate::packet::Segment;
     use crate::traffic::TrafficConfig;

@@ -27,7 +27,7 @@ pub use self::flow::FlowConfig;
 use self::applications::Touched;
 use self::flow::Flow;
 use crate::EventContext;
-use crate::core_network::pep::PepConfig;
+use crate::core_network::proxy::ProxyConfig;
 use crate::event::Event;
 use crate::ids::FlowId;
 use crate::packet::{Content, Packet, Packets};
@@ -43,7 +43,7 @@ pub struct Hosts {
     /// Connections opened so far.
     connections: u32,
     /// The proxy, if there is one.
-    pep: Option<PepConfig>,
+    proxy: Option<ProxyConfig>,
     /// Makes the laws of `Variant::User`.
     laws: Option<UserLaws>,
     /// Packets of real programs that have come through.
@@ -54,13 +54,13 @@ pub struct Hosts {
 
 impl Hosts {
     /// Hosts with these flows, whose random draws come from `streams`.
-    pub fn new(flows: &[FlowConfig], pep: Option<&PepConfig>, streams: &Streams) -> Self {
+    pub fn new(flows: &[FlowConfig], proxy: Option<&ProxyConfig>, streams: &Streams) -> Self {
         let numbered = flows.iter().enumerate();
         Hosts {
             flows: numbered.map(|(index, flow)| Flow::new(FlowId(index as u32), flow, streams)).collect(),
             packets: Packets::default(),
             connections: 0,
-            pep: pep.cloned(),
+            proxy: proxy.cloned(),
             laws: None,
             foreign_out: VecDeque::new(),
             touched: Touched::default(),
@@ -74,7 +74,7 @@ impl Hosts {
 
     /// Schedules the beginning of every flow, and the outages of a proxy.
     pub fn start(&self, agenda: &mut EventQueue<Event>) {
-        self.start_pep(agenda);
+        self.start_proxy(agenda);
         for flow in &self.flows {
             agenda.push(flow.start, Phase::Transmit, Event::FlowStarts(flow.id));
         }

@@ -4,7 +4,7 @@ use umts_kernel::{EventQueue, Phase, TraceSink};
 
 use super::Hosts;
 use crate::EventContext;
-use crate::core_network::pep::{AtLimit, PepConfig, Relay};
+use crate::core_network::proxy::{AtLimit, ProxyConfig, Relay};
 use crate::event::Event;
 use crate::ids::{ConnectionId, End, FlowId, ProxyLeg, Site};
 use crate::packet::{Content, Packet, Segment};
@@ -17,47 +17,47 @@ const SIDES: [(ProxyLeg, End); 2] = [(ProxyLeg::Server, End::Ue), (ProxyLeg::Rad
 
 impl Hosts {
     /// Schedules the beginning of every outage of the proxy.
-    pub(super) fn start_pep(&self, agenda: &mut EventQueue<Event>) {
-        for outage in self.pep.iter().flat_map(|pep| &pep.outages) {
-            agenda.push(outage.from, Phase::Receive, Event::PepCrash);
+    pub(super) fn start_proxy(&self, agenda: &mut EventQueue<Event>) {
+        for outage in self.proxy.iter().flat_map(|proxy| &proxy.outages) {
+            agenda.push(outage.from, Phase::Receive, Event::ProxyCrash);
         }
     }
 
     /// What joins both connections of a new transfer of a flow that is split; `None` if the proxy lets it pass.
     pub(super) fn new_relay(&self, transfer: ConnectionId) -> Option<Relay> {
-        let pep = self.pep.as_ref()?;
-        let relay = Relay::new(transfer, pep.setup, pep.buffer);
-        if self.has_room(pep) {
+        let proxy = self.proxy.as_ref()?;
+        let relay = Relay::new(transfer, proxy.setup, proxy.buffer);
+        if self.has_room(proxy) {
             return Some(relay);
         }
-        match pep.at_limit {
+        match proxy.at_limit {
             AtLimit::Pass => None,
             AtLimit::Refuse => Some(relay.refusing()),
         }
     }
 
     /// Whether the proxy has room for one more transfer: each that is not over takes both its buffers.
-    fn has_room(&self, pep: &PepConfig) -> bool {
-        let (Some(memory), Some(buffer)) = (pep.memory, pep.buffer) else { return true };
+    fn has_room(&self, proxy: &ProxyConfig) -> bool {
+        let (Some(memory), Some(buffer)) = (proxy.memory, proxy.buffer) else { return true };
         let transfers = self.flows.iter().map(|flow| flow.open_relays()).sum::<usize>() as u64;
         (transfers + 1).saturating_mul(2 * buffer) <= memory
     }
 
     /// A segment reaches the proxy's end of its connection, if there still is one.
-    pub(super) fn reach_pep<T: TraceSink<TraceEvent>>(
+    pub(super) fn reach_proxy<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         packet: &Packet,
         segment: &Segment,
         between: &mut NetworkPath,
     ) {
-        let pep = self.pep.as_ref().expect("a packet ends at the proxy that there is");
+        let proxy = self.proxy.as_ref().expect("a packet ends at the proxy that there is");
         let now = ctx.cx.now;
-        if pep.is_down(now) {
-            let place = DropPlace::PepDown;
+        if proxy.is_down(now) {
+            let place = DropPlace::ProxyDown;
             return ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
         }
-        let answers_lost = pep.answers_lost(now);
+        let answers_lost = proxy.answers_lost(now);
         let flow = &mut self.flows[packet.flow.index()];
         match flow.split(segment.connection) {
             Some((split, ends)) if !split.relay.is_lost() => {
@@ -67,18 +67,18 @@ impl Hosts {
                     ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &packet);
                 }
                 let transfer = split.transfer;
-                self.pep_changed(ctx, packet.flow, transfer, between);
+                self.proxy_changed(ctx, packet.flow, transfer, between);
             }
             Some(_) if !answers_lost => {
                 let place = DropPlace::NoConnection;
                 ctx.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
             }
-            _ => self.refuse(ctx, Site::Pep, packet, segment, between),
+            _ => self.refuse(ctx, Site::Proxy, packet, segment, between),
         }
     }
 
     /// Both of the proxy's ends of a transfer hear what happened, carry on what they can, and send.
-    pub(super) fn pep_changed<T: TraceSink<TraceEvent>>(
+    pub(super) fn proxy_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
@@ -110,7 +110,7 @@ impl Hosts {
         if let Some(Packet { content: Content::Segment(syn), .. }) = refused {
             let rst = Content::Segment(reset_for(&syn, flow.tcp.header));
             let mut packet = self.packets.number(id, flow.ue, rst);
-            between.leave(ctx, Site::Pep, &mut packet);
+            between.leave(ctx, Site::Proxy, &mut packet);
         }
         for (connection, (_, end)) in ids.into_iter().zip(SIDES) {
             if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
@@ -121,13 +121,13 @@ impl Hosts {
     }
 
     /// The proxy is out of order: it knows nothing of its transfers any more.
-    pub fn pep_crash<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
+    pub fn proxy_crash<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for flow in &mut self.flows {
             for transfer in flow.transfers() {
                 if let Some((split, [server, radio])) = flow.split(transfer) {
                     split.relay.crash(&mut ctx.cx, server, radio);
                 }
-                flow.lose_pep_ends(ctx.cx.now, transfer);
+                flow.lose_proxy_ends(ctx.cx.now, transfer);
             }
         }
     }

@@ -6,7 +6,7 @@ pub use crate::rnc::SchedulerKind;
 pub use crate::ue::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 pub use crate::utran::{CellConfig, FachMode, RachMode};
 
-use crate::core_network::pep::PepConfig;
+use crate::core_network::proxy::ProxyConfig;
 use crate::core_network::{Impairment, LinkConfig};
 use crate::rnc::multicell::MulticellConfig;
 
@@ -16,7 +16,7 @@ pub struct NetworkConfig {
     /// The chain of links from the server to the RNC.
     pub core: Vec<LinkConfig>,
     /// The proxy, if there is one.
-    pub pep: Option<PepConfig>,
+    pub proxy: Option<ProxyConfig>,
     /// The cells.
     pub cells: Vec<CellConfig>,
     /// What they share where they are those of a layout: the air, and DSCHs.

@@ -53,11 +53,13 @@ impl Network {
         let servers = config.flows.len() as u32 + u32::from(config.programs);
         let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
-            hosts: Hosts::new(&config.flows, config.pep.as_ref(), streams),
+            hosts: Hosts::new(&config.flows, config.proxy.as_ref(), streams),
             between: NetworkPath {
-                core: match &config.pep {
+                core: match &config.proxy {
                     None => core,
-                    Some(pep) => core.with_pep(pep, config.flows.iter().map(|flow| flow.helped).collect()),
+                    Some(proxy) => {
+                        core.with_proxy(proxy, config.flows.iter().map(|flow| flow.helped).collect())
+                    }
                 },
                 access: Utran::new(&config.cells, config.sectors.as_ref(), &config.ues, streams),
             },
@@ -138,7 +140,7 @@ impl Network {
             Event::CellOpens(cell) => access.cell_opens(ctx, cell),
             Event::RlcWake(ue, direction) => access.rlc_wake(ctx, ue, direction),
             Event::TcpWake(flow, end) => hosts.tcp_wake(ctx, flow, end, between),
-            Event::PepCrash => hosts.pep_crash(ctx),
+            Event::ProxyCrash => hosts.proxy_crash(ctx),
             Event::TrafficWake(flow) => hosts.traffic_wake(ctx, flow, between),
             Event::FlowStarts(flow) => hosts.flow_starts(ctx, flow, between),
             Event::EndOfRun => {}

@@ -27,7 +27,7 @@ fn measured_where_data_continues(events: &[(u64, TraceEvent)], ues: &[bool]) -> 
         downlink_capacity: None,
         ue_power: vec![None, Some(StatePower::default())],
         ue_data_continues: ues.to_vec(),
-        has_pep: false,
+        has_proxy: false,
         layout: None,
     });
     for (ms, event) in events {

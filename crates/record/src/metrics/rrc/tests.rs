@@ -27,7 +27,7 @@ fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
         downlink_capacity: None,
         ue_power: vec![None, Some(POWER)],
         ue_data_continues: Vec::new(),
-        has_pep: false,
+        has_proxy: false,
         layout: None,
     });
     for (ms, event) in events {
@@ -133,7 +133,7 @@ fn without_switched_users_there_is_nothing_to_say() {
         downlink_capacity: None,
         ue_power: vec![None],
         ue_data_continues: Vec::new(),
-        has_pep: false,
+        has_proxy: false,
         layout: None,
     };
     let run = Metrics::new(config).finish(at(1000));
@@ -151,7 +151,7 @@ fn a_run_that_ends_early_is_divided_by_what_there_was_of_it() {
         downlink_capacity: None,
         ue_power: vec![Some(POWER)],
         ue_data_continues: Vec::new(),
-        has_pep: false,
+        has_proxy: false,
         layout: None,
     });
     let (ms, event) = reserved(10_000, 1);

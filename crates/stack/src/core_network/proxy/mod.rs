@@ -26,7 +26,7 @@ pub use relay::{Relay, Side};
 
 /// What a proxy does.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PepConfig {
+pub struct ProxyConfig {
     /// So many hops of the chain are between it and the servers.
     pub hops: u32,
     /// When it answers a SYN.
@@ -47,7 +47,7 @@ pub struct PepConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
-#[cfg_attr(feature = "schema", schemars(rename = "PepSetup"))]
+#[cfg_attr(feature = "schema", schemars(rename = "ProxySetup"))]
 pub enum Setup {
     /// It answers at once, and opens the other connection at once.
     Early,
@@ -61,7 +61,7 @@ pub enum Setup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
-#[cfg_attr(feature = "schema", schemars(rename = "PepAtLimit"))]
+#[cfg_attr(feature = "schema", schemars(rename = "ProxyAtLimit"))]
 pub enum AtLimit {
     /// It passes: one connection from end to end.
     Pass,
@@ -84,7 +84,7 @@ pub struct Outage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
-#[cfg_attr(feature = "schema", schemars(rename = "PepThen"))]
+#[cfg_attr(feature = "schema", schemars(rename = "ProxyThen"))]
 pub enum Then {
     /// A RST answers them.
     Reset,
@@ -92,7 +92,7 @@ pub enum Then {
     Silent,
 }
 
-impl PepConfig {
+impl ProxyConfig {
     /// Whether it is out of order.
     pub fn is_down(&self, now: Time) -> bool {
         self.outages.iter().any(|outage| (outage.from..outage.to).contains(&now))

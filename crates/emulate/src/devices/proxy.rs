@@ -18,7 +18,7 @@ use umts_netlink::Route;
 pub const DEVICES: [&str; 2] = ["servers", "users"];
 
 /// The node, with its devices in the order of [`DEVICES`].
-pub struct PepNode {
+pub struct ProxyNode {
     /// Where the proxy runs.
     pub namespace: NetNamespace,
     /// Its devices.
@@ -27,7 +27,7 @@ pub struct PepNode {
     pub tcp: [Effective; 2],
 }
 
-impl PepNode {
+impl ProxyNode {
     /// Between the servers and so many `ues`; each side's TCP is told what its routes can say. IPv6 only if `is_hermetic`: the way
     /// to the host's network has none.
     ///
@@ -58,6 +58,6 @@ impl PepNode {
         })?;
         let effective = |at: usize| namespace.within(|| read_back(tuns[at].index(), &sides[at]));
         let tcp = [effective(0)?, effective(1)?];
-        Ok(PepNode { namespace, tuns, tcp })
+        Ok(ProxyNode { namespace, tuns, tcp })
     }
 }

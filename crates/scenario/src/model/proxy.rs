@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_stack::core_network::pep::{self, HelperKind, PepConfig};
-pub use umts_stack::core_network::pep::{AtLimit, Setup, Then};
+use umts_stack::core_network::proxy::{self, HelperKind, ProxyConfig};
+pub use umts_stack::core_network::proxy::{AtLimit, Setup, Then};
 use umts_units::{Bytes, Duration, Time};
 
 use super::tcp::{Tcp, TcpKeys};
@@ -14,12 +14,12 @@ use crate::text::word_unlimited;
 /// connections which stay whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Pep {
+pub struct Proxy {
     /// The node of the chain of links where it is: the end of one link and the beginning of the next, or `rnc`.
     pub at: String,
     /// What it does to the connections that pass it.
     #[serde(default)]
-    pub mode: PepMode,
+    pub mode: ProxyMode,
     /// The `[[flow]]`s whose connections it takes, by their names, by those of their users, or by their numbers from 0; all of
     /// TCP if there is none.
     #[serde(default, deserialize_with = "flows")]
@@ -29,13 +29,13 @@ pub struct Pep {
     pub ports: Vec<u16>,
     /// Sending again from a copy (`mode = "snoop"`).
     #[serde(default)]
-    pub snoop: PepSnoop,
+    pub snoop: ProxySnoop,
     /// Holding acknowledgments back (`mode = "ack_regulation"`).
     #[serde(default)]
-    pub ack_regulation: PepAckRegulation,
+    pub ack_regulation: ProxyAckRegulation,
     /// Lowering windows (`mode = "window_clamp"`).
     #[serde(default)]
-    pub window_clamp: PepWindowClamp,
+    pub window_clamp: ProxyWindowClamp,
     /// When it answers a SYN.
     #[serde(default = "early")]
     pub setup: Setup,
@@ -52,7 +52,7 @@ pub struct Pep {
     pub at_limit: AtLimit,
     /// When it is out of order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outage: Vec<PepOutage>,
+    pub outage: Vec<ProxyOutage>,
     /// Keys of a flow's `[tcp]` that differ at its end towards the server.
     #[serde(default, skip_serializing_if = "TcpKeys::is_empty")]
     #[schemars(with = "Tcp", extend("x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for FlowChoice {
 /// What a proxy does to the connections that pass it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum PepMode {
+pub enum ProxyMode {
     /// It ends them, and carries their octets over to another connection (RFC 3135 §2.4).
     #[default]
     Split,
@@ -129,52 +129,52 @@ pub enum PepMode {
 /// What a snooping proxy keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct PepSnoop {
+pub struct ProxySnoop {
     /// Room for copies, of each connection; what finds none passes without a copy.
     #[schemars(extend("x-min" = "1 B"))]
     pub cache: Bytes,
 }
 
-impl Default for PepSnoop {
+impl Default for ProxySnoop {
     fn default() -> Self {
-        PepSnoop { cache: Bytes(64_000) }
+        ProxySnoop { cache: Bytes(64_000) }
     }
 }
 
 /// When a proxy that regulates acknowledgments holds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct PepAckRegulation {
+pub struct ProxyAckRegulation {
     /// While more of a connection's data than this are between the proxy and the user.
     #[schemars(extend("x-min" = "1 B"))]
     pub queue: Bytes,
 }
 
-impl Default for PepAckRegulation {
+impl Default for ProxyAckRegulation {
     fn default() -> Self {
-        PepAckRegulation { queue: Bytes(16_000) }
+        ProxyAckRegulation { queue: Bytes(16_000) }
     }
 }
 
 /// What a proxy lowers windows to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct PepWindowClamp {
+pub struct ProxyWindowClamp {
     /// The most that a user of it advertises, of each connection.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB"))]
     pub window: Bytes,
 }
 
-impl Default for PepWindowClamp {
+impl Default for ProxyWindowClamp {
     fn default() -> Self {
-        PepWindowClamp { window: Bytes(16_000) }
+        ProxyWindowClamp { window: Bytes(16_000) }
     }
 }
 
 /// An interval in which the proxy is out of order: its transfers are lost when it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PepOutage {
+pub struct ProxyOutage {
     /// It begins: what ends at the proxy is lost.
     #[schemars(extend("x-max" = "1000000 h"))]
     pub from: Duration,
@@ -186,15 +186,15 @@ pub struct PepOutage {
     pub then: Then,
 }
 
-impl Pep {
+impl Proxy {
     /// The proxy behind `hops` links of the chain.
-    pub fn config(&self, hops: u32) -> PepConfig {
-        let outage = |outage: &PepOutage| pep::Outage {
+    pub fn config(&self, hops: u32) -> ProxyConfig {
+        let outage = |outage: &ProxyOutage| proxy::Outage {
             from: Time::ZERO + outage.from,
             to: Time::ZERO + outage.to,
             then: outage.then,
         };
-        PepConfig {
+        ProxyConfig {
             hops,
             setup: self.setup,
             buffer: self.buffer.map(|buffer| buffer.0),
@@ -207,11 +207,13 @@ impl Pep {
 
     fn helper(&self) -> Option<HelperKind> {
         match self.mode {
-            PepMode::Split | PepMode::Pass => None,
-            PepMode::Snoop => Some(HelperKind::Snoop { cache: self.snoop.cache.0 }),
-            PepMode::AckRegulation => Some(HelperKind::AckRegulation { queue: self.ack_regulation.queue.0 }),
+            ProxyMode::Split | ProxyMode::Pass => None,
+            ProxyMode::Snoop => Some(HelperKind::Snoop { cache: self.snoop.cache.0 }),
+            ProxyMode::AckRegulation => {
+                Some(HelperKind::AckRegulation { queue: self.ack_regulation.queue.0 })
+            }
             // A window has 30 bits at most (RFC 7323 §2.3).
-            PepMode::WindowClamp => {
+            ProxyMode::WindowClamp => {
                 Some(HelperKind::WindowClamp { window: self.window_clamp.window.0 as u32 })
             }
         }
@@ -239,7 +241,7 @@ impl Pep {
 
     /// Whether it splits the connections of `flow`, number `number` of the file.
     pub fn splits(&self, number: usize, flow: &Flow) -> bool {
-        self.mode == PepMode::Split && self.takes(number, flow)
+        self.mode == ProxyMode::Split && self.takes(number, flow)
     }
 }
 

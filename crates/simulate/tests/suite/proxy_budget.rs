@@ -57,8 +57,8 @@ proptest! {
     ) {
         let (loss, bler) = (loss.to_string(), bler.to_string());
         let set = [
-            ("link.0.loss", loss.as_str()), ("radio.bler", &bler), ("pep.buffer", buffer), ("pep.setup", setup),
-            ("flow.0.direction", direction), ("pep.at", at), ("rlc.max_dat", max_dat),
+            ("link.0.loss", loss.as_str()), ("radio.bler", &bler), ("proxy.buffer", buffer), ("proxy.setup", setup),
+            ("flow.0.direction", direction), ("proxy.at", at), ("rlc.max_dat", max_dat),
         ];
         let budgets = transfers(&set, run);
         prop_assert_eq!(budgets.len(), 1);
@@ -75,8 +75,8 @@ fn only(more: &[(&str, &str)]) -> TransferBudget {
 
 #[test]
 fn a_buffer_below_the_window_keeps_the_octet_in_the_proxy() {
-    let small = only(&[("pep.buffer", "4 kB")]);
-    let roomy = only(&[("pep.buffer", "unlimited")]);
+    let small = only(&[("proxy.buffer", "4 kB")]);
+    let roomy = only(&[("proxy.buffer", "unlimited")]);
     assert!(time(&small, |spent| spent == Spent::Queue).as_secs() > 1.0);
     assert_eq!(time(&roomy, |spent| spent == Spent::Queue), Duration::ZERO);
 }
@@ -86,7 +86,7 @@ fn a_buffer_below_the_window_keeps_the_octet_in_the_proxy() {
 fn the_set_up_of_the_second_connection_is_told() {
     let far = ("link.0.delay", "10 ms");
     let [early, server_first] = ["early", "server_first"]
-        .map(|setup| time(&only(&[("pep.setup", setup), far]), |spent| spent == Spent::Setup));
+        .map(|setup| time(&only(&[("proxy.setup", setup), far]), |spent| spent == Spent::Setup));
     assert!(early.as_secs() > 0.02 && server_first > early, "{early}, {server_first}");
 }
 

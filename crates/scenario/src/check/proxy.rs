@@ -6,34 +6,34 @@ use serde::Deserialize;
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{Flow, FlowChoice, Pep, PepMode, Tcp, TcpConnection, TcpVariant};
-use crate::resolved::PepPlan;
+use crate::model::{Flow, FlowChoice, Proxy, ProxyMode, Tcp, TcpConnection, TcpVariant};
+use crate::resolved::ProxyPlan;
 use crate::tree::{Node, merge};
 
 const SIDES: [&str; 2] = ["server_side", "radio_side"];
 
 impl Inspection<'_> {
     /// Where the proxy is, and what its ends do for each flow.
-    pub(super) fn pep(&mut self) -> Result<Option<PepPlan>, Problem> {
-        let Some(pep) = &self.scenario.pep else { return Ok(None) };
-        self.pep_flows(pep)?;
-        let sides = self.pep_sides(pep)?;
-        self.pep_buffers(pep, &sides)?;
-        self.pep_helper(pep)?;
-        for (i, outage) in pep.outage.iter().enumerate() {
+    pub(super) fn proxy(&mut self) -> Result<Option<ProxyPlan>, Problem> {
+        let Some(proxy) = &self.scenario.proxy else { return Ok(None) };
+        self.proxy_flows(proxy)?;
+        let sides = self.proxy_sides(proxy)?;
+        self.proxy_buffers(proxy, &sides)?;
+        self.proxy_helper(proxy)?;
+        for (i, outage) in proxy.outage.iter().enumerate() {
             if outage.to <= outage.from {
                 let message =
                     format!("the outage ends at {}, not after its begin at {}", outage.to, outage.from);
                 let help = "write the later instant as `to`".to_owned();
-                return Err(self.problem(&format!("pep.outage.{i}.to"), message).help(help));
+                return Err(self.problem(&format!("proxy.outage.{i}.to"), message).help(help));
             }
         }
-        let hops = self.pep_place(pep)?;
-        Ok(Some(PepPlan { hops, sides }))
+        let hops = self.proxy_place(proxy)?;
+        Ok(Some(ProxyPlan { hops, sides }))
     }
 
     /// TCP of both ends for each flow: the flow's own, with the keys of the side in place of its.
-    fn pep_sides(&mut self, pep: &Pep) -> Result<Vec<[Tcp; 2]>, Problem> {
+    fn proxy_sides(&mut self, proxy: &Proxy) -> Result<Vec<[Tcp; 2]>, Problem> {
         let tree = self.tree;
         // Of a file without flows, what is written is to make sense all the same.
         let nobody = [tree.get("tcp")];
@@ -42,13 +42,13 @@ impl Inspection<'_> {
         let bases = if of_flows.is_empty() { &nobody[..] } else { &of_flows };
         let mut sides = Vec::new();
         for (number, base) in bases.iter().enumerate() {
-            let [server, radio] = SIDES.map(|side| side_of(*base, tree.find(&format!("pep.{side}"))));
+            let [server, radio] = SIDES.map(|side| side_of(*base, tree.find(&format!("proxy.{side}"))));
             let ends = [server?, radio?];
             // The ends of flows that it does not split are nobody's.
-            if of_flows.is_empty() || pep.splits(number, &self.scenario.flow[number]) {
+            if of_flows.is_empty() || proxy.splits(number, &self.scenario.flow[number]) {
                 for (side, tcp) in SIDES.into_iter().zip(&ends) {
-                    self.pep_side(side, tcp)?;
-                    self.tcp(&format!("pep.{side}"), tcp)?;
+                    self.proxy_side(side, tcp)?;
+                    self.tcp(&format!("proxy.{side}"), tcp)?;
                 }
             }
             sides.push(ends);
@@ -57,20 +57,20 @@ impl Inspection<'_> {
         Ok(sides)
     }
 
-    fn pep_place(&self, pep: &Pep) -> Result<u32, Problem> {
+    fn proxy_place(&self, proxy: &Proxy) -> Result<u32, Problem> {
         let links = &self.scenario.link;
-        let Some(before) = links.iter().position(|link| link.to == pep.at) else {
+        let Some(before) = links.iter().position(|link| link.to == proxy.at) else {
             let nodes: Vec<&str> = links.iter().map(|link| link.to.as_str()).collect();
             let help = format!("between the servers and the users are {}", nodes.join(", "));
-            let message = format!("no node of the chain of links is called `{}`", pep.at);
-            return Err(self.problem("pep.at", message).label("this node").help(help));
+            let message = format!("no node of the chain of links is called `{}`", proxy.at);
+            return Err(self.problem("proxy.at", message).label("this node").help(help));
         };
         Ok(before as u32 + 1)
     }
 
-    fn pep_flows(&self, pep: &Pep) -> Result<(), Problem> {
+    fn proxy_flows(&self, proxy: &Proxy) -> Result<(), Problem> {
         let flows = &self.scenario.flow;
-        for (i, choice) in pep.flows.iter().enumerate() {
+        for (i, choice) in proxy.flows.iter().enumerate() {
             if flows.iter().enumerate().any(|(number, flow)| choice.means(number, flow)) {
                 continue;
             }
@@ -78,21 +78,21 @@ impl Inspection<'_> {
                 FlowChoice::Number(number) => format!("there is no flow number {number}"),
                 FlowChoice::Name(name) => format!("neither a flow nor its users are called `{name}`"),
             };
-            return Err(self.problem(&format!("pep.flows.{i}"), message).help(self.known_flows()));
+            return Err(self.problem(&format!("proxy.flows.{i}"), message).help(self.known_flows()));
         }
         let ports: BTreeSet<u16> = flows.iter().map(Flow::server_port).collect();
-        for (i, port) in pep.ports.iter().enumerate() {
+        for (i, port) in proxy.ports.iter().enumerate() {
             if !ports.is_empty() && !ports.contains(port) {
                 let ports: Vec<_> = ports.iter().map(u16::to_string).collect();
                 let help = format!("servers listen at {}: set `port` of a [[flow]]", ports.join(", "));
                 let message = format!("no flow's server listens at port {port}");
-                return Err(self.problem(&format!("pep.ports.{i}"), message).help(help));
+                return Err(self.problem(&format!("proxy.ports.{i}"), message).help(help));
             }
         }
-        for (i, flow) in flows.iter().enumerate().filter(|(i, flow)| pep.splits(*i, flow)) {
+        for (i, flow) in flows.iter().enumerate().filter(|(i, flow)| proxy.splits(*i, flow)) {
             if flow.tcp.connection == TcpConnection::OneWay && flow.traffic.uses_tcp() {
                 let message = "a proxy cannot split a one-way connection, which has no handshake".to_owned();
-                let help = "set connection = \"full_duplex\", or name other flows in pep.flows".to_owned();
+                let help = "set connection = \"full_duplex\", or name other flows in proxy.flows".to_owned();
                 return Err(self.problem(&format!("flow.{i}.tcp.connection"), message).help(help));
             }
         }
@@ -113,54 +113,54 @@ impl Inspection<'_> {
         }
     }
 
-    fn pep_buffers(&self, pep: &Pep, sides: &[[Tcp; 2]]) -> Result<(), Problem> {
-        if let (Some(memory), Some(buffer)) = (pep.memory, pep.buffer)
+    fn proxy_buffers(&self, proxy: &Proxy, sides: &[[Tcp; 2]]) -> Result<(), Problem> {
+        if let (Some(memory), Some(buffer)) = (proxy.memory, proxy.buffer)
             && memory.0 < 2 * buffer.0
         {
             let message = format!("memory = {memory} has no room for the two buffers of one transfer");
             let help = format!("two of {buffer} are {} B: raise memory, or lower buffer", 2 * buffer.0);
-            return Err(self.problem("pep.memory", message).help(help));
+            return Err(self.problem("proxy.memory", message).help(help));
         }
-        if pep.memory.is_some() && pep.buffer.is_none() {
+        if proxy.memory.is_some() && proxy.buffer.is_none() {
             let message = "a bound of all buffers needs a bound of each".to_owned();
             return Err(self
-                .problem("pep.memory", message)
+                .problem("proxy.memory", message)
                 .help("set buffer, as in buffer = \"64 kB\"".to_owned()));
         }
         let payload = sides.iter().flatten().map(|tcp| tcp.segment_payload).max();
-        match pep.buffer.zip(payload) {
+        match proxy.buffer.zip(payload) {
             Some((buffer, payload)) if buffer.0 < u64::from(payload.0) => {
                 let message = format!("a buffer of {buffer} holds no segment of {payload}");
-                Err(self.problem("pep.buffer", message).help("one segment is the least".to_owned()))
+                Err(self.problem("proxy.buffer", message).help("one segment is the least".to_owned()))
             }
             _ => Ok(()),
         }
     }
 
     /// A proxy that splits nothing has room for a segment, and nothing that an outage could take.
-    fn pep_helper(&self, pep: &Pep) -> Result<(), Problem> {
-        let (key, octets) = match pep.mode {
-            PepMode::Split | PepMode::Pass => return Ok(()),
-            PepMode::Snoop => ("pep.snoop.cache", pep.snoop.cache),
-            PepMode::AckRegulation => ("pep.ack_regulation.queue", pep.ack_regulation.queue),
-            PepMode::WindowClamp => ("pep.window_clamp.window", pep.window_clamp.window),
+    fn proxy_helper(&self, proxy: &Proxy) -> Result<(), Problem> {
+        let (key, octets) = match proxy.mode {
+            ProxyMode::Split | ProxyMode::Pass => return Ok(()),
+            ProxyMode::Snoop => ("proxy.snoop.cache", proxy.snoop.cache),
+            ProxyMode::AckRegulation => ("proxy.ack_regulation.queue", proxy.ack_regulation.queue),
+            ProxyMode::WindowClamp => ("proxy.window_clamp.window", proxy.window_clamp.window),
         };
         let payload = self.scenario.flow.iter().map(|flow| flow.tcp.segment_payload).max();
         if let Some(payload) = payload.filter(|payload| octets.0 < u64::from(payload.0)) {
             let message = format!("{octets} are less than a segment of {payload}");
             return Err(self.problem(key, message).help("one segment is the least".to_owned()));
         }
-        if pep.outage.is_empty() {
+        if proxy.outage.is_empty() {
             return Ok(());
         }
         let message = "only a proxy that splits has outages: the others keep nothing that connections need";
-        let help = "remove [[pep.outage]], or set mode = \"split\"".to_owned();
-        Err(self.problem("pep.outage.0.from", message.to_owned()).help(help))
+        let help = "remove [[proxy.outage]], or set mode = \"split\"".to_owned();
+        Err(self.problem("proxy.outage.0.from", message.to_owned()).help(help))
     }
 
-    fn pep_side(&self, side: &str, tcp: &Tcp) -> Result<(), Problem> {
+    fn proxy_side(&self, side: &str, tcp: &Tcp) -> Result<(), Problem> {
         let fail = |key: &str, message: &str, help: &str| {
-            let problem = self.problem(&format!("pep.{side}.{key}"), message.to_owned());
+            let problem = self.problem(&format!("proxy.{side}.{key}"), message.to_owned());
             Err(problem.help(help.to_owned()))
         };
         if tcp.connection == TcpConnection::OneWay {

@@ -28,7 +28,7 @@ fn a_proxy_takes_connections_to_its_ports() {
     for (ports, is_split) in [("[80]", true), ("[443]", false)] {
         let mut text = scenario("split-download", &[]).to_toml();
         text += "[[flow]]\nue = \"user\"\nport = 443\n";
-        let changes = [("flow.0.port", "80"), ("pep.ports", ports)];
+        let changes = [("flow.0.port", "80"), ("proxy.ports", ports)];
         let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let found = Scenario::parse(&text, "ports.toml", Path::new(""), &changes).expect("it loads").scenario;
         let network = network_config(&found);
@@ -48,9 +48,9 @@ fn a_transfer_takes_as_long_as_from_a_server_at_the_proxy_and_the_way_to_there()
         ("50 kB", "ps-128", "10 segments"),
     ] {
         let set = [("flow.0.size", size), ("ue.0.bearer", bearer), ("link.0.delay", "20 ms")];
-        let radio = [("pep.radio_side.initial_window", window)];
+        let radio = [("proxy.radio_side.initial_window", window)];
         let proxied = value(&split(&with(&with(&PLAIN, &set), &radio)), "transfer_time_s");
-        let near = [("link.0.delay", "0 s"), ("tcp.initial_window", window), ("pep.mode", "pass")];
+        let near = [("link.0.delay", "0 s"), ("tcp.initial_window", window), ("proxy.mode", "pass")];
         let near = value(&split(&with(&with(&PLAIN, &set), &near)), "transfer_time_s");
         let off = proxied - 0.02 - near;
         assert!(off.abs() <= 0.01, "{size} on {bearer}: {proxied} s, and {near} s from the proxy's place");
@@ -69,7 +69,7 @@ fn windows_limit_each_side_by_its_own_round_trip() {
         ("ue.0.bearer", "ps-384"),
     ];
     let rate = |mode| {
-        let metrics = split(&with(&with(&PLAIN, &greedy), &[("pep.mode", mode)]));
+        let metrics = split(&with(&with(&PLAIN, &greedy), &[("proxy.mode", mode)]));
         (2e6 * 8.0 / value(&metrics, "transfer_time_s"), metrics)
     };
     let (whole, passed) = rate("pass");
@@ -107,11 +107,11 @@ impl TraceSink<TraceEvent> for Octets {
                 let arrived = self.arrived.entry(transfer).or_default();
                 if leg == ProxyLeg::Server { arrived.0 += delivered } else { arrived.1 += delivered }
             }
-            TraceEvent::PepBuffer { octets, direction: Direction::Downlink, transfer, .. } => {
+            TraceEvent::ProxyBuffer { octets, direction: Direction::Downlink, transfer, .. } => {
                 self.most_buffered = self.most_buffered.max(octets);
                 self.buffered.insert(transfer, octets);
             }
-            TraceEvent::PepLost { octets, direction: Direction::Downlink, transfer } => {
+            TraceEvent::ProxyLost { octets, direction: Direction::Downlink, transfer } => {
                 self.lost += octets;
                 self.buffered.remove(&transfer);
             }
@@ -139,9 +139,9 @@ fn what_enters_comes_out_under_any_loss_and_any_buffer() {
             for (at, loss, bler) in [("ggsn", "0.1", "0.3"), ("rnc", "0.05", "0.1"), ("sgsn", "0", "0.5")] {
                 run += 1;
                 let set = [
-                    ("pep.setup", setup),
-                    ("pep.buffer", buffer),
-                    ("pep.at", at),
+                    ("proxy.setup", setup),
+                    ("proxy.buffer", buffer),
+                    ("proxy.at", at),
                     ("link.0.loss", loss),
                     ("radio.bler", bler),
                     ("duration", "3000 s"),
@@ -174,7 +174,7 @@ fn with_outage(from: &str, then: &str) -> Scenario {
         version = 1
         extends = "split-download.toml"
         duration = "3000 s"
-        [[pep.outage]]
+        [[proxy.outage]]
         from = "{from}"
         to = "3 s"
         then = "{then}"
@@ -224,10 +224,10 @@ fn a_failure_of_one_side_is_told_to_the_other() {
 
 #[test]
 fn without_room_a_transfer_passes_or_is_refused() {
-    let two = [("pep.buffer", "64 kB"), ("pep.memory", "128 kB"), ("ue.0.count", "2")];
+    let two = [("proxy.buffer", "64 kB"), ("proxy.memory", "128 kB"), ("ue.0.count", "2")];
     let passes = split(&two);
-    assert_eq!((value(&passes, "pep_transfers"), value(&passes, "pep_passed")), (1.0, 1.0));
-    let refused = Octets::of(&scenario("split-download", &with(&two, &[("pep.at_limit", "refuse")])), 0);
+    assert_eq!((value(&passes, "proxy_transfers"), value(&passes, "proxy_passed")), (1.0, 1.0));
+    let refused = Octets::of(&scenario("split-download", &with(&two, &[("proxy.at_limit", "refuse")])), 0);
     let ends: Vec<_> = refused.failed.iter().map(|(of, end)| (refused.legs[of].0, *end)).collect();
     assert_eq!(ends, [(ProxyLeg::Server, End::Server)]);
     assert_eq!(refused.arrived.values().filter(|arrived| arrived.1 == 50_000).count(), 1);
@@ -235,25 +235,25 @@ fn without_room_a_transfer_passes_or_is_refused() {
 
 #[test]
 fn a_reader_slower_than_the_server_stalls_the_proxy() {
-    let slow = with(&PLAIN, &[("flow.0.size", "200 kB"), ("pep.buffer", "8 kB"), ("duration", "300 s")]);
+    let slow = with(&PLAIN, &[("flow.0.size", "200 kB"), ("proxy.buffer", "8 kB"), ("duration", "300 s")]);
     let metrics = split(&slow);
-    assert!(value(&metrics, "pep_stalled_s") > 1.0);
-    assert!(value(&metrics, "pep_buffer_max_octets") <= 8000.0);
-    assert!(value(&metrics, "pep_ahead_octets") <= 8000.0 + 32_768.0);
-    assert_eq!(value(&metrics, "pep_lost_octets"), 0.0);
+    assert!(value(&metrics, "proxy_stalled_s") > 1.0);
+    assert!(value(&metrics, "proxy_buffer_max_octets") <= 8000.0);
+    assert!(value(&metrics, "proxy_ahead_octets") <= 8000.0 + 32_768.0);
+    assert_eq!(value(&metrics, "proxy_lost_octets"), 0.0);
     // Room for everything: it never stalls, and the whole file can be ahead.
-    let roomy = split(&with(&slow, &[("pep.buffer", "unlimited")]));
-    assert_eq!(value(&roomy, "pep_stalled_s"), 0.0);
-    assert!(value(&roomy, "pep_ahead_octets") > 32_768.0);
+    let roomy = split(&with(&slow, &[("proxy.buffer", "unlimited")]));
+    assert_eq!(value(&roomy, "proxy_stalled_s"), 0.0);
+    assert!(value(&roomy, "proxy_ahead_octets") > 32_768.0);
 }
 
 #[test]
 fn uploads_are_split_too_and_count_once() {
     let up = with(&PLAIN, &[("flow.0.direction", "uplink"), ("duration", "300 s")]);
     let metrics = split(&up);
-    assert_eq!(value(&metrics, "pep_transfers"), 1.0);
+    assert_eq!(value(&metrics, "proxy_transfers"), 1.0);
     assert!(value(&metrics, "transfer_time_s") > 0.0);
-    let whole = output(&scenario("split-download", &with(&up, &[("pep.mode", "pass")]))).metrics;
+    let whole = output(&scenario("split-download", &with(&up, &[("proxy.mode", "pass")]))).metrics;
     assert_eq!(whole.connections.len(), 1);
     let octets = |of: &MetricSet| value(of, "goodput_kbps") * 300.0 / 8.0;
     assert!((octets(&metrics) - 50.0).abs() < 0.1 && (octets(&whole.network) - 50.0).abs() < 0.1);
@@ -263,8 +263,12 @@ fn uploads_are_split_too_and_count_once() {
 #[test]
 fn the_time_of_both_connections_is_explained() {
     for (setup, loss) in [("early", "0.05"), ("server_first", "0"), ("accepted", "0.01")] {
-        let set =
-            [("measure.budget", "true"), ("pep.setup", setup), ("link.0.loss", loss), ("pep.buffer", "8 kB")];
+        let set = [
+            ("measure.budget", "true"),
+            ("proxy.setup", setup),
+            ("link.0.loss", loss),
+            ("proxy.buffer", "8 kB"),
+        ];
         let metrics = split(&with(&set, &[("duration", "300 s"), ("flow.0.size", "300 kB")]));
         let total = value(&metrics, "budget_total_s");
         assert!(total > 0.0 && value(&metrics, "budget_unexplained_s") / total < 0.01, "{setup}");

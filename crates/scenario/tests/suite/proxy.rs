@@ -4,15 +4,15 @@ use std::path::Path;
 
 use umts_scenario::Scenario;
 
-fn with_pep(lines: &str) -> String {
+fn with_proxy(lines: &str) -> String {
     format!(
-        "version = 1\nduration = \"10 s\"\n[pep]\nat = \"ggsn\"\n{lines}\n[[ue]]\nname = \"user\"\n\
+        "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\n{lines}\n[[ue]]\nname = \"user\"\n\
          [[flow]]\nue = \"user\"\n"
     )
 }
 
 fn refused(lines: &str) -> String {
-    match Scenario::parse(&with_pep(lines), "test.toml", Path::new(""), &[]) {
+    match Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]) {
         Ok(_) => panic!("accepted: {lines}"),
         Err(error) => error.render(false),
     }
@@ -38,7 +38,7 @@ fn each_mistake_says_what_would_be_right() {
         ("mode = \"window_clamp\"\nwindow_clamp.window = \"0 B\"", "cannot be 0 B"),
         ("mode = \"window_clamp\"\nwindow_clamp.queue = \"9 kB\"", "unknown key"),
         (
-            "mode = \"snoop\"\n[[pep.outage]]\nfrom = \"1 s\"\nto = \"2 s\"",
+            "mode = \"snoop\"\n[[proxy.outage]]\nfrom = \"1 s\"\nto = \"2 s\"",
             "only a proxy that splits has outages",
         ),
         ("buffer = \"100 B\"", "holds no segment"),
@@ -54,7 +54,7 @@ fn each_mistake_says_what_would_be_right() {
 /// Two users' flows behind a proxy that takes some of them.
 fn chosen(choice: &str) -> Scenario {
     let text = format!(
-        "version = 1\nduration = \"10 s\"\n[pep]\nat = \"ggsn\"\n{choice}\n[[ue]]\nname = \"near\"\n[[ue]]\nname = \"far\"\n\
+        "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\n{choice}\n[[ue]]\nname = \"near\"\n[[ue]]\nname = \"far\"\n\
          [[flow]]\nname = \"download\"\nue = \"near\"\nport = 80\n[[flow]]\nname = \"download\"\nue = \"far\"\n\
          [[flow]]\nname = \"upload\"\nue = \"far\"\nport = 80\n"
     );
@@ -74,9 +74,9 @@ fn a_proxy_takes_flows_by_their_names_by_those_of_their_users_and_by_ports() {
         ("flows = [\"far\"]\nports = [80]", vec![2]),
     ] {
         let scenario = chosen(choice);
-        let pep = scenario.pep.as_ref().expect("there is a proxy");
+        let proxy = scenario.proxy.as_ref().expect("there is a proxy");
         let flows = scenario.flow.iter().enumerate();
-        let split: Vec<_> = flows.filter(|(i, flow)| pep.splits(*i, flow)).map(|(i, _)| i).collect();
+        let split: Vec<_> = flows.filter(|(i, flow)| proxy.splits(*i, flow)).map(|(i, _)| i).collect();
         assert_eq!(split, taken, "{choice}");
         let again = scenario.to_toml();
         let again = Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("what is written loads");
@@ -90,7 +90,7 @@ fn a_proxy_takes_flows_by_their_names_by_those_of_their_users_and_by_ports() {
 #[test]
 fn keys_of_a_mode_may_stand_beside_another_mode() {
     let lines = "mode = \"split\"\nsnoop.cache = \"8 kB\"\nwindow_clamp.window = \"8 kB\"";
-    let loaded = Scenario::parse(&with_pep(lines), "test.toml", Path::new(""), &[]).expect("it is right");
+    let loaded = Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]).expect("it is right");
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let again = loaded.scenario.to_toml();
     let again = Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("what is written loads");
@@ -98,15 +98,15 @@ fn keys_of_a_mode_may_stand_beside_another_mode() {
 }
 
 /// A proxy in front of two flows, the second with TCP of its own.
-const TWO_FLOWS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"reno\"\n[pep]\nat = \"ggsn\"\n\
-    [pep.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1000 ms\"\n\
+const TWO_FLOWS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"reno\"\n[proxy]\nat = \"ggsn\"\n\
+    [proxy.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1000 ms\"\n\
     [[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\n[[flow]]\nue = \"user\"\n\
     [flow.tcp]\nvariant = \"cubic\"\nsegment_payload = \"536 B\"\nread_rate = \"8 kbit/s\"\n";
 
 #[test]
 fn what_a_side_does_not_say_is_the_flows() {
     let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
-    let [first, second] = &loaded.plan().pep.as_ref().expect("there is a proxy").sides[..] else {
+    let [first, second] = &loaded.plan().proxy.as_ref().expect("there is a proxy").sides[..] else {
         panic!("a pair for each flow")
     };
     for [server, radio] in [first, second] {
@@ -127,19 +127,19 @@ fn a_side_is_written_as_it_was_read() {
     let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
     let written = loaded.to_toml();
     assert!(
-        written.contains("[pep.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1 s\"\n"),
+        written.contains("[proxy.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1 s\"\n"),
         "{written}"
     );
     assert!(!written.contains("server_side"), "{written}");
     let again =
         Scenario::parse(&written, "again.toml", Path::new(""), &[]).expect("what is written loads").scenario;
     assert_eq!(again.content_hash(), loaded.content_hash());
-    assert_eq!(again.plan().pep, loaded.plan().pep);
+    assert_eq!(again.plan().proxy, loaded.plan().proxy);
     // Overrides of a flow's own TCP reach the proxy's ends.
     let changes = [("flow.0.tcp.variant".to_owned(), "vegas".to_owned())];
     let changed =
         Scenario::parse(&written, "again.toml", Path::new(""), &changes).expect("it loads").scenario;
-    let sides = &changed.plan().pep.as_ref().expect("there is a proxy").sides;
+    let sides = &changed.plan().proxy.as_ref().expect("there is a proxy").sides;
     assert_eq!(sides[0][0].variant, changed.flow[0].tcp.variant);
     assert_ne!(sides[0][0].variant, sides[1][0].variant);
 }
@@ -148,11 +148,32 @@ fn a_side_is_written_as_it_was_read() {
 fn a_mistake_on_a_side_is_told_where_it_is_written() {
     for (lines, said) in [
         ("radio_side.initial_windw = \"1 segments\"", "did you mean `initial_window`"),
-        ("radio_side.initial_window = \"0 segments\"", "pep.radio_side.initial_window"),
+        ("radio_side.initial_window = \"0 segments\"", "proxy.radio_side.initial_window"),
         ("server_side.rto_min = \"90 s\"", "rto_min = 90 s is above rto_max"),
         ("server_side = 3", "a table is expected"),
     ] {
         let error = refused(lines);
         assert!(error.contains(said), "{lines}:\n{error}");
     }
+}
+
+#[test]
+fn the_former_name_of_the_table_still_loads_with_a_warning() {
+    let warning = "the table [pep] is now called [proxy]";
+    let text = with_proxy("mode = \"snoop\"");
+    let load = |text: &str, overrides: &[(&str, &str)]| {
+        let overrides: Vec<_> =
+            overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        Scenario::parse(text, "test.toml", Path::new(""), &overrides)
+    };
+    let current = load(&text, &[]).expect("it is right");
+    assert_eq!(current.warnings, [""; 0]);
+    let former = load(&text.replace("[proxy]", "[pep]"), &[]).expect("it still loads");
+    assert_eq!((former.scenario, former.warnings), (current.scenario, vec![warning.to_owned()]));
+    let overridden = load("version = 1\nduration = \"10 s\"", &[("pep.at", "ggsn")]).expect("it still loads");
+    assert!(overridden.scenario.proxy.is_some());
+    assert_eq!(overridden.warnings, [warning]);
+    let both = load(&text.replace("[[ue]]", "[pep]\nmode = \"split\"\n[[ue]]"), &[]);
+    let error = both.expect_err("one table twice").render(false);
+    assert!(error.contains("[proxy] is also here under its former name"), "{error}");
 }

@@ -181,7 +181,7 @@ impl Relay {
         if told != way.told {
             way.told = told;
             let (transfer, (octets, is_full)) = (self.transfer, told);
-            cx.record(|| TraceEvent::PepBuffer { transfer, direction, octets, is_full });
+            cx.record(|| TraceEvent::ProxyBuffer { transfer, direction, octets, is_full });
         }
         octets > 0 || closes
     }
@@ -224,7 +224,7 @@ impl Relay {
             let way = &mut self.ways[direction.index()];
             if !std::mem::replace(&mut way.lost, true) {
                 let octets = way.carried - to.acknowledged() + from.unread();
-                cx.record(|| TraceEvent::PepLost { transfer, direction, octets });
+                cx.record(|| TraceEvent::ProxyLost { transfer, direction, octets });
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::common::{metrics, output, scenario, value};
 use umts_record::metrics::MetricSet;
 
 fn download(mode: &str, more: &[(&str, &str)]) -> MetricSet {
-    metrics("split-download", &[&[("pep.mode", mode), ("duration", "300 s")], more].concat())
+    metrics("split-download", &[&[("proxy.mode", mode), ("duration", "300 s")], more].concat())
 }
 
 /// RLC has repaired what was lost on the air before TCP could hear of it, so a copy beside the radio repairs nothing.
@@ -12,11 +12,11 @@ fn download(mode: &str, more: &[(&str, &str)]) -> MetricSet {
 fn snoop_above_rlc_changes_no_delivery_time() {
     for at in ["ggsn", "rnc"] {
         for run in ["1", "2", "3"] {
-            let more = [("pep.at", at), ("flow.0.size", "300 kB"), ("rlc.max_dat", "10"), ("seed", run)];
+            let more = [("proxy.at", at), ("flow.0.size", "300 kB"), ("rlc.max_dat", "10"), ("seed", run)];
             let time = |mode| value(&download(mode, &more), "transfer_time_s").to_bits();
             assert_eq!(time("snoop"), time("pass"), "at the {at}, seed {run}");
             let snooped = download("snoop", &more);
-            assert_eq!((value(&snooped, "pep_repeats"), value(&snooped, "residual_loss_pct")), (0.0, 0.0));
+            assert_eq!((value(&snooped, "proxy_repeats"), value(&snooped, "residual_loss_pct")), (0.0, 0.0));
         }
     }
 }
@@ -25,9 +25,9 @@ fn snoop_above_rlc_changes_no_delivery_time() {
 #[test]
 fn snoop_repairs_what_rlc_gives_up() {
     for at in ["ggsn", "rnc"] {
-        let lossy = [("pep.at", at), ("rlc.max_dat", "3"), ("link.0.loss", "0"), ("flow.0.size", "1 MB")];
+        let lossy = [("proxy.at", at), ("rlc.max_dat", "3"), ("link.0.loss", "0"), ("flow.0.size", "1 MB")];
         let (snooped, passed) = (download("snoop", &lossy), download("pass", &lossy));
-        assert!(value(&snooped, "pep_repeats") > 5.0 && value(&snooped, "pep_hidden_acks") > 5.0);
+        assert!(value(&snooped, "proxy_repeats") > 5.0 && value(&snooped, "proxy_hidden_acks") > 5.0);
         let times = [&snooped, &passed].map(|metrics| value(metrics, "transfer_time_s"));
         assert!(times[0] < times[1], "{times:?} at the {at}");
         let again = [&snooped, &passed].map(|metrics| value(metrics, "tcp_retransmissions_by_dupack"));
@@ -42,8 +42,8 @@ fn regulated_acknowledgments_and_lowered_windows_shorten_the_queue() {
         [("link.0.loss", "0"), ("radio.bler", "0"), ("flow.0.size", "500 kB"), ("ue.0.bearer", "ps-128")];
     let passed = download("pass", &plain);
     for (mode, did, with) in [
-        ("ack_regulation", "pep_held_acks", ("pep.ack_regulation.queue", "8 kB")),
-        ("window_clamp", "pep_clamped_windows", ("pep.window_clamp.window", "12 kB")),
+        ("ack_regulation", "proxy_held_acks", ("proxy.ack_regulation.queue", "8 kB")),
+        ("window_clamp", "proxy_clamped_windows", ("proxy.window_clamp.window", "12 kB")),
     ] {
         let helped = download(mode, &[&plain[..], &[with]].concat());
         assert!(value(&helped, did) > 20.0, "{mode}");
@@ -58,12 +58,12 @@ fn regulated_acknowledgments_and_lowered_windows_shorten_the_queue() {
 #[test]
 fn flows_that_are_not_named_are_not_helped() {
     for mode in ["snoop", "ack_regulation", "window_clamp"] {
-        let two = [("ue.0.count", "2"), ("pep.ack_regulation.queue", "1460 B"), ("rlc.max_dat", "3")];
+        let two = [("ue.0.count", "2"), ("proxy.ack_regulation.queue", "1460 B"), ("rlc.max_dat", "3")];
         let all = download(mode, &two);
-        let did = ["pep_repeats", "pep_held_acks", "pep_clamped_windows"];
+        let did = ["proxy_repeats", "proxy_held_acks", "proxy_clamped_windows"];
         let acts = |metrics: &MetricSet| did.iter().map(|name| value(metrics, name)).sum::<f64>();
         assert!(acts(&all) > 0.0, "{mode}");
-        assert_eq!(value(&all, "pep_passed"), 2.0);
+        assert_eq!(value(&all, "proxy_passed"), 2.0);
     }
 }
 
@@ -72,7 +72,7 @@ fn flows_that_are_not_named_are_not_helped() {
 fn the_time_of_a_helped_connection_is_explained() {
     for mode in ["snoop", "ack_regulation", "window_clamp"] {
         let set =
-            [("pep.mode", mode), ("rlc.max_dat", "3"), ("measure.budget", "true"), ("duration", "300 s")];
+            [("proxy.mode", mode), ("rlc.max_dat", "3"), ("measure.budget", "true"), ("duration", "300 s")];
         let metrics = output(&scenario("split-download", &set)).metrics.network;
         let total = value(&metrics, "budget_total_s");
         assert!(value(&metrics, "budget_unexplained_s") / total < 0.01, "{mode}");

@@ -1,0 +1,24 @@
+"""Metrics that had another name in earlier versions, which stored runs still have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+_PARTS = (("pep_", "proxy_"),)
+"""Former and current parts of names; a part begins a name or follows an underscore."""
+
+
+def current_metrics(stored: Mapping[str, Value]) -> dict[str, Value]:
+    """The metrics of a stored run under their current names."""
+    return {_current(name): value for name, value in stored.items()}
+
+
+def _current(name: str) -> str:
+    for former, current in _PARTS:
+        if name.startswith(former):
+            return current + name.removeprefix(former)
+        name = name.replace("_" + former, "_" + current)
+    return name
