@@ -60,7 +60,7 @@ def splits_programs(proxy: Mapping[str, Any] | None) -> bool:
 
 
 def node_of(proxy: Mapping[str, Any], tcp: Pairs) -> Node:
-    """Options of the kernel proxy for ``[proxy]`` of a scenario; `tcp` holds for both sides unless they differ.
+    """Options of the kernel proxy for ``[proxy]`` of a scenario; `tcp` holds for both sides by default.
 
     Raises
     ------
