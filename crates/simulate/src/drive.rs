@@ -36,7 +36,7 @@ impl ExternalIo for VirtualClock {
         match packet {}
     }
 
-    #[inline(always)]
+    #[inline]
     fn leave(&mut self, _: &mut Network, _: Time) -> Option<Infallible> {
         None
     }

@@ -120,7 +120,7 @@ impl Hosts {
 impl OpenConnection<'_> {
     /// Sends what an application's end has to send and tells the application what it is to know. Returns what that asks
     /// for; mostly it asks for nothing, and the end sleeps already. Inlined, as each packet that comes in needs it.
-    #[inline(always)]
+    #[inline]
     fn carry_on<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -108,7 +108,7 @@ impl Network {
     }
 
     /// Takes one event.
-    #[inline(always)]
+    #[inline]
     pub fn handle<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, event: Event) {
         let Network { hosts, between } = self;
         let access = &mut between.access;
@@ -148,7 +148,7 @@ impl Network {
     }
 
     /// Block sets come down: what they complete is taken up, packet by packet.
-    #[inline(always)]
+    #[inline]
     fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: TransmissionId) {
         let transmission = self.between.access.receive(id);
         let direction = transmission.direction;
@@ -176,7 +176,7 @@ impl Network {
     }
 
     /// A packet comes up from radio access, and may have reached its host.
-    #[inline(always)]
+    #[inline]
     fn goes_up<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -23,7 +23,7 @@ pub struct UeChannel {
 impl UeChannel {
     /// Asks the radio about `blocks` blocks of `ue` that leave in TTI number `tti`, of which the first is number `first`.
     // Inlined in `UeContext::judge`, the hot path, although it has a second caller.
-    #[inline(always)]
+    #[inline]
     pub fn verdict(&mut self, ue: UeId, direction: Direction, tti: u64, first: u32, blocks: u32) -> Lost {
         let (cell, format) = (self.cell, self.format);
         self.errors.verdict(&Question { cell, ue, direction, tti, first, blocks, format })

@@ -100,7 +100,7 @@ impl BlockErrors {
 
     /// Which of the blocks in question are lost.
     // Inlined, so that nobody writes the question down.
-    #[inline(always)]
+    #[inline]
     pub fn verdict(&mut self, question: &Question) -> Lost {
         let Question { tti, first, blocks, .. } = *question;
         match self.model {
@@ -139,7 +139,7 @@ impl BlockErrors {
     }
 
     // Inlined, although it has a second caller (`would_lose`), because `verdict` is called for every block set.
-    #[inline(always)]
+    #[inline]
     fn independent(&self, tti: u64, first: u32, blocks: u32, unit: ErrorUnit) -> Lost {
         let (draws, loss) = (self.draws.tti(tti), self.loss[0]);
         match unit {
@@ -150,7 +150,7 @@ impl BlockErrors {
     }
 
     // Inlined like `independent`: a call costs up to 31 instructions more per block (docs/performance.md).
-    #[inline(always)]
+    #[inline]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
         match step {
             ErrorUnit::Pdu => {
@@ -174,7 +174,7 @@ impl BlockErrors {
 
     /// Whether block number `block` of TTI number `tti` is lost, which has this chance. Draws have addresses: one that cannot decide
     /// anything need not be made.
-    #[inline(always)]
+    #[inline]
     fn decides(&self, tti: u64, block: u32, loss: Chance) -> bool {
         let always = loss == Chance::ALWAYS;
         if always | (loss == Chance::NEVER) { always } else { self.draw(tti, block, loss) }
@@ -186,7 +186,7 @@ impl BlockErrors {
     }
 
     /// Whether the chain, in state `before` until now, is bad after `steps` steps, as its draw among `draws` decides.
-    #[inline(always)]
+    #[inline]
     fn after(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
         match before {
             Some(bad) if steps == 1 => draws.happens(CHAIN, self.one_step[usize::from(bad)]),
