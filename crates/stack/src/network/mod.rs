@@ -102,11 +102,6 @@ impl Network {
         }
     }
 
-    /// Does ahead what the next events need and nothing can change until then. They are the same whether it is called or not.
-    pub fn prepare(&mut self) {
-        self.between.access.prepare();
-    }
-
     /// Takes one event.
     #[inline]
     pub fn handle<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, event: Event) {
