@@ -108,8 +108,9 @@ impl Hosts {
             {
                 open.end(end).handle_timeout(&mut ctx.cx);
             }
-            match self.flows[id.index()].split_of(connection, end) {
-                Some(transfer) => self.proxy_changed(ctx, id, transfer, between),
+            let open = self.flows[id.index()].connection(connection);
+            match open.and_then(|open| open.transfer_at(end)) {
+                Some(transfer) => self.proxy_changed(ctx, transfer, between),
                 None => self.tcp_changed(ctx, id, connection, end, between),
             }
             from = ConnectionId(connection.0 + 1);
