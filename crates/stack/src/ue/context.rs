@@ -145,7 +145,7 @@ impl UeContext {
     #[inline]
     pub fn judge(&mut self, direction: Direction, frame: u64, sent: &mut TransmittedSet) {
         let channel = &mut self.channels[direction.index()];
-        sent.lost = channel.verdict(self.id, direction, frame, sent.first, sent.set.blocks);
+        sent.lost = channel.losses(frame, sent.first, sent.set.blocks);
     }
 
     /// RLC begins anew at both ends; what is on its way is lost.
