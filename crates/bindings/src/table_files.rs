@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
@@ -45,12 +44,9 @@ impl TableError {
 
 /// A table that is being written.
 pub struct TableFile {
-    name: String,
     path: PathBuf,
     schema: SchemaRef,
-    /// Until the first rows are there, by which it is chosen how columns lie.
-    begun: Option<File>,
-    writer: Option<ArrowWriter<File>>,
+    writer: ArrowWriter<File>,
     waiting: Vec<RecordBatch>,
     rows: usize,
 }
@@ -58,7 +54,6 @@ pub struct TableFile {
 impl TableFile {
     /// Begins the table called `name` in `folder`: that of connections there, those of series in a folder of theirs.
     pub fn create(folder: &Path, name: &str, schema: SchemaRef) -> Result<Self, TableError> {
-        keep_freed_memory();
         let path = match name {
             CONNECTIONS => folder.join("connections.parquet"),
             series => folder.join("series").join(format!("{series}.parquet")),
@@ -66,8 +61,10 @@ impl TableFile {
         let parent = path.parent().unwrap_or(folder);
         let opened = std::fs::create_dir_all(parent).and_then(|()| File::create(&path));
         let file = opened.map_err(|error| TableError::of(&path)(error.into()))?;
-        let name = name.to_owned();
-        Ok(Self { name, path, schema, begun: Some(file), writer: None, waiting: Vec::new(), rows: 0 })
+        let options = encodings::options(&schema);
+        let writer = ArrowWriter::try_new_with_options(file, SchemaRef::clone(&schema), options)
+            .map_err(TableError::of(&path))?;
+        Ok(Self { path, schema, writer, waiting: Vec::new(), rows: 0 })
     }
 
     /// Adds rows behind those that are there. They are encoded so many at a time, whatever they came in: equal tables are equal
@@ -93,8 +90,7 @@ impl TableFile {
     pub fn close(mut self) -> Result<(), TableError> {
         let last = self.take_waiting()?;
         self.encode(&last)?;
-        let closed = self.writer.take().map_or(Ok(()), |writer| writer.close().map(drop));
-        closed.map_err(TableError::of(&self.path))
+        self.writer.close().map(drop).map_err(TableError::of(&self.path))
     }
 
     fn take_waiting(&mut self) -> Result<RecordBatch, TableError> {
@@ -107,24 +103,8 @@ impl TableFile {
     }
 
     fn encode(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
-        if let Some(file) = self.begun.take() {
-            let schema = SchemaRef::clone(&self.schema);
-            let writer =
-                ArrowWriter::try_new_with_options(file, schema, encodings::options(&self.name, batch));
-            self.writer = Some(writer.map_err(TableError::of(&self.path))?);
-        }
-        let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.write(batch));
-        written.map_err(TableError::of(&self.path))
+        self.writer.write(batch).map_err(TableError::of(&self.path))
     }
-}
-
-/// The C library gives the end of its heap back to the system as soon as 128 kB are free there, and a file takes and frees more than
-/// that for each of its columns: of a run of 0.1 s that was a fiftieth. It waits for twice as much as the largest block that was
-/// mapped and freed (mallopt(3), M_MMAP_THRESHOLD), so one is, which nobody touches.
-fn keep_freed_memory() {
-    const OCTETS: usize = 4 << 20;
-    static KEPT: Once = Once::new();
-    KEPT.call_once(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(OCTETS))));
 }
 
 /// Reads a table of a run folder, whichever version of the program wrote it.

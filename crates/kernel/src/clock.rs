@@ -11,8 +11,6 @@ pub enum Wake<P> {
     Reached,
     /// A packet came in from outside at this instant, before the one waited for.
     Packet(Time, P),
-    /// Nothing is due for a while: what can be done ahead had better be done now.
-    Spare,
     /// Something outside wants the run to end, or at least to be asked.
     Stopped,
 }

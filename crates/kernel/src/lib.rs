@@ -4,13 +4,11 @@
 //! Nothing here knows UMTS or TCP. Simulated and wall-clock runs differ in one [`Clock`] implementation.
 
 mod clock;
-mod fifo;
 mod normal;
 mod queue;
 pub mod random;
 mod trace;
 
 pub use clock::{Clock, Lookahead, VirtualClock, Wake};
-pub use fifo::begin_anew_if_empty;
 pub use queue::{EventQueue, Phase};
 pub use trace::{NoTrace, Observable, TraceSink};

@@ -18,7 +18,7 @@ pub trait TraceSink<E: Observable> {
 
     /// Whether it looks at events that are a copy of something large. Asked before such a copy is made, each time: a sink
     /// may come to want them.
-    #[inline(always)]
+    #[inline]
     fn wants_copies(&self) -> bool {
         true
     }
@@ -27,7 +27,7 @@ pub trait TraceSink<E: Observable> {
     fn record(&mut self, at: Time, event: &E);
 
     /// Looks at a detail, among the events.
-    #[inline(always)]
+    #[inline]
     fn show(&mut self, _at: Time, _detail: &E::Detail<'_>) {}
 }
 
@@ -37,7 +37,7 @@ pub struct NoTrace;
 
 impl<E: Observable> TraceSink<E> for NoTrace {
     const ENABLED: bool = false;
-    #[inline(always)]
+    #[inline]
     fn record(&mut self, _at: Time, _event: &E) {}
 }
 
@@ -67,7 +67,7 @@ impl<E: Observable, A: TraceSink<E>, B: TraceSink<E>> TraceSink<E> for (A, B) {
 impl<E: Observable, S: TraceSink<E>> TraceSink<E> for Option<S> {
     const ENABLED: bool = S::ENABLED;
     const WANTS_DETAIL: bool = S::WANTS_DETAIL;
-    #[inline(always)]
+    #[inline]
     fn record(&mut self, at: Time, event: &E) {
         if let Some(sink) = self {
             sink.record(at, event);
@@ -84,11 +84,11 @@ impl<E: Observable, S: TraceSink<E>> TraceSink<E> for Option<S> {
 impl<E: Observable, S: TraceSink<E> + ?Sized> TraceSink<E> for &mut S {
     const ENABLED: bool = S::ENABLED;
     const WANTS_DETAIL: bool = S::WANTS_DETAIL;
-    #[inline(always)]
+    #[inline]
     fn wants_copies(&self) -> bool {
         (**self).wants_copies()
     }
-    #[inline(always)]
+    #[inline]
     fn record(&mut self, at: Time, event: &E) {
         (**self).record(at, event);
     }

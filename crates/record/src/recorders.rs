@@ -174,13 +174,13 @@ impl<B: TraceSink<TraceEvent>> TraceSink<TraceEvent> for Recorders<B> {
 }
 
 impl TraceSink<TraceEvent> for MetricsAlone {
-    #[inline(always)]
+    #[inline]
     fn wants_copies(&self) -> bool {
         self.0.metrics.wants_copies()
     }
 
     /// Inlined where the event is made, as that of the metrics.
-    #[inline(always)]
+    #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         self.0.metrics.record(at, event);
     }
@@ -188,13 +188,13 @@ impl TraceSink<TraceEvent> for MetricsAlone {
 
 impl TraceSink<TraceEvent> for MetricsAndSeries {
     /// Series look at none.
-    #[inline(always)]
+    #[inline]
     fn wants_copies(&self) -> bool {
         self.0.metrics.wants_copies()
     }
 
     /// Inlined where the event is made: of one that makes no row nothing is left.
-    #[inline(always)]
+    #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         self.0.metrics.record(at, event);
         self.0.series.record(at, event);

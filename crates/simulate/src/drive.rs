@@ -36,7 +36,7 @@ impl ExternalIo for VirtualClock {
         match packet {}
     }
 
-    #[inline(always)]
+    #[inline]
     fn leave(&mut self, _: &mut Network, _: Time) -> Option<Infallible> {
         None
     }
@@ -84,10 +84,6 @@ pub fn drive<O: ExternalIo, T: TraceSink<TraceEvent>>(
                 outside.enter(network, &mut ctx, packet);
                 continue;
             }
-            Wake::Spare => {
-                network.prepare();
-                continue;
-            }
             Wake::Stopped if outside.is_over() => break,
             Wake::Stopped => continue,
         }
@@ -128,9 +124,6 @@ mod tests {
     /// Packets of a program every 37 ms, to the UE and from it in turn.
     struct Program {
         next: Time,
-        /// How many of the instants have time to spare before them: one in so many, none at 0.
-        spares: u32,
-        is_spare: bool,
         is_seen: bool,
         came_out: [u32; 2],
         /// Instants that nobody saw, and that somebody might have seen.
@@ -146,14 +139,6 @@ mod tests {
                 self.next = at + Duration::from_millis(37);
                 return Wake::Packet(at, Direction::BOTH[at.as_nanos() as usize / 37_000_000 % 2]);
             }
-            if self.spares > 0
-                && !self.is_spare
-                && self.events.iter().sum::<u32>().is_multiple_of(self.spares)
-            {
-                self.is_spare = true;
-                return Wake::Spare;
-            }
-            self.is_spare = false;
             self.is_seen = lookahead.is_seen();
             let first = lookahead.first_seen(until + Duration::from_millis(1));
             assert!(first >= until && (first == until) >= self.is_seen);
@@ -192,26 +177,16 @@ mod tests {
             "version = 1\nduration = \"60 s\"\n{radio}\n[[ue]]\nname = \"program\"\n[[ue]]\nname = \"web\"\ncount = 40\n\
              [[flow]]\nue = \"web\"\n{traffic}"
         );
-        program_in(&text, 0, &mut NoTrace)
-    }
-
-    fn program_in<T: TraceSink<TraceEvent>>(text: &str, spares: u32, trace: &mut T) -> Program {
-        let scenario = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario;
+        let scenario = Scenario::parse(&text, "x", Path::new(""), &[]).unwrap().scenario;
         let config = NetworkConfig { programs: true, ..network_config(&scenario) };
         let mut network = Network::new(&config, &Streams::new(1, 0));
         let mut queue = EventQueue::new();
         queue.push(Time::ZERO + scenario.duration, Phase::Receive, Event::EndOfRun);
         network.start(&mut queue);
-        let mut program = Program {
-            next: Time::ZERO,
-            spares,
-            is_spare: false,
-            is_seen: false,
-            came_out: [0; 2],
-            events: [0; 2],
-        };
-        let end =
-            drive(&mut network, &mut queue, &mut program, trace, |_, _| ControlFlow::Continue(Time::NEVER));
+        let mut program = Program { next: Time::ZERO, is_seen: false, came_out: [0; 2], events: [0; 2] };
+        let end = drive(&mut network, &mut queue, &mut program, &mut NoTrace, |_, _| {
+            ControlFlow::Continue(Time::NEVER)
+        });
         assert!(end.is_continue());
         program
     }
@@ -226,29 +201,6 @@ mod tests {
             let Program { came_out, events: [unseen, seen], .. } = program_among(radio, traffic);
             assert!(came_out.into_iter().all(|packets| packets > 10), "{radio} {traffic}: {came_out:?}");
             assert!(unseen > 100 && seen > 500, "{radio} {traffic}: {unseen} {seen}");
-        }
-    }
-
-    #[test]
-    fn what_is_done_ahead_changes_nothing() {
-        let layout = "[layout]\nsites = [1, 2]\n[handover]\nhysteresis = \"1 dB\"\n[[cell]]\nname = \"sector\"\n[cell.dsch]\n\
-                      guaranteed = \"64 kbit/s\"\n";
-        let limited = "[cell.dch]\ncodes = \"one_tree\"\n";
-        let charged = "[cell.dch]\ncodes = \"one_tree\"\nassociated = { spreading_factor = 256, rate = \"3.4 kbit/s\", ebn0 = \"6 dB\" }\n";
-        let users = "[[ue]]\nname = \"program\"\n[[ue]]\nname = \"web\"\ncount = 30\n\
-                     mobility = { model = \"vehicular\", speed = \"50 km/h\" }\n[[ue]]\nname = \"call\"\n\
-                     mobility = { model = \"vehicular\", speed = \"50 km/h\" }\ncalls = { offered = \"24 Erl\", holding = \"5 s\" }\n\
-                     [[flow]]\nue = \"web\"\ntraffic = \"etsi_www\"\n\
-                     etsi_www = { first_session = \"under_way\", between_sessions = \"1 s\" }";
-        for dch in ["", limited, charged] {
-            let text = format!("version = 1\nduration = \"20 s\"\n{layout}{dch}{users}");
-            let events = [0, 1, 3].map(|spares| {
-                let mut events: Vec<(Time, TraceEvent)> = Vec::new();
-                program_in(&text, spares, &mut events);
-                events
-            });
-            assert!(events[0].len() > 10_000, "{dch}: {}", events[0].len());
-            assert!(events[0] == events[1] && events[0] == events[2], "{dch}");
         }
     }
 }

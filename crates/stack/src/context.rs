@@ -26,7 +26,7 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
     }
 
     /// Records what `event` builds; nothing is built when nobody watches.
-    #[inline(always)]
+    #[inline]
     pub fn record(&mut self, event: impl FnOnce() -> TraceEvent) {
         if T::ENABLED {
             self.trace.record(self.now, &event());
@@ -34,7 +34,7 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
     }
 
     /// The same of an event that is a copy of something large.
-    #[inline(always)]
+    #[inline]
     pub fn record_copy(&mut self, event: impl FnOnce() -> TraceEvent) {
         if T::ENABLED && self.trace.wants_copies() {
             self.trace.record(self.now, &event());
@@ -49,7 +49,7 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
     }
 
     /// Shows what `detail` builds; nothing is built unless somebody asks for details.
-    #[inline(always)]
+    #[inline]
     pub fn show<'d>(&mut self, detail: impl FnOnce() -> Detail<'d>) {
         if T::WANTS_DETAIL {
             self.trace.show(self.now, &detail());

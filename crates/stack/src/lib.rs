@@ -24,6 +24,7 @@ pub mod network;
 pub mod nodeb;
 pub mod packet;
 pub mod path;
+pub mod proxy;
 pub mod radio;
 pub mod rnc;
 pub mod tcp;

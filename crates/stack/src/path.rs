@@ -104,7 +104,7 @@ impl NetworkPath {
 }
 
 /// A packet passes a place where it can be captured.
-#[inline(always)]
+#[inline]
 fn capture<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, at: CapturePoint, packet: &Packet) {
     ctx.cx.record_copy(|| TraceEvent::PacketCaptured { at, packet: *packet });
 }

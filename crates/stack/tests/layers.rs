@@ -18,7 +18,7 @@ const STOREYS: [&[&str]; 9] = [
     ],
     // What a call is handed, and what is observed.
     &["trace", "detail", "context", "event", "event_context"],
-    &["environment", "radio", "tcp", "core_network"],
+    &["environment", "radio", "tcp", "proxy", "core_network"],
     &["traffic"],
     &["ue", "nodeb", "rnc"],
     &["utran"],

@@ -90,8 +90,6 @@ pub struct WallClock {
     begun: Option<(Time, bool)>,
     /// Until when all that came was left to wait.
     left_until: Time,
-    /// Whether it was told that there is time to spare since the last event.
-    has_told_spare: bool,
     last_look: Time,
     /// Why it stops, and since when; what is due until then is handled before.
     ending: Option<(Ending, Time)>,
@@ -134,7 +132,6 @@ impl WallClock {
             woken_at: None,
             begun: None,
             left_until: Time::ZERO,
-            has_told_spare: false,
             last_look: Time::ZERO,
             // A child may have ended before its signal was waited for.
             ending: Some((Ending::SomethingEnded, Time::ZERO)),
@@ -297,16 +294,11 @@ impl Clock for WallClock {
             }
             let now = self.now();
             if until > now {
-                let wake = wake_up(until, lookahead);
-                if wake > now + LEAD && !std::mem::replace(&mut self.has_told_spare, true) {
-                    return Wake::Spare;
-                }
-                self.sleep(wake).expect("the descriptors are ours");
+                self.sleep(wake_up(until, lookahead)).expect("the descriptors are ours");
             } else if now - self.last_look > LOOK_EVERY {
                 self.look(EpollTimeout::ZERO).expect("the descriptors are ours");
             } else {
                 self.begin(until, now, lookahead);
-                self.has_told_spare = false;
                 return Wake::Reached;
             }
         }
@@ -399,7 +391,6 @@ mod tests {
         let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, Time::ZERO)));
         let waits = Expected(false, Time::NEVER);
-        assert_eq!(clock.wait(us(2_000), &waits), Wake::Spare);
         assert_eq!(clock.wait(us(2_000), &waits), Wake::Reached);
         // It has slept as long as the first of them could wait, so the others have come meanwhile.
         let woken = clock.now();

@@ -48,7 +48,6 @@ impl Clock for Live<'_> {
         match self.clock.wait(until, lookahead) {
             Wake::Packet(at, arrival) => Wake::Packet(at, Incoming::Program(arrival)),
             Wake::Reached => Wake::Reached,
-            Wake::Spare => Wake::Spare,
             Wake::Stopped => Wake::Stopped,
         }
     }

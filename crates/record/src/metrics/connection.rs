@@ -137,7 +137,7 @@ impl Connection {
     }
 
     /// Inlined as [`super::Metrics`] is, so that no event with a copy of the segment is made for it.
-    #[inline(always)]
+    #[inline]
     pub fn sent(
         &mut self,
         moment: Moment,
@@ -201,7 +201,7 @@ impl Connection {
     }
 
     /// Inlined as [`sent`](Self::sent) is.
-    #[inline(always)]
+    #[inline]
     pub fn received(&mut self, moment: Moment, packet: PacketId, segment: &Segment, delivered: u64) {
         self.seen(moment);
         let from_sender = segment.direction == self.sender.sends();

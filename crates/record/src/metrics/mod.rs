@@ -172,13 +172,13 @@ impl Metrics {
 
 impl TraceSink<TraceEvent> for Metrics {
     /// Packets that pass matter where there are TDD cells.
-    #[inline(always)]
+    #[inline]
     fn wants_copies(&self) -> bool {
         self.tdd.is_concerned()
     }
 
     /// Inlined where the event is made, which leaves one of the arms.
-    #[inline(always)]
+    #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {
             TraceEvent::ConnectionOpened { .. }

@@ -35,7 +35,7 @@ impl RadioRecorder {
     }
 
     /// Inlined as [`super::Metrics`] is.
-    #[inline(always)]
+    #[inline]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         if let TraceEvent::RlcBuffer { ue, direction, octets } = *event {
             // What the buffer held before the window matters in it, so this one is taken at any time.

@@ -52,7 +52,7 @@ impl TcpRecorder {
     }
 
     /// Inlined as [`super::Metrics`] is: what is left of it is the call for the one event that is made there.
-    #[inline(always)]
+    #[inline]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let moment = Moment::new(at, &self.window);
         match event {
@@ -229,7 +229,7 @@ impl TcpRecorder {
     }
 
     /// Inlined as what asks for it is.
-    #[inline(always)]
+    #[inline]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut NetworkSamples)> {
         let connection = self.open.get(id)?;
         let together = if connection.ends_at_proxy() { &mut self.carried_on } else { &mut self.together };

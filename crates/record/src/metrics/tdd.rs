@@ -32,12 +32,12 @@ impl TddRecorder {
     }
 
     /// Whether there is such a cell.
-    #[inline(always)]
+    #[inline]
     pub fn is_concerned(&self) -> bool {
         self.totals.is_tdd
     }
 
-    #[inline(always)]
+    #[inline]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         self.totals.is_tdd |= matches!(event, TraceEvent::CapacityNeeded { .. });
         if self.totals.is_tdd {
@@ -46,7 +46,7 @@ impl TddRecorder {
     }
 
     /// In line, where the event is made and known: most are not counted here.
-    #[inline(always)]
+    #[inline]
     fn record_tdd(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::CapacityNeeded { ue, direction } => {
@@ -95,7 +95,7 @@ impl TddRecorder {
         self.handed_up.remove(at).map(|(_, entered)| entered)
     }
 
-    #[inline(always)]
+    #[inline]
     fn count(&mut self, event: &TraceEvent) {
         let totals = &mut self.totals;
         match *event {

@@ -388,7 +388,7 @@ impl TraceSink<TraceEvent> for Series {
     }
 
     /// Inlined where the event is made, which leaves one of the arms; each is a call.
-    #[inline(always)]
+    #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {
             TraceEvent::ConnectionOpened { .. }

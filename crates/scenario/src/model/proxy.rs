@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_stack::core_network::proxy::{self, HelperKind, ProxyConfig};
-pub use umts_stack::core_network::proxy::{AtLimit, Setup, Then};
+use umts_stack::proxy::{self, HelperKind, ProxyConfig};
+pub use umts_stack::proxy::{AtLimit, Setup, Then};
 use umts_units::{Bytes, Duration, Time};
 
 use super::tcp::{Tcp, TcpKeys};

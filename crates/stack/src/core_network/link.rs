@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use umts_kernel::begin_anew_if_empty;
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
@@ -69,10 +68,8 @@ pub enum Verdict {
     Down,
 }
 
-/// One direction of a link. A network of many users has hundreds, and each packet crosses several: what tells when it leaves begins
-/// with a line of the cache, and what few links have lies apart.
+/// One direction of a link.
 #[derive(Debug, Clone)]
-#[repr(C, align(64))]
 pub struct Link {
     more: Option<Box<More>>,
     transmitter: Transmitter,
@@ -81,12 +78,9 @@ pub struct Link {
 
 /// What all links have: a rate, a delay and a queue, if only of no length.
 #[derive(Debug, Clone)]
-#[repr(C)]
 struct Transmitter {
     /// When it has sent what it was given.
     free_at: Time,
-    /// The size of the last packet and how long it took to send: the next is mostly as large.
-    sent_last: (Bytes, Duration),
     delay: Duration,
     rate: Option<BitRate>,
     /// Packets that wait or are being sent. Kept only if somebody asks how long the queue is.
@@ -207,21 +201,13 @@ impl Transmitter {
     /// It takes a packet, if there is room: when that comes out.
     #[inline]
     fn transmit(&mut self, now: Time, size: Bytes) -> Option<Time> {
-        if size != self.sent_last.0 {
-            self.work_out_time_of(size);
-        }
-        let free_at = self.free_at.max(now) + self.sent_last.1;
+        let sending = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
+        let free_at = self.free_at.max(now) + sending;
         if !self.waiting.as_mut().is_none_or(|waiting| waiting.take(now, free_at, size)) {
             return None;
         }
         self.free_at = free_at;
         Some(free_at + self.delay)
-    }
-
-    #[inline(never)]
-    fn work_out_time_of(&mut self, size: Bytes) {
-        let sending = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
-        self.sent_last = (size, sending);
     }
 }
 
@@ -233,7 +219,6 @@ impl Link {
             more: More::new(config, direction, streams, name).map(Box::new),
             transmitter: Transmitter {
                 free_at: Time::ZERO,
-                sent_last: (Bytes::ZERO, Duration::ZERO),
                 delay: config.delay,
                 rate: config.rate,
                 waiting: is_asked_for.then(|| Waiting::new(config.queue)),
@@ -289,10 +274,7 @@ impl Link {
         if let Some(internet) = self.internet() {
             internet.arrivals.pop_front();
         }
-        let packet = *self.on_the_way.front().expect("every packet on its way was kept");
-        self.on_the_way.pop_front();
-        begin_anew_if_empty(&mut self.on_the_way);
-        packet
+        self.on_the_way.pop_front().expect("every packet on its way was kept")
     }
 }
 

@@ -2,14 +2,13 @@
 //! to single packets as they enter.
 //!
 //! Each server has the first hop to itself, the flows share the others, unless a link says otherwise. The uplink is the
-//! same chain backwards, with queues of its own. A node of the chain may be a proxy ([`proxy`]): there connections end, and
+//! same chain backwards, with queues of its own. A node of the chain may be a proxy ([`proxy`](crate::proxy)): there connections end, and
 //! others begin.
 
 mod crossing;
 mod delay;
 mod impairments;
 mod link;
-pub mod proxy;
 mod queue;
 mod red;
 mod routes;
@@ -26,8 +25,8 @@ use umts_kernel::random::Streams;
 
 use crate::ids::{Direction, HeldId};
 use crate::packet::Packet;
+use crate::proxy::{Helper, ProxyConfig};
 use crate::trace::DropPlace;
-use proxy::{Helper, ProxyConfig};
 use routes::{Hop, Routes};
 
 /// The links of both directions, and the script.
@@ -109,10 +108,10 @@ mod tests {
     fn proxy(hops: u32) -> ProxyConfig {
         ProxyConfig {
             hops,
-            setup: proxy::Setup::Early,
+            setup: crate::proxy::Setup::Early,
             buffer: None,
             memory: None,
-            at_limit: proxy::AtLimit::Pass,
+            at_limit: crate::proxy::AtLimit::Pass,
             outages: Vec::new(),
             helper: None,
         }

@@ -8,6 +8,7 @@ use crate::EventContext;
 use crate::ids::{ConnectionId, End, FlowId, ProxyLeg};
 use crate::packet::{Content, Datagram};
 use crate::path::NetworkPath;
+use crate::proxy::Transfer;
 use crate::trace::TraceEvent;
 use crate::traffic::{Action, Nth, Report};
 
@@ -122,18 +123,24 @@ impl Hosts {
         end: End,
         segment_payload: Option<u32>,
     ) -> ConnectionId {
+        // In events and tables, the number of its first connection names a transfer.
         let transfer = ConnectionId(self.connections);
         let now = ctx.cx.now;
-        let flow = &self.flows[id.index()];
-        let relay = if flow.is_split() { self.new_relay(transfer) } else { None };
+        let is_split = self.flows[id.index()].is_split();
+        let relay = if is_split { self.new_relay(transfer) } else { None };
         let flow = &mut self.flows[id.index()];
         let legs = match relay {
             None => [Some((ProxyLeg::Whole, flow.open(now, transfer, nth, segment_payload))), None],
             Some(relay) => {
-                let [server, radio] = flow.open_split(now, transfer, nth, segment_payload, relay);
+                let connections = [transfer, ConnectionId(self.connections + 1)];
+                let split = self.transfers.insert(Transfer { flow: id, connections, relay });
+                let [server, radio] = flow.open_split(now, connections, nth, segment_payload, split);
                 [Some((ProxyLeg::Server, server)), Some((ProxyLeg::Radio, radio))]
             }
         };
+        if is_split {
+            self.transfers.remove_forgotten(id, |connection| flow.has(connection));
+        }
         let (ue, sender) = (flow.ue, flow.sender);
         for (leg, mss) in legs.into_iter().flatten() {
             let connection = ConnectionId(self.connections);

@@ -108,8 +108,9 @@ impl Hosts {
             {
                 open.end(end).handle_timeout(&mut ctx.cx);
             }
-            match self.flows[id.index()].split_of(connection, end) {
-                Some(transfer) => self.proxy_changed(ctx, id, transfer, between),
+            let open = self.flows[id.index()].connection(connection);
+            match open.and_then(|open| open.transfer_at(end)) {
+                Some(transfer) => self.proxy_changed(ctx, transfer, between),
                 None => self.tcp_changed(ctx, id, connection, end, between),
             }
             from = ConnectionId(connection.0 + 1);
@@ -120,7 +121,7 @@ impl Hosts {
 impl OpenConnection<'_> {
     /// Sends what an application's end has to send and tells the application what it is to know. Returns what that asks
     /// for; mostly it asks for nothing, and the end sleeps already. Inlined, as each packet that comes in needs it.
-    #[inline(always)]
+    #[inline]
     fn carry_on<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

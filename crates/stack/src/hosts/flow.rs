@@ -7,10 +7,10 @@ use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
 
 use crate::EventContext;
-use crate::core_network::proxy::Relay;
 use crate::event::Event;
 use crate::event_context::Wakeup;
 use crate::ids::{ConnectionId, Direction, End, FlowId, ProxyLeg, Site, UeId};
+use crate::proxy::TransferId;
 use crate::tcp::congestion::UserLaws;
 use crate::tcp::{Connection, TcpConfig, TcpEvent, Variant};
 use crate::trace::TraceEvent;
@@ -61,16 +61,6 @@ pub(super) struct Flow {
     pub datagrams: [u64; 2],
     /// Connections that are open or in TIME-WAIT, in the order of their numbers.
     connections: Vec<FlowConnection>,
-    /// What joins those of one transfer that a proxy splits, in the order of their numbers.
-    pub relays: Vec<FlowRelay>,
-}
-
-/// A transfer of a flow that a proxy splits.
-#[derive(Debug)]
-pub(super) struct FlowRelay {
-    /// The connection on the server's side; the other has the next number.
-    pub transfer: ConnectionId,
-    pub relay: Relay,
 }
 
 /// One connection of a flow, both ends of it.
@@ -80,6 +70,8 @@ pub(super) struct FlowConnection {
     /// Its number in the flow; the two of a split transfer share it.
     pub nth: Nth,
     pub leg: ProxyLeg,
+    /// The split transfer that it belongs to.
+    transfer: Option<TransferId>,
     /// The server's end and the UE's.
     /// Boxed: an end is large, and connections move when others are forgotten.
     ends: [Box<Connection>; 2],
@@ -116,7 +108,6 @@ impl Flow {
             tcp_wake: [Wakeup::NONE; 2],
             datagrams: [0; 2],
             connections: Vec::new(),
-            relays: Vec::new(),
         }
     }
 
@@ -145,35 +136,48 @@ impl Flow {
     pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, segment_payload: Option<u32>) -> u32 {
         self.forget(now);
         let tcp = self.tcp_with(&self.tcp, segment_payload);
-        self.connect(id, nth, ProxyLeg::Whole, [&tcp, &tcp]);
+        self.connect(id, nth, (ProxyLeg::Whole, None), [&tcp, &tcp]);
         tcp.segment_payload
     }
 
-    /// The two connections of a transfer that a proxy splits, `id` and the next. Returns the payload of the segments that
-    /// the server and the proxy send to the UE's side.
+    /// Opens the connections of a split transfer to the server and to the UE, in the place of those that are long over.
+    /// Returns the segment payload of the server, and of the proxy towards the UE.
     pub fn open_split(
         &mut self,
         now: Time,
-        id: ConnectionId,
+        [server, radio]: [ConnectionId; 2],
         nth: Nth,
         segment_payload: Option<u32>,
-        relay: Relay,
+        transfer: TransferId,
     ) -> [u32; 2] {
         self.forget(now);
         let [to_server, to_ue] = self.split.as_ref().expect("the proxy splits this flow");
         let [host, to_server, to_ue] =
             [&self.tcp, to_server, to_ue].map(|tcp| self.tcp_with(tcp, segment_payload));
-        self.connect(id, nth, ProxyLeg::Server, [&host, &to_server]);
-        self.connect(ConnectionId(id.0 + 1), nth, ProxyLeg::Radio, [&to_ue, &host]);
-        self.relays.push(FlowRelay { transfer: id, relay });
+        self.connect(server, nth, (ProxyLeg::Server, Some(transfer)), [&host, &to_server]);
+        self.connect(radio, nth, (ProxyLeg::Radio, Some(transfer)), [&to_ue, &host]);
         [host, to_ue].map(|tcp| tcp.segment_payload)
     }
 
-    fn connect(&mut self, id: ConnectionId, nth: Nth, leg: ProxyLeg, tcp: [&Arc<TcpConfig>; 2]) {
+    fn connect(
+        &mut self,
+        id: ConnectionId,
+        nth: Nth,
+        (leg, transfer): (ProxyLeg, Option<TransferId>),
+        tcp: [&Arc<TcpConfig>; 2],
+    ) {
         let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, Arc::clone(tcp[end as usize])));
         let one_way = tcp[0].one_way;
-        let connection =
-            FlowConnection { id, nth, leg, ends, closed: [false; 2], one_way, expires: Time::NEVER };
+        let connection = FlowConnection {
+            id,
+            nth,
+            leg,
+            transfer,
+            ends,
+            closed: [false; 2],
+            one_way,
+            expires: Time::NEVER,
+        };
         self.connections.push(connection);
     }
 
@@ -196,69 +200,53 @@ impl Flow {
         }
     }
 
-    /// Both connections of a split transfer, and what joins them, unless it is over and forgotten.
-    pub fn split(&mut self, connection: ConnectionId) -> Option<(&mut FlowRelay, [&mut Connection; 2])> {
-        let at = self.relays.partition_point(|relay| relay.transfer.0 + 1 < connection.0);
-        let relay = self.relays.get_mut(at).filter(|relay| relay.transfer <= connection)?;
-        let first = self.connections.partition_point(|connection| connection.id < relay.transfer);
-        let [server, radio] = self.connections.get_mut(first..first + 2)? else { return None };
-        let ids = [relay.transfer, ConnectionId(relay.transfer.0 + 1)];
-        ([server.id, radio.id] == ids).then(|| (relay, [server.end(End::Ue), radio.end(End::Server)]))
+    /// The proxy's ends of the connections of a split transfer; `None` if they are forgotten.
+    pub fn proxy_ends(&mut self, connections: [ConnectionId; 2]) -> Option<[&mut Connection; 2]> {
+        let [server, radio] = connections.map(|id| self.place(id));
+        let [server, radio] = self.connections.get_disjoint_mut([server?, radio?]).ok()?;
+        Some([server.end(End::Ue), radio.end(End::Server)])
     }
 
-    /// The transfer of which `end` of a connection is the proxy's.
-    #[inline]
-    pub fn split_of(&mut self, connection: ConnectionId, end: End) -> Option<ConnectionId> {
-        match self.connection(connection)?.leg {
-            ProxyLeg::Server if end == End::Ue => Some(connection),
-            ProxyLeg::Radio if end == End::Server => Some(ConnectionId(connection.0 - 1)),
-            _ => None,
-        }
-    }
-
-    /// All split transfers that are not forgotten.
-    pub fn transfers(&self) -> Vec<ConnectionId> {
-        self.relays.iter().map(|relay| relay.transfer).collect()
-    }
-
-    /// How many split transfers the proxy still has to do with.
-    pub fn open_relays(&self) -> usize {
-        self.relays.iter().filter(|relay| !self.is_over(relay.transfer)).count()
-    }
-
-    fn is_over(&self, transfer: ConnectionId) -> bool {
-        let first = self.connections.partition_point(|connection| connection.id < transfer);
-        self.connections[first..].iter().take(2).all(|connection| {
-            let at_proxy = [End::Server, End::Ue].map(|end| connection.leg.site(end) == Site::Proxy);
-            (0..2).all(|end| connection.closed[end] || !at_proxy[end])
+    /// Whether the proxy's ends of these connections are closed.
+    pub fn are_closed_at_proxy(&self, connections: [ConnectionId; 2]) -> bool {
+        connections.into_iter().filter_map(|id| self.place(id)).all(|at| {
+            let connection = &self.connections[at];
+            let mut at_proxy = [End::Server, End::Ue].into_iter().filter(|&end| connection.is_at_proxy(end));
+            at_proxy.all(|end| connection.closed[end as usize])
         })
     }
 
-    /// The proxy has forgotten its ends of a transfer: nobody waits there for anything any more.
-    pub fn lose_proxy_ends(&mut self, now: Time, transfer: ConnectionId) {
-        let first = self.connections.partition_point(|connection| connection.id < transfer);
-        for (at, end) in [(first, End::Ue), (first + 1, End::Server)] {
-            let (id, leg) = (self.connections[at].id, self.connections[at].leg);
-            let forgotten = self.end(id, leg, end, TcpConfig::default().into());
+    /// Replaces the proxy's ends of these connections by closed ones, as the proxy has lost them.
+    pub fn lose_proxy_ends(&mut self, now: Time, connections: [ConnectionId; 2]) {
+        for (id, end) in connections.into_iter().zip([End::Ue, End::Server]) {
+            let Some(at) = self.place(id) else { continue };
+            let lost = self.end(id, self.connections[at].leg, end, TcpConfig::default().into());
             let connection = &mut self.connections[at];
-            connection.ends[end as usize] = forgotten;
+            connection.ends[end as usize] = lost;
             connection.closed[end as usize] = true;
             connection.expires = now + TIME_WAIT;
         }
     }
 
-    /// Connections that are long over are forgotten, both of a split transfer together.
+    /// Forgets connections that are long over, both of a split transfer together.
     fn forget(&mut self, now: Time) {
         let stays = |connection: &FlowConnection| connection.expires > now || connection.is_half_open();
-        if self.relays.is_empty() {
+        if !self.is_split() {
             return self.connections.retain(stays);
         }
         let nth_that_stay: Vec<Nth> =
             self.connections.iter().filter(|connection| stays(connection)).map(|stays| stays.nth).collect();
-        let is_kept = |connection: &FlowConnection| nth_that_stay.binary_search(&connection.nth).is_ok();
-        self.connections.retain(is_kept);
-        let kept = &self.connections;
-        self.relays.retain(|relay| kept.binary_search_by_key(&relay.transfer, |kept| kept.id).is_ok());
+        self.connections.retain(|connection| nth_that_stay.binary_search(&connection.nth).is_ok());
+    }
+
+    /// Index of a connection in the list; `None` if it is forgotten.
+    fn place(&self, id: ConnectionId) -> Option<usize> {
+        self.connections.binary_search_by_key(&id, |connection| connection.id).ok()
+    }
+
+    /// Whether the connection is not forgotten.
+    pub fn has(&self, id: ConnectionId) -> bool {
+        self.place(id).is_some()
     }
 
     /// A connection by its number in the run, unless it is over and forgotten.
@@ -298,6 +286,21 @@ impl Flow {
 }
 
 impl FlowConnection {
+    /// The split transfer that it belongs to.
+    pub fn transfer(&self) -> Option<TransferId> {
+        self.transfer
+    }
+
+    /// The split transfer of which `end` is the proxy's end.
+    #[inline]
+    pub fn transfer_at(&self, end: End) -> Option<TransferId> {
+        self.transfer.filter(|_| self.is_at_proxy(end))
+    }
+
+    fn is_at_proxy(&self, end: End) -> bool {
+        self.leg.site(end) == Site::Proxy
+    }
+
     /// The next thing that the application at `end` hears.
     #[inline]
     pub fn poll_event(&mut self, now: Time, end: End) -> Option<TcpEvent> {
@@ -333,9 +336,9 @@ mod tests {
 
     use super::*;
     use crate::context::Context;
-    use crate::core_network::proxy::Setup;
     use crate::ids::Direction;
     use crate::packet::Segment;
+    use crate::proxy::{Relay, Setup, Transfer, Transfers};
     use crate::traffic::TrafficConfig;
 
     fn flow() -> Flow {
@@ -373,25 +376,28 @@ mod tests {
     fn both_connections_of_a_split_transfer_are_forgotten_together() {
         let mut flow = Flow { split: Some([TcpConfig::default(); 2].map(Arc::new)), ..flow() };
         let at = |s| Time::ZERO + Duration::from_secs(s);
-        let relay = Relay::new(ConnectionId(7), Setup::Early, None);
-        flow.open_split(at(0), ConnectionId(7), Nth(0), None, relay);
+        let connections = [7, 8].map(ConnectionId);
+        let relay = Relay::new(connections[0], Setup::Early, None);
+        let transfer = Transfers::default().insert(Transfer { flow: flow.id, connections, relay });
+        flow.open_split(at(0), connections, Nth(0), None, transfer);
         let ends = [End::Server, End::Ue].map(|end| flow.nth(Nth(0), end).map(|found| (found.id, found.leg)));
         assert_eq!(
             ends,
             [Some((ConnectionId(7), ProxyLeg::Server)), Some((ConnectionId(8), ProxyLeg::Radio))]
         );
-        for (connection, end, of) in
-            [(7, End::Server, None), (7, End::Ue, Some(7)), (8, End::Server, Some(7))]
+        for (connection, end, is_at_proxy) in
+            [(7, End::Server, false), (7, End::Ue, true), (8, End::Server, true), (8, End::Ue, false)]
         {
-            assert_eq!(flow.split_of(ConnectionId(connection), end), of.map(ConnectionId));
+            let found = flow.connection(ConnectionId(connection)).expect("it is open").transfer_at(end);
+            assert_eq!(found, is_at_proxy.then_some(transfer));
         }
         flow.connection(ConnectionId(7)).expect("it is there").expires = at(10);
         flow.open(at(20), ConnectionId(9), Nth(1), None);
-        assert!(flow.split(ConnectionId(8)).is_some(), "the other side is not over");
+        assert!(flow.proxy_ends(connections).is_some(), "the other side is not over");
         flow.connection(ConnectionId(8)).expect("it is there").expires = at(30);
         flow.open(at(30), ConnectionId(10), Nth(2), None);
-        assert!(flow.split(ConnectionId(7)).is_none() && flow.connection(ConnectionId(7)).is_none());
-        assert!(flow.connection(ConnectionId(9)).is_some());
+        assert!(flow.proxy_ends(connections).is_none() && !flow.has(ConnectionId(7)));
+        assert!(flow.has(ConnectionId(9)));
     }
 
     #[test]

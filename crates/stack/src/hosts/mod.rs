@@ -7,7 +7,7 @@
 //!   flow.rs          one flow: its traffic model, and its connections
 //!   applications.rs  what traffic models ask for: connections, data, datagrams
 //!   connections.rs   both ends of each connection: segments in and out, timers
-//!   relaying.rs      a proxy's ends of connections, and what joins them
+//!   relaying.rs      the proxy's ends of split connections
 //!   foreign.rs       packets of real programs
 //! ```
 
@@ -27,11 +27,11 @@ pub use self::flow::FlowConfig;
 use self::applications::Touched;
 use self::flow::Flow;
 use crate::EventContext;
-use crate::core_network::proxy::ProxyConfig;
 use crate::event::Event;
 use crate::ids::FlowId;
 use crate::packet::{Content, Packet, Packets};
 use crate::path::NetworkPath;
+use crate::proxy::{ProxyConfig, Transfers};
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 
@@ -44,6 +44,8 @@ pub struct Hosts {
     connections: u32,
     /// The proxy, if there is one.
     proxy: Option<ProxyConfig>,
+    /// Transfers that the proxy splits.
+    transfers: Transfers,
     /// Makes the laws of `Variant::User`.
     laws: Option<UserLaws>,
     /// Packets of real programs that have come through.
@@ -61,6 +63,7 @@ impl Hosts {
             packets: Packets::default(),
             connections: 0,
             proxy: proxy.cloned(),
+            transfers: Transfers::default(),
             laws: None,
             foreign_out: VecDeque::new(),
             touched: Touched::default(),

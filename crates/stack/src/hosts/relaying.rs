@@ -1,15 +1,16 @@
-//! A proxy that splits the connections of flows: its ends of both, and what joins them.
+//! The proxy's ends of split connections: segments that reach them, relaying, and outages.
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
 
 use super::Hosts;
+use super::flow::Flow;
 use crate::EventContext;
-use crate::core_network::proxy::{AtLimit, ProxyConfig, Relay};
 use crate::event::Event;
-use crate::ids::{ConnectionId, End, FlowId, ProxyLeg, Site};
+use crate::ids::{ConnectionId, End, ProxyLeg, Site};
 use crate::packet::{Content, Packet, Segment};
 use crate::path::NetworkPath;
-use crate::tcp::reset_for;
+use crate::proxy::{AtLimit, ProxyConfig, Relay, Transfer, TransferId, Transfers};
+use crate::tcp::{Connection, reset_for};
 use crate::trace::{DropPlace, TraceEvent};
 
 /// The proxy's ends, the server's side first.
@@ -23,7 +24,7 @@ impl Hosts {
         }
     }
 
-    /// What joins both connections of a new transfer of a flow that is split; `None` if the proxy lets it pass.
+    /// The relay of a new transfer of a flow that is split; `None` if the proxy does not split the transfer.
     pub(super) fn new_relay(&self, transfer: ConnectionId) -> Option<Relay> {
         let proxy = self.proxy.as_ref()?;
         let relay = Relay::new(transfer, proxy.setup, proxy.buffer);
@@ -39,7 +40,10 @@ impl Hosts {
     /// Whether the proxy has room for one more transfer: each that is not over takes both its buffers.
     fn has_room(&self, proxy: &ProxyConfig) -> bool {
         let (Some(memory), Some(buffer)) = (proxy.memory, proxy.buffer) else { return true };
-        let transfers = self.flows.iter().map(|flow| flow.open_relays()).sum::<usize>() as u64;
+        let is_open = |transfer: &&Transfer| {
+            !self.flows[transfer.flow.index()].are_closed_at_proxy(transfer.connections)
+        };
+        let transfers = self.transfers.iter().filter(is_open).count() as u64;
         (transfers + 1).saturating_mul(2 * buffer) <= memory
     }
 
@@ -59,15 +63,15 @@ impl Hosts {
         }
         let answers_lost = proxy.answers_lost(now);
         let flow = &mut self.flows[packet.flow.index()];
-        match flow.split(segment.connection) {
-            Some((split, ends)) if !split.relay.is_lost() => {
+        let id = flow.connection(segment.connection).and_then(|open| open.transfer());
+        match id.and_then(|id| Some((id, split(&mut self.transfers, flow, id)?))) {
+            Some((id, (relay, ends))) if !relay.is_lost() => {
                 let side = segment.leg;
                 let established = ends[usize::from(side == ProxyLeg::Server)].is_established();
-                if let Some(packet) = split.relay.admit(side, *packet, established) {
+                if let Some(packet) = relay.admit(side, *packet, established) {
                     ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &packet);
                 }
-                let transfer = split.transfer;
-                self.proxy_changed(ctx, packet.flow, transfer, between);
+                self.proxy_changed(ctx, id, between);
             }
             Some(_) if !answers_lost => {
                 let place = DropPlace::NoConnection;
@@ -77,58 +81,68 @@ impl Hosts {
         }
     }
 
-    /// Both of the proxy's ends of a transfer hear what happened, carry on what they can, and send.
+    /// Relays data of a transfer until nothing moves, then lets both of the proxy's ends send.
     pub(super) fn proxy_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        id: FlowId,
-        transfer: ConnectionId,
+        id: TransferId,
         between: &mut NetworkPath,
     ) {
-        let ids = [transfer, ConnectionId(transfer.0 + 1)];
-        let flow = &mut self.flows[id.index()];
+        let Some(Transfer { flow, connections, .. }) = self.transfers.get_mut(id) else { return };
+        let (flow_id, connections) = (*flow, *connections);
+        let flow = &mut self.flows[flow_id.index()];
         loop {
-            for (connection, (side, end)) in ids.into_iter().zip(SIDES) {
+            for (connection, (side, end)) in connections.into_iter().zip(SIDES) {
                 let now = ctx.cx.now;
                 while let Some(event) = flow.connection(connection).and_then(|open| open.poll_event(now, end))
                 {
-                    let Some((split, _)) = flow.split(connection) else { return };
-                    split.relay.handle_event(side, event);
+                    let Some((relay, _)) = split(&mut self.transfers, flow, id) else { return };
+                    relay.handle_event(side, event);
                 }
             }
-            let Some((split, ends)) = flow.split(transfer) else { return };
-            if split.relay.is_lost() {
+            let Some((relay, ends)) = split(&mut self.transfers, flow, id) else { return };
+            if relay.is_lost() {
                 return;
             }
-            if let Some((side, syn)) = split.relay.poll_held(&ends) {
+            if let Some((side, syn)) = relay.poll_held(&ends) {
                 ends[usize::from(side == ProxyLeg::Radio)].handle_packet(&mut ctx.cx, &syn);
-            } else if !split.relay.carry(&mut ctx.cx, ends) {
+            } else if !relay.carry(&mut ctx.cx, ends) {
                 break;
             }
         }
-        let refused = flow.split(transfer).and_then(|(split, _)| split.relay.poll_refused());
+        let refused = split(&mut self.transfers, flow, id).and_then(|(relay, _)| relay.poll_refused());
         if let Some(Packet { content: Content::Segment(syn), .. }) = refused {
             let rst = Content::Segment(reset_for(&syn, flow.tcp.header));
-            let mut packet = self.packets.number(id, flow.ue, rst);
+            let mut packet = self.packets.number(flow_id, flow.ue, rst);
             between.leave(ctx, Site::Proxy, &mut packet);
         }
-        for (connection, (_, end)) in ids.into_iter().zip(SIDES) {
-            if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
+        for (connection, (_, end)) in connections.into_iter().zip(SIDES) {
+            if let Some(mut open) = self.flows[flow_id.index()].open_connection(connection) {
                 open.send(ctx, &mut self.packets, end, between);
                 open.sleep(ctx, end);
             }
         }
     }
 
-    /// The proxy is out of order: it knows nothing of its transfers any more.
+    /// An outage of the proxy begins: it loses its ends of all transfers.
     pub fn proxy_crash<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for flow in &mut self.flows {
-            for transfer in flow.transfers() {
-                if let Some((split, [server, radio])) = flow.split(transfer) {
-                    split.relay.crash(&mut ctx.cx, server, radio);
+            for Transfer { connections, relay, .. } in self.transfers.of_flow_mut(flow.id) {
+                if let Some([server, radio]) = flow.proxy_ends(*connections) {
+                    relay.crash(&mut ctx.cx, server, radio);
                 }
-                flow.lose_proxy_ends(ctx.cx.now, transfer);
+                flow.lose_proxy_ends(ctx.cx.now, *connections);
             }
         }
     }
+}
+
+/// The relay of a transfer of `flow` and the proxy's ends of its connections; `None` if they are forgotten.
+fn split<'a>(
+    transfers: &'a mut Transfers,
+    flow: &'a mut Flow,
+    id: TransferId,
+) -> Option<(&'a mut Relay, [&'a mut Connection; 2])> {
+    let Transfer { connections, relay, .. } = transfers.get_mut(id)?;
+    Some((relay, flow.proxy_ends(*connections)?))
 }

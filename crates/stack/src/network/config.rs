@@ -6,8 +6,8 @@ pub use crate::rnc::SchedulerKind;
 pub use crate::ue::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 pub use crate::utran::{CellConfig, FachMode, RachMode};
 
-use crate::core_network::proxy::ProxyConfig;
 use crate::core_network::{Impairment, LinkConfig};
+use crate::proxy::ProxyConfig;
 use crate::rnc::multicell::MulticellConfig;
 
 /// A whole network.

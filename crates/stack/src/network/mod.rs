@@ -102,13 +102,8 @@ impl Network {
         }
     }
 
-    /// Does ahead what the next events need and nothing can change until then. They are the same whether it is called or not.
-    pub fn prepare(&mut self) {
-        self.between.access.prepare();
-    }
-
     /// Takes one event.
-    #[inline(always)]
+    #[inline]
     pub fn handle<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, event: Event) {
         let Network { hosts, between } = self;
         let access = &mut between.access;
@@ -148,7 +143,7 @@ impl Network {
     }
 
     /// Block sets come down: what they complete is taken up, packet by packet.
-    #[inline(always)]
+    #[inline]
     fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: TransmissionId) {
         let transmission = self.between.access.receive(id);
         let direction = transmission.direction;
@@ -176,7 +171,7 @@ impl Network {
     }
 
     /// A packet comes up from radio access, and may have reached its host.
-    #[inline(always)]
+    #[inline]
     fn goes_up<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -111,7 +111,7 @@ impl EuraneFach {
     }
 
     /// The Node B's next frame, not before `from`, if it has something to send.
-    #[inline(always)]
+    #[inline]
     fn schedule_frame<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

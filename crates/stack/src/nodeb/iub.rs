@@ -43,7 +43,7 @@ impl Iub {
 
     /// When blocks that RLC gave at `now` are through the Iub and a TTI of the air: at the UE for the downlink, at the RNC for
     /// the uplink. An uplink message begins `access` after its frame.
-    #[inline(always)]
+    #[inline]
     pub fn arrival(
         &self,
         direction: Direction,

@@ -41,7 +41,7 @@ pub struct Transmission {
 
 impl Transmission {
     /// An empty set for `ue`.
-    #[inline(always)]
+    #[inline]
     pub fn add(&mut self, ue: UeId) -> &mut TransmittedSet {
         let sent = self.place_for(ue);
         sent.set.clear();
@@ -49,14 +49,14 @@ impl Transmission {
     }
 
     /// Takes `set` aboard for `ue`; returns one that is no longer used.
-    #[inline(always)]
+    #[inline]
     pub fn take(&mut self, ue: UeId, set: Box<BlockSet>) -> (&mut TransmittedSet, Box<BlockSet>) {
         let sent = self.place_for(ue);
         let before = std::mem::replace(&mut sent.set, set);
         (sent, before)
     }
 
-    #[inline(always)]
+    #[inline]
     fn place_for(&mut self, ue: UeId) -> &mut TransmittedSet {
         if self.used >= self.sets.len() {
             self.sets.push(TransmittedSet::default());
@@ -122,7 +122,7 @@ impl Air {
 
     /// Sends it off, to arrive at `arrival`; an empty one stays.
     // Inlined into the turns.
-    #[inline(always)]
+    #[inline]
     pub fn depart<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -23,7 +23,7 @@ pub struct CarrierConfig {
 
 impl CarrierConfig {
     /// When blocks that RLC gave at `now` are through, as [`Iub::arrival`] says.
-    #[inline(always)]
+    #[inline]
     pub fn arrival(&self, now: Time, octets: Bytes, access: Duration) -> Time {
         self.iub.arrival(self.direction, self.format.tti, now, octets, access)
     }

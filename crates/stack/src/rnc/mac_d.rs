@@ -1,4 +1,4 @@
-//! MAC-d on dedicated channels (TS 25.321 §4.2.3.2): each UE has a DCH of its own, and nobody waits for anybody.
+//! MAC-d on dedicated channels (TS 25.321 §4.2.3.2): each UE has a DCH of its own, and there is no scheduling.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration};
@@ -12,14 +12,10 @@ use crate::ue::{Pdus, Ues};
 
 /// The DCHs of a cell with one TTI.
 #[derive(Debug, Default)]
-pub struct MacD {
-    /// Octets that crossed the Iub last, and how long it was from the tick to their arrival. All ticks lie alike between frames,
-    /// so that as many octets take as long.
-    last: (Bytes, Duration),
-}
+pub struct MacD;
 
 impl MacD {
-    /// Asks every UE that has something to send.
+    /// Sends the blocks of all UEs with a backlog.
     #[inline]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -40,11 +36,9 @@ impl MacD {
             octets = octets.max(Iub::octets(blocks, bits));
             turned.all_have_more &= ue.has_more[direction.index()];
         }
-        // All of them arrive with the longest.
-        if octets != self.last.0 {
-            self.last = (octets, turn.plan.arrival(ctx.cx.now, octets, Duration::ZERO) - ctx.cx.now);
-        }
-        air.depart(ctx, transmission, ctx.cx.now + self.last.1);
+        // All block sets of a TTI arrive with the longest one.
+        let arrival = turn.plan.arrival(ctx.cx.now, octets, Duration::ZERO);
+        air.depart(ctx, transmission, arrival);
         turned
     }
 }

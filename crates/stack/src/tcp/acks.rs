@@ -74,7 +74,7 @@ impl Connection {
 
     /// The last step of every acknowledgment. `una`, and `before` (congestion window and threshold), are the values before
     /// the acknowledgment.
-    #[inline(always)]
+    #[inline]
     fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

@@ -1,9 +1,9 @@
 //! A transport channel as one UE uses it.
 
 use super::SIGNALLING_BLOCK;
-use crate::ids::{CarrierId, CellId, Direction, UeId};
+use crate::ids::{CarrierId, CellId};
 use crate::radio::mac::TransportFormat;
-use crate::radio::phy::{BlockErrors, Lost, Question};
+use crate::radio::phy::{BlockErrors, Lost};
 
 /// A UE's transport channel in one direction.
 #[derive(Debug)]
@@ -21,17 +21,15 @@ pub struct UeChannel {
 }
 
 impl UeChannel {
-    /// Asks the radio about `blocks` blocks of `ue` that leave in TTI number `tti`, of which the first is number `first`.
-    // Inlined in `UeContext::judge`, the hot path, although it has a second caller.
-    #[inline(always)]
-    pub fn verdict(&mut self, ue: UeId, direction: Direction, tti: u64, first: u32, blocks: u32) -> Lost {
-        let (cell, format) = (self.cell, self.format);
-        self.errors.verdict(&Question { cell, ue, direction, tti, first, blocks, format })
+    /// Decides which of `blocks` blocks sent in TTI number `tti` are lost; `first` is the number of the first one in the TTI.
+    #[inline]
+    pub fn losses(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
+        self.errors.losses(tti, first, blocks)
     }
 
-    /// Whether a signalling message of `ue`, one block in TTI number `tti`, is lost.
+    /// Whether a signalling message, one block in TTI number `tti`, is lost.
     #[inline(never)]
-    pub fn loses_signalling(&mut self, ue: UeId, direction: Direction, tti: u64) -> bool {
-        !self.verdict(ue, direction, tti, SIGNALLING_BLOCK, 1).is_none()
+    pub fn loses_signalling(&mut self, tti: u64) -> bool {
+        !self.losses(tti, SIGNALLING_BLOCK, 1).is_none()
     }
 }

@@ -142,10 +142,10 @@ impl UeContext {
     }
 
     /// Its radio, which is its own, says which of its blocks on the air are lost.
-    #[inline(always)]
+    #[inline]
     pub fn judge(&mut self, direction: Direction, frame: u64, sent: &mut TransmittedSet) {
         let channel = &mut self.channels[direction.index()];
-        sent.lost = channel.verdict(self.id, direction, frame, sent.first, sent.set.blocks);
+        sent.lost = channel.losses(frame, sent.first, sent.set.blocks);
     }
 
     /// RLC begins anew at both ends; what is on its way is lost.
@@ -206,7 +206,7 @@ impl UeContext {
     /// them on the air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)), or at once where nobody else's
     /// have a part in it: then `frame` is the number of the TTI.
     // Inlined into the turns.
-    #[inline(always)]
+    #[inline]
     pub fn send<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

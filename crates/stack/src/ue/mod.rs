@@ -43,7 +43,7 @@ impl Ues {
 
     /// The last of the four steps of a turn (see [`utran`](crate::utran)): the radio is asked about all that is on the air in
     /// TTI number `frame` at once. Here each UE has a radio of its own, which looks at its blocks alone.
-    #[inline(always)]
+    #[inline]
     pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [TransmittedSet]) {
         for sent in on_air {
             self[sent.ue].judge(direction, frame, sent);

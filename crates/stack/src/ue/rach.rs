@@ -8,7 +8,7 @@ use super::{Pdus, Ues};
 use crate::EventContext;
 use crate::nodeb::Iub;
 use crate::radio::Air;
-use crate::radio::mac::{RachAccess, Utran};
+use crate::radio::mac::{RachAccess, RachAttempt};
 use crate::radio::phy::Lost;
 use crate::rnc::TtiInput;
 use crate::trace::TraceEvent;
@@ -18,7 +18,7 @@ use crate::trace::TraceEvent;
 pub struct Rach {
     access: RachAccess,
     /// Scratch: who may send.
-    acquired: Vec<Utran>,
+    acquired: Vec<RachAttempt>,
 }
 
 impl Rach {
@@ -36,8 +36,8 @@ impl Rach {
         air: &mut Air,
     ) {
         self.access.resolve(turn.frame, turn.ready.iter().copied(), &mut self.acquired);
-        for &access in &self.acquired {
-            send(ctx, turn, access, ues, air);
+        for &attempt in &self.acquired {
+            send(ctx, turn, attempt, ues, air);
         }
     }
 }
@@ -67,8 +67,8 @@ impl PrivateRach {
         let draws = self.draws.tti(turn.frame);
         for &ue in turn.ready {
             let delay = self.most.as_nanos() as f64 * draws.uniform(u32::from(ue.0));
-            let access = Utran { ue, delay: Duration::from_nanos(delay as u64), collides: false };
-            send(ctx, turn, access, ues, air);
+            let attempt = RachAttempt { ue, delay: Duration::from_nanos(delay as u64), collides: false };
+            send(ctx, turn, attempt, ues, air);
         }
     }
 }
@@ -77,21 +77,21 @@ impl PrivateRach {
 fn send<T: TraceSink<TraceEvent>>(
     ctx: &mut EventContext<'_, T>,
     turn: TtiInput<'_>,
-    access: Utran,
+    attempt: RachAttempt,
     ues: &mut Ues,
     air: &mut Air,
 ) {
-    let (direction, ue) = (turn.plan.direction, access.ue);
+    let (direction, ue) = (turn.plan.direction, attempt.ue);
     let mut transmission = air.begin(direction, turn.plan.channel);
     let context = &mut ues[ue];
     let blocks =
         context.send(&mut ctx.cx, direction, Pdus::All, turn.plan.format.blocks, None, &mut transmission);
     let octets = Iub::octets(blocks, context.channel(direction).block_bits);
     ues.judge(direction, turn.frame, transmission.sets_mut());
-    if blocks > 0 && access.collides {
+    if blocks > 0 && attempt.collides {
         transmission.last().lost = Lost::all(blocks);
         ctx.cx.record(|| TraceEvent::RachCollision { ue });
     }
-    let arrival = turn.plan.arrival(ctx.cx.now, octets, access.delay);
+    let arrival = turn.plan.arrival(ctx.cx.now, octets, attempt.delay);
     air.depart(ctx, transmission, arrival);
 }

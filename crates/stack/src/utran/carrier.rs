@@ -115,7 +115,7 @@ impl Carrier {
     }
 
     /// `ue` has something to send; `is_member` says whether it had. Returns when to tick, if no tick is scheduled yet.
-    #[inline(always)]
+    #[inline]
     pub fn activate(&mut self, now: Time, ue: UeId, is_member: &mut bool) -> Option<Time> {
         if !std::mem::replace(is_member, true) {
             self.members.insert(ue);
@@ -148,7 +148,7 @@ impl Carrier {
     }
 
     /// Those of which `stays` does not say so have nothing to send any more.
-    #[inline(always)]
+    #[inline]
     pub fn keep(&mut self, mut stays: impl FnMut(UeId) -> bool) {
         // In one loop, unlike `retain`: what is asked is there once.
         let (members, mut kept) = (&mut self.members.0, 0);

@@ -44,7 +44,7 @@ impl CarrierMac {
             return CarrierMac::Granted(Box::new(MacTdd::new(plan.cell, tdd, streams)));
         }
         match (plan.channel, cell.fach, cell.rach) {
-            (Channel::Dch, _, _) => CarrierMac::Dedicated(MacD::default()),
+            (Channel::Dch, _, _) => CarrierMac::Dedicated(MacD),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
                 CarrierMac::Common(MacC::new(Scheduler::new(scheduler)))
             }

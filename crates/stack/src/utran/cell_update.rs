@@ -91,9 +91,8 @@ impl Utran {
         let silent_until = self.silent_until(ue);
         let ttis = self.ttis(ctx.cx.now, ue);
         let UeContext { connection, channels, .. } = &mut self.ues[ue];
-        let arrives = |direction: Direction| {
-            !channels[direction.index()].loses_signalling(ue, direction, ttis[direction.index()])
-        };
+        let arrives =
+            |direction: Direction| !channels[direction.index()].loses_signalling(ttis[direction.index()]);
         if let Some(outcome) = connection.handle_update(&mut ctx.cx, ue, silent_until, arrives) {
             self.end_cell_update(ctx, ue, outcome);
         }

@@ -23,7 +23,7 @@ impl Utran {
 
     /// RLC takes the blocks of a UE that have come down. Tells whether they completed SDUs, or nothing where they are of an
     /// earlier life of it. Pull [`next_sdu`](Self::next_sdu) until there is none, then tell [`finish_delivery`](Self::finish_delivery).
-    #[inline(always)]
+    #[inline]
     pub fn deliver<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -47,13 +47,13 @@ impl Utran {
     }
 
     /// The next packet of `ue` that goes up in `direction`: to the UE for the downlink, to the RNC for the uplink.
-    #[inline(always)]
+    #[inline]
     pub fn next_sdu(&mut self, ue: UeId, direction: Direction) -> Option<Packet> {
         self.ues[ue].rlc[direction.reversed().index()].poll_delivered().map(|sdu| sdu.packet)
     }
 
     /// All of it was pulled.
-    #[inline(always)]
+    #[inline]
     pub fn finish_delivery<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

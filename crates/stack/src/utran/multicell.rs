@@ -35,14 +35,6 @@ impl Utran {
         }
     }
 
-    /// Does ahead what the next TTI of the DSCHs of a layout needs and nothing can change until then.
-    pub fn prepare(&mut self) {
-        let Some(id) = self.sectors else { return };
-        if let CarrierMac::Multicell(sectors) = &mut self.carriers[id].sharing {
-            sectors.prepare();
-        }
-    }
-
     /// A UE has something to send on the DSCH of its cell.
     pub(super) fn dsch_wanted<T: TraceSink<TraceEvent>>(
         &mut self,

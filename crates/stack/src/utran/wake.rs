@@ -14,7 +14,7 @@ use crate::ue::{UeContext, Ues};
 
 impl Utran {
     /// The entity of `ue` that sends in `direction` may have something to send, or a timer.
-    #[inline(always)]
+    #[inline]
     pub(super) fn rlc_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -28,7 +28,7 @@ impl Utran {
     }
 
     /// The same, and what it holds may be other than RRC was told.
-    #[inline(always)]
+    #[inline]
     pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -39,7 +39,7 @@ impl Utran {
     }
 
     /// The same, once `what` was done to the entity.
-    #[inline(always)]
+    #[inline]
     pub(super) fn buffers_changed_by<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -78,7 +78,7 @@ impl Utran {
 
 /// The carrier of the UE is told what its entity has to send in `direction`, or the UE sleeps until the next of its timers. Returns
 /// the carrier of the DSCHs if the UE wants one, by which it may change its cell.
-#[inline(always)]
+#[inline]
 fn tell_carrier<T: TraceSink<TraceEvent>>(
     ctx: &mut EventContext<'_, T>,
     carriers: &mut Carriers,
@@ -129,7 +129,7 @@ pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
 }
 
 /// One wake-up at a time: a later deadline is found when the earlier one wakes.
-#[inline(always)]
+#[inline]
 pub(super) fn schedule_wake<T: TraceSink<TraceEvent>>(
     ctx: &mut EventContext<'_, T>,
     context: &mut UeContext,

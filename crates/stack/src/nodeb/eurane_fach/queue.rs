@@ -46,7 +46,7 @@ impl FachQueue {
     }
 
     /// Lets the blocks that have reached the Node B by `now` queue; those that find no room go to `dropped`.
-    #[inline(always)]
+    #[inline]
     pub fn settle(&mut self, now: Time, mut dropped: impl FnMut(Pushed)) {
         while self.blocks.get(self.queued).is_some_and(|block| block.at <= now) {
             if self.queued < self.limit {

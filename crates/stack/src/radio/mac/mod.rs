@@ -8,7 +8,7 @@ pub mod transport_channel;
 mod transport_format;
 
 pub use ack_channel::{AckContention, AckTurns};
-pub use rach_access::{RachAccess, Utran};
+pub use rach_access::{RachAccess, RachAttempt};
 pub use tdd_access::TddAccess;
 pub use transport_channel::Channel;
 pub use transport_format::{TransportFormat, block_bits};

@@ -17,7 +17,7 @@ const ACCESS_SLOT: Duration = Duration::from_nanos(20_000_000 / ACCESS_SLOTS);
 
 /// Who may send in a TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Utran {
+pub struct RachAttempt {
     /// The UE.
     pub ue: UeId,
     /// How long after the start of the TTI its message begins.
@@ -43,7 +43,7 @@ impl RachAccess {
 
     /// Who of `ready` gets the message part of TTI number `tti`: nobody if `ready` is empty, more than one only if they
     /// collide.
-    pub fn resolve(&self, tti: u64, ready: impl Iterator<Item = UeId>, acquired: &mut Vec<Utran>) {
+    pub fn resolve(&self, tti: u64, ready: impl Iterator<Item = UeId>, acquired: &mut Vec<RachAttempt>) {
         acquired.clear();
         let draws = self.draws.tti(tti);
         let mut first = (u64::MAX, 0);
@@ -55,7 +55,7 @@ impl RachAccess {
                 acquired.clear();
             }
             if choice == first {
-                acquired.push(Utran { ue, delay: ACCESS_SLOT * choice.0, collides: false });
+                acquired.push(RachAttempt { ue, delay: ACCESS_SLOT * choice.0, collides: false });
             }
         }
         if acquired.len() > 1 {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use umts_kernel::random::{AddressedStream, Chance, TtiDraws};
 
-use super::{Lost, Question};
+use super::Lost;
 use crate::ids::{Direction, UeId};
 
 /// What shares one draw.
@@ -98,11 +98,10 @@ impl BlockErrors {
         }
     }
 
-    /// Which of the blocks in question are lost.
-    // Inlined, so that nobody writes the question down.
-    #[inline(always)]
-    pub fn verdict(&mut self, question: &Question) -> Lost {
-        let Question { tti, first, blocks, .. } = *question;
+    /// Decides which of `blocks` blocks are lost that are sent in TTI number `tti`; `first` is the number of the first one in
+    /// the TTI. TTI numbers must not decrease.
+    #[inline]
+    pub fn losses(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
         match self.model {
             ErrorModel::ErrorFree => Lost(0),
             ErrorModel::Independent { unit, .. } => self.independent(tti, first, blocks, unit),
@@ -138,8 +137,8 @@ impl BlockErrors {
         Lost::which(blocks, |block| verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize])
     }
 
-    // Inlined, although it has a second caller (`would_lose`), because `verdict` is called for every block set.
-    #[inline(always)]
+    // Inlined, although it has a second caller (`would_lose`), because `losses` is called for every block set.
+    #[inline]
     fn independent(&self, tti: u64, first: u32, blocks: u32, unit: ErrorUnit) -> Lost {
         let (draws, loss) = (self.draws.tti(tti), self.loss[0]);
         match unit {
@@ -150,7 +149,7 @@ impl BlockErrors {
     }
 
     // Inlined like `independent`: a call costs up to 31 instructions more per block (docs/performance.md).
-    #[inline(always)]
+    #[inline]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
         match step {
             ErrorUnit::Pdu => {
@@ -174,7 +173,7 @@ impl BlockErrors {
 
     /// Whether block number `block` of TTI number `tti` is lost, which has this chance. Draws have addresses: one that cannot decide
     /// anything need not be made.
-    #[inline(always)]
+    #[inline]
     fn decides(&self, tti: u64, block: u32, loss: Chance) -> bool {
         let always = loss == Chance::ALWAYS;
         if always | (loss == Chance::NEVER) { always } else { self.draw(tti, block, loss) }
@@ -186,7 +185,7 @@ impl BlockErrors {
     }
 
     /// Whether the chain, in state `before` until now, is bad after `steps` steps, as its draw among `draws` decides.
-    #[inline(always)]
+    #[inline]
     fn after(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
         match before {
             Some(bad) if steps == 1 => draws.happens(CHAIN, self.one_step[usize::from(bad)]),
@@ -233,24 +232,15 @@ fn bad_probability(bad: Option<bool>, good_to_bad: f64, bad_to_good: f64, steps:
 #[cfg(test)]
 mod tests {
     use umts_kernel::random::Streams;
-    use umts_units::Duration;
 
     use super::*;
-    use crate::ids::CellId;
-    use crate::radio::mac::TransportFormat;
 
     fn process(model: ErrorModel) -> BlockErrors {
         BlockErrors::new(model, Streams::new(1, 0).addressed("radio/downlink/ue0"))
     }
 
-    fn ask(process: &mut BlockErrors, tti: u64, blocks: u32) -> Lost {
-        let format = TransportFormat { tti: Duration::from_millis(10), blocks };
-        let (cell, ue, direction) = (CellId(0), UeId(0), Direction::Downlink);
-        process.verdict(&Question { cell, ue, direction, tti, first: 0, blocks, format })
-    }
-
     fn ratio(process: &mut BlockErrors, ttis: u64, blocks: u32) -> f64 {
-        let lost: u64 = (0..ttis).map(|tti| u64::from(ask(process, tti, blocks).count())).sum();
+        let lost: u64 = (0..ttis).map(|tti| u64::from(process.losses(tti, 0, blocks).count())).sum();
         lost as f64 / (ttis * u64::from(blocks)) as f64
     }
 
@@ -267,7 +257,7 @@ mod tests {
     #[test]
     fn a_tti_is_lost_whole() {
         let mut errors = process(ErrorModel::Independent { bler: 0.5, unit: ErrorUnit::Tti });
-        let verdicts: Vec<_> = (0..100).map(|tti| ask(&mut errors, tti, 12).count()).collect();
+        let verdicts: Vec<_> = (0..100).map(|tti| errors.losses(tti, 0, 12).count()).collect();
         assert!(verdicts.iter().all(|&n| n == 0 || n == 12));
         assert!(verdicts.contains(&0) && verdicts.contains(&12));
     }
@@ -277,9 +267,9 @@ mod tests {
         let model = ErrorModel::Independent { bler: 0.3, unit: ErrorUnit::Pdu };
         let (mut busy, mut idle) = (process(model.clone()), process(model));
         for tti in 0..999 {
-            ask(&mut busy, tti, 12);
+            busy.losses(tti, 0, 12);
         }
-        assert_eq!(ask(&mut busy, 999, 4), ask(&mut idle, 999, 4));
+        assert_eq!(busy.losses(999, 0, 4), idle.losses(999, 0, 4));
     }
 
     /// Dubois (2005), Table 7.1: ratio 0.0551, mean burst 6.71 blocks.
@@ -290,7 +280,7 @@ mod tests {
     #[test]
     fn gilbert_has_the_ratio_and_the_bursts_of_its_table() {
         let mut errors = process(table_7_1(ErrorUnit::Pdu));
-        let lost: Vec<bool> = (0..2_000_000).map(|tti| ask(&mut errors, tti, 1).count() == 1).collect();
+        let lost: Vec<bool> = (0..2_000_000).map(|tti| errors.losses(tti, 0, 1).count() == 1).collect();
         let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         let mean_burst = ratio * lost.len() as f64 / bursts;
@@ -302,7 +292,7 @@ mod tests {
     fn a_chain_per_tti_moves_on_while_nothing_is_sent() {
         // Asked every 1000th TTI, it has forgotten its state: the bursts are gone, the ratio stays.
         let mut errors = process(table_7_1(ErrorUnit::Tti));
-        let lost: Vec<bool> = (0..200_000).map(|n| ask(&mut errors, n * 1000, 1).count() == 1).collect();
+        let lost: Vec<bool> = (0..200_000).map(|n| errors.losses(n * 1000, 0, 1).count() == 1).collect();
         let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
         let both = lost.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / lost.len() as f64;
         assert!((ratio - 0.0551).abs() < 0.003, "{ratio}");
@@ -312,7 +302,7 @@ mod tests {
     #[test]
     fn a_trace_is_played_and_starts_again() {
         let mut errors = process(ErrorModel::Trace([true, false, false].into()));
-        assert_eq!(ask(&mut errors, 0, 2), Lost(0b01));
-        assert_eq!(ask(&mut errors, 9, 2), Lost(0b10));
+        assert_eq!(errors.losses(0, 0, 2), Lost(0b01));
+        assert_eq!(errors.losses(9, 0, 2), Lost(0b10));
     }
 }

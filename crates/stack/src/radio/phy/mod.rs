@@ -1,5 +1,5 @@
-//! The physical layer, asked one [`Question`]: this block set in this TTI, which of its blocks are lost? Where what is lost
-//! depends on who else sends ([`tdd`]), all that is sent at an instant is judged at once.
+//! The physical layer: which blocks of a transmission are lost. [`BlockErrors`] decides for each UE and direction alone. In a TDD
+//! cell losses depend on interference, so [`tdd`] decides for all transmissions of a frame together.
 
 mod block_errors;
 pub mod link_curve;
@@ -8,7 +8,6 @@ pub mod lost;
 mod octaves;
 pub mod ovsf;
 pub mod power_control;
-mod question;
 pub mod sir;
 pub mod tdd;
 
@@ -16,4 +15,3 @@ pub use block_errors::{BlockErrors, ErrorModel, ErrorUnit, errors_stream};
 pub use link_curve::{Curve, LinkCurve};
 pub use link_table::{LinkTable, LinkTableError};
 pub use lost::Lost;
-pub use question::Question;

@@ -3,7 +3,7 @@
 use super::{DataRun, SduEnd};
 
 /// Tells `take` of the parts of `run` that arrived, where bit n of `lost` tells of its n-th PDU: offset in the run, count and ends.
-#[inline(always)]
+#[inline]
 pub(super) fn for_each_arrived<'a>(
     run: &DataRun,
     mut ends: &'a [SduEnd],

@@ -10,7 +10,6 @@
 
 use std::collections::VecDeque;
 
-use umts_kernel::begin_anew_if_empty;
 use umts_units::Time;
 
 use super::am::LengthIndicators;
@@ -102,7 +101,6 @@ pub(super) struct Composed {
 
 /// SDUs not yet wholly segmented.
 #[derive(Debug, Clone)]
-#[repr(C)]
 pub(super) struct Buffer {
     /// Octets of the first SDU that are in no PDU yet; none if it may not be begun. What each TTI asks for is kept ready.
     head_left: u64,
@@ -168,7 +166,6 @@ impl Buffer {
     #[inline]
     fn pop(&mut self) -> Option<Sdu> {
         let sdu = self.queue.pop_front()?;
-        begin_anew_if_empty(&mut self.queue);
         self.octets -= sdu.size().0;
         self.head_sent = 0;
         self.look_at_head();

@@ -88,7 +88,7 @@ impl Rlc {
     }
 
     /// Takes the block set of a TTI, of which `lost` did not arrive.
-    #[inline(always)]
+    #[inline]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -268,7 +268,7 @@ impl Rlc {
     }
 
     /// Whether the next TTI is of use to it.
-    #[inline(always)]
+    #[inline]
     pub fn has_work(&self, now: Time) -> bool {
         match self {
             Rlc::Am(entity) => entity.has_work(now),

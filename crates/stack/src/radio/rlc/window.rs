@@ -44,7 +44,7 @@ impl Flags {
     }
 
     /// Adds all of `from..to`, of which there is one at least, if none of them is there; `false` if one is.
-    #[inline(always)]
+    #[inline]
     pub fn insert_new_range(&mut self, from: u64, to: u64) -> bool {
         let is_in_one_word = from >> 6 == (to - 1) >> 6;
         if is_in_one_word {

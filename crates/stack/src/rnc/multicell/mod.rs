@@ -196,8 +196,6 @@ pub struct Multicell {
     blocks: AddressedStream,
     /// The number of the next TTI; where it is decided each frame, of the next frame.
     tti: u64,
-    /// Whether the calls were looked at for it.
-    is_prepared: bool,
     /// In how many phases users of DSCHs are: a power of two.
     tti_phases: u64,
     /// Turns between two measurements of a mobile, and turns in a TTI of a call.
@@ -240,7 +238,6 @@ impl Multicell {
             dchs: Dchs::new(config, count),
             blocks: streams.addressed("dsch/blocks"),
             tti: 0,
-            is_prepared: false,
             tti_phases: config.dsch.phases(),
             phases: turns(MEASURED_EACH),
             call_ttis: turns(calls::TTI),

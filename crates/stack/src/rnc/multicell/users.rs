@@ -155,20 +155,8 @@ impl Multicell {
             stays
         });
         self.users.awake[phase as usize] = awake;
-        if !std::mem::take(&mut self.is_prepared) {
-            self.look_at_calls(now, phase);
-        }
+        self.look_at_calls(now, phase);
         changes
-    }
-
-    /// Looks ahead where the calls are in the next TTI: nothing that happens until then changes it, unless users' DCHs take codes
-    /// and give them back meanwhile.
-    pub fn prepare(&mut self) {
-        if self.is_prepared || self.dch.associated.is_some() {
-            return;
-        }
-        self.look_at_calls(Time::ZERO + self.interval() * self.tti, self.tti % self.phases);
-        self.is_prepared = true;
     }
 
     /// Gives the memory of the list back.

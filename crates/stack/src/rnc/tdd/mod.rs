@@ -140,7 +140,7 @@ impl MacTdd {
     }
 
     /// Notes what an entity wants. Tells whether that is anything new.
-    #[inline(always)]
+    #[inline]
     fn note<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -75,7 +75,7 @@ impl MacTdd {
         self.requests = requests;
     }
 
-    #[inline(always)]
+    #[inline]
     fn decide_one<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -121,7 +121,7 @@ impl MacTdd {
     }
 
     /// There is no room.
-    #[inline(always)]
+    #[inline]
     fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -175,7 +175,7 @@ impl TddRadio {
 }
 
 /// The user of a transmission, who may be new.
-#[inline(always)]
+#[inline]
 fn user<'a>(
     users: &'a mut Vec<Option<User>>,
     law: &EstimateLaw,

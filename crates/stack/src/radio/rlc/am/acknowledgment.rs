@@ -1,6 +1,6 @@
 //! What a STATUS from the peer says to the sending side: VT(A), and what is missing (TS 25.322 §9.4, §11.5.3).
 
-use umts_kernel::{TraceSink, begin_anew_if_empty};
+use umts_kernel::TraceSink;
 
 use super::config::AmConfig;
 use super::sender::Sender;
@@ -94,7 +94,6 @@ impl Sender {
                 _ => self.given_up.ends -= 1,
             }
             self.ends.pop_front();
-            begin_anew_if_empty(&mut self.ends);
         }
         if self.octets != before {
             let (ue, direction, octets) = (self.ue, self.direction, self.octets);

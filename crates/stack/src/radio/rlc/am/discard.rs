@@ -33,7 +33,6 @@ const N_LENGTH_MOST: u8 = 15;
 
 /// What was given up, and what the receiver was told of it.
 #[derive(Debug, Clone, Default)]
-#[repr(C)]
 pub(super) struct GivenUp {
     /// The MRW under way is to be sent now.
     pub mrw_due: bool,

@@ -46,13 +46,9 @@ use crate::radio::phy::Lost;
 use crate::trace::{PduDrop, TraceEvent};
 
 /// One end of an acknowledged-mode bearer: it sends data in one direction and receives in the other.
-///
-/// In a network of many users it is not in the cache when something happens to it. So what is looked at each time stands together:
-/// the first fields with the beginning of the receiver, the end of the timers with the beginning of the sender.
 #[derive(Debug, Clone)]
-#[repr(C)]
 pub struct AmEntity {
-    /// The entities of all UEs with the same bearer share it, and so the lines of the cache that hold it.
+    /// Shared by the entities of all UEs with the same bearer.
     config: Arc<AmConfig>,
     reset: Reset,
     suspended: bool,
@@ -155,7 +151,7 @@ impl AmEntity {
     }
 
     /// Takes `count` PDUs from `first` on, in which these SDUs end.
-    #[inline(always)]
+    #[inline]
     fn take_part<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -321,7 +317,7 @@ impl AmEntity {
     }
 
     /// Fills the rest of `set` with data PDUs, which carry the STATUS that is given.
-    #[inline(always)]
+    #[inline]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -364,19 +360,19 @@ impl AmEntity {
     }
 
     /// Whether nothing but new data can be due now, as nearly always. Reports and polls that are prohibited wait.
-    #[inline(always)]
+    #[inline]
     fn is_undisturbed(&self, now: Time) -> bool {
         self.receiver.is_undisturbed(now) & self.is_sender_undisturbed(now)
     }
 
     /// The same, but that the receiving side may have something to answer.
-    #[inline(always)]
+    #[inline]
     fn is_sender_undisturbed(&self, now: Time) -> bool {
         self.reset.is_at_rest() & !self.suspended & self.sender.is_undisturbed(now)
     }
 
     /// Whether the next TTI is of use to it. A STATUS that waits for a data PDU counts.
-    #[inline(always)]
+    #[inline]
     pub fn has_work(&self, now: Time) -> bool {
         if self.is_undisturbed(now) {
             return self.sender.can_send_new();

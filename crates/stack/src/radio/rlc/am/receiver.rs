@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
-use umts_kernel::{TraceSink, begin_anew_if_empty};
+use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
@@ -15,10 +15,8 @@ use crate::radio::rlc::window::Flags;
 use crate::radio::rlc::{Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
 use crate::trace::{PduDrop, TraceEvent};
 
-/// The receiving side. `direction` is that of the data it receives. What says whether a report is due and what a run in sequence
-/// needs comes first.
+/// The receiving side. `direction` is the direction of the data that it receives.
 #[derive(Debug, Clone)]
-#[repr(C)]
 pub(super) struct Receiver {
     /// A report is wanted, but not before this instant (Timer_Status_Prohibit); `Time::NEVER`: none is.
     report_due: Time,
@@ -85,7 +83,7 @@ impl Receiver {
     }
 
     /// Takes PDUs of one run, `count` of them from number `first` on, that all arrived; `ends` are those inside.
-    #[inline(always)]
+    #[inline]
     pub fn take_run<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -139,7 +137,7 @@ impl Receiver {
     }
 
     /// Takes PDUs that lie in the window and of which none was here before, if nothing of the MRW last obeyed is waited for.
-    #[inline(always)]
+    #[inline]
     fn take_new_run(
         &mut self,
         now: Time,
@@ -237,7 +235,7 @@ impl Receiver {
     }
 
     /// The last `count` PDUs below VR(R) have just come to lie there.
-    #[inline(always)]
+    #[inline]
     fn show_in_sequence<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u64) {
         let (ue, direction, vr_r) = (self.ue, self.direction, self.vr_r);
         cx.show(|| Detail::InSequence { ue, direction, first: Sn::of(vr_r - count), count });
@@ -278,9 +276,7 @@ impl Receiver {
     /// The next SDU for the upper layer.
     #[inline]
     pub fn poll_delivered(&mut self) -> Option<Sdu> {
-        let next = self.delivered.pop_front();
-        begin_anew_if_empty(&mut self.delivered);
-        next
+        self.delivered.pop_front()
     }
 
     /// Obeys an MRW (TS 25.322 §11.6.3): nothing below its SN is waited for. In the implicit form SDUs below that are

@@ -21,10 +21,8 @@ use crate::radio::rlc::window::Flags;
 use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
 
-/// The sending side. What says whether there is something to send comes first, so that who asks, as in each TTI, finds it in two
-/// lines of the cache; what few PDUs need comes last.
+/// The sending side.
 #[derive(Debug, Clone)]
-#[repr(C)]
 pub(super) struct Sender {
     pub(super) polls: Polls,
     /// VT(S): the next new PDU.

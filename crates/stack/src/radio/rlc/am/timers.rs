@@ -35,7 +35,6 @@ const STOPPED_BY_RESET: [Timer; 6] =
 
 /// Deadlines by timer, and the earliest of them.
 #[derive(Debug, Clone)]
-#[repr(C)]
 pub(super) struct Timers {
     deadlines: [Time; COUNT],
     next: Time,

@@ -213,29 +213,3 @@ fn a_user_in_phases_changes_cells_without_a_loss() {
         assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
     }
 }
-
-#[test]
-fn calls_may_be_looked_at_ahead_of_a_frame() {
-    let told = |ahead: bool| {
-        let mut config = in_phases(sectors(4.0, 2.25));
-        let calls = CallsConfig { offered: 5.0, per: Offered::Cell, holding: Duration::from_secs(10) };
-        let legs = MobilityConfig::Track(
-            Track::new(&[
-                (Duration::ZERO, Place::default()),
-                (Duration::from_secs(20), Place { x: 900.0, y: 900.0 }),
-            ])
-            .expect("its times rise")
-            .into(),
-        );
-        config.calls = vec![CallClassConfig { mobility: legs, ..talk(calls) }];
-        let mut bench = Bench::new(&config, &[MobilityConfig::Still]);
-        for n in 0..100 {
-            bench.sends(13 * n, 0, n, 570);
-            if ahead {
-                bench.access.prepare();
-            }
-        }
-        bench.trace
-    };
-    assert_eq!(told(true), told(false));
-}

@@ -10,7 +10,7 @@
 //! A transfer is two connections with numbers of their own. What is read from one and not yet acknowledged on the other is
 //! the proxy's buffer, one each way; while it is full nothing is read, and TCP closes the window towards the sender.
 //!
-//! Or it leaves connections whole and helps the packets that pass it (`helper.rs`).
+//! The table of split transfers is in `transfers.rs`. Or the proxy leaves connections whole and helps the packets that pass it (`helper.rs`).
 
 mod ack_regulator;
 mod helper;
@@ -18,11 +18,13 @@ mod relay;
 mod snoop;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 use umts_units::Time;
 
 pub use helper::{Helper, HelperKind, Passing};
 pub use relay::{Relay, Side};
+pub use transfers::{Transfer, TransferId, Transfers};
 
 /// What a proxy does.
 #[derive(Debug, Clone, PartialEq)]
