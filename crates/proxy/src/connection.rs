@@ -1,4 +1,5 @@
-//! A connection from its SYN to its end: where it wants to go, the way there, the relay, what is told of it.
+//! One client connection from accept to its end: request, connection to the server, relay, log
+//! line.
 
 use std::future::poll_fn;
 use std::io;
@@ -28,7 +29,8 @@ use crate::relay::{Joined, delivered, relay};
 use crate::sockets::law_of;
 use crate::worker::{Common, Worker};
 
-/// What is told of a connection when it is over, whichever way that comes about.
+/// State of a connection for the log and the counters. Both are updated when the record is dropped,
+/// however the connection ends.
 pub struct Record {
     worker: Arc<Worker>,
     number: u64,
@@ -41,25 +43,25 @@ pub struct Record {
     ended: Ended,
 }
 
-/// Where a client wants to go, as far as that is known.
+/// The destination that a client requests, as far as it is known.
 #[derive(Debug, Default)]
 struct Sought {
-    /// What the client asked for by SOCKS5.
+    /// The destination in the SOCKS5 request.
     asked: Option<String>,
     /// The address that was tried last.
     tried: Option<SocketAddr>,
 }
 
-/// Takes a client to its server.
+/// Connects a client to its server and relays until the connection ends.
 pub fn serve(record: Record, client: TcpStream) -> impl Future<Output = ()> {
     let departing = at_once(&record.worker.common);
     serve_recorded(record, client, departing)
 }
 
-/// Where all go to one server a client is on its way before others' octets have their turn.
+/// With a single server, starts to connect before the connection's task is first polled.
 fn at_once(common: &Common) -> Option<io::Result<Outbound>> {
     match &common.options.destination {
-        // Who may be the proxy itself is looked at first.
+        // If registered connections are open, the client may be the proxy itself: check that first.
         Destination::Fixed(servers) if !common.outgoing.are_any() => {
             servers.first().map(|&first| start_connect(first, &common.server, &common.outgoing, None))
         }
@@ -69,7 +71,8 @@ fn at_once(common: &Common) -> Option<io::Result<Outbound>> {
 
 async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option<io::Result<Outbound>>) {
     let (worker, address) = (record.worker.clone(), record.client);
-    // Apart, so that a connection does not keep room for its beginning as long as it lives.
+    // Boxed, so that the connection's future does not keep the memory of this step for its
+    // lifetime.
     let reaching = Box::pin(reach(&worker, &client, address, departing, &mut record.sought));
     let reached = unless_broken(&client, reaching).await;
     match reached {
@@ -80,14 +83,15 @@ async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option
             worker.common.counts.joined(record.number, &joined);
             record.joined = Some(joined.clone());
             record.ended = relay(&joined, &worker.pipes, worker.common.bounds).await;
-            // What the kernel still has to deliver counts as long as memory is limited.
+            // With a memory limit, the connection counts until the kernel has delivered its
+            // buffered data.
             if record.ended == Ended::InOrder && worker.common.options.memory.is_some() {
                 record.ended = delivered(&joined, worker.common.bounds.idle).await;
             }
         }
         Err(ended) => {
             record.ended = ended;
-            // A client that was told why is to hear it: a reset would overtake the words.
+            // The client must receive the SOCKS5 reply: a reset could overtake it.
             if matches!(worker.common.options.destination, Destination::Socks5(_)) && is_told(ended) {
                 let_go(&client);
                 let _ = SockRef::from(&client).set_linger(None);
@@ -96,13 +100,13 @@ async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option
     }
 }
 
-/// Whether SOCKS5 has a word for an end before the beginning.
+/// Whether SOCKS5 has a reply for this outcome.
 fn is_told(ended: Ended) -> bool {
     use Ended::{BadRequest, Denied, Exhausted, Refused, Unreachable};
     matches!(ended, Refused | Unreachable | Exhausted | Denied | BadRequest)
 }
 
-/// What comes of `action`, unless the client resets its connection before.
+/// Runs `action`, unless the client resets its connection first.
 async fn unless_broken<R>(
     client: &TcpStream,
     action: impl Future<Output = Result<R, Ended>>,
@@ -118,14 +122,15 @@ async fn unless_broken<R>(
     .await
 }
 
-/// A server, and that the proxy is connected to it.
+/// An established connection to a server.
 struct Reached {
     server: TcpStream,
     address: SocketAddr,
     departure: Option<Registration>,
 }
 
-/// A connection to where the client wants to go; whoever is to hear of it has heard.
+/// Connects to the destination of the client. Sends the SOCKS5 reply and the PROXY header, if there
+/// are any.
 async fn reach(
     worker: &Worker,
     client: &TcpStream,
@@ -161,7 +166,7 @@ async fn reach(
             }
         }
     };
-    // Another worker may have taken in the proxy's own connection before that was known.
+    // Another worker may have accepted the proxy's own connection before it was registered.
     if is_itself()? {
         return Err(Ended::Loop);
     }
@@ -177,7 +182,7 @@ async fn reach(
     Ok(reached)
 }
 
-/// The addresses of what a client asked for, as far as it may reach them.
+/// Returns the addresses of the requested destination that the client may reach.
 async fn permitted(
     worker: &Worker,
     policy: &Policy,
@@ -187,7 +192,7 @@ async fn permitted(
     let patience = worker.common.options.connect_timeout;
     let asking = timeout(patience, addresses(target, &worker.asking)).await;
     let mut found = asking.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    // A name too may stand for no address.
+    // A host name may resolve to the unspecified address.
     found.retain(|address| !address.ip().to_canonical().is_unspecified());
     let is_any = !found.is_empty();
     found.retain(|address| policy.permits(client.ip(), *address));
@@ -197,7 +202,8 @@ async fn permitted(
     }
 }
 
-/// A connection to the first of these that answers. To the very first one somebody may be on the way.
+/// Connects to the first address that answers. `departing` is the attempt to the first address if
+/// it has already started.
 async fn first_of(
     common: &Common,
     servers: &[SocketAddr],
@@ -226,21 +232,23 @@ fn failure(error: &io::Error, tried: Option<SocketAddr>) -> Ended {
         (io::ErrorKind::PermissionDenied, None) => Ended::Denied,
         (io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset, _) => Ended::Refused,
         (_, Some(EMFILE | ENFILE | ENOBUFS | ENOMEM | EADDRINUSE | EAGAIN)) => Ended::Exhausted,
-        // Also of a host that has no address from which this one could be reached.
+        // The kernel also returns this error if this host has no address from which the server can
+        // be reached.
         (_, Some(EADDRNOTAVAIL)) if tried.is_some_and(has_own_address_for) => Ended::Exhausted,
         _ => Ended::Unreachable,
     }
 }
 
-/// Whether this host has an address from which another one can be reached. UDP has ports of its own, and sends nothing
-/// to find out.
+/// Whether this host has an address from which `to` can be reached. Connecting a UDP socket sends
+/// nothing and uses no TCP port.
 fn has_own_address_for(to: SocketAddr) -> bool {
     let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
     UdpSocket::bind(any).and_then(|socket| socket.connect(to)).is_ok()
 }
 
 impl Record {
-    /// Of a client from this address. What is never begun, since all end before, is told like the rest.
+    /// Record of a client that was accepted. It is logged and counted even if the proxy stops
+    /// before the connection is served.
     pub fn new(worker: Arc<Worker>, client: SocketAddr) -> Self {
         let number = worker.common.counts.accepted();
         let (begun, since) = (SystemTime::now(), Instant::now());
@@ -248,12 +256,13 @@ impl Record {
         Record { worker, number, client, begun, since, connected, sought, joined, ended: Ended::Stopped }
     }
 
-    /// It is over without having begun.
+    /// Ends a connection that was never served.
     pub fn end(mut self, ended: Ended) {
         self.ended = ended;
     }
 
-    /// The server's address; of one that was not reached the one that was tried last, or its name.
+    /// Address of the server. If no server was reached, the address that was tried last, otherwise
+    /// the requested name.
     fn server(&self) -> Option<String> {
         let reached = self.joined.as_ref().map(|joined| joined.server_address);
         reached.or(self.sought.tried).map(|address| address.to_string()).or_else(|| self.sought.asked.clone())
@@ -325,7 +334,7 @@ mod tests {
         assert_eq!(failure(&of(EADDRNOTAVAIL), local), Ended::Exhausted);
         assert_eq!(failure(&of(EADDRINUSE), local), Ended::Exhausted);
         assert_eq!(failure(&of(EMFILE), None), Ended::Exhausted);
-        // No host has an address from which it could reach a group as one host.
+        // ENETUNREACH means a missing route, even if this host has an address for the destination.
         assert_eq!(failure(&of(nix::libc::ENETUNREACH), local), Ended::Unreachable);
         assert_eq!(failure(&io::ErrorKind::PermissionDenied.into(), local), Ended::Denied);
         assert_eq!(failure(&of(nix::libc::EACCES), local), Ended::Unreachable);

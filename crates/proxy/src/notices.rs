@@ -8,7 +8,7 @@ use umts_netlink::nftables;
 use crate::options::Destination;
 use crate::policy::Policy;
 
-/// Notices about a proxy that listens at `listen`, in sentences.
+/// Returns the notices about a proxy that listens at `listen`, each one or more sentences.
 pub fn notices(destination: &Destination, listen: SocketAddr) -> Vec<String> {
     match destination {
         Destination::Fixed(_) => Vec::new(),
@@ -17,7 +17,7 @@ pub fn notices(destination: &Destination, listen: SocketAddr) -> Vec<String> {
     }
 }
 
-/// A warning if other hosts reach a SOCKS5 proxy.
+/// Returns a warning if other hosts can reach a SOCKS5 proxy.
 fn open_to_others(listen: IpAddr, policy: &Policy) -> Option<String> {
     if listen.to_canonical().is_loopback() {
         return None;
@@ -33,8 +33,8 @@ fn open_to_others(listen: IpAddr, policy: &Policy) -> Option<String> {
     Some(format!("warning: listens {place}: without a password, other hosts reach through it {destinations}"))
 }
 
-/// A notice of a transparent proxy: rules for forwarded packets do not see intercepted packets, which are delivered to
-/// this host.
+/// Returns the notice of a transparent proxy: the host's rules for forwarded packets do not apply
+/// to intercepted packets, which are delivered to this host.
 fn beside_the_firewall(policy: &Policy) -> String {
     let chains = nftables::forward_chains().unwrap_or_default();
     let mut missed = match chains.is_empty() {

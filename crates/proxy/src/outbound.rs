@@ -1,5 +1,7 @@
-//! Connections that the proxy opens: to servers, from an address of this host or, where clients are intercepted, from the
-//! client's own address and port.
+//! Opens connections to servers, and recognises the proxy's own connections when they come back.
+//!
+//! A connection starts from an address of this host. In transparent mode it starts from the
+//! client's address and port.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,7 +17,10 @@ use tokio::net::TcpStream;
 use crate::options::canonical;
 use crate::sockets::SocketConfig;
 
-/// The proxy's own connections that may come back to it, as those who accept them see them: where from, and where to.
+/// Registry of connections that could loop: those the proxy opened to its own listening port.
+///
+/// Each entry is the pair (source, destination). The accepting side sees the same pair as (peer
+/// address, own address).
 #[derive(Debug)]
 pub struct OutboundRegistry {
     listen: u16,
@@ -24,23 +29,27 @@ pub struct OutboundRegistry {
 }
 
 impl OutboundRegistry {
-    /// None yet, of a proxy whose clients connect to this port.
+    /// Creates an empty registry for a proxy that listens on port `listen`.
     pub fn new(listen: u16) -> Self {
         OutboundRegistry { listen, known: Mutex::default(), other_ports: AtomicU64::new(0) }
     }
 
-    /// Whether there are any: as a rule there are none, and nobody has to be asked where a client came to.
+    /// Whether a registered connection is open. Usually there is none, and callers then skip the
+    /// system call for the own address of an accepted socket.
     pub fn are_any(&self) -> bool {
         !self.known().is_empty()
     }
 
-    /// Whether a client is the proxy itself: it would connect to itself for ever. Its address alone does not say: a client
-    /// on this host may have the same port towards the proxy as the proxy has towards a server.
+    /// Whether the connection from `client` to `own` was opened by the proxy. Relaying such a
+    /// connection would make the proxy connect to itself without end.
+    ///
+    /// Both addresses are compared: a client on this host may use the same port towards the proxy
+    /// that the proxy uses towards a server.
     pub fn has(&self, client: SocketAddr, own: SocketAddr) -> bool {
         self.known().contains(&(client, own))
     }
 
-    /// Connections in the client's name whose port is not the client's: that one was taken.
+    /// Number of transparent connections that could not use the client's port because it was taken.
     pub fn other_ports(&self) -> u64 {
         self.other_ports.load(Ordering::Relaxed)
     }
@@ -55,7 +64,7 @@ impl OutboundRegistry {
     }
 }
 
-/// A connection to a server, known to come from the proxy as long as this lives.
+/// Keeps a connection in the [`OutboundRegistry`]. Dropping the guard removes the entry.
 #[derive(Debug)]
 pub struct Registration {
     ends: (SocketAddr, SocketAddr),
@@ -68,17 +77,19 @@ impl Drop for Registration {
     }
 }
 
-/// A connection on its way to a server.
+/// A connection attempt: the SYN is sent, the server has not answered.
 #[derive(Debug)]
 pub struct Outbound {
     stream: TcpStream,
     departure: Option<Registration>,
 }
 
-/// Sets out to a server, in the name of a client if one is given.
+/// Starts to connect to `to`. With `client`, the connection starts from the client's address.
+///
+/// If the client's port is taken, the kernel chooses another port of the client's address.
 ///
 /// # Errors
-/// The kernel's: there is no way.
+/// The error of `socket`, `bind` or `connect`, for example no route to the server.
 pub fn start_connect(
     to: SocketAddr,
     server: &SocketConfig,
@@ -89,7 +100,7 @@ pub fn start_connect(
     let socket = match client {
         None => open(to, server, None)?,
         Some(client) => open(to, server, Some(client)).or_else(|error| {
-            // Of the client's last connection of this port the kernel may still wait for stray segments.
+            // The kernel may hold the client's last connection from this port in TIME-WAIT.
             if !matches!(error.raw_os_error(), Some(EADDRINUSE | EADDRNOTAVAIL)) {
                 return Err(error);
             }
@@ -104,14 +115,14 @@ pub fn start_connect(
 }
 
 impl Outbound {
-    /// The connection, when the server has answered.
+    /// Waits for the server's answer and returns the established connection.
     ///
     /// # Errors
-    /// The kernel's: it is refused, or there is no way.
+    /// The kernel's error if the server refuses the connection or cannot be reached.
     pub async fn arrived(self) -> io::Result<(TcpStream, Option<Registration>)> {
         let Outbound { stream, departure } = self;
         let ready = stream.ready(Interest::WRITABLE | Interest::ERROR).await?;
-        // Whoever is only writable is connected: there is nothing to be asked.
+        // A socket that is writable without an error is connected: skip the SO_ERROR query.
         let has_failed = ready.is_error() || ready.is_write_closed();
         match if has_failed { stream.take_error()? } else { None } {
             Some(error) => Err(error),
@@ -120,7 +131,7 @@ impl Outbound {
     }
 }
 
-/// A socket that is on its way.
+/// Creates a socket with the options of the server side and starts a non-blocking `connect`.
 fn open(to: SocketAddr, server: &SocketConfig, from: Option<SocketAddr>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     server.tell(&SockRef::from(&socket), "--server-set")?;

@@ -1,5 +1,5 @@
-//! Destinations that clients may reach through the proxy: by default all, except this host's loopback if the client
-//! is another host.
+//! Destinations that clients may reach through the proxy. The default permits all, except this
+//! host's loopback if the client is another host.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -7,35 +7,36 @@ use std::str::FromStr;
 
 use crate::error::{ProxyError, wrong};
 
-/// The addresses that begin with the first `length` bits of `address`.
+/// The addresses that share the first `length` bits of `address`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
-    /// An address of the network. IPv4 is never written as IPv6 here.
+    /// An address of the network. IPv4-mapped IPv6 addresses are stored as IPv4 if `length` is at
+    /// least 96.
     pub address: IpAddr,
-    /// Bits that are compared: at most 32 of IPv4, 128 of IPv6.
+    /// Length of the prefix in bits: at most 32 for IPv4, 128 for IPv6.
     pub length: u8,
 }
 
 /// Destinations by network and ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destinations {
-    /// `None` is every address.
+    /// `None` stands for every address.
     pub network: Option<Network>,
-    /// Ports.
     pub ports: RangeInclusive<u16>,
 }
 
-/// Destinations that are allowed and denied.
+/// Allowed and denied destinations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Only these are reached. If it is empty, all are.
+    /// If this list is not empty, clients reach only these destinations.
     pub allowed: Vec<Destinations>,
-    /// These are not reached, even if they are allowed.
+    /// Clients do not reach these destinations, even if they are allowed.
     pub denied: Vec<Destinations>,
 }
 
 impl Policy {
-    /// Whether a client may reach a destination. Clients of other hosts reach loopback only if its address is allowed.
+    /// Whether `client` may reach `to`. Clients of other hosts reach loopback only if an allowed
+    /// network contains its address.
     pub fn permits(&self, client: IpAddr, to: SocketAddr) -> bool {
         let to = SocketAddr::new(to.ip().to_canonical(), to.port());
         let is_among = |destinations: &[Destinations]| destinations.iter().any(|one| one.contains(to));
@@ -52,10 +53,11 @@ impl Destinations {
         self.ports.contains(&to.port()) && self.network.is_none_or(|network| network.contains(to.ip()))
     }
 
-    /// `192.0.2.0/24`, `192.0.2.7:80`, `[2001:db8::]/32:443-444`, `:80`; several are separated by commas.
+    /// Parses destinations separated by commas, for example `192.0.2.0/24`, `192.0.2.7:80`,
+    /// `[2001:db8::]/32:443-444` or `:80`.
     ///
     /// # Errors
-    /// [`ProxyError::Wrong`], with examples.
+    /// [`ProxyError::Wrong`] with examples.
     pub fn list(option: &str, text: &str) -> Result<Vec<Destinations>, ProxyError> {
         let read = |part: &str| {
             Destinations::read(part.trim()).ok_or_else(|| {
@@ -76,7 +78,8 @@ impl Destinations {
     }
 }
 
-/// The network and the ports of a destination. IPv6 with ports has brackets, and a number alone is a port.
+/// Splits a destination into network and ports. IPv6 with ports needs brackets; a number alone is a
+/// port.
 fn parts(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;
@@ -93,7 +96,7 @@ fn parts(text: &str) -> Option<(&str, &str)> {
         return Some(("", text));
     }
     match text.split_once(':') {
-        // More than one colon: an IPv6 address without brackets, and so without ports.
+        // More than one colon: an IPv6 address without brackets and ports.
         Some((_, rest)) if rest.contains(':') => Some((text, "")),
         Some((_, "")) => None,
         Some(parts) => Some(parts),
@@ -124,7 +127,7 @@ impl Network {
         (length <= most).then(|| Network { address, length }.canonical())
     }
 
-    /// Networks below `::ffff:0:0/96` as those of IPv4: destinations are compared as IPv4 too.
+    /// Converts a network below `::ffff:0:0/96` to IPv4, because destinations are compared as IPv4.
     fn canonical(self) -> Network {
         match (self.address.to_canonical(), self.length.checked_sub(96)) {
             (address @ IpAddr::V4(_), Some(length)) if self.address.is_ipv6() => Network { address, length },
@@ -133,7 +136,7 @@ impl Network {
     }
 }
 
-/// `80`, `8000-8100`.
+/// Parses a port or a range of ports: `80`, `8000-8100`.
 pub fn port_range(text: &str) -> Option<RangeInclusive<u16>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
@@ -170,7 +173,7 @@ mod tests {
             assert!(permits(&all, "::ffff:127.0.0.1", to), "{to}");
         }
         assert!(permits(&all, OUTSIDE, "198.51.100.1:80"));
-        // Its ports alone do not allow it.
+        // An allowed port does not allow loopback.
         assert!(!permits(&policy(":80", ""), OUTSIDE, "127.0.0.1:80"));
         assert!(permits(&policy("127.0.0.1:80", ""), OUTSIDE, "127.0.0.1:80"));
     }

@@ -1,5 +1,5 @@
-//! The proxy as a whole: everything that the system can refuse is done first. Then workers are started, and this thread
-//! waits for signals and answers requests for metrics.
+//! The whole proxy. All setup that can fail is done first. Then the workers start, and this thread
+//! waits for signals and serves metrics.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -33,45 +33,49 @@ use crate::telemetry::log::{Log, Output, Writer};
 use crate::telemetry::{metrics, page::page};
 use crate::worker::{Common, Stage, Worker};
 
-/// What is told when clients can connect.
+/// State of the proxy when clients can connect.
 #[derive(Debug, Clone)]
 pub struct Started {
-    /// Where clients connect.
+    /// Address and port for clients.
     pub listen: SocketAddr,
-    /// Where metrics are asked for.
+    /// Address and port of the metrics.
     pub metrics: Option<SocketAddr>,
-    /// What there is room for.
+    /// Limits of connections and buffers.
     pub room: Limits,
-    /// What TCP does towards clients, and towards servers, as the kernel says it.
+    /// Settings of TCP towards clients and towards servers, as the kernel reports them.
     pub sides: [Effective; 2],
     /// Notices about this configuration, in sentences.
     pub notices: Vec<String>,
 }
 
-/// What is told at the end.
+/// Result of a run.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// Sums of all connections.
+    /// Totals of all connections.
     pub totals: Totals,
-    /// Lines of the log that are lost.
+    /// Number of lines that were not written to the log.
     pub lost_lines: u64,
-    /// Connections in the client's name that have another port.
+    /// Number of transparent connections that could not use the client's port because it was taken.
     pub other_ports: u64,
 }
 
-/// Relays until a signal ends the proxy. At the first SIGTERM or SIGINT, connections are accepted no more, and open ones may
-/// go on for the time of `drain`. A second one ends all. SIGHUP opens the log again. `started` is called when clients can
-/// connect. `guard` is a pipe that the parent process holds open: the parent then removes what this process set up in the
-/// kernel's network, this process drops its rights, and it ends when the parent has ended.
+/// Relays until a signal ends the proxy. At the first SIGTERM or SIGINT the proxy stops accepting,
+/// and open connections may continue for the duration of `drain`. A second one ends all
+/// connections. SIGHUP reopens the log. `started` is called when clients can connect.
+///
+/// `guard` is the read end of a pipe that the parent process holds open. With a guard, this process
+/// drops its privileges, and the parent removes the network settings at the end. If the parent
+/// exits first, the proxy ends.
 ///
 /// # Errors
-/// [`ProxyError::Wrong`] if something that was asked for is not to be had here; nothing has run. Otherwise the system's.
+/// [`ProxyError::Wrong`] if an option cannot be used on this host; the proxy has not started.
+/// [`ProxyError::Orphaned`] if the parent exits first. Otherwise [`ProxyError::System`].
 pub fn run(
     options: Options,
     guard: Option<OwnedFd>,
     started: impl FnOnce(&Started),
 ) -> Result<Summary, ProxyError> {
-    // Before any thread is started: they are to be interrupted by none of them.
+    // Before any thread is started, because threads inherit the signal mask.
     let signals = Blocked::new().map_err(system("cannot wait for signals"))?;
     let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
     let room = Limits::of(&options, descriptors)?;
@@ -93,7 +97,7 @@ pub fn run(
         _ => None,
     };
     let out = options.log.as_deref().map(open_log).transpose()?;
-    // Before rights are dropped: reading the host's firewall takes some.
+    // Before privileges are dropped: reading the host's firewall rules requires them.
     let notices = notices(&options.destination, address);
     if guard.is_some() {
         lay_down(Least::Addresses).map_err(system("cannot drop rights"))?;
@@ -132,7 +136,7 @@ pub fn run(
     ended.map(|()| summary)
 }
 
-/// Numbers in the kernel's network, if anything is to be set up there.
+/// Reserves a slot if the options need policy routing or interception.
 fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
     let has_paths = [options.client.path, options.server.path] != [PathSettings::default(); 2];
     if !has_paths && !matches!(options.destination, Destination::Original(_)) {
@@ -149,7 +153,7 @@ fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
     Ok(Some(Arc::new(Slot::free().map_err(refused)?)))
 }
 
-/// What one side is told: its share of the buffer, if it was given none of its own.
+/// Socket options of one side. Buffers that `side` does not set get their share of the limit.
 fn told(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options) -> SocketConfig {
     let mut side = side.clone();
     if let Some([receive, send]) = room.of_socket() {
@@ -159,9 +163,9 @@ fn told(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options)
     SocketConfig { side, user_timeout: options.user_timeout, mark }
 }
 
-/// One for each worker, all of the same address: the kernel shares clients out among them.
+/// Opens one listener per worker at the same address. The kernel distributes clients among them.
 fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, ProxyError> {
-    // Alone it does not share, and so finds out that somebody else is there already.
+    // Without SO_REUSEPORT, so that an address that another process uses is an error.
     let alone = Options { workers: 1, ..options.clone() };
     drop(unheard(listen(&alone, options.listen, client)?)?);
     let first = listen(options, options.listen, client)?;
@@ -173,7 +177,7 @@ fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, Pr
     Ok(all)
 }
 
-/// A listener that was never heard of.
+/// Resets the linger time of a listener that is only tried, so that closing it resets no client.
 fn unheard(listener: Socket) -> Result<Socket, ProxyError> {
     listener.set_linger(None).map_err(system("cannot try the address"))?;
     Ok(listener)
@@ -230,7 +234,7 @@ fn beginning(about: &Started) -> serde_json::Value {
     })
 }
 
-/// Answers for metrics and waits for signals, until all is to end.
+/// Serves metrics and handles signals until the proxy is to end.
 fn attend(
     common: &Arc<Common>,
     metrics: Option<std::net::TcpListener>,
@@ -274,7 +278,7 @@ fn attend(
     })
 }
 
-/// Waits for a signal that ends the proxy. At other signals, opens the log again.
+/// Waits for a signal that ends the proxy. Reopens the log at other signals.
 async fn end_requested(signals: &mut Signals, common: &Common) {
     while let Some(Request::ReopenLog) = signals.arrived.recv().await {
         if let Some(log) = &common.log {
@@ -283,7 +287,7 @@ async fn end_requested(signals: &mut Signals, common: &Common) {
     }
 }
 
-/// Waits until the other end of the pipe is closed; without a pipe, for ever.
+/// Waits until the write end of the pipe is closed. Without a pipe, never returns.
 async fn until_ended(pipe: Option<pipe::Receiver>) {
     let Some(pipe) = pipe else { return std::future::pending().await };
     loop {
@@ -315,7 +319,7 @@ async fn until_either(
 
 fn finish(common: Arc<Common>, writer: Option<Writer>) -> Result<Summary, ProxyError> {
     let (totals, other_ports) = (common.counts.totals(), common.outgoing.other_ports());
-    // The log ends with the last that writes to it.
+    // The log's writer ends when the last reference to the log is dropped.
     drop(common);
     let lost_lines = writer.map(Writer::finish).transpose().map_err(system("cannot write the log"))?;
     Ok(Summary { totals, lost_lines: lost_lines.unwrap_or(0), other_ports })

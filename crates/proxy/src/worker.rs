@@ -1,4 +1,4 @@
-//! A worker: a thread with a listener of its own, whose connections never leave it.
+//! A worker: a thread with its own listener. A connection stays with the worker that accepted it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,73 +24,71 @@ use crate::sockets::SocketConfig;
 use crate::telemetry::counts::Counts;
 use crate::telemetry::log::Log;
 
-/// How long nobody is accepted when the host has no descriptor left.
+/// Pause of accepting after an error such as no free descriptor.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Clients that are accepted before those who are there have their turn.
+/// Clients that are accepted before the open connections are served.
 const AT_ONCE: u32 = 16;
 
-/// Names of hosts that one worker asks for at once.
+/// Host names that one worker resolves simultaneously.
 const ASKING: usize = 8;
 
-/// What all workers share.
+/// State that all workers share.
 #[derive(Debug)]
 pub struct Common {
-    /// What was asked for.
     pub options: Options,
-    /// Where clients connect.
+    /// Address and port of the listener.
     pub listen: SocketAddr,
-    /// TCP towards servers.
+    /// Socket options of connections to servers.
     pub server: SocketConfig,
     /// Bounds of every relay.
     pub bounds: Bounds,
-    /// Connections that there is room for.
+    /// Maximum number of open connections.
     pub room: usize,
-    /// Connections at this instant.
+    /// Number of open connections.
     pub open: AtomicUsize,
-    /// What is counted.
+    /// Counters.
     pub counts: Counts,
-    /// Where a line for every connection goes.
+    /// The log, with a line for each connection, if one is written.
     pub log: Option<Log>,
-    /// Where the proxy's own connections come from: a client who is among them is the proxy itself.
+    /// Connections that the proxy opened to its own port, to detect loops.
     pub outgoing: Arc<OutboundRegistry>,
 }
 
-/// How far the proxy is.
+/// Stage of the proxy's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// It accepts connections.
+    /// Accepts connections.
     Open,
-    /// It accepts none; those that are there go on.
+    /// Accepts no new connections; open ones continue.
     Draining,
-    /// It is over, for all of them.
+    /// All connections end.
     Over,
 }
 
-/// One worker.
 #[derive(Debug)]
 pub struct Worker {
-    /// What it shares.
+    /// State shared with the other workers.
     pub common: Arc<Common>,
-    /// Its pipes.
+    /// Pool of pipes of this worker.
     pub pipes: Pipes,
-    /// Who asks for the name of a host.
+    /// Limits the number of host names being resolved.
     pub asking: Arc<Semaphore>,
     open: AtomicUsize,
     emptied: Notify,
 }
 
 impl Worker {
-    /// One without connections.
+    /// Creates a worker without connections.
     pub fn new(common: Arc<Common>) -> Self {
         let asking = Arc::new(Semaphore::new(ASKING));
         Worker { common, pipes: Pipes::default(), asking, open: AtomicUsize::new(0), emptied: Notify::new() }
     }
 
-    /// Works until the stage is over, or it is draining and the last connection has ended.
+    /// Runs until the stage is `Over`, or until it is `Draining` and the last connection has ended.
     ///
     /// # Errors
-    /// If there is no event queue to be had.
+    /// The error of the event loop if it cannot be created or cannot take the listener.
     pub fn work(self, listener: std::net::TcpListener, mut stage: watch::Receiver<Stage>) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -106,13 +104,13 @@ impl Worker {
             until(&mut stage, Stage::Over, worker.wait_until_empty()).await;
             Ok(())
         });
-        // Whatever goes on ends here: its sockets linger for no time, so both peers get a reset. A thread that waits
-        // for a name server is not waited for.
+        // Connections that are still open end here. Their sockets have a linger time of zero, so
+        // both peers get a reset. Threads that wait for a name server are not joined.
         runtime.shutdown_background();
         ended
     }
 
-    /// Takes a client in, or turns it away where there is no room.
+    /// Starts to serve a client, or drops its connection if the limit of connections is reached.
     fn take(self: &Arc<Self>, client: TcpStream, address: SocketAddr) {
         if self.common.open.fetch_add(1, Ordering::Relaxed) >= self.common.room {
             self.common.open.fetch_sub(1, Ordering::Relaxed);
@@ -127,7 +125,7 @@ impl Worker {
         }
     }
 
-    /// One of its connections is over.
+    /// Removes one connection from the counts of open ones.
     pub fn leave(&self) {
         self.common.open.fetch_sub(1, Ordering::Relaxed);
         if self.open.fetch_sub(1, Ordering::Relaxed) == 1 {
@@ -141,8 +139,8 @@ impl Worker {
         }
     }
 
-    /// Clients whose handshake is over already were promised a connection. The kernel is asked itself: the event queue may
-    /// not have told of them yet.
+    /// Accepts the clients whose TCP handshake is already complete. Calls `accept` directly,
+    /// because the event queue may not have reported these clients yet.
     fn accept_pending(self: &Arc<Self>, listener: &TcpListener) -> io::Result<()> {
         loop {
             match SockRef::from(listener).accept() {
@@ -154,7 +152,7 @@ impl Worker {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                // There is none, or this host has no descriptor for it.
+                // The queue is empty, or this host has no free descriptor.
                 Err(_) => return Ok(()),
             }
         }
@@ -162,8 +160,8 @@ impl Worker {
 }
 
 async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
-    // A timer that is due before all others makes the event queue look anew at when to wake, by a call of the kernel. As long
-    // as this one is due no connection's is the first.
+    // Setting a timer that becomes the earliest one costs a system call that re-arms the event
+    // queue. While this timer is pending, no timer of a connection is the earliest.
     let least = worker.common.options.connect_timeout.min(worker.common.options.idle_timeout);
     let mut first_due = pin!(sleep(Duration::ZERO));
     let mut accepted = 0;
@@ -180,20 +178,21 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
                 }
                 worker.take(client, unmapped(address));
             }
-            // Of one client: it went away meanwhile.
+            // The client has reset the connection before it was accepted.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            // Of this host: it waits in the listener's queue until there is something again.
+            // An error of this host, for example no free descriptor: the client stays in the
+            // listener's queue.
             Err(_) => sleep(PAUSE).await,
         }
     }
 }
 
-/// Whether a client has reset its connection already: while it waited to be accepted.
+/// Whether the client has reset its connection before it was accepted.
 fn is_reset(client: &TcpStream) -> bool {
     !matches!(client.take_error(), Ok(None))
 }
 
-/// Does something until it is done or the stage is reached.
+/// Runs `action` until it completes or the stage is reached.
 async fn until(stage: &mut watch::Receiver<Stage>, reached: Stage, action: impl Future<Output = ()>) {
     let mut action = pin!(action);
     let mut end = pin!(stage.wait_for(|&stage| stage >= reached));
@@ -211,7 +210,8 @@ mod tests {
     use super::*;
     use crate::options::SideOptions;
 
-    /// A listener that waits for nobody and whose clients are reset, and a port at which nobody listens.
+    /// Returns a non-blocking listener whose clients are reset on close, and an address at which no
+    /// process listens.
     fn ends() -> (std::net::TcpListener, SocketAddr) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a listener that does not block");
@@ -222,7 +222,7 @@ mod tests {
         (listener, closed.expect("an address"))
     }
 
-    /// What workers share that lead from one address to another.
+    /// State of workers that listen at `listen` and connect to `to`.
     fn common(listen: SocketAddr, to: SocketAddr, room: usize) -> Arc<Common> {
         let pairs = [("--listen", listen), ("--to", to)];
         let pairs = pairs.map(|(name, address)| (name.to_owned(), address.to_string()));
@@ -239,12 +239,13 @@ mod tests {
         })
     }
 
-    /// How connections ended, with how many of each.
+    /// Outcomes of the ended connections, with their counts.
     fn endings(common: &Common) -> Vec<(Ended, u64)> {
         common.counts.totals().ended.into_iter().collect()
     }
 
-    /// How a client ends whose handshake is over when the proxy is told to end, and whether it hears of it.
+    /// Outcome of a client whose handshake is complete when the proxy enters `stage`, and the
+    /// result of the client's read.
     fn ended_before_the_first_look(stage: Stage) -> (Vec<(Ended, u64)>, io::Result<usize>) {
         let (listener, closed) = ends();
         let listen = listener.local_addr().expect("an address");
@@ -284,7 +285,7 @@ mod tests {
 
     #[test]
     fn who_is_there_has_a_turn_between_a_few_who_come() {
-        // No more than wait with a listener of the standard library.
+        // Fewer than the backlog of a listener of the standard library.
         const COMING: u64 = 100;
         let (listener, closed) = ends();
         let listen = listener.local_addr().expect("an address");

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use crate::error::{ProxyError, wrong};
 
-/// An address to listen at: `127.0.0.1:8080`, `[::1]:8080`, or a port alone for every address.
+/// Parses an address to listen at: `127.0.0.1:8080`, `[::1]:8080`, or a port alone for every
+/// address.
 pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyError> {
     let port = text.strip_prefix(':').unwrap_or(text);
     if let Ok(port) = u16::from_str(port) {
@@ -20,20 +21,21 @@ pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyEr
     })
 }
 
-/// `[fe80::1%eth0]:8080`: an address that is one's only by the device, whose name the system's resolver reads.
+/// Parses a link-local address with its device, for example `[fe80::1%eth0]:8080`. The system's
+/// resolver maps the device name to its index.
 fn scoped(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.strip_prefix('[')?.split_once("]:")?;
     let (_address, _device) = host.split_once('%')?;
     (host, u16::from_str(port).ok()?).to_socket_addrs().ok()?.next()
 }
 
-/// One host has it, or it stands for all that this host has.
+/// Whether an address is neither multicast nor broadcast.
 fn is_of_one_host(address: IpAddr) -> bool {
     let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
     !address.is_multicast() && !is_broadcast
 }
 
-/// Those of a server by its name, in the order in which they are tried.
+/// Resolves the server of `--to`. Returns its addresses in the order in which they are tried.
 pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     let is_complete = text
         .rsplit_once(':')
@@ -54,17 +56,17 @@ pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     }
 }
 
-/// An IPv4 address as itself, though it is written as one of IPv6.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 pub fn unmapped(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
-        // With its scope.
+        // Keeps the scope of the address.
         IpAddr::V6(_) => address,
         ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),
     }
 }
 
-/// The address to which the kernel connects a socket that is to be connected to this one: one for every address is
-/// loopback.
+/// The address to which the kernel connects if `address` is the destination: for an unspecified
+/// address it is loopback.
 pub fn canonical(address: SocketAddr) -> SocketAddr {
     let address = unmapped(address);
     match address.ip() {
@@ -78,7 +80,7 @@ fn unknown(text: &str, why: impl Display) -> ProxyError {
     wrong(format!("--to {text}: nobody knows this host ({why})"))
 }
 
-/// A proxy that leads to itself would go round for ever.
+/// Returns an error if the proxy would connect to itself.
 pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) -> Result<(), ProxyError> {
     let is_own = |server: &SocketAddr| {
         server.port() == listen.port()
@@ -93,7 +95,7 @@ pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) ->
     }
 }
 
-/// Whether an address is one of this host's own.
+/// Whether an address belongs to this host.
 pub fn is_of_this_host(address: IpAddr) -> bool {
     address.is_unspecified() || address.is_loopback() || TcpListener::bind((address, 0)).is_ok()
 }
