@@ -1,7 +1,8 @@
-//! What a client says by SOCKS5 (RFC 1928), octet by octet: a greeting, then where to. CONNECT without authentication.
+//! A parser of SOCKS5 requests (RFC 1928): a greeting, then a request. Supports CONNECT without
+//! authentication.
 //!
-//! It is told octets and says how many it wants next, never more than belong to the request: what follows is the client's
-//! stream.
+//! The parser states the number of octets that it needs next. It never requests octets beyond the
+//! request, because these belong to the client's stream.
 
 use std::fmt;
 use std::io;
@@ -12,12 +13,12 @@ const CONNECT: u8 = 1;
 const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
 
-/// Kinds of addresses.
+/// Address types.
 const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Replies of a server.
+/// Reply codes.
 const SUCCEEDED: u8 = 0;
 const FAILED: u8 = 1;
 const NOT_ALLOWED: u8 = 2;
@@ -26,40 +27,41 @@ const REFUSED: u8 = 5;
 const NO_SUCH_COMMAND: u8 = 7;
 const NO_SUCH_ADDRESS: u8 = 8;
 
-/// Where a client wants to go.
+/// Destination of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// To an address.
+    /// IP address and port.
     Address(SocketAddr),
-    /// To a host by its name.
+    /// Host name and port.
     Name(String, u16),
 }
 
-/// What comes of some octets.
+/// Result of a parsing step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// So many more are wanted.
+    /// The parser needs this number of octets next.
     More(usize),
-    /// This is to be said, then so many more are wanted.
+    /// Send this reply; the parser then needs this number of octets.
     Say(Vec<u8>, usize),
-    /// The client has said where to.
+    /// The request is complete.
     Done(Target),
-    /// This is to be said, and nothing more is to be heard; without words it is no SOCKS5.
+    /// Send this reply and close the connection. The reply is empty if the client does not use
+    /// SOCKS5.
     Over(Vec<u8>),
 }
 
-/// What is expected next.
+/// The part of the request that is parsed next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Greeting,
     Methods,
     Request,
     NameLength,
-    /// The address and the port.
+    /// Address of this type, and port.
     Address(u8),
 }
 
-/// One client's request.
+/// State of the parser for one client.
 #[derive(Debug)]
 pub struct Socks5 {
     expected: Expected,
@@ -67,12 +69,12 @@ pub struct Socks5 {
 }
 
 impl Socks5 {
-    /// Nothing has been said; this many octets are wanted first.
+    /// Creates a parser. Returns the number of octets that it needs first.
     pub fn new() -> (Self, usize) {
         (Socks5 { expected: Expected::Greeting, wanted: 2 }, 2)
     }
 
-    /// Exactly as many octets as were wanted.
+    /// Parses exactly as many octets as the last step requested.
     pub fn handle(&mut self, octets: &[u8]) -> Step {
         assert_eq!(octets.len(), self.wanted, "as many as were asked for");
         match (self.expected, octets) {
@@ -109,7 +111,7 @@ impl Socks5 {
     }
 }
 
-/// An address and its port; none if no host can be meant.
+/// Parses an address and its port. Returns `None` if they cannot denote a host.
 fn target(kind: u8, octets: &[u8]) -> Option<Target> {
     let (host, port) = octets.split_last_chunk::<2>()?;
     let port = u16::from_be_bytes(*port);
@@ -124,7 +126,7 @@ fn target(kind: u8, octets: &[u8]) -> Option<Target> {
     (!address.is_unspecified()).then_some(Target::Address(SocketAddr::new(address, port)))
 }
 
-/// Letters, digits and what stands between them in names of hosts.
+/// Accepts letters, digits and the punctuation of host names and addresses.
 fn name(octets: &[u8]) -> Option<String> {
     let is_usual = |octet: &u8| octet.is_ascii_alphanumeric() || b".-_:".contains(octet);
     octets.iter().all(is_usual).then(|| String::from_utf8_lossy(octets).into_owned())
@@ -139,8 +141,8 @@ impl fmt::Display for Target {
     }
 }
 
-/// What the client is told of an attempt to connect. A destination that it may not reach is an error of the kind
-/// `PermissionDenied`.
+/// Builds the reply to the result of connecting. An error of the kind `PermissionDenied` means that
+/// the policy forbids the destination.
 pub fn reply_of(outcome: Result<(), &io::Error>) -> Vec<u8> {
     reply(match outcome.map_err(io::Error::kind) {
         Ok(()) => SUCCEEDED,
@@ -153,7 +155,7 @@ pub fn reply_of(outcome: Result<(), &io::Error>) -> Vec<u8> {
     })
 }
 
-/// With no address of ours: nobody may connect to it.
+/// Builds a reply with an unspecified bound address, which CONNECT does not need.
 fn reply(code: u8) -> Vec<u8> {
     vec![VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0]
 }
@@ -164,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes of a whole stream: the last step, what was said, and how much of the stream was taken.
+    /// Parses a whole stream. Returns the last step, all replies and the number of octets consumed.
     fn hear(stream: &[u8]) -> (Step, Vec<u8>, usize) {
         let (mut client, mut wanted) = Socks5::new();
         let (mut taken, mut said) = (0, Vec::new());

@@ -1,8 +1,9 @@
-//! Pipes through which octets are spliced, so that they never come into this process's memory unless they are few.
+//! Pool of pipes for `splice`, so that larger amounts of data do not pass through this process's
+//! memory.
 //!
-//! A connection takes one when there is something to move and gives it back as soon as it is empty. One that a slow reader
-//! leaves full stays with its connection, but only so many: beyond that its octets are moved to memory, and the pipe is
-//! free again for those who go on.
+//! A connection takes a pipe when it has data to move, and returns it as soon as it is empty. A
+//! pipe that a slow reader leaves full stays with its connection, up to `MOST_FULL` pipes. Beyond
+//! that, the data are moved to memory and the pipe returns to the pool.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,35 +12,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::pipe2;
 
-/// Pipes of one worker that may stand full: all pipes of a user without rights share 64 MiB, then they become small.
+/// Pipes of one worker that may stay full. All pipes of an unprivileged user share 64 MiB; beyond
+/// that the kernel makes new pipes small.
 pub const MOST_FULL: usize = 32;
 
-/// Octets that are copied rather than spliced: of so few the pipe is dearer than the copy.
+/// Data up to this number of bytes are copied: a pipe costs more than the copy.
 pub const FEW: usize = 1 << 14;
 
-/// Octets that one can hold. The fewer turns for the same octets the less the kernel does: with four flows, half of this takes
-/// half as much time again.
+/// Capacity of a pipe in bytes. Moving more at once takes fewer system calls: with four flows, half
+/// of this capacity takes 1.5 times as long.
 pub const SIZE: i32 = 1 << 19;
 
-/// Two descriptors, and what is in between.
+/// A non-blocking pipe.
 #[derive(Debug)]
 pub struct Pipe {
-    /// Where octets come out.
+    /// End to read from.
     pub read: OwnedFd,
-    /// Where they go in.
+    /// End to write to.
     pub write: OwnedFd,
 }
 
 impl Pipe {
     fn new() -> io::Result<Self> {
         let (read, write) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
-        // Where this user has many pipes already the kernel leaves it as large as it is.
+        // If this user has many pipes already, the kernel leaves the capacity unchanged.
         let _ = fcntl(&write, FcntlArg::F_SETPIPE_SZ(SIZE));
         Ok(Pipe { read, write })
     }
 }
 
-/// Those of one worker.
+/// Pipes of one worker.
 #[derive(Debug)]
 pub struct Pipes {
     pool: Mutex<Pool>,
@@ -59,20 +61,21 @@ struct Pool {
 }
 
 impl Pipes {
-    /// An empty one.
+    /// Takes an empty pipe from the pool, or creates one.
     ///
     /// # Errors
-    /// If there are no descriptors left.
+    /// Those of the kernel if there are no descriptors left.
     pub fn take(&self) -> io::Result<Pipe> {
         self.pool().spare.pop().map_or_else(Pipe::new, Ok)
     }
 
-    /// Gives an empty one back.
+    /// Returns an empty pipe to the pool.
     pub fn give(&self, pipe: Pipe) {
         self.pool().spare.push(pipe);
     }
 
-    /// Whether one more may stand full; if so it is counted until [`Pipes::emptied`].
+    /// Whether one more pipe may stay full. If so, it is counted until [`Pipes::emptied`] is
+    /// called.
     pub fn may_stand_full(&self) -> bool {
         let mut pool = self.pool();
         let may = pool.full < MOST_FULL;
@@ -80,18 +83,18 @@ impl Pipes {
         may
     }
 
-    /// One that stood full does no more.
+    /// Uncounts a pipe that was full.
     pub fn emptied(&self) {
         self.pool().full -= 1;
     }
 
-    /// Where a few octets are between being read and being written.
+    /// Buffer for copied data.
     pub fn few(&self) -> MutexGuard<'_, [u8; FEW]> {
         self.few.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
-        // One thread uses it; whatever it did before a panic, the numbers are whole.
+        // A panic cannot leave the pool inconsistent.
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Answers requests for metrics: the few words of HTTP/1.1 that Prometheus and curl speak.
+//! Serves metrics by a minimal subset of HTTP/1.1, sufficient for Prometheus and curl.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,20 +9,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Octets of a request that are read.
+/// Maximum size of a request in bytes.
 const MOST: usize = 8192;
-/// How long a client may take to ask and to read.
+/// Time limit of a client, from the connection to the end of the response.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Kept for a client that cannot be accepted now.
+/// Pause after a client could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Clients that are answered at once. Beyond that the client that has taken longest is dropped, so that silent
-/// clients keep no other from its answer.
+/// Maximum number of simultaneous clients. Beyond it, the oldest client is dropped, so that silent
+/// clients cannot block others.
 const AT_ONCE: usize = 64;
 
-/// What metrics say at this instant.
+/// Renders the current metrics.
 type Page = dyn Fn() -> String + Send + Sync;
 
-/// Answers clients with what `page` says when they ask.
+/// Serves the text that `page` returns at the time of each request.
 pub async fn serve(listener: TcpListener, page: impl Fn() -> String + Send + Sync + 'static) {
     let page: Arc<Page> = Arc::new(page);
     let mut clients: VecDeque<JoinHandle<()>> = VecDeque::new();
@@ -37,7 +37,7 @@ pub async fn serve(listener: TcpListener, page: impl Fn() -> String + Send + Syn
                 }
                 let page = page.clone();
                 clients.push_back(tokio::spawn(async move {
-                    // A client that is too slow, or asks what makes no sense, loses no more than its answer.
+                    // Errors and timeouts affect only this client.
                     drop(timeout(PATIENCE, answer(&stream, &*page)).await);
                 }));
             }
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// What a client reads that asks for metrics.
+    /// Requests the metrics and returns the whole response.
     fn ask(at: SocketAddr) -> String {
         let mut stream = std::net::TcpStream::connect(at).expect("a connection");
         stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("a request");
@@ -116,7 +116,7 @@ mod tests {
                 let connect = |_| std::net::TcpStream::connect(at).expect("a connection");
                 let silent: Vec<_> = (0..2 * AT_ONCE).map(connect).collect();
                 let answer = ask(at);
-                // The first were dropped long before their patience ended.
+                // The first clients were dropped before their time limit.
                 let dropped = (&silent[0]).read(&mut [0]).expect("an end");
                 (answer, dropped)
             });
