@@ -1,7 +1,8 @@
-//! The wall clock: sleeps until the next event is due, and wakes early for a packet of a real program.
+//! The wall clock: sleeps until the next event is due, and wakes early for a packet of a real
+//! program.
 //!
-//! One thread, one epoll set: the TUN devices, a timer, the signals of children and a pipe to whoever started the
-//! emulation. Overdue events run in order at the instants at which they were due; how late they were is recorded.
+//! One thread waits on one epoll set: packet devices, a timer, the signals, and a pipe to the
+//! parent process. Overdue events run in order at their due times; their lateness is recorded.
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,23 +22,26 @@ use crate::devices::port::Port;
 use crate::devices::tun::MTU;
 use crate::packets::packet_store::Header;
 
-/// Packets read from one device before the others have their turn.
+/// Packets read from one device before the other devices are read.
 const BURST: usize = 64;
 
-/// Packets that wait here for the loop; while there are so many no more are read, and the kernel drops and counts what its
-/// own queues cannot hold.
+/// Maximum number of packets that wait for the event loop. At this limit no more are read, and the
+/// kernel drops and counts packets that exceed its own queues.
 const MOST_WAITING: usize = 4096;
 
-/// A clock that is behind still looks for packets and signals this often.
+/// A clock that is behind still polls for packets and signals at this interval.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// A device that was down is looked for this often: nobody tells when it goes.
+/// Interval at which a device that was down is checked for removal, because the kernel does not
+/// report the removal.
 const SEE_EVERY: Duration = Duration::from_millis(100);
 
-/// What nobody sees waits no longer than this: a packet that comes in finds no more to be caught up with than this.
+/// Longest delay of events that are not visible outside. It bounds the work to catch up before an
+/// arriving packet is handled.
 const MOST_WAIT: Duration = Duration::from_millis(20);
 
-/// What has waited is handled so long before the next instant that may be seen, which it would make late.
+/// Delayed events are handled this long before the next visible instant, so that they do not make
+/// it late.
 const LEAD: Duration = Duration::from_millis(1);
 
 const TIMER: u64 = u64::MAX;
@@ -47,33 +51,33 @@ const PARENT: u64 = u64::MAX - 2;
 /// A packet of a real program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
-    /// Which device it came from, in the order in which they were given.
+    /// Index of the device on which the packet arrived.
     pub port: usize,
-    /// The whole packet, from the first octet of the IP header.
+    /// The packet, starting with the IP header.
     pub bytes: Vec<u8>,
-    /// What stood in front of it.
+    /// The link-layer header of the packet.
     pub header: Header,
 }
 
 impl Arrival {
-    /// A packet without anything in front of it.
+    /// Creates a packet without a link-layer header.
     pub fn bare(port: usize, bytes: Vec<u8>) -> Self {
         Arrival { port, bytes, header: Header::default() }
     }
 }
 
-/// Why the clock stopped.
+/// Reason for which the clock stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// A child has ended, whose status may be asked, or a device is gone.
+    /// A child process has ended, or a device is gone.
     SomethingEnded,
-    /// Whoever started the emulation is gone, or asks it to stop.
+    /// The parent process has exited, or SIGTERM arrived.
     Abandoned,
 }
 
-/// Time as it passes outside.
+/// Clock of a run, driven by CLOCK_MONOTONIC.
 pub struct WallClock {
-    /// CLOCK_MONOTONIC when the run's time was zero.
+    /// Value of CLOCK_MONOTONIC at time zero of the run.
     start: Duration,
     epoll: Epoll,
     timer: TimerFd,
@@ -82,30 +86,31 @@ pub struct WallClock {
     ports: Vec<Port>,
     waiting: VecDeque<(Time, Arrival)>,
     lateness: Lateness,
-    /// CPU time from waking up to going to sleep again.
+    /// CPU time from each wake-up to the next sleep.
     work: Lateness,
-    /// CPU time of this thread when it woke up last.
+    /// CPU time of this thread at the last wake-up.
     woken_at: Option<Duration>,
-    /// The instant that has begun, and whether its lateness is noted.
+    /// The instant being handled, and whether its lateness was recorded.
     begun: Option<(Time, bool)>,
-    /// Until when all that came was left to wait.
+    /// End of the last intended delay: events due before this time are not late before it.
     left_until: Time,
-    /// Whether it was told that there is time to spare since the last event.
+    /// Whether [`Wake::Spare`] was returned since the last event.
     has_told_spare: bool,
     last_look: Time,
-    /// Why it stops, and since when; what is due until then is handled before.
+    /// Reason to stop and its time. Events and packets due until then are handled first.
     ending: Option<(Ending, Time)>,
-    /// How often SIGINT came.
+    /// Number of SIGINTs received.
     interrupts: u32,
     gone: Vec<usize>,
 }
 
 impl WallClock {
-    /// Starts now. `parent` is a pipe of which the other end is open as long as the emulation is wanted; instants later
-    /// than `limit` are counted apart. SIGCHLD, SIGTERM and SIGINT come to this clock from now on.
+    /// Starts the clock. `parent` is a pipe whose other end the parent process holds open while it
+    /// wants the emulation. Instants later than `limit` are also counted separately. From now on
+    /// this clock receives SIGCHLD, SIGTERM and SIGINT.
     ///
     /// # Errors
-    /// If the kernel refuses one of the descriptors.
+    /// Those of the kernel.
     pub fn new(ports: Vec<Port>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
         let mut wanted = SigSet::empty();
         [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| wanted.add(signal));
@@ -136,53 +141,54 @@ impl WallClock {
             left_until: Time::ZERO,
             has_told_spare: false,
             last_look: Time::ZERO,
-            // A child may have ended before its signal was waited for.
+            // A child may have ended before the signals were blocked.
             ending: Some((Ending::SomethingEnded, Time::ZERO)),
             interrupts: 0,
             gone: Vec::new(),
         })
     }
 
-    /// The devices, in their order.
+    /// The devices.
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
 
-    /// The present instant of the run.
+    /// Current time of the run.
     ///
     /// # Panics
-    /// If the kernel's clock goes back.
+    /// Panics if CLOCK_MONOTONIC cannot be read.
     pub fn now(&self) -> Time {
         let now = monotonic().expect("CLOCK_MONOTONIC is always there");
         Time::ZERO + Duration::from_nanos(now.as_nanos() - self.start.as_nanos())
     }
 
-    /// How late events were.
+    /// Lateness of visible events.
     pub fn lateness(&self) -> &Lateness {
         &self.lateness
     }
 
-    /// How much CPU time it took from waking up to going to sleep again: the work, whatever else the machine had to do.
+    /// CPU time from each wake-up to the next sleep, independent of other load on the machine.
     pub fn work(&self) -> &Lateness {
         &self.work
     }
 
-    /// Why the clock stopped, and at which instant; `None` while it goes. It goes on when asked again.
+    /// Takes the reason for which the clock stopped, and the time. Returns `None` while it runs. A
+    /// clock that stopped continues at the next `wait`.
     pub fn take_ending(&mut self) -> Option<(Ending, Time)> {
         self.ending.take()
     }
 
-    /// How often SIGINT came so far.
+    /// Number of SIGINTs received so far.
     pub fn interrupts(&self) -> u32 {
         self.interrupts
     }
 
-    /// Which devices are gone, in the order in which they went.
+    /// Indices of the devices that are gone, in the order of their removal.
     pub fn gone(&self) -> &[usize] {
         &self.gone
     }
 
-    /// The last instant at which anything is handled before the clock stops.
+    /// Last instant that is handled before the clock stops.
     fn stops_at(&self) -> Time {
         match self.ending {
             None => Time::NEVER,
@@ -191,8 +197,9 @@ impl WallClock {
         }
     }
 
-    /// An event due at `due` is handled `now`. Only what may be seen is late: the rest was left to wait, and with it what it
-    /// schedules meanwhile, which is of simulated users alone.
+    /// Starts to handle an event that is due at `due`. Only visible events can be late: the others
+    /// are delayed on purpose, and so are events that they schedule, which belong to simulated
+    /// users only.
     fn begin(&mut self, due: Time, now: Time, lookahead: &impl Lookahead) {
         let is_noted = self.begun == Some((due, true));
         let is_noted_now = !is_noted && lookahead.is_seen();
@@ -202,7 +209,7 @@ impl WallClock {
         self.begun = Some((due, is_noted || is_noted_now));
     }
 
-    /// Sleeps until `wanted` at most, and takes in what came.
+    /// Sleeps until `wanted` at the latest, and reads packets and signals.
     fn sleep(&mut self, wanted: Time) -> io::Result<()> {
         let is_doubtful = self.present().any(|number| self.ports[number].was_down());
         let until = if is_doubtful { wanted.min(self.now() + SEE_EVERY) } else { wanted };
@@ -227,7 +234,7 @@ impl WallClock {
         self.last_look = self.now();
         for event in &events[..count] {
             match event.data() {
-                // Setting the timer again forgets what it told before.
+                // Setting the timer again clears its expiration.
                 TIMER => {}
                 SIGNALS => self.take_signals()?,
                 PARENT => self.ending = Some((Ending::Abandoned, self.last_look)),
@@ -238,12 +245,12 @@ impl WallClock {
         gone.into_iter().try_for_each(|number| self.lose(number))
     }
 
-    /// Devices that are there.
+    /// Indices of the devices that are not gone.
     fn present(&self) -> impl Iterator<Item = usize> {
         (0..self.ports.len()).filter(|number| !self.gone.contains(number))
     }
 
-    /// Somebody has taken a device away. It has no network from then on; the others have theirs.
+    /// Removes a device that another process has deleted. The other devices continue to work.
     fn lose(&mut self, number: usize) -> io::Result<()> {
         self.gone.push(number);
         self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
@@ -256,7 +263,7 @@ impl WallClock {
                 self.ending = Some((Ending::Abandoned, self.last_look));
                 continue;
             }
-            // Ctrl-C reaches the command too, and what it makes of it decides while it runs.
+            // The command receives SIGINT too and decides how to react while it runs.
             self.interrupts += u32::from(signal.ssi_signo == Signal::SIGINT as u32);
             self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
         }
@@ -313,8 +320,8 @@ impl Clock for WallClock {
     }
 }
 
-/// When to wake up, if the next event is due at `next`: when an event is due that may be seen, or a little earlier if
-/// others wait for it.
+/// Time to wake up if the next event is due at `next`: the time of the next visible event, or
+/// `LEAD` earlier if other events wait for it.
 fn wake_up(next: Time, lookahead: &impl Lookahead) -> Time {
     if lookahead.is_seen() {
         return next;
@@ -323,12 +330,12 @@ fn wake_up(next: Time, lookahead: &impl Lookahead) -> Time {
     if seen > next + LEAD { seen - LEAD } else { seen }
 }
 
-/// CLOCK_MONOTONIC.
+/// Reads CLOCK_MONOTONIC.
 pub fn monotonic() -> io::Result<Duration> {
     read(ClockId::CLOCK_MONOTONIC)
 }
 
-/// For the kernel.
+/// Converts a time to the type of system calls.
 pub fn time_spec(at: Duration) -> TimeSpec {
     TimeSpec::new((at.as_nanos() / 1_000_000_000) as i64, (at.as_nanos() % 1_000_000_000) as i64)
 }
@@ -347,7 +354,7 @@ fn read(clock: ClockId) -> io::Result<Duration> {
 mod tests {
     use super::*;
 
-    /// Whether the next event is seen, and when the first one is that is.
+    /// Whether the next event is visible, and the time of the first visible event.
     #[derive(Clone, Copy)]
     struct Expected(bool, Time);
 
@@ -401,12 +408,12 @@ mod tests {
         let waits = Expected(false, Time::NEVER);
         assert_eq!(clock.wait(us(2_000), &waits), Wake::Spare);
         assert_eq!(clock.wait(us(2_000), &waits), Wake::Reached);
-        // It has slept as long as the first of them could wait, so the others have come meanwhile.
+        // It slept as long as the first event may be delayed, so the others became due.
         let woken = clock.now();
         assert!(woken >= us(21_000), "{woken}");
         assert_eq!(clock.wait(us(20_900), &waits), Wake::Reached);
         assert_eq!(clock.lateness().count(), 0);
-        // Events of one instant are late once; what was scheduled by those that waited is not late.
+        // Events of one instant are recorded once. Events scheduled by delayed events are not late.
         let seen = Expected(true, us(20_950));
         assert_eq!(clock.wait(us(20_950), &waits), Wake::Reached);
         assert_eq!(
