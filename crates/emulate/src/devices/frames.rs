@@ -1,14 +1,14 @@
-//! Ethernet frames between two given devices: which of them cross the radio, and in what form.
+//! Ethernet frames between two given devices: selects and prepares those that cross the radio.
 
 use crate::packets::foreign;
 
-/// Destination, source and type.
+/// Length of an Ethernet header: destination, source, type.
 pub const HEADER: usize = 14;
 
-/// Of a VLAN (IEEE 802.1Q): its type, and which.
+/// Length of a VLAN tag (IEEE 802.1Q): type and tag control information.
 pub const TAG: usize = 4;
 
-/// Tags that are looked behind: a customer's inside a provider's.
+/// Maximum number of tags that are parsed: a customer tag inside a provider tag.
 const MOST_TAGS: usize = 2;
 
 const IPV4: [u8; 2] = [0x08, 0x00];
@@ -20,27 +20,28 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 
-/// Octets of TCP's header without options; a data offset of less is malformed (RFC 9293 §3.1).
+/// Length of a TCP header without options. A smaller data offset is malformed (RFC 9293 §3.1).
 const LEAST_TCP_HEADER: usize = 20;
 
-/// Of TCP's flags: those that belong to the last part of a segment.
+/// Flags that belong to the last part of a segment.
 const FIN_AND_PSH: u8 = 0x09;
 const SYN: u8 = 0x02;
 const CWR: u8 = 0x80;
 
-/// Where a frame goes.
+/// Route of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameRoute {
-    /// Over the radio: an IP packet for one host, behind so many octets of header.
+    /// Over the radio: an IP packet for a single host. The value is the length of the link-layer
+    /// header.
     Radio(usize),
-    /// To the other device at once: what a link needs for itself (ARP, neighbour discovery), what is for many, what is no
-    /// IP.
+    /// Directly to the other device: ARP, neighbour discovery, multicast, broadcast, and everything
+    /// that is not IP.
     Aside,
-    /// Nowhere: it says that it is IP for one host, and no router could read it.
+    /// Dropped: an IP packet for a single host with an invalid IP header.
     Nowhere,
 }
 
-/// Where `frame` goes.
+/// Decides the route of a frame.
 pub fn way_of(frame: &[u8]) -> FrameRoute {
     let Some(header) = header_of(frame) else { return FrameRoute::Aside };
     let (header_octets, packet) = frame.split_at(header);
@@ -51,14 +52,15 @@ pub fn way_of(frame: &[u8]) -> FrameRoute {
     if foreign::addresses(packet).is_err() {
         return FrameRoute::Nowhere;
     }
-    // Neighbour and router discovery (RFC 4861 §4): types 133 to 137.
+    // Types of neighbour and router discovery, 133 to 137 (RFC 4861 §4).
     let is_discovery = packet[0] >> 4 == 6
         && packet[6] == ICMPV6
         && packet.get(40).is_some_and(|kind| (133..=137).contains(kind));
     if is_discovery { FrameRoute::Aside } else { FrameRoute::Radio(header) }
 }
 
-/// Octets of the header of a frame, tags included; `None` if it ends before, or has more tags than are looked behind.
+/// Length of the link-layer header, tags included. Returns `None` if the frame is truncated or has
+/// more than `MOST_TAGS` tags.
 fn header_of(frame: &[u8]) -> Option<usize> {
     (0..=MOST_TAGS)
         .map(|tags| HEADER + tags * TAG)
@@ -66,7 +68,7 @@ fn header_of(frame: &[u8]) -> Option<usize> {
         .find(|&length| !TAGS.iter().any(|tag| frame[..length].ends_with(tag)))
 }
 
-/// The packet of a frame without its header and the padding of short frames.
+/// The IP packet of a frame, without link-layer header and padding.
 pub fn packet_of(frame: &[u8], header: usize) -> &[u8] {
     let packet = &frame[header..];
     let length = match packet[0] >> 4 {
@@ -76,9 +78,9 @@ pub fn packet_of(frame: &[u8], header: usize) -> &[u8] {
     &packet[..length.min(packet.len())]
 }
 
-/// Where the parts of a packet are that this module may have to change.
+/// Offsets and sums of a packet that segmentation and checksums need.
 struct Parts {
-    /// Where the header of TCP or UDP begins.
+    /// Offset of the TCP or UDP header.
     transport: usize,
     protocol: u8,
     /// Sum over the addresses and the protocol (RFC 9293 §3.1, RFC 8200 §8.1), without the length.
@@ -100,27 +102,29 @@ fn parts(packet: &[u8]) -> Option<Parts> {
     })
 }
 
-/// Completes the checksum of TCP or UDP where the sender left that to its device: the kernel then put the sum over
-/// addresses, protocol and length in its place. Any other checksum stays as it is, a wrong one too.
+/// Completes a TCP or UDP checksum that the kernel left to the device (checksum offload): the
+/// checksum field then holds the sum over addresses, protocol and length. All other checksums stay
+/// unchanged, even if they are wrong.
 pub fn complete_checksum(packet: &mut [u8]) {
     let Some(parts) = parts(packet) else { return };
     let at = parts.transport + if parts.protocol == TCP { 16 } else { 6 };
     let body = &packet[parts.transport..];
     let pseudo = fold(parts.pseudo + body.len() as u32);
     if u16::from_be_bytes([packet[at], packet[at + 1]]) == pseudo {
-        // The sum over the body has it in the place of the checksum already.
+        // The checksum field already contains the sum over the pseudo-header.
         let checksum = !fold(sum(body));
         let checksum = if checksum == 0 && parts.protocol == UDP { 0xffff } else { checksum };
         packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 
-/// A TCP segment that is larger than `mtu`, as kernels hand them on where devices are said to cut them (TSO, GRO), in
-/// parts that are not. `None` for what cannot be cut.
+/// Cuts a TCP segment larger than `mtu` into segments of at most `mtu`. Kernels hand on such
+/// segments if the device offers segmentation offload (TSO, GRO). Returns `None` if the packet
+/// cannot be cut.
 pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     let parts = parts(packet).filter(|parts| parts.protocol == TCP)?;
     let offset = usize::from(packet[parts.transport + 12] >> 4) * 4;
-    // A SYN takes a sequence number of its own, and no kernel has one cut.
+    // A SYN occupies a sequence number, and no kernel leaves one to segmentation offload.
     if offset < LEAST_TCP_HEADER || packet[parts.transport + 13] & SYN != 0 {
         return None;
     }
@@ -145,7 +149,8 @@ pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     Some(cut.collect())
 }
 
-/// Writes the length of a packet into its header, and counts on the identification of IPv4.
+/// Writes the length into the header. For IPv4, adds `number` to the identification and updates the
+/// checksum.
 fn set_length(packet: &mut [u8], number: u16) {
     let length = packet.len();
     if packet[0] >> 4 == 6 {
@@ -161,7 +166,7 @@ fn set_length(packet: &mut [u8], number: u16) {
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Of words of two octets (RFC 1071).
+/// Sum of 16-bit words (RFC 1071).
 fn sum(octets: &[u8]) -> u32 {
     octets
         .chunks(2)
@@ -182,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// IPv4 and TCP, with whatever stands for the checksum of TCP.
+    /// Builds an IPv4 TCP segment with an arbitrary TCP checksum.
     fn segment(payload: usize, flags: u8) -> Vec<u8> {
         let mut packet = vec![0x45, 0, 0, 0, 0, 9, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         packet.extend([0, 80, 1, 0, 0, 0, 1, 0, 0, 0, 0, 7, 0x50, flags, 0, 1, 0, 0, 0, 0]);
@@ -228,7 +233,7 @@ mod tests {
         let seqs: Vec<u32> =
             parts.iter().map(|part| u32::from_be_bytes(part[24..28].try_into().unwrap())).collect();
         assert_eq!(seqs, [256, 256 + 1460, 256 + 2920]);
-        // ACK on all; CWR on the first, PSH and FIN on the last.
+        // All parts have ACK, the first has CWR, the last PSH and FIN.
         assert_eq!(parts.iter().map(|part| part[33]).collect::<Vec<_>>(), [0x10 | CWR, 0x10, 0x19]);
         assert_eq!(parts.iter().map(|part| part[5]).collect::<Vec<_>>(), [9, 10, 11]);
         let payload: Vec<u8> = parts.iter().flat_map(|part| part[40..].to_vec()).collect();
@@ -251,7 +256,7 @@ mod tests {
         assert_eq!(way_of(&frame(2, IPV6, &discovery)), FrameRoute::Radio(14));
         assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Nowhere);
         assert_eq!(way_of(&frame(2, IPV4, &[])), FrameRoute::Nowhere);
-        // A frame of sixty octets has padding behind a packet of forty-one.
+        // A frame of 60 bytes contains padding after a packet of 41 bytes.
         let mut padded = frame(2, IPV4, &segment(1, 0));
         padded.resize(60, 0);
         assert_eq!(packet_of(&padded, HEADER).len(), 41);
@@ -299,13 +304,13 @@ mod tests {
         let mut whole = segment(2001, 0x18);
         for offset in 0..5 {
             whole[32] = offset << 4;
-            // The last part would be one octet behind the header.
+            // The last part would contain one byte of payload.
             let mtu = 20 + usize::from(offset) * 4 + 10;
             assert_eq!(cut(&whole, mtu), None);
         }
     }
 
-    /// A frame with `packet`, behind `tags` tags.
+    /// Builds a frame of `packet` with `tags` VLAN tags.
     fn frame_of(packet: &[u8], tags: usize) -> Vec<u8> {
         let kind = if packet.first().is_some_and(|first| first >> 4 == 6) { IPV6 } else { IPV4 };
         [&[2; 12][..], &[0x81, 0, 0, 7].repeat(tags), &kind, packet].concat()

@@ -1,4 +1,5 @@
-//! The namespaces of an emulation: one for the server side, one for each UE, and no way between them but this process.
+//! The namespaces of an emulation: one for the server side and one per UE. Only this process
+//! connects them.
 
 use std::io;
 use std::net::IpAddr;
@@ -10,27 +11,30 @@ use crate::devices::tun::Tun;
 use crate::error::wrong;
 use umts_netlink::{Netlink, Route};
 
-/// Which port the server side has.
+/// Port of the server side.
 pub const SERVER_PORT: usize = 0;
 
-/// The port of a UE.
+/// Port of a UE.
 pub fn ue_port(ue: usize) -> usize {
     ue + 1
 }
 
-/// The port behind which an address is; a UE reaches another UE as it reaches a server, by way of the core network.
+/// Port behind which an address is. A UE reaches another UE through the core network, like a
+/// server.
 pub fn port_of(address: IpAddr) -> usize {
     addresses::ue_of(address).map_or(SERVER_PORT, ue_port)
 }
 
-/// Makes the devices of the server side and of the UEs in `networks`, both in the order of their ports.
+/// Creates the devices of the server side and of the UEs in `networks`, in the order of their
+/// ports.
 ///
-/// Hermetic: in the server side's namespace the kernel takes every address but the UEs' for its own, so that a server
-/// there answers whatever a program asks for. Nothing leads out of it. Otherwise it has its own addresses only, and a way
-/// out is for the caller to make.
+/// With `is_hermetic`, the kernel in the server side's namespace treats every address except those
+/// of the UEs as local, so that a server answers at any address, and no packet leaves the
+/// namespace. Otherwise it has only its own addresses, and the caller must provide a route to the
+/// host's network.
 ///
 /// # Errors
-/// If the kernel refuses something.
+/// Those of the kernel.
 pub fn build(networks: Vec<NetNamespace>, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Vec<Tun>> {
     let ues = networks.len() - ue_port(0);
     let make = |(port, network): (usize, NetNamespace)| match port.checked_sub(ue_port(0)) {
@@ -60,16 +64,17 @@ fn server_side(namespace: NetNamespace, ues: usize, tcp: &TcpSettings, is_hermet
 fn ue_side(namespace: NetNamespace, ue: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     let tun = Tun::new(namespace, "umts0", &addresses::of_ue(ue))?;
     let out = |like: IpAddr| Route { metrics: tcp.metrics.clone(), ..Route::default(like, tun.index()) };
-    // The way to the host's network is IPv4 only: programs are to learn that at once.
+    // Access to the host's network is IPv4 only: without an IPv6 route, programs detect this at
+    // once.
     let versions = addresses::SERVER.into_iter().filter(|like| is_hermetic || like.is_ipv4());
     tun.add_routes(&versions.map(out).collect::<Vec<_>>())?;
     Ok(tun)
 }
 
-/// What TCP says of itself in the namespaces, all of which were told the same.
+/// Effective TCP settings in the namespaces, all of which have the same settings.
 ///
 /// # Errors
-/// If the kernel does not answer, or the server side answers other than the first UE.
+/// An error if the settings cannot be read, or if the server side and the first UE differ.
 pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
     let [server, ue] = [SERVER_PORT, ue_port(0)].map(|port| {
         let tun = &tuns[port];
@@ -82,15 +87,16 @@ pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
     Ok(ue)
 }
 
-/// Sets TCP's variables in all of them.
+/// Sets the TCP sysctls in all namespaces.
 ///
 /// # Errors
-/// If the kernel does not take one; of those in `tcp` the message is for whoever chose it.
+/// An error if the kernel rejects a value. Errors about a setting in `tcp` are for the user who
+/// chose it.
 pub fn tell_tcp(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Result<()> {
     let tell = |key: &str, value: &str| set_sysctl(&format!("net/ipv4/{key}"), value);
     networks.iter().try_for_each(|network| {
         network.within(|| {
-            // What one connection learnt would be the start of the next.
+            // Without cached metrics, so that a connection does not influence later ones.
             tell("tcp_no_metrics_save", "1")?;
             tcp.variables
                 .iter()
@@ -117,7 +123,8 @@ mod tests {
     use super::*;
     use crate::packets::foreign;
 
-    /// Carries packets between the devices until `done`, or for ten seconds.
+    /// Carries packets between the devices until `done` returns true, for at most 10 s. Returns
+    /// whether it did.
     fn ferry(tuns: &[Tun], mut done: impl FnMut() -> bool) -> bool {
         let deadline = Instant::now() + Duration::from_secs(10);
         let mut packet = [0; 2000];
@@ -146,7 +153,7 @@ mod tests {
         (0..=ues).map(|_| NetNamespace::new()).collect()
     }
 
-    /// The devices, or a message where this user may not make them.
+    /// Creates the devices. Prints a message and returns `None` if this user may not.
     fn tuns(ues: usize) -> Option<Vec<Tun>> {
         match networks(ues).and_then(|networks| build(networks, &TcpSettings::default(), true)) {
             Ok(tuns) => Some(tuns),
@@ -233,7 +240,7 @@ mod tests {
     fn nothing_is_sent_that_nobody_asked_for() {
         let Some(tuns) = tuns(1) else { return };
         let mut packet = [0; 2000];
-        // A router solicitation would come at once and again after four seconds.
+        // A router solicitation would be sent at once and repeated after 4 s.
         let silent_since = Instant::now();
         while silent_since.elapsed() < Duration::from_secs(1) {
             for tun in &tuns {

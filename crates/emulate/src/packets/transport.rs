@@ -1,4 +1,4 @@
-//! What TCP and ICMP say in a packet of a real program, as far as round trips go.
+//! Parses TCP and ICMP headers of real packets, as far as round-trip times need them.
 
 use std::net::IpAddr;
 
@@ -12,44 +12,45 @@ const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
 
-/// A packet that belongs to a round trip.
+/// A packet that can begin or end a round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transport {
-    /// Address of the sender, and its port or the identifier of its echoes.
+    /// Address of the sender, and its port or the identifier of the echo.
     pub from: (IpAddr, u16),
-    /// Address of the receiver, and likewise.
+    /// Address of the receiver, and its port or the identifier of the echo.
     pub to: (IpAddr, u16),
-    /// What it is.
+    /// Kind of the packet.
     pub message: Message,
 }
 
-/// What a packet is.
+/// Kind of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
     /// A TCP segment.
     Segment {
-        /// Its sequence number.
+        /// Sequence number.
         seq: u32,
-        /// How many sequence numbers it takes: payload, SYN and FIN.
+        /// Length in sequence numbers: payload, SYN and FIN.
         length: u32,
-        /// What it acknowledges, if anything.
+        /// Acknowledgment number, if the ACK flag is set.
         ack: Option<u32>,
-        /// Its control bits, as in the header.
+        /// Flags of the TCP header.
         flags: u8,
     },
     /// An ICMP echo request.
     EchoRequest {
-        /// Its sequence number.
+        /// Sequence number of the echo.
         number: u32,
     },
-    /// The reply to one.
+    /// An ICMP echo reply.
     EchoReply {
-        /// The number of the request.
+        /// Sequence number of the echo.
         number: u32,
     },
 }
 
-/// Reads the headers of a packet; `None` if it is neither TCP nor an echo, is a fragment but the first, or is cut off.
+/// Parses the headers of a packet. Returns `None` if it is neither TCP nor an echo, is a later
+/// fragment, or is truncated.
 pub fn read(packet: &[u8]) -> Option<Transport> {
     let (from, to) = foreign::addresses(packet).ok()?;
     let upper = foreign::upper(packet)?;
@@ -86,7 +87,7 @@ pub fn read(packet: &[u8]) -> Option<Transport> {
     }
 }
 
-/// Where packets of a connection on `leg` pass its end.
+/// Capture point that packets of a connection on `leg` pass at the given end.
 pub fn point_of(leg: ProxyLeg, end: End) -> CapturePoint {
     match (leg.site(end), leg) {
         (Site::Server, _) => CapturePoint::Server,
@@ -137,7 +138,7 @@ mod tests {
             Some(_) => [false, true, false],
             None => [false, false, true],
         });
-        // An echo takes one type of 256, so few are.
+        // Only a few are echoes, which need one of 256 ICMP types.
         assert!(found[0] > 100 && found[1] > 0 && found[2] > 100, "{found:?}");
     }
 
