@@ -1,5 +1,6 @@
-//! The time from the first packet of the command to its first connection, over TCP or UDP (QUIC): a name is looked up, and
-//! RRC brings the UE to a state that carries data. The time budget has that time by cause.
+//! The time from the command's first packet to its first connection by TCP or UDP (QUIC). It
+//! includes DNS lookups and the promotion of the UE by RRC. The time budget contains the same time
+//! by cause.
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{Direction, UeId};
@@ -14,28 +15,29 @@ use crate::packets::transport::{self, Message};
 
 /// The UE of the command.
 const UE: UeId = UeId(0);
-/// Where names are asked.
+/// Port of DNS.
 const DNS: u16 = 53;
-/// In the header of a segment.
+/// SYN flag of a TCP header.
 const SYN: u8 = 2;
 
-/// Time before a first connection.
+/// Time before the first connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BeforeConnection {
-    /// From the first packet of the command's UE to the SYN, or to the first datagram that looks up no name.
+    /// From the first packet of the command's UE to the SYN, or to the first UDP datagram that is
+    /// not DNS.
     pub waited: Duration,
-    /// Part of it in which RRC brought the UE up.
+    /// Part of this time in which RRC promoted the UE.
     pub promotion: Duration,
-    /// Names were asked for.
+    /// Whether names were looked up.
     pub has_asked_names: bool,
 }
 
-/// Watches the command's UE until its first connection.
+/// Observes the command's UE until its first connection.
 #[derive(Debug)]
 pub struct FirstConnection {
     packet_store: PacketStore,
     began: Option<Time>,
-    /// Since when it is brought up.
+    /// Start of the promotion in progress.
     up_since: Option<Time>,
     promotion: Duration,
     has_asked_names: bool,
@@ -43,7 +45,7 @@ pub struct FirstConnection {
 }
 
 impl FirstConnection {
-    /// Of the packets in `packet_store`.
+    /// Creates an observer of the packets in `packet_store`.
     pub fn new(packet_store: PacketStore) -> Self {
         let promotion = Duration::ZERO;
         FirstConnection {
@@ -56,7 +58,8 @@ impl FirstConnection {
         }
     }
 
-    /// What was before it; `None` if there was none, or nothing before it.
+    /// Returns the time before the first connection. `None` if there was no connection, or no
+    /// packet before it.
     pub fn found(&self) -> Option<BeforeConnection> {
         self.found.filter(|found| !found.waited.is_zero())
     }
@@ -83,7 +86,7 @@ impl FirstConnection {
     }
 }
 
-/// Whether a switch brings a UE to a state in which more moves.
+/// Whether a switch moves a UE to a state with more capacity.
 fn is_promotion(from: RrcState, to: RrcState) -> bool {
     matches!((from, to), (_, CellDch) | (RrcState::Idle | RrcState::UraPch | RrcState::CellPch, CellFach))
         && from != CellDch
@@ -125,7 +128,8 @@ mod tests {
     use crate::run::tests::recorded;
     use crate::run::{OutputConfig, replay};
 
-    /// A name that is asked at 100 ms and answered at 2,300 ms, a SYN at so many milliseconds.
+    /// Replays a SYN at `syn` milliseconds. With `asks`, a DNS question at 100 ms and its answer at
+    /// 2300 ms precede it.
     fn before(asks: bool, syn: u64) -> Option<BeforeConnection> {
         let text = "version = 1\nduration = \"60 s\"\n[rrc]\nprofile = \"att-2010\"\n[[ue]]\nname = \"u\"\nbearer = \"switched\"\n";
         let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
@@ -153,7 +157,7 @@ mod tests {
     fn the_promotion_that_a_name_took_is_told() {
         let found = before(true, 2500).unwrap();
         assert_eq!((found.waited, found.has_asked_names), (Duration::from_millis(2400), true));
-        // What the profile says that a promotion from idle takes.
+        // The promotion time from idle of the profile.
         assert_eq!(found.promotion, Duration::from_secs(2));
     }
 

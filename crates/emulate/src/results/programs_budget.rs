@@ -1,6 +1,7 @@
-//! The time budget of the programs' TCP connections and flows of datagrams, read from their packets. What only the kernel
-//! knows (windows, what is written, timers) is not guessed: that time is `not_visible`. The budget of a connection begins
-//! with the question for its name, if a lookup precedes the connection.
+//! The time budget of the programs' TCP connections and UDP flows, derived from their packets.
+//! Internals of the kernel (windows, writes of the application, timers) are not guessed: their time
+//! is `not_visible`. If a DNS lookup precedes a connection, the connection's budget begins with the
+//! DNS question.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,43 +21,46 @@ use crate::packets::datagram;
 use crate::packets::packet_store::PacketStore;
 use crate::packets::transport::{Message, Transport, point_of, read};
 
-/// Connections and segments that are followed at once; of more, the first are forgotten.
+/// Maximum number of connections and flows, and of segments and datagrams in the network. Beyond
+/// the former, the first in the order of the keys is removed; beyond the latter, the oldest.
 const MOST_CONNECTIONS: usize = 4096;
 const MOST_SEGMENTS: usize = 65_536;
 
-/// Pieces of a direction that have come out of order; of more, the last is forgotten.
+/// Maximum number of out-of-order ranges of a direction. Beyond it, the range with the highest
+/// sequence numbers is removed.
 const MOST_BEYOND: usize = 4096;
 
-/// Port of name servers.
+/// Port of DNS.
 const DNS: u16 = 53;
 
-/// A connection that begins later than this after the last packet of a lookup has a budget of its own.
+/// Longest time from the last packet of a lookup to the connection that it belongs to.
 const LOOKUP_LASTS: Duration = Duration::from_secs(5);
 
-/// Payload of a full segment, for want of better: it decides nothing where windows are not known.
+/// Assumed payload of a full segment. It has no effect because windows are unknown.
 const MSS: u32 = 1460;
 
-/// The server's end and the UE's: address and port.
+/// Address and port of the server's end and of the UE's end.
 type Ends = [(IpAddr, u16); 2];
 
-/// Behind a proxy that keeps addresses and ports both legs of a transfer have the same ends.
+/// Key of a connection. It includes the leg: behind a proxy that keeps addresses and ports, both
+/// legs have the same ends.
 type Key = (ProxyLeg, Ends);
 
-/// One connection of two programs.
+/// A connection between two programs.
 #[derive(Debug)]
 struct Known {
     id: ConnectionId,
-    /// By the end that sends.
+    /// Directions, by the end that sends.
     ways: [StreamDirection; 2],
 }
 
-/// One direction of it. Sequence numbers are counted from the SYN, without wrapping.
+/// One direction of a connection. Sequence numbers count from the SYN without wrapping.
 #[derive(Debug, Default)]
 struct StreamDirection {
     initial: Option<u32>,
     highest: u64,
     una: u64,
-    /// Payload in order up to here, and what has come beyond.
+    /// End of the payload that has arrived in order, and ranges of payload beyond it.
     next: u64,
     beyond: Vec<(u64, u64)>,
     has_finished: bool,
@@ -65,7 +69,8 @@ struct StreamDirection {
 }
 
 impl Known {
-    /// No SYN of it was seen: it is of a transfer whose other connection has begun.
+    /// Whether no SYN of this connection was seen yet: it belongs to a transfer whose other
+    /// connection has begun.
     fn is_expected(&self) -> bool {
         self.ways.iter().all(|way| way.initial.is_none())
     }
@@ -78,7 +83,8 @@ impl StreamDirection {
         self.highest.checked_add_signed(ahead)
     }
 
-    /// Payload `from..to` has come; how much is in order because of it.
+    /// Records the arrival of payload `from..to`. Returns the number of bytes that are newly in
+    /// order.
     fn arrived(&mut self, from: u64, to: u64) -> u64 {
         let before = self.next.max(1);
         if self.beyond.len() >= MOST_BEYOND {
@@ -97,16 +103,16 @@ impl StreamDirection {
     }
 }
 
-/// A flow of datagrams, or a lookup of names.
+/// A UDP flow, or a lookup of names.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     id: ConnectionId,
-    /// Octets sent so far, or questions and answers, by the end that sends.
+    /// Bytes sent so far, or number of questions and answers, by the end that sends.
     sent: [u64; 2],
     last: Time,
 }
 
-/// What the table of connections has of one beside its budget.
+/// Columns of a connection in the table, in addition to its budget.
 #[derive(Debug, Clone, Copy)]
 struct About {
     server_port: u16,
@@ -114,25 +120,25 @@ struct About {
     packets: u32,
 }
 
-/// Divides the time of connections that are seen from their SYN on, and of flows of datagrams.
+/// Computes the budgets of TCP connections whose SYN is seen, and of UDP flows.
 #[derive(Debug)]
 pub struct ProgramsBudget {
     packet_store: PacketStore,
     budget: Budget,
     known: BTreeMap<Key, Known>,
     flows: BTreeMap<Key, Flow>,
-    /// Lookups for which no connection has begun.
+    /// Lookups that no connection has followed yet.
     lookups: BTreeMap<UeId, Flow>,
-    /// By the number of the connection.
+    /// Additional columns by connection number.
     about: Vec<About>,
-    /// Segments under way.
+    /// Segments in the network.
     segments: BTreeMap<PacketId, (Key, Segment)>,
-    /// Datagrams under way.
+    /// Datagrams in the network.
     datagrams: BTreeMap<PacketId, Segment>,
 }
 
 impl ProgramsBudget {
-    /// Of the packets in `packet_store`.
+    /// Creates the recorder for the packets in `packet_store`.
     pub fn new(packet_store: PacketStore, config: BudgetConfig, network: &NetworkConfig) -> Self {
         let budget = Budget::new(BudgetConfig { whose: Whose::Programs, ..config }, network);
         ProgramsBudget {
@@ -147,7 +153,7 @@ impl ProgramsBudget {
         }
     }
 
-    /// Adds the metrics, and returns the tables: intervals, and a row per connection.
+    /// Adds the metrics. Returns the tables of intervals and of connections.
     pub fn finish(self, end: Time, results: &mut RunMetrics) -> Vec<Table> {
         let mut tables = self.budget.finish(end, results);
         for table in &mut tables {
@@ -170,7 +176,7 @@ impl ProgramsBudget {
         self.budget.record(now, &event);
     }
 
-    /// A packet leaves its host.
+    /// A packet enters the network. Returns `None` if it belongs to no known TCP connection.
     fn sent(&mut self, now: Time, packet: Packet) -> Option<()> {
         let Transport { from, to, message } = self.packet_store.with(packet.id, read)??;
         let Message::Segment { seq, length, ack, flags } = message else { return None };
@@ -213,7 +219,8 @@ impl ProgramsBudget {
         Some(())
     }
 
-    /// A datagram leaves its host.
+    /// A packet enters the network. Returns `None` if it is not UDP, or is the late answer of a
+    /// lookup.
     fn datagram_sent(&mut self, now: Time, packet: &Packet) -> Option<()> {
         let found = self.packet_store.with(packet.id, datagram::read)??;
         let direction = packet.direction();
@@ -246,7 +253,8 @@ impl ProgramsBudget {
         Some(())
     }
 
-    /// The lookup that a question or an answer is part of; none for an answer that comes after it is over.
+    /// Returns the lookup of a question or an answer. `None` for an answer after the end of its
+    /// lookup.
     fn lookup(&mut self, now: Time, ue: UeId, direction: Direction, ends: Ends) -> Option<&mut Flow> {
         if !self.lookups.contains_key(&ue) {
             if direction == Direction::Downlink {
@@ -280,7 +288,7 @@ impl ProgramsBudget {
         self.flows.get_mut(&key).expect("it was put there if it was missing")
     }
 
-    /// The number of the lookup that the UE made for a connection that begins now. The lookup becomes that connection.
+    /// Turns the recent lookup of a UE into the connection that begins now, and returns its number.
     fn adopted(&mut self, now: Time, ue: UeId, ends: Ends, kind: Kind) -> Option<ConnectionId> {
         let lookup = self.lookups.remove(&ue)?;
         if lookup.last + LOOKUP_LASTS < now {
@@ -300,8 +308,8 @@ impl ProgramsBudget {
         id
     }
 
-    /// A SYN leaves: a new connection, unless the SYN was sent before. The first of a transfer opens both its connections, as
-    /// in a simulation.
+    /// Opens a connection for a SYN, unless it is a retransmission. The first SYN of a transfer
+    /// through a proxy opens both connections, as in a simulation.
     fn begin(&mut self, now: Time, (leg, ends): Key, ue: UeId, (end, seq): (End, u32)) {
         let known = self.known.get(&(leg, ends));
         if known.is_some_and(|known| known.is_expected() || known.ways[end as usize].initial == Some(seq)) {
@@ -339,7 +347,7 @@ impl ProgramsBudget {
         }
     }
 
-    /// A connection is over, and with it the one that the proxy would have opened for it.
+    /// Closes a connection, and the proxy's other connection if it was never opened.
     fn over(&mut self, now: Time, (leg, ends): Key) {
         self.forget(now, (leg, ends));
         for other in [ProxyLeg::Server, ProxyLeg::Radio] {
@@ -355,7 +363,7 @@ impl ProgramsBudget {
         }
     }
 
-    /// A packet has reached its host.
+    /// A packet leaves the network.
     fn received(&mut self, now: Time, packet: PacketId) {
         if let Some(segment) = self.datagrams.remove(&packet) {
             let delivered = u64::from(segment.payload);
@@ -393,7 +401,8 @@ impl ProgramsBudget {
         }
     }
 
-    /// The packet as a segment of its connection, if it is one of a program's; any other as octets of unknown meaning.
+    /// Describes a packet of a program as a segment of its connection. All other packets stay
+    /// opaque.
     fn described(&self, packet: &Packet) -> Packet {
         let segment = self.segments.get(&packet.id).map(|(_, segment)| segment);
         let content = match segment.or_else(|| self.datagrams.get(&packet.id)) {
@@ -443,7 +452,7 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
             | TraceEvent::DchWithdrawn { .. }
             | TraceEvent::RrcSwitch { .. }
             | TraceEvent::RrcState { .. } => self.budget.record(now, event),
-            // Of simulated connections, whose numbers are others.
+            // Events of simulated connections, whose numbers are unrelated.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The time budget of programs' connections, from packets at their times.
+//! Time budgets of programs' connections, from replayed packets.
 
 use proptest::prelude::*;
 use umts_record::metrics::MetricSet;
@@ -15,7 +15,7 @@ use crate::run::{OutputConfig, Results, replay};
 
 const SERVER: [u8; 4] = [192, 0, 2, 1];
 
-/// A segment between port 80 of a server and port 5000 of the first UE.
+/// Builds a segment between port 80 of a server and port 5000 of the first UE.
 fn segment(from_server: bool, (flags, seq, ack): (u8, u32, u32), payload: usize) -> Vec<u8> {
     let IpAddr::V4(ue) = crate::devices::addresses::of_ue(0)[0] else { panic!("the first is of version 4") };
     let ends = [(SERVER, 80_u16), (ue.octets(), 5000)];
@@ -34,7 +34,8 @@ fn segment(from_server: bool, (flags, seq, ack): (u8, u32, u32), payload: usize)
     packet
 }
 
-/// What is measured of packets that come at these milliseconds, beside `others` of the scenario.
+/// Replays packets, given as time in milliseconds, direction and bytes, in addition to the `others`
+/// of the scenario.
 fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
     let text = "version = 1\nduration = \"60 s\"\nmeasure.budget = true\n[[cell]]\nname = \"cell\"\n[cell.fach]\n\
         rate = \"32 kbit/s\"\ntti = \"10 ms\"\n[[ue]]\nname = \"u\"\n";
@@ -79,7 +80,7 @@ fn check_sums(tables: &[Table]) {
     }
 }
 
-/// A download of two segments, across the end of the sequence numbers.
+/// A download of two segments whose sequence numbers wrap.
 fn download() -> Vec<(u64, bool, Vec<u8>)> {
     let far = u32::MAX - 500;
     vec![
@@ -104,8 +105,8 @@ fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
     assert_eq!(column(&tables, "opened_s"), [1.0]);
     let (until, of) = (column(&tables, "until_s")[0], |cause| column(&tables, cause)[0]);
     assert!((14.0..15.0).contains(&until), "{until}");
-    // Two packets of 1,040 octets over 32 kbit/s take half a second. SYN and SYN+ACK take about 0.1 s each; that the
-    // ends wait before they answer, the lab does not see.
+    // Two packets of 1040 bytes take 0.5 s at 32 kbit/s. SYN and SYN+ACK take about 0.1 s each. The
+    // delays of the ends before they answer are not visible.
     assert!((0.4..1.2).contains(&of("budget_serialisation_s")), "{}", of("budget_serialisation_s"));
     assert!((0.15..0.35).contains(&of("budget_setup_s")), "{}", of("budget_setup_s"));
     assert!(of("budget_not_visible_s") > 6.0);
@@ -123,7 +124,8 @@ fn simulated_users_beside_programs_have_a_budget_of_their_own() {
         start.iter().zip(end).map(|(start, end)| end - start).sum::<f64>()
     };
     let in_budget = |metrics: &MetricSet| metrics.value("budget_total_s").unwrap();
-    // The network's are the programs'; the simulated connection has the whole run, and its own in its row.
+    // The metrics of the network are those of the programs. The budget of the simulated connection
+    // covers the whole run and is in its own row.
     let of_programs = column(&tables, "until_s")[0] - column(&tables, "opened_s")[0];
     assert!((seconds_in("budget_intervals") - of_programs).abs() < 1e-9);
     assert!((in_budget(&metrics.network) - of_programs).abs() < 1e-9);
@@ -149,7 +151,7 @@ fn pieces_out_of_order_take_bounded_memory() {
     assert_eq!(way.arrived(1, 10), 19);
 }
 
-/// A datagram between port `port` of a server and port 6000 of the first UE.
+/// Builds a datagram between port `port` of a server and port 6000 of the first UE.
 fn datagram(from_server: bool, port: u16, payload: usize) -> Vec<u8> {
     let ends = [(IpAddr::from(SERVER), port), (crate::devices::addresses::of_ue(0)[0], 6000)];
     let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
@@ -184,7 +186,7 @@ fn a_flow_of_datagrams_has_a_budget_from_its_first_packet_to_its_last() {
     assert_eq!((column(&tables, "opened_s"), column(&tables, "packets")), (vec![1.0], vec![3.0]));
     let (until, of) = (column(&tables, "until_s")[0], |cause| column(&tables, cause)[0]);
     assert!((3.5..5.0).contains(&until), "{until}");
-    // Two packets of 1,228 octets over 32 kbit/s take 0.6 s; the server is silent for more than a second.
+    // Two packets of 1228 bytes take 0.6 s at 32 kbit/s. The server is silent for more than 1 s.
     assert!(of("budget_serialisation_s") > 0.6 && of("budget_not_visible_s") > 1.0);
 }
 
