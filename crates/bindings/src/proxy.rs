@@ -1,4 +1,4 @@
-//! The split proxy for real traffic: one function, which returns when a signal has ended it.
+//! Functions of the split proxy for real traffic.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,11 +21,13 @@ pyo3::create_exception!(
     "There is no proxy; ``error.status`` is what to exit with."
 );
 
-/// Relays TCP connections until SIGTERM or SIGINT, by options as they are typed: pairs of a name and a value.
+/// Relay TCP connections until SIGTERM or SIGINT. `options` are pairs of option and value as on the
+/// command line.
 ///
-/// `started` is told, as a dictionary, what there is when clients can connect. What is returned has sums of all connections.
-/// With `guard`, the descriptor of a pipe that the parent process holds open, the parent undoes what was set up in the
-/// kernel's network, and this one keeps the least of rights.
+/// `started` is called with a dictionary of settings when clients can connect. The result has the
+/// totals of all connections. `guard` is the descriptor of a pipe that the parent process holds
+/// open: the parent then removes the network settings at the end, and this process drops its
+/// privileges.
 #[pyfunction]
 #[pyo3(signature = (options, started, *, guard=None), text_signature = "(options, started, *, guard=None)")]
 pub fn proxy(
@@ -35,7 +37,7 @@ pub fn proxy(
     guard: Option<i32>,
 ) -> PyResult<Py<PyDict>> {
     let raised = Mutex::new(None);
-    // Opened again, so that the descriptor that Python knows stays Python's.
+    // Opened again, because the original descriptor belongs to Python.
     let guard =
         guard.map(|guard| File::open(format!("/proc/self/fd/{guard}")).map(OwnedFd::from)).transpose()?;
     let outcome = py.detach(|| {
@@ -50,34 +52,36 @@ pub fn proxy(
     summed(py, &summary)
 }
 
-/// Has this process keep the rights to undo what another one sets up, and no others.
+/// Drop all privileges of this process except those to remove the network settings of a proxy.
 #[pyfunction]
 pub fn guard_proxy() -> PyResult<()> {
     Ok(lay_down(Least::Undo)?)
 }
 
-/// Removes what proxies left in this network when they were killed, with `keep_refusals` but for tables that refuse what no
-/// proxy takes: how many things, and how many proxies have something there still. With `waits`, proxies that are about to
-/// end are waited for, for a while at most. It takes root.
+/// Remove what killed proxies left in this network namespace. With `keep_refusals`, keep the tables
+/// that refuse connections instead of a proxy. With `waits`, wait a limited time for proxies that
+/// are ending. Return the number of removed items, and the number of proxies that still use theirs.
+/// Requires root.
 #[pyfunction]
 pub fn clean_proxies(py: Python<'_>, keep_refusals: bool, waits: bool) -> PyResult<(usize, usize)> {
     let cleaned = py.detach(|| clean(keep_refusals, waits))?;
     Ok((cleaned.removed, cleaned.held))
 }
 
-/// Policy rules that proxies left in this network when they were killed.
+/// Number of policy rules that killed proxies left in this network namespace.
 #[pyfunction]
 pub fn rules_left() -> PyResult<usize> {
     Ok(left_behind()?)
 }
 
-/// Proxies that intercept connections in this network.
+/// Number of proxies that intercept connections in this network namespace.
 #[pyfunction]
 pub fn proxies_at_work() -> PyResult<usize> {
     Ok(at_work()?)
 }
 
-/// Sets up an interception in this network, and undoes it: whether the kernel can.
+/// Set up an interception in this network namespace and remove it. Raises an error if the kernel
+/// cannot.
 #[pyfunction]
 pub fn try_interception(py: Python<'_>, device: String) -> PyResult<()> {
     let selection = Selection {

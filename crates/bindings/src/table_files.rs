@@ -1,4 +1,4 @@
-//! Tables as Parquet files: written while a run goes on, and read back for who wants their rows.
+//! Tables as Parquet files, written during a run and read for their rows.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,7 @@ use crate::encodings;
 use crate::errors::os_error;
 use crate::tables::CONNECTIONS;
 
-/// A file that could not be written or read.
+/// Error of writing or reading a file.
 #[derive(Debug)]
 pub struct TableError {
     path: PathBuf,
@@ -31,7 +31,8 @@ impl TableError {
         move |source| Self { path: path.to_owned(), source }
     }
 
-    /// As Python has it: what the system refused, with its number and the file.
+    /// Converts the error to a Python exception, with `errno` and file name if the system reported
+    /// it.
     pub fn raise(&self, py: Python<'_>) -> PyErr {
         let refused = match &self.source {
             ParquetError::External(source) => source.downcast_ref::<io::Error>(),
@@ -48,7 +49,7 @@ pub struct TableFile {
     name: String,
     path: PathBuf,
     schema: SchemaRef,
-    /// Until the first rows are there, by which it is chosen how columns lie.
+    /// The open file until the first rows arrive, which decide the encodings.
     begun: Option<File>,
     writer: Option<ArrowWriter<File>>,
     waiting: Vec<RecordBatch>,
@@ -56,7 +57,7 @@ pub struct TableFile {
 }
 
 impl TableFile {
-    /// Begins the table called `name` in `folder`: that of connections there, those of series in a folder of theirs.
+    /// Creates the file of table `name`: connections in `folder`, series in its subfolder `series`.
     pub fn create(folder: &Path, name: &str, schema: SchemaRef) -> Result<Self, TableError> {
         keep_freed_memory();
         let path = match name {
@@ -70,8 +71,8 @@ impl TableFile {
         Ok(Self { name, path, schema, begun: Some(file), writer: None, waiting: Vec::new(), rows: 0 })
     }
 
-    /// Adds rows behind those that are there. They are encoded so many at a time, whatever they came in: equal tables are equal
-    /// files.
+    /// Appends rows. They are encoded in chunks of `CHUNK_ROWS`, independent of the sizes of the
+    /// batches, so that equal tables give equal files.
     pub fn write(&mut self, batch: RecordBatch) -> Result<(), TableError> {
         self.rows += batch.num_rows();
         self.waiting.push(batch);
@@ -89,7 +90,7 @@ impl TableFile {
         Ok(())
     }
 
-    /// Writes what waits, and the end of the file.
+    /// Writes the remaining rows and the end of the file.
     pub fn close(mut self) -> Result<(), TableError> {
         let last = self.take_waiting()?;
         self.encode(&last)?;
@@ -100,7 +101,7 @@ impl TableFile {
     fn take_waiting(&mut self) -> Result<RecordBatch, TableError> {
         let mut waiting = std::mem::take(&mut self.waiting);
         if waiting.len() == 1 {
-            return Ok(waiting.remove(0)); // as most often of connections
+            return Ok(waiting.remove(0)); // the usual case of connections
         }
         let together = concat_batches(&self.schema, &waiting);
         together.map_err(|error| TableError::of(&self.path)(error.into()))
@@ -118,16 +119,17 @@ impl TableFile {
     }
 }
 
-/// The C library gives the end of its heap back to the system as soon as 128 kB are free there, and a file takes and frees more than
-/// that for each of its columns: of a run of 0.1 s that was a fiftieth. It waits for twice as much as the largest block that was
-/// mapped and freed (mallopt(3), M_MMAP_THRESHOLD), so one is, which nobody touches.
+/// Keeps freed memory in the heap. The C library returns the top of its heap to the system when 128
+/// kB are free there, and a file allocates and frees more for each of its columns: this cost 2 % of
+/// a run of 0.1 s. Freeing a mapped block raises the limit to twice its size (mallopt(3),
+/// M_MMAP_THRESHOLD). Therefore a large block is allocated and freed without being touched.
 fn keep_freed_memory() {
     const OCTETS: usize = 4 << 20;
     static KEPT: Once = Once::new();
     KEPT.call_once(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(OCTETS))));
 }
 
-/// Reads a table of a run folder, whichever version of the program wrote it.
+/// Read a table of a run folder, written by this or an earlier version.
 #[pyfunction]
 pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<Columns> {
     let read = || -> Result<Columns, ParquetError> {
@@ -138,7 +140,7 @@ pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<Columns> {
     read().map_err(|source| TableError::of(&path)(source).raise(py))
 }
 
-/// How many rows a table of a run folder has; none of them is read.
+/// Number of rows of a table of a run folder. Reads no rows.
 #[pyfunction]
 pub fn count_rows(py: Python<'_>, path: PathBuf) -> PyResult<i64> {
     let counted = opened(&path).map(|found| found.metadata().file_metadata().num_rows());

@@ -1,4 +1,4 @@
-//! What the fingerprint of a run's code depends on.
+//! Tests of the fingerprint of the code that determines results.
 
 #[path = "../fingerprint.rs"]
 mod fingerprint;
@@ -6,7 +6,7 @@ mod fingerprint;
 use std::fs;
 use std::path::Path;
 
-/// A workspace with a source file in every crate and the lock file of this one.
+/// Creates a workspace with a source file in each crate and the lock file of this workspace.
 fn workspace(root: &Path) {
     for name in fingerprint::CRATES.iter().chain(&["capture", "emulate", "bindings"]) {
         let folder = root.join("crates").join(name);
