@@ -1,8 +1,8 @@
 //! Stamps the extension with the commit and the fingerprint of its sources.
 //!
 //! The commit is for users and is "unknown" outside git. The fingerprint is part of run keys. It
-//! does not need git, and it changes with every source that affects results, committed or not, so
-//! that stored results of other code are never reused.
+//! needs no git, and changes with every source that affects results, committed or not, so that
+//! stored results of other code are never reused.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

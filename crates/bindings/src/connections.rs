@@ -1,4 +1,4 @@
-//! The table of connections: identity, times and metrics. It is filled during the run.
+//! The table of connections: identity, times and metrics. Filled during the run.
 
 use std::mem::take;
 use std::sync::{Arc, LazyLock};

@@ -92,7 +92,7 @@ pub struct EmulationResult {
 }
 
 /// Run programs over the network of a scenario until `command` ends. They wait in their `places`:
-/// first the place of the server side, then that of the first UE, and so on. The call uses up
+/// first the place of the server side, then that of the first UE, and onwards. The call uses up
 /// places and programs.
 ///
 /// `internet` is the program that answers DNS and every address at the server side. With
@@ -102,8 +102,8 @@ pub struct EmulationResult {
 /// programs' TCP connections; it intercepts packets of the devices `PROXY_DEVICES`. `proxy_sides`
 /// are the TCP settings there, towards the servers and towards the users.
 ///
-/// `started` is called with the effective TCP settings, those of both sides of the proxy, and the
-/// changes in the host's network. About twice a second `meter` is called with a dictionary:
+/// `started` is called with the effective TCP settings, the settings of both sides of the proxy,
+/// and the changes in the host's network. About twice a second `meter` is called with a dictionary:
 /// ``at_s``, ``down_bps``, ``up_bps``, bytes in the RLC buffers ``buffer_down`` and ``buffer_up``,
 /// and if they are known ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and
 /// ``towards`` (RRC, of the first UE). `notice` is called with messages about problems during the

@@ -1,7 +1,7 @@
 //! Encodings of the columns of a Parquet file.
 //!
 //! The first rows decide, so that equal tables give equal files. Increasing numbers are stored as
-//! differences. Words, and quantities whose values or lower halves repeat, are stored plainly,
+//! differences. Words, and quantities with repeated values or lower halves, are stored plainly,
 //! because the compressor finds the repetitions. All other columns are stored as byte streams: the
 //! first bytes of all rows, then the second bytes, and so on. This compresses best with the fewest
 //! instructions; a dictionary takes a hundred instructions per value.
@@ -33,7 +33,7 @@ const LEAST_COMPRESSED: usize = 32;
 /// Number of values that decide the encoding of a column.
 const SAMPLE: usize = 256;
 
-/// Returns the writer options of table `name` whose first rows are `first`.
+/// Returns the writer options of table `name`. `first` contains its first rows.
 pub fn options(name: &str, first: &RecordBatch) -> ArrowWriterOptions {
     let mut properties = WriterProperties::builder()
         .set_dictionary_enabled(false)

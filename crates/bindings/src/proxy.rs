@@ -68,7 +68,7 @@ pub fn clean_proxies(py: Python<'_>, keep_refusals: bool, waits: bool) -> PyResu
     Ok((cleaned.removed, cleaned.held))
 }
 
-/// Number of policy rules that killed proxies left in this network namespace.
+/// Number of killed proxies with a policy rule left in this network namespace.
 #[pyfunction]
 pub fn rules_left() -> PyResult<usize> {
     Ok(left_behind()?)

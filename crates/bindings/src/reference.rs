@@ -70,8 +70,8 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     definitions().map(row).collect()
 }
 
-/// Each reference bearer: its name, its RLC settings and its source, and for each direction
-/// channel, rate, TTI, block size, transport format set, coding and coded bits of a full TTI.
+/// Each reference bearer: name, RLC settings and source, and for each direction channel, rate, TTI,
+/// block size, transport format set, coding and coded bits of a full TTI.
 #[pyfunction]
 pub fn bearers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let channel = |channel: &ReferenceChannel| -> Row<'_> {
@@ -100,7 +100,7 @@ pub fn bearers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     reference_bearers().iter().map(row).collect()
 }
 
-/// Each TCP profile: its name, its description, and each key of `[tcp]` with value and source.
+/// Each TCP profile: name, description, and each key of `[tcp]` with value and source.
 #[pyfunction]
 pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |profile: &Profile| -> Row<'_> {
@@ -117,7 +117,7 @@ pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     umts_scenario::profiles().iter().map(row).collect()
 }
 
-/// Each RRC profile: its name, its description, its keys of `[rrc]` as text, and its source.
+/// Each RRC profile: name, description, keys of `[rrc]` as text, and source.
 #[pyfunction]
 pub fn rrc_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |profile: &RrcProfile| -> Row<'_> {
@@ -132,8 +132,8 @@ pub fn rrc_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     umts_scenario::rrc_profiles().iter().map(row).collect()
 }
 
-/// Each flat profile of browsers and test services: its name, rates, round-trip time, packet loss
-/// as a fraction, and source.
+/// Each flat profile of browsers and test services: name, rates, round-trip time, packet loss as a
+/// fraction, and source.
 #[pyfunction]
 pub fn flat_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |profile: &FlatProfile| -> Row<'_> {

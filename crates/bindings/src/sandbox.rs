@@ -1,4 +1,4 @@
-//! Sandboxes of emulations: namespaces around the emulator and around its programs.
+//! Sandboxes of emulations: namespaces around the emulator and around programs.
 //!
 //! Python forks the processes, because this crate may not. This module contains the actions of
 //! these processes.

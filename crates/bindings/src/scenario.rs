@@ -148,8 +148,8 @@ impl Scenario {
         py.detach(|| draw_errors(&self.scenario, blocks, seed, run))
     }
 
-    /// Map of the layout: its size, its sites, its cells with the centres of their hexagons, and
-    /// the best cell of each point of a grid, row by row from the bottom. `None` without a layout.
+    /// Map of the layout: size, sites, cells with the centres of their hexagons, and the best cell
+    /// of each point of a grid, row by row from the bottom. `None` without a layout.
     fn map(&self, py: Python<'_>, columns: u32, rows: u32) -> Option<MapOfCells> {
         let map = py.detach(|| umts_simulate::map(&self.scenario, [columns, rows]))?;
         Some((map.size, map.sites, map.cells, map.best))

@@ -18,7 +18,7 @@ use crate::table_files::{TableError, TableFile};
 /// Name of the table of connections. Tables of series have the name of the series.
 pub const CONNECTIONS: &str = "connections";
 
-/// The table of connections and those of the series by name, except tables in files.
+/// The table of connections, and the tables of series by name, except tables in files.
 pub type Finished = (Columns, BTreeMap<String, Columns>);
 
 /// All tables of a run.

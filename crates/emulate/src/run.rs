@@ -309,7 +309,8 @@ impl<'a> Setting<'a> {
         Ok(Ready { network, queue, recorders: self.recorders()? })
     }
 
-    /// Creates the recorders of a simulation, extended to real packets, and those of emulations.
+    /// Creates the recorders of a simulation, extended to real packets, and the recorders of
+    /// emulations.
     fn recorders(&self) -> Result<Recorders<EmulationRecorder>, CaptureError> {
         let Setting { network, keep, packet_store, .. } = self;
         let mut wanted = wanted(self.scenario, network, keep.series, keep.pcap_dir.as_deref());

@@ -11,7 +11,7 @@ pub enum ProxyError {
     /// is left changed.
     #[error("{0}")]
     Wrong(String),
-    /// The process that removes what was set up in the kernel's network was killed.
+    /// The parent process, which removes the network settings at the end, was killed.
     #[error(
         "the process that removes what this proxy set up was killed: a policy rule is left (`ip rule` shows it as \
          proto 117), which leads to an empty table; `umts doctor --clean` or the next such proxy removes it"

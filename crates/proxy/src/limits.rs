@@ -1,5 +1,5 @@
 //! Limits of a proxy: connections, and bytes per connection. Descriptors and memory are divided at
-//! the start, so that connections whose peers stop reading cannot exhaust those of others.
+//! the start, so that stalled connections cannot exhaust the resources of others.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::error::{ProxyError, wrong};
 use crate::options::{LEAST_BUFFER, MOST_BUFFER, Options};
 use crate::relay::pipes::{MOST_FULL, SIZE};
 
-/// Descriptors of a connection: its two sockets.
+/// Descriptors of a connection: two sockets.
 const OF_CONNECTION: usize = 2;
 /// Descriptors of a worker: 8 for its listener, event queue and waker, and two for each pipe. At
 /// most `MOST_FULL` pipes are full, and one is in use.
@@ -86,7 +86,7 @@ impl Limits {
 /// Raises the soft limit of open descriptors to the hard limit. Returns that limit.
 ///
 /// # Errors
-/// Those of `getrlimit` and `setrlimit`.
+/// An error of `getrlimit` or `setrlimit`.
 pub fn raise_descriptors() -> io::Result<usize> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;

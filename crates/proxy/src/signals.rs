@@ -43,7 +43,7 @@ impl Blocked {
     /// Blocks the signals from now on.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn new() -> io::Result<Self> {
         let ignored = ignored(&fs::read_to_string("/proc/thread-self/status")?);
         let is_heard = |signal: &Signal| ignored >> (*signal as u32 - 1) & 1 == 0;
@@ -54,7 +54,7 @@ impl Blocked {
     /// Starts the thread that waits for the signals.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn heard(self) -> io::Result<Signals> {
         let queue = SignalFd::with_flags(&self.wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let (over, wanted) = pipe2(OFlag::O_CLOEXEC)?;

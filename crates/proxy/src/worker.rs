@@ -139,7 +139,7 @@ impl Worker {
         }
     }
 
-    /// Accepts the clients whose TCP handshake is already complete. Calls `accept` directly,
+    /// Accepts the clients that have already completed the TCP handshake. Calls `accept` directly,
     /// because the event queue may not have reported these clients yet.
     fn accept_pending(self: &Arc<Self>, listener: &TcpListener) -> io::Result<()> {
         loop {
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::options::SideOptions;
 
-    /// Returns a non-blocking listener whose clients are reset on close, and an address at which no
+    /// Returns a non-blocking listener that resets its clients on close, and an address at which no
     /// process listens.
     fn ends() -> (std::net::TcpListener, SocketAddr) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -244,8 +244,8 @@ mod tests {
         common.counts.totals().ended.into_iter().collect()
     }
 
-    /// Outcome of a client whose handshake is complete when the proxy enters `stage`, and the
-    /// result of the client's read.
+    /// Outcome of a client with a complete handshake when the proxy enters `stage`, and the result
+    /// of the client's read.
     fn ended_before_the_first_look(stage: Stage) -> (Vec<(Ended, u64)>, io::Result<usize>) {
         let (listener, closed) = ends();
         let listen = listener.local_addr().expect("an address");

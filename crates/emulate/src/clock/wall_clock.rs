@@ -105,12 +105,12 @@ pub struct WallClock {
 }
 
 impl WallClock {
-    /// Starts the clock. `parent` is a pipe whose other end the parent process holds open while it
+    /// Starts the clock. The parent process holds the other end of pipe `parent` open while it
     /// wants the emulation. Instants later than `limit` are also counted separately. From now on
     /// this clock receives SIGCHLD, SIGTERM and SIGINT.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn new(ports: Vec<Port>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
         let mut wanted = SigSet::empty();
         [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| wanted.add(signal));
@@ -408,7 +408,7 @@ mod tests {
         let waits = Expected(false, Time::NEVER);
         assert_eq!(clock.wait(us(2_000), &waits), Wake::Spare);
         assert_eq!(clock.wait(us(2_000), &waits), Wake::Reached);
-        // It slept as long as the first event may be delayed, so the others became due.
+        // The clock slept as long as the first event may be delayed, so the others became due.
         let woken = clock.now();
         assert!(woken >= us(21_000), "{woken}");
         assert_eq!(clock.wait(us(20_900), &waits), Wake::Reached);

@@ -16,7 +16,7 @@ pub fn of_ue(ue: usize) -> [IpAddr; 2] {
     [v4(number), v6(number)]
 }
 
-/// The UE whose address has this form, whether or not that UE exists.
+/// The UE that an address belongs to by its form. That UE may not exist.
 pub fn ue_of(address: IpAddr) -> Option<usize> {
     let number = match address {
         IpAddr::V4(address) => {

@@ -9,9 +9,9 @@
 //!   frames ─── wire ──┘
 //! ```
 //!
-//! `proxy` is a namespace between the links, built like those of `topology`. `umts_netlink`
-//! configures addresses, routes and rules. Everything created here disappears with the process.
-//! This module starts no programs and reads no clock.
+//! `proxy` is a namespace between the links, built from the same parts as `topology`.
+//! `umts_netlink` configures addresses, routes and rules. Everything created here disappears with
+//! the process. This module starts no programs and reads no clock.
 
 pub mod addresses;
 mod frames;

@@ -59,7 +59,7 @@ impl NetNamespace {
     /// namespace.
     ///
     /// # Errors
-    /// Those of `action` and of `setns`.
+    /// An error of `action` or `setns`.
     pub fn within<R>(&self, action: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         let home = current()?;
         setns(&self.file, CloneFlags::CLONE_NEWNET)?;

@@ -20,7 +20,7 @@ pub enum Port {
 /// Hosts behind the ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behind {
-    /// UEs whose addresses the emulation assigns.
+    /// UEs with addresses from the emulation.
     Ues {
         /// Number of UEs.
         count: usize,
@@ -48,7 +48,8 @@ impl Behind {
         }
     }
 
-    /// Ports of the proxy, if there is one. They follow those of the server side and of the UEs.
+    /// Ports of the proxy, if there is one. They follow the ports of the server side and of the
+    /// UEs.
     pub fn proxy(self) -> Option<ProxyPorts> {
         match self {
             Behind::Ues { count, are_split: true } => Some([ue_port(count), ue_port(count) + 1]),
@@ -76,7 +77,7 @@ impl Port {
     /// Reads the next packet, if there is one. Returns its length and its link-layer header.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<(usize, Header)>> {
         match self {
             Port::Tun(tun) => Ok(tun.read(packet)?.map(|length| (length, Header::default()))),

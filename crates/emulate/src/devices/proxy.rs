@@ -33,7 +33,7 @@ impl ProxyNode {
     /// network is IPv4 only.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn new(ues: usize, sides: &[TcpSettings; 2], is_hermetic: bool) -> io::Result<Self> {
         let namespace = NetNamespace::new()?;
         // Sysctls apply to both sides alike; the sides differ only in their route settings.

@@ -34,7 +34,7 @@ pub fn port_of(address: IpAddr) -> usize {
 /// host's network.
 ///
 /// # Errors
-/// Those of the kernel.
+/// An error of the kernel.
 pub fn build(networks: Vec<NetNamespace>, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Vec<Tun>> {
     let ues = networks.len() - ue_port(0);
     let make = |(port, network): (usize, NetNamespace)| match port.checked_sub(ue_port(0)) {
@@ -90,8 +90,7 @@ pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
 /// Sets the TCP sysctls in all namespaces.
 ///
 /// # Errors
-/// An error if the kernel rejects a value. Errors about a setting in `tcp` are for the user who
-/// chose it.
+/// An error if the kernel rejects a value. Errors about a setting in `tcp` are for the user.
 pub fn tell_tcp(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Result<()> {
     let tell = |key: &str, value: &str| set_sysctl(&format!("net/ipv4/{key}"), value);
     networks.iter().try_for_each(|network| {

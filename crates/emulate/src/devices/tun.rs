@@ -15,8 +15,8 @@ use umts_netlink::{Netlink, Route};
 pub const MTU: u16 = 1500;
 
 /// Packets that the kernel queues while this process is busy. Later packets are dropped and
-/// counted. A device gives no back-pressure: a sender at 100 Mbit/s whose window opens can send
-/// several thousand at once.
+/// counted. A device gives no back-pressure: a sender at 100 Mbit/s can, when its window opens,
+/// send several thousand at once.
 const KERNEL_QUEUE: u32 = 10_000;
 
 /// A TUN device that this process reads and writes. The kernel removes it when this value is
@@ -66,7 +66,7 @@ impl Tun {
     /// Adds routes in the namespace of the device.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn add_routes(&self, routes: &[Route]) -> io::Result<()> {
         self.namespace.within(|| {
             let mut netlink = Netlink::open()?;
@@ -82,7 +82,7 @@ impl Tun {
     /// Reads the next packet that a program sent, if there is one. Returns its length.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
         match self.device.recv(packet) {
             Ok(length) => Ok(Some(length)),

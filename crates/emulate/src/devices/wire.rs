@@ -133,7 +133,7 @@ impl Wire {
     /// link-layer header, or `None` if there is none. Forwards or counts the other frames.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<(usize, Header)>> {
         let mut frame = self.buffer.borrow_mut();
         for _ in 0..BURST {
@@ -232,7 +232,7 @@ impl Wire {
     /// Frames that the kernel dropped because they were not read in time, since the last call.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// An error of the kernel.
     pub fn dropped(&self) -> io::Result<u64> {
         Ok(u64::from(getsockopt(&self.socket, Statistics)?.tp_drops))
     }

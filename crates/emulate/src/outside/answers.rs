@@ -26,7 +26,7 @@ use crate::packets::datagram::{self, End, Fragments, Whose};
 /// Maximum number of flows. Beyond it, the least recently used flow is removed.
 const MOST_FLOWS: usize = 16_384;
 
-/// Maximum number of fragmented datagrams whose later fragments are translated.
+/// Maximum number of fragmented datagrams for which later fragments are translated.
 const MOST_FRAGMENTED: usize = 64;
 
 /// A flow as the server side sees it: address of the program, substituted port, port of the server.
@@ -238,7 +238,7 @@ mod tests {
         for (last, &to) in (1..=200).zip(&seen).rev() {
             assert_eq!(comes(answers, own(53), to), (server(last, 53), ue(4000)));
         }
-        // A program whose port is in use as a substitute gets a substitute too.
+        // If a program's own port is in use as a substitute, the program gets a substitute too.
         let (other, _) = asks(answers, seen[1], server(1, 53));
         assert!(other != seen[1] && !seen.contains(&other));
         assert_eq!(comes(answers, own(53), other), (server(1, 53), seen[1]));

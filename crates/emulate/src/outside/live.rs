@@ -21,7 +21,7 @@ pub struct Live<'a> {
     pub exchange: Exchange,
     /// The programs.
     pub children: Children,
-    /// The program whose end ends the emulation.
+    /// The command. The emulation ends with this program.
     pub command: ChildId,
     /// Programs that must end too, unless SIGINT arrives after the command's end.
     pub waited_for: Vec<ChildId>,

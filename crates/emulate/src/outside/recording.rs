@@ -30,7 +30,7 @@ impl Recording {
     /// Creates a file with one interface per port.
     ///
     /// # Errors
-    /// Those of creating the file.
+    /// An error of creating the file.
     pub fn create(path: &Path, behind: Behind) -> io::Result<Self> {
         let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?)).map_err(io::Error::other)?;
         for port in 0..behind.ports() {

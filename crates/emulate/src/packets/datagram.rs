@@ -37,8 +37,8 @@ pub struct Fragments {
     pub number: u32,
 }
 
-/// Reads the headers of a packet whose [`addresses`](foreign::addresses) are valid. Returns `None`
-/// if it is not UDP, or is a later fragment.
+/// Reads the headers of a packet with valid [`addresses`](foreign::addresses). Returns `None` if it
+/// is not UDP, or is a later fragment.
 pub fn read(packet: &[u8]) -> Option<Datagram> {
     let (from, to) = foreign::addresses(packet).ok()?;
     let upper = foreign::upper(packet).filter(|upper| upper.protocol == UDP)?;

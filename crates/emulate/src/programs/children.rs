@@ -26,7 +26,7 @@ pub struct ChildId(i32);
 pub struct Program {
     /// Path of the program and its arguments.
     pub words: Vec<OsString>,
-    /// Environment variables in addition to those of this process.
+    /// Environment variables in addition to the environment of this process.
     pub environment: Vec<(OsString, OsString)>,
     /// Whether the program has the terminal. Other programs have no input and write to standard
     /// error.
@@ -106,7 +106,7 @@ impl Children {
     /// Starts a program of this project in the namespaces of this process, without a sandbox.
     ///
     /// # Errors
-    /// Those of starting a process.
+    /// An error of starting the process.
     pub fn start_here(&mut self, program: &Program) -> io::Result<ChildId> {
         let child = spawn(&mut program.command())?;
         Ok(self.note(child.id() as i32))

@@ -48,7 +48,7 @@ fn refused(error: nix::Error, hint: &str) -> io::Error {
 /// names `name_server`.
 ///
 /// # Errors
-/// Those of `mount`.
+/// An error of `mount`.
 pub fn settle(name_server: Option<&str>) -> io::Result<()> {
     // The launcher keeps its own mounts, because it must still see the host's processes.
     unshare(CloneFlags::CLONE_NEWNS)?;
@@ -81,7 +81,7 @@ const SWITCHES: [&str; 5] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/
 /// Switches of the current network namespace.
 const OF_NETWORK: &str = "/proc/sys/net";
 
-/// Mounts the machine's switches read-only, except those of the network.
+/// Mounts the machine's switches read-only, except the switches of the network.
 fn guard_switches() -> io::Result<()> {
     let common =
         MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;

@@ -54,7 +54,7 @@ pub struct Place {
 /// end of `emulator` must call [`Place::around`]. This process ends afterwards; the place remains.
 ///
 /// # Errors
-/// Those of the kernel. The other end receives them too.
+/// An error of the kernel. The other end receives them too.
 pub fn build(emulator: &UnixStream) -> io::Result<()> {
     let own = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWCGROUP;
     for step in [CloneFlags::CLONE_NEWUSER, own, CloneFlags::CLONE_NEWNS] {
@@ -98,7 +98,7 @@ impl Place {
     /// Enters the place. The process cannot leave it, and must have a single thread.
     ///
     /// # Errors
-    /// Those of the kernel; also if the working directory does not exist in the place.
+    /// An error of the kernel, or if the working directory does not exist in the place.
     pub fn enter(&self) -> io::Result<()> {
         let folder = env::current_dir()?;
         for (file, (_, flag)) in self.namespaces.iter().zip(KINDS) {

@@ -69,8 +69,8 @@ struct StreamDirection {
 }
 
 impl Known {
-    /// Whether no SYN of this connection was seen yet: it belongs to a transfer whose other
-    /// connection has begun.
+    /// Whether no SYN of this connection was seen yet: only the other connection of its transfer
+    /// has begun.
     fn is_expected(&self) -> bool {
         self.ways.iter().all(|way| way.initial.is_none())
     }
@@ -120,7 +120,7 @@ struct About {
     packets: u32,
 }
 
-/// Computes the budgets of TCP connections whose SYN is seen, and of UDP flows.
+/// Computes the budgets of UDP flows, and of TCP connections from their SYN on.
 #[derive(Debug)]
 pub struct ProgramsBudget {
     packet_store: PacketStore,
@@ -452,7 +452,7 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
             | TraceEvent::DchWithdrawn { .. }
             | TraceEvent::RrcSwitch { .. }
             | TraceEvent::RrcState { .. } => self.budget.record(now, event),
-            // Events of simulated connections, whose numbers are unrelated.
+            // Events of simulated connections. Their numbers are unrelated.
             _ => {}
         }
     }

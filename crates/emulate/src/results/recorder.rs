@@ -1,4 +1,4 @@
-//! Recorders of an emulation in addition to those of every run.
+//! Recorders of an emulation in addition to the recorders of every run.
 
 use umts_kernel::TraceSink;
 use umts_record::metrics::RunMetrics;
@@ -41,9 +41,9 @@ impl EmulationRecorder {
         self.meter.read(now, self.round_trips.take_mean())
     }
 
-    /// Finishes the recording of a run that ended at `end`. The programs' metrics replace those of
-    /// simulated users with the same names, and are appended otherwise. Returns the tables and the
-    /// fingerprint.
+    /// Finishes the recording of a run that ended at `end`. The programs' metrics replace metrics
+    /// of simulated users with the same names, and are appended otherwise. Returns the tables and
+    /// the fingerprint.
     pub fn finish(mut self, end: Time, metrics: &mut RunMetrics) -> (Vec<Table>, Option<String>) {
         metrics.network.replace(self.datagrams.finish(end));
         let mut tables = self.programs.map(|programs| programs.finish(end, metrics)).unwrap_or_default();

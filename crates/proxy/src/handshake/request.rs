@@ -39,8 +39,8 @@ pub async fn socks5(client: &TcpStream) -> Result<Target, Ended> {
     }
 }
 
-/// Resolves a target. The semaphore limits the number of names being resolved, including those
-/// whose request has timed out: an unanswered name occupies a thread for several seconds.
+/// Resolves a target. The semaphore limits the number of names being resolved, including names of
+/// requests that have timed out: an unanswered name occupies a thread for several seconds.
 ///
 /// # Errors
 /// `HostUnreachable` if the name cannot be resolved.
@@ -91,7 +91,7 @@ async fn read(stream: &TcpStream, octets: usize) -> io::Result<Vec<u8>> {
 /// Writes all of `words`.
 ///
 /// # Errors
-/// Those of the kernel.
+/// An error of the kernel.
 pub async fn say(stream: &TcpStream, words: &[u8]) -> io::Result<()> {
     let mut from = 0;
     while from < words.len() {

@@ -2,7 +2,7 @@
 //! hosts into the proxy. The proxy answers with the addresses of the original destinations.
 //!
 //! ```text
-//! device ── nftables: select listener ── mark ── policy rule ── table: local route over own device ── listener
+//!   device ── nftables: tproxy to listener ── mark ── policy rule ── table: local, over own device ── listener
 //! ```
 //!
 //! This process owns the nftables table, and the route uses a device of this process. The kernel
@@ -85,8 +85,8 @@ impl std::fmt::Debug for Device {
 }
 
 impl Interception {
-    /// Redirects the connections of `selection` to the listener at `port`. The marks and names are
-    /// those of `slot`.
+    /// Redirects the connections of `selection` to the listener at `port`. Marks and names come
+    /// from `slot`.
     ///
     /// # Errors
     /// [`ProxyError::Wrong`] if a device is missing, privileges are missing, or the kernel lacks a

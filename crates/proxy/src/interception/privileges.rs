@@ -31,7 +31,7 @@ impl Least {
 }
 
 /// Range of user IDs without names, which systemd also assigns to services (systemd.io/UIDS-GIDS).
-/// As `nobody`, the proxy could be killed by any service that runs as `nobody`.
+/// With the user ID of a service, the proxy could be killed by that service.
 const FIRST_USER: u32 = 61_184;
 const USERS: u32 = 65_519 - FIRST_USER + 1;
 
@@ -39,7 +39,7 @@ const USERS: u32 = 65_519 - FIRST_USER + 1;
 /// user ID that no other process uses, unless the user namespace has no other users.
 ///
 /// # Errors
-/// Those of the kernel.
+/// An error of the kernel.
 pub fn lay_down(least: Least) -> io::Result<()> {
     let kept = least.rights();
     let refused = |error: caps::errors::CapsError| io::Error::other(error.to_string());

@@ -162,7 +162,7 @@ pub struct Cleaned {
 /// for processes that are ending.
 ///
 /// # Errors
-/// Those of the kernel. Requires root.
+/// An error of the kernel. Requires root.
 pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
     let deadline = Instant::now() + if waits { LONGEST_END } else { Duration::ZERO };
     let mut removed = 0;
@@ -181,11 +181,11 @@ pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
     }
 }
 
-/// Number of policy rules whose device is missing, because their proxies were killed. Requires no
-/// privileges.
+/// Number of slots with a policy rule but without a device, because their proxies were killed.
+/// Requires no privileges.
 ///
 /// # Errors
-/// Those of the kernel.
+/// An error of the kernel.
 pub fn left_behind() -> io::Result<usize> {
     interceptions(|has_device| !has_device)
 }
@@ -193,7 +193,7 @@ pub fn left_behind() -> io::Result<usize> {
 /// Number of proxies that intercept in this network namespace. Requires no privileges.
 ///
 /// # Errors
-/// Those of the kernel.
+/// An error of the kernel.
 pub fn at_work() -> io::Result<usize> {
     interceptions(|has_device| has_device)
 }

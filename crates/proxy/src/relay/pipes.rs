@@ -64,7 +64,7 @@ impl Pipes {
     /// Takes an empty pipe from the pool, or creates one.
     ///
     /// # Errors
-    /// Those of the kernel if there are no descriptors left.
+    /// An error of the kernel if there are no descriptors left.
     pub fn take(&self) -> io::Result<Pipe> {
         self.pool().spare.pop().map_or_else(Pipe::new, Ok)
     }

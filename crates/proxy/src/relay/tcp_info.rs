@@ -63,7 +63,7 @@ impl Leg {
     }
 }
 
-/// Delivery state of a connection whose sending direction is closed.
+/// Delivery state of a connection after its sending direction was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery {
     /// The peer has acknowledged all data and the FIN, or the connection is closed.

@@ -63,7 +63,7 @@ impl Counts {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds a connection whose server is connected to the open ones.
+    /// Adds an established connection to the open ones.
     pub fn joined(&self, number: u64, joined: &Arc<Joined>) {
         self.kept().live.insert(number, Arc::downgrade(joined));
     }

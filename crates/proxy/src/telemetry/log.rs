@@ -67,7 +67,7 @@ impl Output {
     /// Opens a file for appending; `-` is standard output.
     ///
     /// # Errors
-    /// Those of the system; also if no process reads a FIFO.
+    /// An error of the system, or if no process reads a FIFO.
     pub fn open(path: &Path) -> io::Result<Self> {
         if path.as_os_str() == "-" {
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);

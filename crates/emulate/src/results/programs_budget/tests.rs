@@ -80,7 +80,7 @@ fn check_sums(tables: &[Table]) {
     }
 }
 
-/// A download of two segments whose sequence numbers wrap.
+/// A download of two segments across the wrap of sequence numbers.
 fn download() -> Vec<(u64, bool, Vec<u8>)> {
     let far = u32::MAX - 500;
     vec![
@@ -124,7 +124,7 @@ fn simulated_users_beside_programs_have_a_budget_of_their_own() {
         start.iter().zip(end).map(|(start, end)| end - start).sum::<f64>()
     };
     let in_budget = |metrics: &MetricSet| metrics.value("budget_total_s").unwrap();
-    // The metrics of the network are those of the programs. The budget of the simulated connection
+    // The metrics of the network cover the programs only. The budget of the simulated connection
     // covers the whole run and is in its own row.
     let of_programs = column(&tables, "until_s")[0] - column(&tables, "opened_s")[0];
     assert!((seconds_in("budget_intervals") - of_programs).abs() < 1e-9);
