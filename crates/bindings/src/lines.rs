@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_python_writes_them() {
+    fn numbers_are_formatted_like_python() {
         let written = |value| {
             let mut text = String::new();
             write_number(&mut text, value).expect("a String takes all");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_in_the_order_of_its_numbers_and_as_deep_as_it_stands() {
+    fn indented_list_is_sorted_by_number_and_indented() {
         let batch = |numbers: [u32; 2], times: [Option<f64>; 2]| {
             let numbers: ArrayRef = Arc::new(UInt32Array::from(numbers.to_vec()));
             let times: ArrayRef = Arc::new(Float64Array::from(times.to_vec()));

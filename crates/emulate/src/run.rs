@@ -402,7 +402,7 @@ pub mod tests {
     }
 
     #[test]
-    fn flows_of_the_programs_ues_never_begin_and_the_others_do_as_in_a_simulation() {
+    fn only_flows_of_ues_with_programs_never_start() {
         let text = "version = 1\nduration = \"9 s\"\n[[ue]]\nname = \"u\"\ncount = 3\n[[flow]]\nue = \"u\"\ntraffic = \"ftp\"\nstart = \"1 s\"";
         let scenario = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario;
         let keep = OutputConfig::default();

@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_that_are_used_up_are_not_a_way_that_is_not_there() {
+    fn exhausted_ports_differ_from_unreachable_servers() {
         let of = |code| io::Error::from_raw_os_error(code);
         let local = Some("127.0.0.1:80".parse().unwrap());
         assert_eq!(failure(&of(EADDRNOTAVAIL), local), Ended::Exhausted);

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_bound_the_connections() {
+    fn descriptors_limit_the_connections() {
         let room = Limits::of(&options(&[]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer, room.chunk), (9_931, None, 524_288));
         let error = Limits::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_bounds_the_connections_or_the_buffers() {
+    fn memory_limits_connections_or_buffers() {
         let room = Limits::of(&options(&[("--memory", "64 MB")]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer), (500, Some(64_000)));
         let room = Limits::of(&options(&[("--memory", "64 MB"), ("--connections", "1000")]), 20_000).unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_buffer_are_no_more_than_it() {
+    fn parts_of_a_buffer_fit_into_it() {
         let room = Limits::of(&options(&[("--buffer", "100 kB")]), 20_000).unwrap();
         let [receive, send] = room.of_socket().unwrap();
         assert!(receive + send + room.chunk as u64 <= 100_000);

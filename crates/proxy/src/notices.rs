@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_serves_other_hosts_warns_and_one_on_loopback_does_not() {
+    fn socks5_proxy_warns_unless_it_listens_on_loopback() {
         let all = Policy::default();
         assert_eq!(said("127.0.0.1:1080", &all), None);
         assert_eq!(said("[::1]:1080", &all), None);

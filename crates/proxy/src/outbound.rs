@@ -152,7 +152,7 @@ mod tests {
     use crate::options::SideOptions;
 
     #[test]
-    fn the_proxy_knows_its_own_connections_as_long_as_they_are_there() {
+    fn registers_loop_candidates_until_they_close() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_proxy_knows_a_connection_to_itself_by_the_address_that_the_kernel_took() {
+    fn registers_loops_with_the_address_that_the_kernel_chose() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_to_another_port_cannot_come_back_to_the_proxy() {
+    fn does_not_register_connections_to_other_ports() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_hears_of_it() {
+    fn returns_connection_refused() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

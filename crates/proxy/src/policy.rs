@@ -164,7 +164,7 @@ mod tests {
     const OUTSIDE: &str = "192.0.2.1";
 
     #[test]
-    fn loopback_is_for_clients_of_this_host() {
+    fn only_clients_of_this_host_reach_loopback() {
         let all = Policy::default();
         for to in ["127.0.0.1:80", "127.9.9.9:80", "[::1]:80", "[::ffff:127.0.0.1]:80"] {
             assert!(!permits(&all, OUTSIDE, to), "{to}");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_allowed_and_not_denied_is_reached() {
+    fn policy_permits_allowed_destinations_unless_denied() {
         let some = policy("198.51.100.0/24, [2001:db8::]/33:443", "198.51.100.7, :25");
         assert!(permits(&some, OUTSIDE, "198.51.100.8:80"));
         assert!(permits(&some, OUTSIDE, "[::ffff:198.51.100.8]:80"));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_of_ipv4_may_be_written_as_ipv6() {
+    fn ipv4_networks_may_be_written_as_ipv6() {
         for denied in ["::ffff:198.51.100.7", "[::ffff:198.51.100.0]/120", "[::ffff:0:0]/96:80"] {
             let some = policy("", denied);
             assert!(!permits(&some, OUTSIDE, "198.51.100.7:80"), "{denied}");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn destinations_are_read_in_every_form() {
+    fn destinations_are_parsed_in_every_notation() {
         let read = |text: &str| Destinations::read(text).expect("a destination");
         assert_eq!(read("7000"), Destinations { network: None, ports: 7000..=7000 });
         assert_eq!(read(":80-90").ports, 80..=90);
@@ -235,7 +235,7 @@ mod tests {
         }
 
         #[test]
-        fn a_network_contains_what_begins_with_its_bits(address: u32, other: u32, length in 0_u8..=32) {
+        fn network_contains_addresses_with_its_prefix(address: u32, other: u32, length in 0_u8..=32) {
             let network = Network { address: IpAddr::V4(address.into()), length };
             let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
             prop_assert_eq!(network.contains(IpAddr::V4(other.into())), address & mask == other & mask);

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_law_of_a_route_goes_before_that_of_a_socket() {
+    fn congestion_control_of_a_route_takes_precedence() {
         let routes = vec![manner(Some("cubic"), None), manner(None, Some(3)), manner(Some("bbr"), Some(3))];
         let beyond = [manner(Some("cubic"), None), manner(Some("bbr"), Some(3))];
         assert_eq!(manners("bbr", routes.clone(), false), beyond);

@@ -258,20 +258,20 @@ mod tests {
     }
 
     #[test]
-    fn who_was_promised_a_connection_is_told_of_though_all_end_before_it_begins() {
+    fn accepted_client_is_reset_and_logged_when_the_proxy_stops() {
         let (ended, read) = ended_before_the_first_look(Stage::Over);
         assert_eq!(ended, [(Ended::Stopped, 1)]);
         assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionReset));
     }
 
     #[test]
-    fn who_was_promised_a_connection_is_taken_to_the_server_though_no_more_are_accepted() {
+    fn accepted_client_is_connected_while_draining() {
         let (ended, _) = ended_before_the_first_look(Stage::Draining);
         assert_eq!(ended, [(Ended::Refused, 1)]);
     }
 
     #[test]
-    fn who_reset_the_connection_while_it_waited_is_not_taken_to_the_server() {
+    fn client_that_was_reset_before_accept_is_not_connected() {
         let (listener, closed) = ends();
         let listen = listener.local_addr().expect("an address");
         let client = std::net::TcpStream::connect(listen).expect("a connection");
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_there_has_a_turn_between_a_few_who_come() {
+    fn open_connections_are_served_between_accepts() {
         // Fewer than the backlog of a listener of the standard library.
         const COMING: u64 = 100;
         let (listener, closed) = ends();

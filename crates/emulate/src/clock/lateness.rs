@@ -75,13 +75,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_not_degraded() {
+    fn empty_distribution_is_not_degraded() {
         assert!(!late(&[]).is_degraded());
         assert_eq!(late(&[]).quantile(1.0), Duration::ZERO);
     }
 
     #[test]
-    fn one_late_instant_in_a_thousand_is_forgiven_more_are_not() {
+    fn one_late_instant_in_a_thousand_is_tolerated() {
         let with_late = |count: usize, late_ones: usize| {
             let values: Vec<u64> = (0..count).map(|n| if n < late_ones { 20_000 } else { 100 }).collect();
             late(&values).is_degraded()
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn two_late_instants_are_forgiven_however_short_the_run_was() {
+    fn two_late_instants_are_tolerated_in_any_run() {
         for count in [1, 2, 3, 10, 50, 243] {
             let values = |late_ones: usize| -> Vec<u64> {
                 (0..count).map(|n| if n < late_ones { 20_000 } else { 100 }).collect()
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_percentile_degrades() {
+    fn high_99th_percentile_is_degraded() {
         let values: Vec<u64> = (0..100).map(|n| if n < 97 { 100 } else { 6_000 }).collect();
         let lateness = late(&values);
         assert!(lateness.is_degraded());

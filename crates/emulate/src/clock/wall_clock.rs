@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_has_its_instant_and_the_rest_waits_until_shortly_before() {
+    fn visible_events_are_on_time_and_others_wait_until_shortly_before() {
         assert_eq!(wake_up(us(5_000), &Expected(true, us(5_000))), us(5_000));
         assert_eq!(wake_up(us(5_000), &Expected(false, us(8_000))), us(7_000));
         assert_eq!(wake_up(us(7_100), &Expected(false, us(8_000))), us(8_000));
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_due_when_something_ended_is_handled_before_the_clock_stops() {
+    fn events_due_at_the_end_are_handled_before_the_clock_stops() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
         let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
         clock.take_ending();
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sleep_serves_all_that_waits_and_only_what_is_seen_is_late() {
+    fn one_sleep_serves_all_delayed_events_and_only_visible_ones_are_late() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
         let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, Time::ZERO)));

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_leads_back_to_its_ue() {
+    fn address_identifies_its_ue() {
         for ue in [0, 1, 253, 254, 255, 64_999] {
             for address in of_ue(ue) {
                 assert_eq!(ue_of(address), Some(ue));
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn others_belong_to_nobody() {
+    fn other_addresses_belong_to_no_ue() {
         for text in ["10.45.0.0", "10.45.0.1", "10.46.0.2", "8.8.8.8", "fd45::1", "fd46::2", "fd45:1::2"] {
             assert_eq!(ue_of(text.parse().unwrap()), None, "{text}");
         }

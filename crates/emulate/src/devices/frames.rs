@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_that_was_left_to_the_device_is_completed_and_a_wrong_one_is_not() {
+    fn offloaded_checksum_is_completed_and_wrong_one_is_kept() {
         let mut packet = segment(101, 0x18);
         leave_to_device(&mut packet);
         complete_checksum(&mut packet);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_segment_is_cut_into_right_ones() {
+    fn large_segment_is_cut_into_valid_segments() {
         let mut whole = segment(4000, 0x19 | CWR);
         leave_to_device(&mut whole);
         let parts = cut(&whole, 1500).unwrap();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_the_link_or_for_many_goes_aside() {
+    fn link_control_and_multicast_frames_bypass_the_radio() {
         let frame = |to: u8, kind: [u8; 2], packet: &[u8]| {
             [&[to, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &kind, packet].concat()
         };
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_extension_headers_checksums_are_completed_and_segments_cut() {
+    fn segments_behind_extension_headers_are_cut_and_completed() {
         let mut whole = vec![0x60, 0, 0, 0];
         whole.extend((8 + 20 + 3000_u16).to_be_bytes());
         whole.extend([60, 64]);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_segment_of_one_connection_under_way_is_not_cut() {
+    fn datagrams_fragments_and_syns_are_not_cut() {
         let large = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut whole = segment(3000, 0x18);
             change(&mut whole);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_ends_before_it_should_is_not_cut() {
+    fn segment_with_a_short_header_is_not_cut() {
         let mut whole = segment(2001, 0x18);
         for offset in 0..5 {
             whole[32] = offset << 4;
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packets_of_property_tests_take_every_way() {
+    fn generated_packets_cover_every_route() {
         let found = foreign::made::shares(4000, |packet| {
             let frame = frame_of(packet, 0);
             let FrameRoute::Radio(header) = way_of(&frame) else { return [true, false, false, false, false] };
@@ -337,7 +337,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_frame_makes_it_panic(packet in foreign::made::packet(), tags in 0_usize..4, mtu in 0_usize..1500) {
+        fn arbitrary_frames_do_not_panic(packet in foreign::made::packet(), tags in 0_usize..4, mtu in 0_usize..1500) {
             let frame = frame_of(&packet, tags);
             if let FrameRoute::Radio(header) = way_of(&frame) {
                 let whole = packet_of(&frame, header).to_vec();
@@ -351,12 +351,12 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_make_it_panic(octets in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fn arbitrary_bytes_do_not_panic(octets in proptest::collection::vec(any::<u8>(), 0..60)) {
             let _ = way_of(&octets);
         }
 
         #[test]
-        fn a_checksum_left_to_the_device_comes_out_right(packet in foreign::made::packet()) {
+        fn offloaded_checksums_are_completed_in_arbitrary_packets(packet in foreign::made::packet()) {
             if foreign::addresses(&packet).is_ok() {
                 let end = packet_of(&packet, 0).len();
                 let mut packet = packet[..end].to_vec();
@@ -370,7 +370,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_are_right_and_whole(payload in 1_usize..20_000, mtu in 41_usize..1500) {
+        fn parts_are_valid_and_complete(payload in 1_usize..20_000, mtu in 41_usize..1500) {
             let whole = segment(payload, 0x18);
             let parts = cut(&whole, mtu).unwrap();
             prop_assert!(parts.iter().all(|part| part.len() <= mtu && is_right(part)));

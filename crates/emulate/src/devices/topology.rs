@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tcp_was_told_is_what_it_says() {
+    fn tcp_settings_are_effective() {
         if tuns(1).is_none() {
             return;
         }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_the_kernel_does_not_take_is_told_as_it_was_typed() {
+    fn rejected_setting_is_reported_as_typed() {
         let Ok(networks) = networks(1) else { return eprintln!("SKIPPED: no namespaces") };
         for (name, value, said) in [
             ("tcp_rmem", "evil", "tcp_rmem=evil: the kernel does not take this value"),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ue_reaches_another() {
+    fn ue_reaches_another_ue() {
         let Some(tuns) = tuns(2) else { return };
         let [from, to] = [0, 1].map(|ue| socket(&tuns[ue_port(ue)], "0.0.0.0:9000"));
         from.send_to(b"hello", (addresses::of_ue(1)[0], 9000)).unwrap();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_that_nobody_asked_for() {
+    fn idle_namespaces_send_no_packets() {
         let Some(tuns) = tuns(1) else { return };
         let mut packet = [0; 2000];
         // A router solicitation would be sent at once and repeated after 4 s.

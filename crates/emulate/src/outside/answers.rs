@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_comes_from_the_address_that_was_asked() {
+    fn answer_comes_from_the_original_address() {
         let answers = &mut Answers::default();
         assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
         assert_eq!(comes(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_answers_from_the_asked_address_is_left_alone() {
+    fn answers_from_the_original_address_are_unchanged() {
         let answers = &mut Answers::default();
         for _ in 0..2 {
             assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn one_port_that_asks_many_addresses_gets_each_answer_from_the_right_one() {
+    fn one_port_gets_each_answer_from_its_original_address() {
         let answers = &mut Answers::default();
         let seen: Vec<End> = (1..=200).map(|last| asks(answers, ue(4000), server(last, 53)).0).collect();
         assert_eq!(seen[0], ue(4000));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_from_another_port_is_of_the_server_that_was_asked_last() {
+    fn answer_from_another_port_belongs_to_the_last_question() {
         let answers = &mut Answers::default();
         asks(answers, ue(4000), server(8, 69));
         asks(answers, ue(4000), server(9, 70));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_behind_the_first_have_the_same_address() {
+    fn later_fragments_get_the_address_of_the_first() {
         let answers = &mut Answers::default();
         asks(answers, ue(4000), server(9, 53));
         let mut first = made(own(53), ue(4000), &[7; 64]);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_bounded_and_forgets_what_is_silent_for_longest() {
+    fn table_is_bounded_and_drops_the_least_recently_used_flow() {
         let answers = &mut Answers::default();
         let to = |n: usize| ([10, 9, (n >> 8) as u8, n as u8].into(), 53);
         asks(answers, ue(4000), server(9, 53));

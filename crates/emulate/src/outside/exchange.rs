@@ -245,7 +245,7 @@ mod tests {
     const CELL: &str = "[[cell]]\nname = \"cell\"\n[cell.fach]\nrate = \"32 kbit/s\"\ntti = \"10 ms\"";
 
     #[test]
-    fn every_packet_is_counted_once_whatever_the_radio_does() {
+    fn every_packet_is_counted_once_with_any_radio() {
         let packets: Vec<_> =
             (0..200).map(|n| (100 * n, ue_port((n % 2) as usize), datagram([9, 9, 9, 9], 300))).collect();
         let radios = [
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn both_legs_of_tcp_end_at_the_ports_of_a_proxy_and_the_rest_passes() {
+    fn proxy_ports_receive_tcp_only() {
         let behind = Behind::Ues { count: 2, are_split: true };
         let [to_servers, to_users] = behind.proxy().unwrap();
         let (server, ue) = ([9, 9, 9, 9], [10, 45, 0, 3]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_counted_where_it_is_lost() {
+    fn flood_is_counted_at_the_place_of_loss() {
         let flood = |port, to| (0..3000).map(move |n| (n / 10, port, datagram(to, 1000))).collect::<Vec<_>>();
         let up = counts(CELL, &flood(ue_port(0), [9, 9, 9, 9]));
         assert!(up.is_balanced() && up.losses.buffer > 2000, "{up:?}");
@@ -316,7 +316,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
         #[test]
-        fn whatever_comes_in_is_counted_once(
+        fn arbitrary_packets_are_counted_once(
             packets in prop::collection::vec((0_usize..3, foreign::made::packet()), 1..60),
         ) {
             let packets: Vec<_> =

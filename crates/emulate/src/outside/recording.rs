@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_noted_is_read_again() {
+    fn recorded_packets_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
         let arrivals: Vec<(Time, Arrival)> = (0..50_u64)
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_is_an_error() {
+    fn other_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
         std::fs::write(&path, b"nothing of the kind").unwrap();

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_with_other_ends_is_as_if_it_had_been_made_so() {
+    fn rewritten_datagram_equals_one_built_with_these_ends() {
         for (from, other) in [(v4(1), "93.184.216.34"), ("fd45::1".parse().unwrap(), "2001:db8::7")] {
             let to: IpAddr = if from.is_ipv4() { v4(2) } else { "fd45::2".parse().unwrap() };
             let other: IpAddr = other.parse().unwrap();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_without_a_checksum_gets_none() {
+    fn missing_udp_checksum_stays_missing() {
         let mut packet = made((v4(1), 53), (v4(2), 9), b"");
         packet[26..28].fill(0);
         set_address(&mut packet, Whose::Sender, v4(77));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_tells_of_which_datagram_it_is() {
+    fn icmp_error_identifies_its_datagram() {
         let inner = made((v4(2), 65_000), ([9, 9, 9, 9].into(), 53), b"question");
         let mut packet =
             vec![0x45, 0, 0, (28 + inner.len()) as u8, 0, 0, 0, 0, 64, ICMP, 0, 0, 9, 9, 9, 9, 10, 45, 0, 2];
@@ -286,7 +286,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_packet_makes_it_panic(mut packet in foreign::made::packet(), port in any::<u16>()) {
+        fn arbitrary_packets_do_not_panic(mut packet in foreign::made::packet(), port in any::<u16>()) {
             if let Ok((from, _)) = foreign::addresses(&packet) {
                 let _ = (reported(&packet), fragment_octets(&packet));
                 if read(&packet).is_some() || fragments(&packet).is_some() {

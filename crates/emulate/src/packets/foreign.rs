@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extension_headers_are_skipped_and_fragments_told() {
+    fn extension_headers_are_skipped_and_fragments_marked() {
         let with = |first: u8, inside: &[u8]| {
             let mut packet = vec![0x60, 0, 0, 0, 0, inside.len() as u8, first, 64];
             packet.extend([0xfd; 32]);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packets_of_property_tests_are_of_every_kind() {
+    fn generated_packets_are_of_every_kind() {
         let found = made::shares(2000, |packet| {
             let Ok((from, _)) = addresses(packet) else { return [true, false, false, false, false, false] };
             let (is_v4, upper) = (from.is_ipv4(), upper(packet));
@@ -281,7 +281,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_above_lies_inside(packet in made::packet()) {
+        fn upper_layer_lies_inside_the_packet(packet in made::packet()) {
             if addresses(&packet).is_ok() && let Some(upper) = upper(&packet) {
                 prop_assert!(20 <= upper.at && upper.at <= upper.end && upper.end <= packet.len());
             }

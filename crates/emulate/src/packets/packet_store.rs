@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_that_left_has_passed_is_lost() {
+    fn overtaken_packets_are_lost() {
         for (may_overtake, losses) in [
             (false, Losses { air: 5, inside: 5, ..Losses::default() }),
             (true, Losses { inside: 10, ..Losses::default() }),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_was_given_up_may_come_out_all_the_same() {
+    fn discarded_packet_may_still_leave() {
         let mut packet_store = loaded(true, 2 + MOST_DOUBTFUL as u64, 100);
         let give_up = |packet_store: &mut PacketStore, id| {
             let (ue, direction, size) = (UeId(0), Direction::Uplink, umts_units::Bytes(100));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_when_nothing_ever_comes_out() {
+    fn memory_is_bounded_without_leaving_packets() {
         let packet_store = loaded(false, 300, 1 << 20);
         assert_eq!(packet_store.losses(), Losses { air: 44, inside: 256, ..Losses::default() });
         assert!(packet_store.look(PacketId(43)).is_none() && packet_store.look(PacketId(44)).is_some());

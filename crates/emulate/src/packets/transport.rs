@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_tell_what_they_take_and_acknowledge() {
+    fn segment_has_sequence_length_and_acknowledgment() {
         let found = read(&tcp(0x12, 10)).unwrap();
         assert_eq!(found.message, Message::Segment { seq: 9, length: 11, ack: Some(7), flags: 0x12 });
         assert_eq!((found.from, found.to), (([1, 2, 3, 4].into(), 80), ([5, 6, 7, 8].into(), 256)));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn echoes_are_found_in_both_versions_of_ip() {
+    fn echoes_are_parsed_in_both_ip_versions() {
         let mut packet = vec![0x60, 0, 0, 0, 0, 8, 58, 64];
         packet.extend([0xfd; 32]);
         packet.extend([128, 0, 0, 0, 0, 3, 0, 4]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packets_of_property_tests_are_segments_and_echoes_too() {
+    fn generated_packets_include_segments_and_echoes() {
         let found = foreign::made::shares(2000, |packet| match read(packet).map(|found| found.message) {
             Some(Message::Segment { .. }) => [true, false, false],
             Some(_) => [false, true, false],
@@ -144,12 +144,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_packet_makes_it_panic(packet in foreign::made::packet()) {
+        fn arbitrary_packets_do_not_panic(packet in foreign::made::packet()) {
             let _ = read(&packet);
         }
 
         #[test]
-        fn no_header_makes_it_panic(at in 0_usize..40, octet in any::<u8>(), length in 0_usize..60) {
+        fn changed_headers_do_not_panic(at in 0_usize..40, octet in any::<u8>(), length in 0_usize..60) {
             let mut packet = tcp(0x10, 10);
             packet[at] = octet;
             packet.truncate(length);

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn users_keep_their_numbers() {
+    fn identity_map_keeps_user_numbers() {
         assert_eq!(as_outside("         0          0 4294967295\n"), "0 0 4294967295\n");
         assert_eq!(as_outside("         0       1000          1\n"), "0 0 1\n");
         assert_eq!(as_outside("0 100000 1000\n1000 1000 1\n"), "0 0 1000\n1000 1000 1\n");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_end_learns_why_a_step_failed() {
+    fn failed_step_is_reported_with_its_error() {
         let (builder, emulator) = UnixStream::pair().unwrap();
         tell(&builder, Ok(())).unwrap();
         assert!(hear(&emulator).is_ok());

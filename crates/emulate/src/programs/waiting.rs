@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_runs_has_closed_its_end() {
+    fn started_program_closes_its_end() {
         let (waiting, other) = waiting();
         drop(other.try_clone().unwrap());
         let begun = std::thread::spawn(move || waiting.begin());
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_executed_says_why() {
+    fn failed_execution_is_reported_with_its_error() {
         let (waiting, other) = waiting();
         let program = Program { words: vec!["/no/such/program".into()], ..Program::default() };
         let becoming = std::thread::spawn(move || wait_and_become(&program, None, other));

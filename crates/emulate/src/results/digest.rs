@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_a_late_a_swapped_and_a_missing_event_change_it() {
+    fn digest_depends_on_content_time_order_and_presence_of_events() {
         let postponed = |why| TraceEvent::DschPostponed { ue: UeId(1), cell: 3, why };
         let events = [(5, granted(1, 2.0)), (7, postponed(Postponed::Codes))];
         let others = [
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_the_octets_of_its_fields() {
+    fn event_is_hashed_as_the_bytes_of_its_fields() {
         let mut octets = Octets::default();
         granted(0x0102, 1.0).hash(&mut octets);
         assert_eq!(octets.0[1..], [2, 1, 3, 0, 2, 1, 64, 0, 32, 0, 5, 0, 0, 0, 0x80, 0x3f]);
     }
 
     #[test]
-    fn many_are_hashed_as_if_at_once() {
+    fn many_events_have_the_hash_of_their_bytes() {
         let mut digest = Digest::default();
         let mut whole = Octets::default();
         for at in 0..5_000 {

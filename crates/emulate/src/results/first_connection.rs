@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_promotion_that_a_name_took_is_told() {
+    fn promotion_during_a_lookup_is_measured() {
         let found = before(true, 2500).unwrap();
         assert_eq!((found.waited, found.has_asked_names), (Duration::from_millis(2400), true));
         // The promotion time from idle of the profile.
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_where_the_connection_comes_first() {
+    fn connection_without_earlier_packets_has_no_waiting_time() {
         assert_eq!(before(false, 100), None);
     }
 }

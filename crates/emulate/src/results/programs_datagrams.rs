@@ -191,7 +191,7 @@ mod tests {
     const SERVER: End = (std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 9)), 53);
 
     #[test]
-    fn datagrams_of_programs_are_counted_and_timed() {
+    fn datagrams_of_programs_are_counted_and_measured() {
         let mut packets: Vec<_> =
             (0..5).map(|n| (500 * n, ue_port(0), made::datagram(ue(4000), SERVER, &[0; 72]))).collect();
         packets.push((2600, SERVER_PORT, made::datagram(SERVER, ue(4000), &[0; 472])));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_in_fragments_has_arrived_with_the_last_of_them() {
+    fn fragmented_datagram_is_received_with_its_last_fragment() {
         let whole = made::datagram(SERVER, ue(4000), &[0; 1192]);
         let piece = |at: usize, octets: usize, more: u8| {
             let mut packet = whole[..20].to_vec();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn simulated_datagrams_beside_them_are_not_the_programs() {
+    fn simulated_datagrams_are_not_counted_for_programs() {
         let others = "[[flow]]\nue = \"u\"\ntraffic = \"cbr\"\n";
         let (found, _) = replayed(others, &[(0, ue_port(0), made::datagram(ue(4000), SERVER, &[0; 72]))]);
         assert_eq!((found.value("udp_sent"), found.value("udp_sent_uplink")), (Some(0.0), Some(1.0)));

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn one_segment_is_timed_at_once_and_its_acknowledgment_ends_it() {
+    fn one_segment_is_timed_until_its_acknowledgment() {
         let mut trips = trips();
         trips.sent(ms(0), "server", &packet(true, data(u32::MAX - 9, 100)));
         trips.sent(ms(5), "server", &packet(true, data(90, 100)));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_again_is_not_timed() {
+    fn retransmitted_segment_is_not_timed() {
         let mut trips = trips();
         trips.sent(ms(0), "server", &packet(true, data(1, 100)));
         trips.sent(ms(500), "server", &packet(true, data(1, 100)));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_is_timed_by_its_number() {
+    fn echo_is_matched_by_its_number() {
         let mut trips = trips();
         trips.sent(ms(0), "ue", &packet(false, Message::EchoRequest { number: 7 }));
         let wrong = Message::EchoReply { number: 6 };

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_of_ipv4_has_28_octets_and_one_of_ipv6_52() {
+    fn header_has_28_octets_for_ipv4_and_52_for_ipv6() {
         let found = header("192.0.2.1:5000".parse().unwrap(), "198.51.100.2:80".parse().unwrap());
         let expected =
             b"\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x01\xc6\x33\x64\x02\x13\x88\x00\x50";

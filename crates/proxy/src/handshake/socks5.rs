@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_or_a_name_is_asked_for() {
+    fn request_names_an_address_or_a_host() {
         let step = asked(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 80]);
         assert_eq!(step, Step::Done(Target::Address("192.0.2.1:80".parse().unwrap())));
         let six: Vec<u8> = [&[5, 1, 0, 4, 0x20, 1, 0xd, 0xb8][..], &[0; 11], &[1, 1, 0xbb]].concat();
@@ -204,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_request_is_not_taken() {
+    fn bytes_after_the_request_are_not_consumed() {
         let request = [&GREETING[..], &[5, 1, 0, 1, 192, 0, 2, 1, 0, 80], b"GET /"].concat();
         let (_, said, taken) = hear(&request);
         assert_eq!((said, taken), (vec![5, 0], 14));
     }
 
     #[test]
-    fn what_is_not_to_be_had_is_said() {
+    fn invalid_requests_have_reply_codes() {
         assert_eq!(hear(&[5, 1, 2]).0, Step::Over(vec![5, 0xff]), "with a password alone");
         assert_eq!(asked(&[5, 2, 0, 1]), Step::Over(reply(NO_SUCH_COMMAND)), "BIND");
         assert_eq!(asked(&[5, 1, 0, 2]), Step::Over(reply(NO_SUCH_ADDRESS)));
@@ -224,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_octets_end_or_want_more_within_what_a_request_may_have(stream: Vec<u8>) {
+        fn arbitrary_streams_end_within_the_length_of_a_request(stream: Vec<u8>) {
             let (step, said, taken) = hear(&stream);
             prop_assert!(taken <= 2 + 255 + 4 + 1 + 255 + 2);
             prop_assert!(said.is_empty() || said == [5, 0]);
@@ -234,7 +234,7 @@ mod tests {
         }
 
         #[test]
-        fn every_request_that_is_right_is_understood(methods in prop::collection::vec(any::<u8>(), 0..255), host: [u8; 4], port in 1_u16..) {
+        fn valid_requests_are_parsed(methods in prop::collection::vec(any::<u8>(), 0..255), host: [u8; 4], port in 1_u16..) {
             prop_assume!(host != [0; 4]);
             let methods = [&methods[..], &[NO_AUTHENTICATION]].concat();
             let greeting = [&[5, methods.len() as u8][..], &methods].concat();

@@ -149,7 +149,7 @@ mod tests {
     const MTU: u32 = 1 << 2;
 
     #[test]
-    fn a_copy_keeps_what_it_is_not_told() {
+    fn copied_route_keeps_metrics_that_are_not_set() {
         let own = [
             RouteMetric::Lock(MTU),
             RouteMetric::Mtu(1400),

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_is_taken_that_no_process_has() {
+    fn free_user_has_no_process() {
         let first = free_user(0, &BTreeSet::new());
         assert!((FIRST_USER..FIRST_USER + USERS).contains(&first));
         let second = free_user(0, &BTreeSet::from([first]));

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_a_slot_is_read_from_the_names_of_its_tables() {
+    fn slot_number_is_parsed_from_table_names() {
         assert_eq!(number_of(&lock(7), "_held"), Some(7));
         assert_eq!(number_of(&lock(7), ""), None);
         assert_eq!(number_of("umtslab_proxy_63", ""), Some(63));

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_those_to_which_the_kernel_connects() {
+    fn canonical_addresses_match_the_kernel() {
         for (typed, found) in [
             ("0.0.0.0:80", "127.0.0.1:80"),
             ("[::]:80", "[::1]:80"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_leads_to_itself_is_refused_however_it_is_written() {
+    fn destination_that_is_the_proxy_itself_is_refused_in_every_notation() {
         for (listen, to) in [
             ("127.0.0.1:80", "0.0.0.0:80"),
             ("127.0.0.1:80", "[::ffff:127.0.0.1]:80"),

@@ -142,14 +142,14 @@ mod tests {
     const LEAST: [(&str, &str); 2] = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80")];
 
     #[test]
-    fn a_port_alone_is_every_address() {
+    fn port_alone_means_every_address() {
         let options = read(&[("--listen", ":8080"), LEAST[1]]).unwrap();
         assert_eq!(options.listen, "[::]:8080".parse().unwrap());
         assert_eq!(read(&[("--listen", "8080"), LEAST[1]]).unwrap().listen, options.listen);
     }
 
     #[test]
-    fn an_address_may_name_its_device() {
+    fn address_may_include_its_device() {
         let options = read(&[("--listen", "[fe80::1%lo]:8080"), ("--to", "[fe80::2%lo]:80")]).unwrap();
         let SocketAddr::V6(listen) = options.listen else { panic!("{options:?}") };
         assert_eq!((listen.port(), listen.scope_id()), (8080, 1), "lo is the first of all");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_what_is_done() {
+    fn options_are_parsed() {
         let more = [
             ("--buffer", "64 kB"),
             ("--memory", "unlimited"),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_may_say_where_to() {
+    fn socks5_and_proxy_protocol_are_accepted() {
         let options = read(&[LEAST[0], ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
         assert_eq!(
             (options.destination, options.tells_client),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_alone_is_loopback_where_clients_say_where_to() {
+    fn port_alone_means_loopback_with_socks5() {
         for typed in ["1080", ":1080"] {
             let options = read(&[("--listen", typed), ("--socks5", "")]).unwrap();
             assert_eq!(options.listen, "127.0.0.1:1080".parse().unwrap());
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_may_be_intercepted() {
+    fn transparent_mode_selects_devices_and_ports() {
         let words = [("--transparent", ""), ("--from", "eth1"), ("--ports", "80,8000-8100")];
         let options = read(&words).unwrap();
         assert_eq!(options.listen, "[::]:0".parse().unwrap());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told_with_what_would() {
+    fn invalid_options_are_refused_with_a_correction() {
         for (words, said) in [
             (vec![LEAST[1]], "--listen is missing, where clients connect"),
             (vec![LEAST[0]], "--to is missing, the server"),

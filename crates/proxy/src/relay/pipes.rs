@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_so_many_stand_full() {
+    fn number_of_full_pipes_is_limited() {
         let pipes = Pipes::default();
         assert!((0..MOST_FULL).all(|_| pipes.may_stand_full()));
         assert!(!pipes.may_stand_full());
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_pipe_is_used_again() {
+    fn returned_pipe_is_reused() {
         let pipes = Pipes::default();
         let first = pipes.take().unwrap();
         let number = format!("{:?}", first.read);

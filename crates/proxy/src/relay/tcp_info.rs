@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_closed_is_delivered_when_the_peer_has_read_it() {
+    fn delivery_is_complete_when_the_peer_has_read_all_data() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_over_loopback_tells_its_window() {
+    fn tcp_info_of_loopback_has_rtt_and_window() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_to_the_file_that_has_the_name_when_it_is_opened_again() {
+    fn reopened_log_writes_to_a_new_file() {
         let folder = folder("reopen");
         let (path, old) = (folder.join("log"), folder.join("log.1"));
         let (log, writer) = Log::new(Output::open(&path).expect("a file"));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_opened_again_though_lines_fill_the_queue() {
+    fn log_is_reopened_with_a_full_queue() {
         let folder = folder("full");
         let (path, old) = (folder.join("log"), folder.join("log.1"));
         let output = Output::open(&path).expect("a file");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_stands_still_is_not_waited_for() {
+    fn blocked_reader_does_not_delay_the_end() {
         let (reader, writer) = nix::unistd::pipe().expect("a pipe");
         let (log, written) = Log::new(Output { file: File::from(writer), path: None });
         const LINES: u64 = 2000;
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fifo_without_a_reader_is_refused_and_one_with_a_reader_is_written() {
+    fn fifo_is_written_only_with_a_reader() {
         let folder = folder("fifo");
         let path = folder.join("fifo");
         mkfifo(&path, Mode::S_IRWXU).expect("a FIFO");

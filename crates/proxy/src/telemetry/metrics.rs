@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_clients_keep_no_other_from_its_answer_and_are_bounded() {
+    fn silent_clients_are_bounded_and_do_not_block_others() {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
         runtime.block_on(async {

@@ -119,7 +119,7 @@ mod tests {
     use crate::relay::tcp_info::Leg;
 
     #[test]
-    fn every_family_has_its_kind_and_every_line_a_number() {
+    fn every_family_has_a_type_and_every_line_a_number() {
         let leg = Leg { rtt_s: Some(0.084), cwnd_segments: 10, retransmissions: 3 };
         let mut totals = Totals { accepted: 7, retransmissions: [3, 0], ..Totals::default() };
         totals.legs[0].push(leg);

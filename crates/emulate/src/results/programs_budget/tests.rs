@@ -97,7 +97,7 @@ fn download() -> Vec<(u64, bool, Vec<u8>)> {
 }
 
 #[test]
-fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
+fn download_of_a_program_has_a_budget_from_its_packets() {
     let tables = tables(&download());
     check_sums(&tables);
     assert_eq!(column(&tables, "server_port"), [80.0]);
@@ -114,7 +114,7 @@ fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
 }
 
 #[test]
-fn simulated_users_beside_programs_have_a_budget_of_their_own() {
+fn simulated_users_have_a_separate_budget() {
     let results = replayed("[[ue]]\nname = \"v\"\n[[flow]]\nue = \"v\"\n", &download());
     let (tables, metrics) = (results.series.unwrap().tables, results.metrics);
     let seconds_in = |name: &str| {
@@ -142,7 +142,7 @@ fn simulated_users_beside_programs_have_a_budget_of_their_own() {
 }
 
 #[test]
-fn pieces_out_of_order_take_bounded_memory() {
+fn out_of_order_ranges_take_bounded_memory() {
     let mut way = StreamDirection::default();
     for piece in 0..10_000 {
         assert_eq!(way.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
@@ -159,7 +159,7 @@ fn datagram(from_server: bool, port: u16, payload: usize) -> Vec<u8> {
 }
 
 #[test]
-fn the_budget_of_a_connection_begins_with_the_question_for_its_name() {
+fn budget_of_a_connection_begins_with_its_lookup() {
     let lookup = [(100, false, datagram(false, 53, 30)), (600, true, datagram(true, 53, 80))];
     let packets: Vec<_> = lookup.into_iter().chain(download()).collect();
     let with_name = tables(&packets);
@@ -174,7 +174,7 @@ fn the_budget_of_a_connection_begins_with_the_question_for_its_name() {
 }
 
 #[test]
-fn a_flow_of_datagrams_has_a_budget_from_its_first_packet_to_its_last() {
+fn udp_flow_has_a_budget_from_first_to_last_packet() {
     let packets: Vec<_> = [
         (1000, false, datagram(false, 443, 1200)),
         (3000, true, datagram(true, 443, 1200)),
@@ -191,7 +191,7 @@ fn a_flow_of_datagrams_has_a_budget_from_its_first_packet_to_its_last() {
 }
 
 #[test]
-fn a_lookup_for_which_nothing_begins_ends_with_its_answer() {
+fn lookup_without_a_connection_ends_with_its_answer() {
     let packets = [(100, false, datagram(false, 53, 30)), (600, true, datagram(true, 53, 80))];
     let packets: Vec<_> =
         packets.into_iter().chain(download().into_iter().map(|(ms, s, p)| (ms + 9000, s, p))).collect();
@@ -204,7 +204,7 @@ fn a_lookup_for_which_nothing_begins_ends_with_its_answer() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
     #[test]
-    fn whatever_programs_send_the_parts_add_up(
+    fn budget_parts_add_up_for_arbitrary_segments(
         steps in prop::collection::vec(
             (0_u64..400, any::<bool>(), 0_u8..32, -2000_i32..5000, -2000_i32..5000, 0_usize..1400), 1..40,
         ),
