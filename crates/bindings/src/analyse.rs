@@ -17,7 +17,7 @@ use umts_units::Time;
 use crate::columns::{Columns, Rows, udp_flows};
 use crate::errors::input_error;
 use crate::lines::write_row;
-use crate::run::tell;
+use crate::run::report_progress;
 
 /// Bytes that Python receives as `bytes`.
 type Octets = Cow<'static, [u8]>;
@@ -152,7 +152,7 @@ pub fn analyse(
         || ReadOptions { time_sequence, connection, most_connections, progress: None, finished: None };
     let one = |(index, path): (usize, PathBuf)| {
         let part = |fraction: f64| (index as f64 + fraction) / count as f64;
-        analyse_one(py, path, wanted(), |fraction| tell(progress.as_ref(), part(fraction)))
+        analyse_one(py, path, wanted(), |fraction| report_progress(progress.as_ref(), part(fraction)))
     };
     paths.into_iter().enumerate().map(one).collect()
 }
@@ -163,7 +163,9 @@ pub fn analyse(
 pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -> PyResult<Analysis> {
     let mut interruption = None;
     let analysed = py.detach(|| {
-        umts_capture::analyse_courses(&path, most_connections, &mut |fraction| match tell(None, fraction) {
+        umts_capture::analyse_courses(&path, most_connections, &mut |fraction| match report_progress(
+            None, fraction,
+        ) {
             Ok(()) => ControlFlow::Continue(()),
             Err(raised) => {
                 interruption = Some(raised);
@@ -199,12 +201,12 @@ fn analyse_one(
     py: Python<'_>,
     file: PathBuf,
     wanted: ReadOptions<'_>,
-    tell: impl Fn(f64) -> PyResult<()> + Sync,
+    report_progress: impl Fn(f64) -> PyResult<()> + Sync,
 ) -> PyResult<Analysis> {
     let mut interruption = None;
     let mut rows = Rows::new();
     let analysed = py.detach(|| {
-        let mut report = |fraction: f64| match tell(fraction) {
+        let mut report = |fraction: f64| match report_progress(fraction) {
             Ok(()) => ControlFlow::Continue(()),
             Err(raised) => {
                 interruption = Some(raised);

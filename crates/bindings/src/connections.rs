@@ -142,8 +142,8 @@ fn schema(has_budget: bool) -> SchemaRef {
                 time("opened_s", false),
                 time("closed_s", true),
             ];
-            let metrics =
-                told(has_budget).map(|metric| field(metric.name, metric.unit, DataType::Float64, true));
+            let metrics = connection_metrics(has_budget)
+                .map(|metric| field(metric.name, metric.unit, DataType::Float64, true));
             Arc::new(Schema::new(identity.into_iter().chain(metrics).collect::<Vec<_>>()))
         })
     });
@@ -151,7 +151,7 @@ fn schema(has_budget: bool) -> SchemaRef {
 }
 
 /// The metrics that have a column in the table of connections.
-fn told(has_budget: bool) -> impl Iterator<Item = Definition> {
+fn connection_metrics(has_budget: bool) -> impl Iterator<Item = Definition> {
     definitions().filter(move |metric| match metric.scope {
         Scope::Connection => true,
         Scope::Budget => has_budget,

@@ -47,7 +47,7 @@ impl Control {
         arguments: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>,
         read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>,
     ) -> Option<R> {
-        let object = self.object.as_ref().filter(|_| !self.failure.is_there())?;
+        let object = self.object.as_ref().filter(|_| !self.failure.is_set())?;
         Python::attach(|py| {
             let call = || {
                 let keywords = arguments(py)?;

@@ -180,12 +180,12 @@ pub fn emulate(
     let raised = Mutex::new(None);
     let outcome = py.detach(|| {
         let begun = |with: Started<'_>| {
-            tell_start(started.as_ref(), &with).map_err(|error| {
+            call_started(started.as_ref(), &with).map_err(|error| {
                 raised.lock().expect(NO_PANIC).replace(error);
                 umts_emulate::EmulationError::Stopped
             })
         };
-        let mut tell = |reading: &Reading| match show(meter.as_ref(), reading) {
+        let mut report = |reading: &Reading| match show(meter.as_ref(), reading) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 raised.lock().expect(NO_PANIC).replace(error);
@@ -194,7 +194,7 @@ pub fn emulate(
         };
         let keep = OutputConfig { series, pcap_dir, captures_all: pdus, digest: is_recorded };
         let mut notice = |what: &str| note(notice.as_ref(), what);
-        umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut tell, &mut notice)
+        umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut report, &mut notice)
     });
     if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
         return Err(raised);
@@ -292,7 +292,7 @@ fn note(notice: Option<&Py<PyAny>>, what: &str) {
     }
 }
 
-fn tell_start(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
+fn call_started(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
     let Some(started) = started else { return Ok(()) };
     let known = |tcp: &Effective| -> BTreeMap<String, String> { tcp.iter().cloned().collect() };
     let proxy: Vec<_> = with.proxy.into_iter().flatten().map(known).collect();
@@ -325,7 +325,7 @@ fn measured(
         events: results.events,
         before_connection: results
             .before_connection
-            .map(|found| (found.waited.as_secs(), found.promotion.as_secs(), found.has_asked_names)),
+            .map(|found| (found.waited.as_secs(), found.promotion.as_secs(), found.has_lookup)),
         digest: results.digest,
         packets: BTreeMap::from([
             ("packets_in", counts.packets_in),

@@ -42,14 +42,14 @@ pub fn proxy(
         guard.map(|guard| File::open(format!("/proc/self/fd/{guard}")).map(OwnedFd::from)).transpose()?;
     let outcome = py.detach(|| {
         umts_proxy::run(Options::from_pairs(&options)?, guard, |about| {
-            *raised.lock().expect(NO_PANIC) = tell(&started, about).err();
+            *raised.lock().expect(NO_PANIC) = call_started(&started, about).err();
         })
     });
     if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
         return Err(raised);
     }
     let summary = outcome.map_err(|error| failure(py, &error))?;
-    summed(py, &summary)
+    summary_dict(py, &summary)
 }
 
 /// Drop all privileges of this process except those to remove the network settings of a proxy.
@@ -101,50 +101,51 @@ fn failure(py: Python<'_>, error: &umts_proxy::ProxyError) -> PyErr {
     }
 }
 
-fn tell(started: &Py<PyAny>, about: &Started) -> PyResult<()> {
+fn call_started(started: &Py<PyAny>, about: &Started) -> PyResult<()> {
     Python::attach(|py| {
-        let told = PyDict::new(py);
-        told.set_item("listen", about.listen.to_string())?;
-        told.set_item("metrics", about.metrics.map(|address| address.to_string()))?;
-        told.set_item("connections", about.room.connections)?;
-        told.set_item("buffer", about.room.buffer)?;
-        told.set_item("notices", &about.notices)?;
+        let row = PyDict::new(py);
+        row.set_item("listen", about.listen.to_string())?;
+        row.set_item("metrics", about.metrics.map(|address| address.to_string()))?;
+        row.set_item("connections", about.room.connections)?;
+        row.set_item("buffer", about.room.buffer)?;
+        row.set_item("notices", &about.notices)?;
         for (name, side) in ["client", "server"].into_iter().zip(&about.sides) {
-            told.set_item(name, of_side(py, side)?)?;
+            row.set_item(name, side_dict(py, side)?)?;
         }
-        started.call1(py, (told,)).map(drop)
+        started.call1(py, (row,)).map(drop)
     })
 }
 
-fn of_side<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("receive_buffer", side.receive_buffer)?;
-    told.set_item("send_buffer", side.send_buffer)?;
-    let manners: Vec<_> = side.manners.iter().map(|manner| of_manner(py, manner)).collect::<PyResult<_>>()?;
-    told.set_item("by_routes", manners)?;
-    Ok(told)
+fn side_dict<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("receive_buffer", side.receive_buffer)?;
+    row.set_item("send_buffer", side.send_buffer)?;
+    let manners: Vec<_> =
+        side.manners.iter().map(|manner| manner_dict(py, manner)).collect::<PyResult<_>>()?;
+    row.set_item("by_routes", manners)?;
+    Ok(row)
 }
 
-fn of_manner<'py>(py: Python<'py>, manner: &Manner) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("congestion_control", &manner.congestion_control)?;
-    told.set_item("initial_window", manner.path.initial_window)?;
-    told.set_item("min_rto_s", manner.path.min_rto.map(|time| time.as_secs_f64()))?;
-    Ok(told)
+fn manner_dict<'py>(py: Python<'py>, manner: &Manner) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("congestion_control", &manner.congestion_control)?;
+    row.set_item("initial_window", manner.path.initial_window)?;
+    row.set_item("min_rto_s", manner.path.min_rto.map(|time| time.as_secs_f64()))?;
+    Ok(row)
 }
 
-fn summed(py: Python<'_>, summary: &Summary) -> PyResult<Py<PyDict>> {
+fn summary_dict(py: Python<'_>, summary: &Summary) -> PyResult<Py<PyDict>> {
     let totals = &summary.totals;
-    let told = PyDict::new(py);
-    told.set_item("accepted", totals.accepted)?;
-    told.set_item("refused", totals.refused)?;
+    let row = PyDict::new(py);
+    row.set_item("accepted", totals.accepted)?;
+    row.set_item("refused", totals.refused)?;
     let ended: BTreeMap<&str, u64> =
         totals.ended.iter().map(|(ended, count)| (ended.name(), *count)).collect();
-    told.set_item("ended", ended)?;
+    row.set_item("ended", ended)?;
     for (name, way) in ["up", "down"].into_iter().zip(&totals.ways) {
-        told.set_item(format!("octets_{name}"), way.octets)?;
+        row.set_item(format!("octets_{name}"), way.octets)?;
     }
-    told.set_item("other_ports", summary.other_ports)?;
-    told.set_item("lost_lines", summary.lost_lines)?;
-    Ok(told.unbind())
+    row.set_item("other_ports", summary.other_ports)?;
+    row.set_item("lost_lines", summary.lost_lines)?;
+    Ok(row.unbind())
 }

@@ -21,7 +21,7 @@ impl Failure {
     }
 
     /// Whether there is an exception.
-    pub fn is_there(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.0.lock().expect(NO_PANIC).is_some()
     }
 

@@ -97,14 +97,16 @@ pub fn simulate_together(
         .map(|(scenario, series, pcap_dir, _)| (scenario.inner(), *series, pcap_dir.clone()))
         .collect();
     let finished = py.detach(|| {
-        let mut report =
-            |fraction: f64| match failure.take().map_or_else(|| tell(progress.as_ref(), fraction), Err) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(raised) => {
-                    interruption = Some(raised);
-                    ControlFlow::Break(())
-                }
-            };
+        let mut report = |fraction: f64| match failure
+            .take()
+            .map_or_else(|| report_progress(progress.as_ref(), fraction), Err)
+        {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                interruption = Some(raised);
+                ControlFlow::Break(())
+            }
+        };
         let control = RunControl { seed, run, progress: Some(&mut report), laws, schedulers };
         let mut fill: Vec<_> = tables.iter_mut().map(|tables| |chunk| tables.add(chunk)).collect();
         let alike = recorded.into_iter().zip(&mut fill).map(|((scenario, series, pcap_dir), fill)| {
@@ -166,7 +168,7 @@ fn result(py: Python<'_>, seed: u64, run: u64, output: RunOutput, tables: Tables
 }
 
 /// Checks for Ctrl-C, then calls `progress` with the finished fraction.
-pub(crate) fn tell(progress: Option<&Py<PyAny>>, fraction: f64) -> PyResult<()> {
+pub(crate) fn report_progress(progress: Option<&Py<PyAny>>, fraction: f64) -> PyResult<()> {
     Python::attach(|py| {
         py.check_signals()?;
         if let Some(progress) = progress {

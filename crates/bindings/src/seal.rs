@@ -11,10 +11,10 @@ use umts_record::seal::{self, Flaw};
 /// errors.
 #[pyfunction]
 pub fn check_run(py: Python<'_>, folder: PathBuf) -> Vec<(String, String)> {
-    told(py.detach(|| seal::check(&folder)))
+    pairs(py.detach(|| seal::check(&folder)))
 }
 
-fn told(flaws: Vec<Flaw>) -> Vec<(String, String)> {
+fn pairs(flaws: Vec<Flaw>) -> Vec<(String, String)> {
     flaws.into_iter().map(|flaw| (flaw.file, flaw.wrong)).collect()
 }
 
@@ -22,7 +22,7 @@ fn told(flaws: Vec<Flaw>) -> Vec<(String, String)> {
 #[pyfunction]
 pub fn check_runs(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Vec<(String, String)>> {
     let found = py.detach(|| seal::check_all(&folders));
-    found.into_iter().map(told).collect()
+    found.into_iter().map(pairs).collect()
 }
 
 /// State of each folder of a run: equal states show that the files were not changed in between.

@@ -94,7 +94,7 @@ impl Scheduler {
         (method, tti): (&str, u64),
         call: impl FnOnce(&mut Self, &Bound<'_, PyAny>) -> PyResult<R>,
     ) -> Option<R> {
-        if self.failure.is_there() {
+        if self.failure.is_set() {
             return None;
         }
         Python::attach(|py| {
@@ -138,11 +138,11 @@ impl Scheduler {
 
 impl DschScheduler for Scheduler {
     fn decide(&mut self, tti: &Tti<'_>, asks: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
-        let told = self.call(("schedule", tti.number), |scheduler, method| {
+        let answer = self.call(("schedule", tti.number), |scheduler, method| {
             let arguments = scheduler.arguments(method.py(), tti, asks)?;
-            wishes(&method.call((), Some(&arguments))?, asks, tti.config.formats.len())
+            requests(&method.call((), Some(&arguments))?, asks, tti.config.formats.len())
         });
-        order.extend(told.unwrap_or_default());
+        order.extend(answer.unwrap_or_default());
     }
 
     fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {
@@ -158,24 +158,24 @@ impl DschScheduler for Scheduler {
 }
 
 /// Reads the answer of `schedule`: pairs of user number and format number.
-fn wishes(
+fn requests(
     answer: &Bound<'_, PyAny>,
     asks: &[RankedCandidate],
     formats: usize,
 ) -> PyResult<Vec<FormatRequest>> {
-    let mut wishes: Vec<FormatRequest> = Vec::new();
+    let mut requests: Vec<FormatRequest> = Vec::new();
     for pair in answer.try_iter()? {
         let (ue, format): (i64, i64) = pair?.extract()?;
         let Some(ask) = asks.iter().position(|candidate| i64::from(candidate.ask.ue.0) == ue) else {
             return Err(PyValueError::new_err(format!("user {ue} does not ask")));
         };
-        if wishes.iter().any(|wish| wish.ask == ask) {
+        if requests.iter().any(|request| request.ask == ask) {
             return Err(PyValueError::new_err(format!("user {ue} is there twice")));
         }
         let number = usize::try_from(format).ok().filter(|number| *number < formats).ok_or_else(|| {
             PyValueError::new_err(format!("a format is a number from 0 to {}, not {format}", formats - 1))
         })?;
-        wishes.push(FormatRequest { ask, format: number });
+        requests.push(FormatRequest { ask, format: number });
     }
-    Ok(wishes)
+    Ok(requests)
 }

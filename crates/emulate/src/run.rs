@@ -163,7 +163,7 @@ pub fn emulate(
         waited_for,
         interrupts_before: None,
         end: Time::ZERO,
-        told_gone: 0,
+        reported_gone: 0,
         notice,
         recording,
         is_abandoned: false,

@@ -27,7 +27,7 @@ use crate::options::{Destination, Options, SideOptions};
 use crate::outbound::OutboundRegistry;
 use crate::relay::Bounds;
 use crate::signals::{Blocked, Request, Signals};
-use crate::sockets::{Effective, SocketConfig, effective, listen, refusal};
+use crate::sockets::{Effective, SocketConfig, effective, listen, listen_error};
 use crate::telemetry::counts::Totals;
 use crate::telemetry::log::{Log, Output, Writer};
 use crate::telemetry::{metrics, page::page};
@@ -83,8 +83,8 @@ pub fn run(
     let wanted = [options.client.manner(), options.server.manner()];
     let paths = slot.clone().map(|slot| Paths::new(slot, wanted)).transpose()?;
     let marks = paths.as_ref().map_or([None; 2], |paths| paths.marks);
-    let client = told(&options.client, marks[0], &room, &options);
-    let server = told(&options.server, marks[1], &room, &options);
+    let client = socket_config(&options.client, marks[0], &room, &options);
+    let server = socket_config(&options.server, marks[1], &room, &options);
     let listeners = listeners(&options, &client)?;
     let are_intercepted = matches!(options.destination, Destination::Original(_));
     let sides = effective(&listeners[0], [&client, &server], are_intercepted)?;
@@ -103,7 +103,7 @@ pub fn run(
         lay_down(Least::Addresses).map_err(system("cannot drop rights"))?;
     }
     let (log, writer) = out.map(Log::new).unzip();
-    let signals = signals.heard().map_err(system("cannot wait for signals"))?;
+    let signals = signals.start_receiving().map_err(system("cannot wait for signals"))?;
     let about = Started {
         listen: address,
         metrics: metrics.as_ref().and_then(|listener| listener.local_addr().ok()),
@@ -117,14 +117,14 @@ pub fn run(
     let room = room.connections;
     let common =
         Arc::new(Common { options, server, bounds, room, open, counts, log, outgoing, listen: address });
-    let (tell, stage) = watch::channel(Stage::Open);
+    let (stage_sender, stage) = watch::channel(Stage::Open);
     let workers: Vec<_> = listeners.into_iter().map(|listener| start(&common, listener, &stage)).collect();
     if let Some(log) = &common.log {
-        log.add(&beginning(&about));
+        log.add(&started_event(&about));
     }
     started(&about);
-    let ended = attend(&common, metrics, guard, signals, &tell, &workers);
-    let _ = tell.send(Stage::Over);
+    let ended = attend(&common, metrics, guard, signals, &stage_sender, &workers);
+    let _ = stage_sender.send(Stage::Over);
     for worker in workers {
         worker
             .join()
@@ -154,7 +154,7 @@ fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
 }
 
 /// Socket options of one side. Buffers that `side` does not set get their share of the limit.
-fn told(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options) -> SocketConfig {
+fn socket_config(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options) -> SocketConfig {
     let mut side = side.clone();
     if let Some([receive, send]) = room.of_socket() {
         side.receive_buffer = side.receive_buffer.or(Some(receive));
@@ -167,7 +167,7 @@ fn told(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options)
 fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, ProxyError> {
     // Without SO_REUSEPORT, so that an address that another process uses is an error.
     let alone = Options { workers: 1, ..options.clone() };
-    drop(unheard(listen(&alone, options.listen, client)?)?);
+    drop(clear_linger(listen(&alone, options.listen, client)?)?);
     let first = listen(options, options.listen, client)?;
     let at = local_address(&first)?;
     let mut all = vec![first];
@@ -178,7 +178,7 @@ fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, Pr
 }
 
 /// Resets the linger time of a listener that is only tried, so that closing it resets no client.
-fn unheard(listener: Socket) -> Result<Socket, ProxyError> {
+fn clear_linger(listener: Socket) -> Result<Socket, ProxyError> {
     listener.set_linger(None).map_err(system("cannot try the address"))?;
     Ok(listener)
 }
@@ -189,7 +189,7 @@ fn local_address(listener: &Socket) -> Result<SocketAddr, ProxyError> {
 }
 
 fn metrics_listener(at: SocketAddr) -> Result<std::net::TcpListener, ProxyError> {
-    let refused = |error: io::Error| wrong(format!("--metrics {at}: {}", refusal(at, &error)));
+    let refused = |error: io::Error| wrong(format!("--metrics {at}: {}", listen_error(at, &error)));
     let listener = std::net::TcpListener::bind(at).map_err(refused)?;
     listener.set_nonblocking(true).map_err(refused)?;
     Ok(listener)
@@ -208,7 +208,7 @@ fn start(
     std::thread::spawn(move || worker.work(listener.into(), stage))
 }
 
-fn beginning(about: &Started) -> serde_json::Value {
+fn started_event(about: &Started) -> serde_json::Value {
     let manner = |manner: &Manner| {
         json!({
             "congestion_control": manner.congestion_control,
@@ -240,7 +240,7 @@ fn attend(
     metrics: Option<std::net::TcpListener>,
     guard: Option<OwnedFd>,
     mut signals: Signals,
-    tell: &watch::Sender<Stage>,
+    stage_sender: &watch::Sender<Stage>,
     workers: &[JoinHandle<io::Result<()>>],
 ) -> Result<(), ProxyError> {
     let failed = system("cannot wait for events");
@@ -258,16 +258,16 @@ fn attend(
         let guard = guard.map(pipe::Receiver::from_owned_fd).transpose().map_err(&failed)?;
         let mut orphaned = pin!(until_ended(guard));
         until_either(end_requested(&mut signals, common), orphaned.as_mut()).await?;
-        let _ = tell.send(Stage::Draining);
+        let _ = stage_sender.send(Stage::Draining);
         let drained = async {
             let mut second = pin!(end_requested(&mut signals, common));
             let mut late = pin!(sleep(common.options.drain));
             let mut tick = tokio::time::interval(Duration::from_millis(10));
             poll_fn(|cx| {
                 let is_over = workers.iter().all(JoinHandle::is_finished);
-                let is_told = second.as_mut().poll(cx).is_ready();
+                let is_second_signal = second.as_mut().poll(cx).is_ready();
                 while tick.poll_tick(cx).is_ready() {}
-                match is_over || is_told || late.as_mut().poll(cx).is_ready() {
+                match is_over || is_second_signal || late.as_mut().poll(cx).is_ready() {
                     true => Poll::Ready(()),
                     false => Poll::Pending,
                 }

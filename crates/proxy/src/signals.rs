@@ -46,8 +46,8 @@ impl Blocked {
     /// An error of the kernel.
     pub fn new() -> io::Result<Self> {
         let ignored = ignored(&fs::read_to_string("/proc/thread-self/status")?);
-        let is_heard = |signal: &Signal| ignored >> (*signal as u32 - 1) & 1 == 0;
-        let wanted: SigSet = ENDS.into_iter().chain([Signal::SIGHUP]).filter(is_heard).collect();
+        let is_delivered = |signal: &Signal| ignored >> (*signal as u32 - 1) & 1 == 0;
+        let wanted: SigSet = ENDS.into_iter().chain([Signal::SIGHUP]).filter(is_delivered).collect();
         Ok(Blocked { before: wanted.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, wanted })
     }
 
@@ -55,7 +55,7 @@ impl Blocked {
     ///
     /// # Errors
     /// An error of the kernel.
-    pub fn heard(self) -> io::Result<Signals> {
+    pub fn start_receiving(self) -> io::Result<Signals> {
         let queue = SignalFd::with_flags(&self.wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let (over, wanted) = pipe2(OFlag::O_CLOEXEC)?;
         let (sender, arrived) = unbounded_channel();

@@ -39,7 +39,7 @@ pub struct Effective {
 impl SocketConfig {
     /// Sets the options on a socket. `name` is the command-line option of the side, for error
     /// messages.
-    pub fn tell(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
+    pub fn apply(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
         socket.set_tcp_nodelay(true)?;
         // Urgent data stays in its place in the stream; otherwise the stream would lack it (RFC
         // 6093 §3.2).
@@ -48,7 +48,9 @@ impl SocketConfig {
         // `relay`.
         socket.set_linger(Some(Duration::ZERO))?;
         if let Some(law) = &self.side.congestion_control {
-            socket.set_tcp_congestion(law.as_bytes()).map_err(|error| unknown_law(name, law, &error))?;
+            socket
+                .set_tcp_congestion(law.as_bytes())
+                .map_err(|error| unknown_congestion_control(name, law, &error))?;
         }
         // The kernel doubles the value for its own bookkeeping.
         if let Some(octets) = self.side.receive_buffer {
@@ -70,8 +72,11 @@ impl SocketConfig {
     fn effective(&self, socket: &SockRef<'_>, has_local_peers: bool) -> io::Result<Effective> {
         let receive = socket.recv_buffer_size()? as u64;
         let send = socket.send_buffer_size()? as u64;
-        let manners =
-            manners(&law_of(socket)?, Manner::of_routes(self.mark), has_local_peers && self.mark.is_none());
+        let manners = manners(
+            &congestion_control(socket)?,
+            Manner::of_routes(self.mark),
+            has_local_peers && self.mark.is_none(),
+        );
         Ok(Effective {
             manners,
             receive_buffer: self.side.receive_buffer.map(|_| receive),
@@ -84,7 +89,7 @@ impl SocketConfig {
 ///
 /// # Errors
 /// The kernel's.
-pub fn law_of(socket: &SockRef<'_>) -> io::Result<String> {
+pub fn congestion_control(socket: &SockRef<'_>) -> io::Result<String> {
     let law = socket.tcp_congestion()?;
     let law = law.split(|&octet| octet == 0).next().unwrap_or_default();
     Ok(String::from_utf8_lossy(law).into_owned())
@@ -104,7 +109,7 @@ fn manners(law: &str, of_routes: Vec<Manner>, has_local_peers: bool) -> Vec<Mann
     found
 }
 
-fn unknown_law(option: &str, law: &str, error: &io::Error) -> io::Error {
+fn unknown_congestion_control(option: &str, law: &str, error: &io::Error) -> io::Error {
     let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     let known = known.unwrap_or_default();
     let help = match error.kind() {
@@ -122,10 +127,10 @@ fn unknown_law(option: &str, law: &str, error: &io::Error) -> io::Error {
 /// # Errors
 /// [`ProxyError::Wrong`] if the port is taken or privileged, or if the kernel rejects an option.
 pub fn listen(options: &Options, at: SocketAddr, client: &SocketConfig) -> Result<Socket, ProxyError> {
-    let refused = |error: io::Error| wrong(format!("--listen {at}: {}", refusal(at, &error)));
+    let refused = |error: io::Error| wrong(format!("--listen {at}: {}", listen_error(at, &error)));
     let socket = Socket::new(Domain::for_address(at), Type::STREAM.nonblocking(), Some(Protocol::TCP));
     let socket = socket.map_err(refused)?;
-    client.tell(&SockRef::from(&socket), "--client-set").map_err(|error| wrong(error.to_string()))?;
+    client.apply(&SockRef::from(&socket), "--client-set").map_err(|error| wrong(error.to_string()))?;
     if matches!(options.destination, Destination::Original(_)) {
         // The IPv4 option sets the same flag for both versions.
         socket.set_ip_transparent_v4(true).map_err(|error| {
@@ -146,7 +151,7 @@ pub fn listen(options: &Options, at: SocketAddr, client: &SocketConfig) -> Resul
 }
 
 /// Explains why the proxy cannot listen at an address, with a repair if there is one.
-pub fn refusal(at: SocketAddr, error: &io::Error) -> String {
+pub fn listen_error(at: SocketAddr, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
             format!("port {} is taken: `ss -ltnp` says by whom; choose another one", at.port())
@@ -169,17 +174,17 @@ pub fn effective(
     [client, server]: [&SocketConfig; 2],
     are_intercepted: bool,
 ) -> Result<[Effective; 2], ProxyError> {
-    let ask = || {
+    let query = || {
         let other = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        server.tell(&SockRef::from(&other), "--server-set")?;
+        server.apply(&SockRef::from(&other), "--server-set")?;
         let sides = [(client, SockRef::from(listener)), (server, SockRef::from(&other))];
-        let [client, server] = sides.map(|(told, socket)| told.effective(&socket, !are_intercepted));
+        let [client, server] = sides.map(|(config, socket)| config.effective(&socket, !are_intercepted));
         let effective = [client?, server?];
         // The socket is not connected: closing it has nothing to reset.
         other.set_linger(None)?;
         Ok(effective)
     };
-    ask().map_err(|error: io::Error| wrong(error.to_string()))
+    query().map_err(|error: io::Error| wrong(error.to_string()))
 }
 
 #[cfg(test)]

@@ -98,10 +98,10 @@ impl Worker {
         let worker = Arc::new(self);
         let ended = runtime.block_on(async {
             let listener = TcpListener::from_std(listener)?;
-            until(&mut stage, Stage::Draining, accept_all(&worker, &listener)).await;
+            run_until(&mut stage, Stage::Draining, accept_all(&worker, &listener)).await;
             worker.accept_pending(&listener)?;
             drop(listener);
-            until(&mut stage, Stage::Over, worker.wait_until_empty()).await;
+            run_until(&mut stage, Stage::Over, worker.wait_until_empty()).await;
             Ok(())
         });
         // Connections that are still open end here. Their sockets have a linger time of zero, so
@@ -111,7 +111,7 @@ impl Worker {
     }
 
     /// Starts to serve a client, or drops its connection if the limit of connections is reached.
-    fn take(self: &Arc<Self>, client: TcpStream, address: SocketAddr) {
+    fn accept_client(self: &Arc<Self>, client: TcpStream, address: SocketAddr) {
         if self.common.open.fetch_add(1, Ordering::Relaxed) >= self.common.room {
             self.common.open.fetch_sub(1, Ordering::Relaxed);
             self.common.counts.refused();
@@ -126,7 +126,7 @@ impl Worker {
     }
 
     /// Removes one connection from the counts of open ones.
-    pub fn leave(&self) {
+    pub fn remove_connection(&self) {
         self.common.open.fetch_sub(1, Ordering::Relaxed);
         if self.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.emptied.notify_one();
@@ -148,7 +148,7 @@ impl Worker {
                     client.set_nonblocking(true)?;
                     let client = TcpStream::from_std(client.into())?;
                     if let Some(address) = address.as_socket() {
-                        self.take(client, unmapped(address));
+                        self.accept_client(client, unmapped(address));
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -176,7 +176,7 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
                 if first_due.deadline() <= now {
                     first_due.as_mut().reset(now + least);
                 }
-                worker.take(client, unmapped(address));
+                worker.accept_client(client, unmapped(address));
             }
             // The client has reset the connection before it was accepted.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -193,7 +193,7 @@ fn is_reset(client: &TcpStream) -> bool {
 }
 
 /// Runs `action` until it completes or the stage is reached.
-async fn until(stage: &mut watch::Receiver<Stage>, reached: Stage, action: impl Future<Output = ()>) {
+async fn run_until(stage: &mut watch::Receiver<Stage>, reached: Stage, action: impl Future<Output = ()>) {
     let mut action = pin!(action);
     let mut end = pin!(stage.wait_for(|&stage| stage >= reached));
     std::future::poll_fn(|cx| match (action.as_mut().poll(cx), end.as_mut().poll(cx)) {
@@ -212,7 +212,7 @@ mod tests {
 
     /// Returns a non-blocking listener that resets its clients on close, and an address at which no
     /// process listens.
-    fn ends() -> (std::net::TcpListener, SocketAddr) {
+    fn listener_and_closed_port() -> (std::net::TcpListener, SocketAddr) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a listener that does not block");
         SockRef::from(&listener)
@@ -246,12 +246,12 @@ mod tests {
 
     /// Outcome of a client with a complete handshake when the proxy enters `stage`, and the result
     /// of the client's read.
-    fn ended_before_the_first_look(stage: Stage) -> (Vec<(Ended, u64)>, io::Result<usize>) {
-        let (listener, closed) = ends();
+    fn end_before_accept(stage: Stage) -> (Vec<(Ended, u64)>, io::Result<usize>) {
+        let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("an address");
         let mut client = std::net::TcpStream::connect(listen).expect("a connection");
         let common = common(listen, closed, 1);
-        let (_tell, stage) = watch::channel(stage);
+        let (_sender, stage) = watch::channel(stage);
         Worker::new(common.clone()).work(listener, stage).expect("an event queue");
         assert_eq!(common.open.load(Ordering::Relaxed), 0);
         (endings(&common), client.read(&mut [0; 1]))
@@ -259,26 +259,26 @@ mod tests {
 
     #[test]
     fn accepted_client_is_reset_and_logged_when_the_proxy_stops() {
-        let (ended, read) = ended_before_the_first_look(Stage::Over);
+        let (ended, read) = end_before_accept(Stage::Over);
         assert_eq!(ended, [(Ended::Stopped, 1)]);
         assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionReset));
     }
 
     #[test]
     fn accepted_client_is_connected_while_draining() {
-        let (ended, _) = ended_before_the_first_look(Stage::Draining);
+        let (ended, _) = end_before_accept(Stage::Draining);
         assert_eq!(ended, [(Ended::Refused, 1)]);
     }
 
     #[test]
     fn client_that_was_reset_before_accept_is_not_connected() {
-        let (listener, closed) = ends();
+        let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("an address");
         let client = std::net::TcpStream::connect(listen).expect("a connection");
         SockRef::from(&client).set_linger(Some(Duration::ZERO)).expect("a reset at its end");
         drop(client);
         let common = common(listen, closed, 1);
-        let (_tell, stage) = watch::channel(Stage::Draining);
+        let (_sender, stage) = watch::channel(Stage::Draining);
         Worker::new(common.clone()).work(listener, stage).expect("an event queue");
         assert_eq!(endings(&common), [(Ended::ResetByClient, 1)], "of the server it would be a refusal");
     }
@@ -287,7 +287,7 @@ mod tests {
     fn open_connections_are_served_between_accepts() {
         // Fewer than the backlog of a listener of the standard library.
         const COMING: u64 = 100;
-        let (listener, closed) = ends();
+        let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("an address");
         let connect = |_| std::net::TcpStream::connect(listen).expect("a connection");
         let _coming: Vec<_> = (0..COMING).map(connect).collect();

@@ -95,7 +95,7 @@ pub struct WallClock {
     /// End of the last intended delay: events due before this time are not late before it.
     left_until: Time,
     /// Whether [`Wake::Spare`] was returned since the last event.
-    has_told_spare: bool,
+    has_reported_spare: bool,
     last_look: Time,
     /// Reason to stop and its time. Events and packets due until then are handled first.
     ending: Option<(Ending, Time)>,
@@ -139,7 +139,7 @@ impl WallClock {
             woken_at: None,
             begun: None,
             left_until: Time::ZERO,
-            has_told_spare: false,
+            has_reported_spare: false,
             last_look: Time::ZERO,
             // A child may have ended before the signals were blocked.
             ending: Some((Ending::SomethingEnded, Time::ZERO)),
@@ -218,13 +218,13 @@ impl WallClock {
         if let Some(woken_at) = self.woken_at {
             self.work.record(read(ClockId::CLOCK_THREAD_CPUTIME_ID)? - woken_at);
         }
-        self.look(EpollTimeout::NONE)?;
+        self.poll_events(EpollTimeout::NONE)?;
         self.woken_at = Some(read(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
         self.left_until = wanted.min(self.last_look);
         Ok(())
     }
 
-    fn look(&mut self, timeout: EpollTimeout) -> io::Result<()> {
+    fn poll_events(&mut self, timeout: EpollTimeout) -> io::Result<()> {
         let mut events = [EpollEvent::empty(); 16];
         let count = match self.epoll.wait(&mut events, timeout) {
             Ok(count) => count,
@@ -242,7 +242,7 @@ impl WallClock {
             }
         }
         let gone: Vec<usize> = self.present().filter(|&number| self.ports[number].is_gone()).collect();
-        gone.into_iter().try_for_each(|number| self.lose(number))
+        gone.into_iter().try_for_each(|number| self.remove_device(number))
     }
 
     /// Indices of the devices that are not gone.
@@ -251,7 +251,7 @@ impl WallClock {
     }
 
     /// Removes a device that another process has deleted. The other devices continue to work.
-    fn lose(&mut self, number: usize) -> io::Result<()> {
+    fn remove_device(&mut self, number: usize) -> io::Result<()> {
         self.gone.push(number);
         self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
         self.epoll.delete(&self.ports[number]).map_err(io::Error::from)
@@ -279,7 +279,7 @@ impl WallClock {
             let (length, header) = match port.read(&mut buffer) {
                 Ok(Some(found)) => found,
                 Ok(None) => break,
-                Err(_) => return self.lose(number),
+                Err(_) => return self.remove_device(number),
             };
             let arrival = Arrival { port: number, bytes: buffer[..length].to_vec(), header };
             self.waiting.push_back((self.now(), arrival));
@@ -305,15 +305,15 @@ impl Clock for WallClock {
             let now = self.now();
             if until > now {
                 let wake = wake_up(until, lookahead);
-                if wake > now + LEAD && !std::mem::replace(&mut self.has_told_spare, true) {
+                if wake > now + LEAD && !std::mem::replace(&mut self.has_reported_spare, true) {
                     return Wake::Spare;
                 }
                 self.sleep(wake).expect("the descriptors are ours");
             } else if now - self.last_look > LOOK_EVERY {
-                self.look(EpollTimeout::ZERO).expect("the descriptors are ours");
+                self.poll_events(EpollTimeout::ZERO).expect("the descriptors are ours");
             } else {
                 self.begin(until, now, lookahead);
-                self.has_told_spare = false;
+                self.has_reported_spare = false;
                 return Wake::Reached;
             }
         }

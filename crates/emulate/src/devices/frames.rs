@@ -42,7 +42,7 @@ pub enum FrameRoute {
 }
 
 /// Decides the route of a frame.
-pub fn way_of(frame: &[u8]) -> FrameRoute {
+pub fn route(frame: &[u8]) -> FrameRoute {
     let Some(header) = header_of(frame) else { return FrameRoute::Aside };
     let (header_octets, packet) = frame.split_at(header);
     let is_ip = [IPV4, IPV6].iter().any(|kind| header_octets.ends_with(kind));
@@ -248,14 +248,14 @@ mod tests {
         let mut discovery = vec![0x60, 0, 0, 0, 0, 8, 58, 255];
         discovery.extend([0xfe; 32]);
         discovery.extend([136, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0))), FrameRoute::Radio(14));
-        assert_eq!(way_of(&frame(3, IPV4, &segment(1, 0))), FrameRoute::Aside);
-        assert_eq!(way_of(&frame(2, [8, 6], &segment(1, 0))), FrameRoute::Aside);
-        assert_eq!(way_of(&frame(2, IPV6, &discovery)), FrameRoute::Aside);
+        assert_eq!(route(&frame(2, IPV4, &segment(1, 0))), FrameRoute::Radio(14));
+        assert_eq!(route(&frame(3, IPV4, &segment(1, 0))), FrameRoute::Aside);
+        assert_eq!(route(&frame(2, [8, 6], &segment(1, 0))), FrameRoute::Aside);
+        assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Aside);
         discovery[40] = 128;
-        assert_eq!(way_of(&frame(2, IPV6, &discovery)), FrameRoute::Radio(14));
-        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Nowhere);
-        assert_eq!(way_of(&frame(2, IPV4, &[])), FrameRoute::Nowhere);
+        assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Radio(14));
+        assert_eq!(route(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Nowhere);
+        assert_eq!(route(&frame(2, IPV4, &[])), FrameRoute::Nowhere);
         // A frame of 60 bytes contains padding after a packet of 41 bytes.
         let mut padded = frame(2, IPV4, &segment(1, 0));
         padded.resize(60, 0);
@@ -265,10 +265,10 @@ mod tests {
     #[test]
     fn tags_of_vlans_belong_to_the_header() {
         let frame = |tags: &[u8]| [&[2; 12][..], tags, &IPV4, &segment(1, 0)].concat();
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7])), FrameRoute::Radio(18));
-        assert_eq!(way_of(&frame(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8])), FrameRoute::Radio(22));
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7].repeat(3))), FrameRoute::Aside);
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7])[..15]), FrameRoute::Aside);
+        assert_eq!(route(&frame(&[0x81, 0, 0, 7])), FrameRoute::Radio(18));
+        assert_eq!(route(&frame(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8])), FrameRoute::Radio(22));
+        assert_eq!(route(&frame(&[0x81, 0, 0, 7].repeat(3))), FrameRoute::Aside);
+        assert_eq!(route(&frame(&[0x81, 0, 0, 7])[..15]), FrameRoute::Aside);
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
     fn generated_packets_cover_every_route() {
         let found = foreign::made::shares(4000, |packet| {
             let frame = frame_of(packet, 0);
-            let FrameRoute::Radio(header) = way_of(&frame) else { return [true, false, false, false, false] };
+            let FrameRoute::Radio(header) = route(&frame) else { return [true, false, false, false, false] };
             let packet = packet_of(&frame, header).to_vec();
             let (parts, is_cut) = (parts(&packet), cut(&packet, 576));
             let is_tcp = parts.as_ref().is_some_and(|parts| parts.protocol == TCP);
@@ -339,7 +339,7 @@ mod tests {
         #[test]
         fn arbitrary_frames_do_not_panic(packet in foreign::made::packet(), tags in 0_usize..4, mtu in 0_usize..1500) {
             let frame = frame_of(&packet, tags);
-            if let FrameRoute::Radio(header) = way_of(&frame) {
+            if let FrameRoute::Radio(header) = route(&frame) {
                 let whole = packet_of(&frame, header).to_vec();
                 let mut complete = whole.clone();
                 complete_checksum(&mut complete);
@@ -352,7 +352,7 @@ mod tests {
 
         #[test]
         fn arbitrary_bytes_do_not_panic(octets in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let _ = way_of(&octets);
+            let _ = route(&octets);
         }
 
         #[test]

@@ -11,7 +11,7 @@ use std::io;
 use crate::devices::addresses;
 use crate::devices::net_namespace::{NetNamespace, set_sysctl};
 use crate::devices::tcp_settings::{Effective, TcpSettings, read_back};
-use crate::devices::topology::tell_tcp;
+use crate::devices::topology::apply_tcp_sysctls;
 use crate::devices::tun::Tun;
 use umts_netlink::Route;
 
@@ -37,7 +37,7 @@ impl ProxyNode {
     pub fn new(ues: usize, sides: &[TcpSettings; 2], is_hermetic: bool) -> io::Result<Self> {
         let namespace = NetNamespace::new()?;
         // Sysctls apply to both sides alike; the sides differ only in their route settings.
-        tell_tcp(std::slice::from_ref(&namespace), &sides[0])?;
+        apply_tcp_sysctls(std::slice::from_ref(&namespace), &sides[0])?;
         // The reverse-path filter would drop packets, because their source addresses belong to
         // other hosts.
         namespace.within(|| set_sysctl("net/ipv4/conf/default/rp_filter", "0"))?;

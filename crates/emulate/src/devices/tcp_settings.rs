@@ -75,7 +75,7 @@ pub fn described(metrics: &[RouteMetric]) -> Option<String> {
 
 /// Sysctls that determine the behaviour of TCP, if the kernel has them. Sysctls that the user sets
 /// are read too.
-const TOLD: [&str; 24] = [
+const READ_SYSCTLS: [&str; 24] = [
     "tcp_congestion_control",
     "tcp_sack",
     "tcp_dsack",
@@ -111,12 +111,12 @@ pub type Effective = Vec<(String, String)>;
 /// An error if a sysctl that was set, or the routes, cannot be read.
 pub fn read_back(device: u32, settings: &TcpSettings) -> io::Result<Effective> {
     let mut found = Effective::new();
-    for name in TOLD {
+    for name in READ_SYSCTLS {
         if let Ok(value) = variable(name) {
             found.push((name.to_owned(), value));
         }
     }
-    for (name, _) in settings.variables.iter().filter(|(name, _)| !TOLD.contains(&&**name)) {
+    for (name, _) in settings.variables.iter().filter(|(name, _)| !READ_SYSCTLS.contains(&&**name)) {
         found.push((name.clone(), variable(name)?));
     }
     for metric in Netlink::open()?.route_metrics(device)? {

@@ -91,20 +91,20 @@ pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
 ///
 /// # Errors
 /// An error if the kernel rejects a value. Errors about a setting in `tcp` are for the user.
-pub fn tell_tcp(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Result<()> {
-    let tell = |key: &str, value: &str| set_sysctl(&format!("net/ipv4/{key}"), value);
+pub fn apply_tcp_sysctls(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Result<()> {
+    let set = |key: &str, value: &str| set_sysctl(&format!("net/ipv4/{key}"), value);
     networks.iter().try_for_each(|network| {
         network.within(|| {
             // Without cached metrics, so that a connection does not influence later ones.
-            tell("tcp_no_metrics_save", "1")?;
+            set("tcp_no_metrics_save", "1")?;
             tcp.variables
                 .iter()
-                .try_for_each(|(key, value)| tell(key, value).map_err(|error| not_taken(key, value, &error)))
+                .try_for_each(|(key, value)| set(key, value).map_err(|error| rejected(key, value, &error)))
         })
     })
 }
 
-fn not_taken(key: &str, value: &str, error: &io::Error) -> io::Error {
+fn rejected(key: &str, value: &str, error: &io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => {
             wrong(format!("{key}={value}: this kernel has no variable net/ipv4/{key}"))
@@ -201,7 +201,7 @@ mod tests {
         let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let settings = TcpSettings::from_pairs(&pairs).unwrap();
         let networks = networks(1).unwrap();
-        tell_tcp(&networks, &settings).unwrap();
+        apply_tcp_sysctls(&networks, &settings).unwrap();
         let tuns = build(networks, &settings, true).unwrap();
         let found = effective(&tuns, &settings).unwrap();
         for pair in pairs {
@@ -218,7 +218,7 @@ mod tests {
             ("tcp_none", "1", "tcp_none=1: this kernel has no variable"),
         ] {
             let settings = TcpSettings::from_pairs(&[(name.to_owned(), value.to_owned())]).unwrap();
-            let error = tell_tcp(&networks, &settings).unwrap_err();
+            let error = apply_tcp_sysctls(&networks, &settings).unwrap_err();
             assert!(error.to_string().starts_with(said), "{error}");
         }
         let settings = TcpSettings::from_pairs(&[("route.congctl".to_owned(), "evil".to_owned())]).unwrap();

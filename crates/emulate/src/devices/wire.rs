@@ -194,7 +194,7 @@ impl Wire {
 
     /// Forwards, drops or queues a frame according to its route.
     fn sort(&self, frame: &[u8]) {
-        let behind = match frames::way_of(frame) {
+        let behind = match frames::route(frame) {
             FrameRoute::Radio(behind) => behind,
             FrameRoute::Aside => {
                 // A full queue loses the frame, as in a switch.

@@ -60,26 +60,26 @@ pub struct Answers {
 
 impl Answers {
     /// Translates a packet from a program to the server side.
-    pub fn ask(&mut self, packet: &mut [u8]) {
-        let Some(asking) = datagram::read(packet) else { return self.follow(packet) };
+    pub fn translate_uplink(&mut self, packet: &mut [u8]) {
+        let Some(asking) = datagram::read(packet) else { return self.translate_fragment(packet) };
         let asked = (asking.from, asking.to);
         let seen = self.by_asked.get(&asked).copied().unwrap_or_else(|| self.begin(asked));
-        let flow = self.used(seen);
+        let flow = self.mark_used(seen);
         if seen.1 != asking.from.1 {
             datagram::set_port(packet, Whose::Sender, seen.1);
         }
-        if let Some(own) = own_like(asking.to.0).filter(|own| flow.is_from_own && *own != asking.to.0) {
+        if let Some(own) = device_address(asking.to.0).filter(|own| flow.is_from_own && *own != asking.to.0) {
             self.readdress(packet, asking.fragments, Whose::Receiver, own);
         }
     }
 
     /// Translates a packet from the server side to a program.
-    pub fn answer(&mut self, packet: &mut [u8]) {
+    pub fn translate_downlink(&mut self, packet: &mut [u8]) {
         let Some(answer) = datagram::read(packet) else {
-            self.report(packet);
-            return self.follow(packet);
+            self.translate_error(packet);
+            return self.translate_fragment(packet);
         };
-        let Some(seen) = self.answered(answer.to, answer.from.1) else { return };
+        let Some(seen) = self.flow_of(answer.to, answer.from.1) else { return };
         let asked_port = self.flows[&seen].asked.0.1;
         let asked_address = self.flows[&seen].asked.1.0;
         if asked_port != answer.to.1 {
@@ -89,7 +89,7 @@ impl Answers {
             // If a server answers from another port, as in TFTP, later questions must still go to
             // the original port.
             let is_asked_port = seen.2 == answer.from.1;
-            self.used(seen).is_from_own |= is_asked_port;
+            self.mark_used(seen).is_from_own |= is_asked_port;
             if asked_address != answer.from.0 {
                 self.readdress(packet, answer.fragments, Whose::Sender, asked_address);
             }
@@ -98,7 +98,7 @@ impl Answers {
 
     /// The flow of a datagram from the server side: the flow with both ports, otherwise the flow of
     /// the program's port that was used last.
-    fn answered(&self, to: End, port: u16) -> Option<Seen> {
+    fn flow_of(&self, to: End, port: u16) -> Option<Seen> {
         let exact = (to.0, to.1, port);
         if self.flows.contains_key(&exact) {
             return Some(exact);
@@ -129,7 +129,7 @@ impl Answers {
     }
 
     /// Marks a flow as the most recently used, and returns it.
-    fn used(&mut self, seen: Seen) -> &mut Flow {
+    fn mark_used(&mut self, seen: Seen) -> &mut Flow {
         self.packets += 1;
         let flow = self.flows.get_mut(&seen).expect("whoever was found is there");
         self.by_use.remove(&flow.used);
@@ -149,7 +149,7 @@ impl Answers {
     }
 
     /// Gives a later fragment the same address as the first one.
-    fn follow(&self, packet: &mut [u8]) {
+    fn translate_fragment(&self, packet: &mut [u8]) {
         let Some(wanted) = datagram::fragments(packet) else { return };
         if let Some((_, whose, address)) = self.fragmented.iter().rev().find(|(known, ..)| *known == wanted) {
             datagram::set_address(packet, *whose, *address);
@@ -157,7 +157,7 @@ impl Answers {
     }
 
     /// Restores the program's port in an ICMP error about a datagram.
-    fn report(&self, packet: &mut [u8]) {
+    fn translate_error(&self, packet: &mut [u8]) {
         let Some(((address, port), to, at)) = datagram::reported(packet) else { return };
         if let Some(flow) = self.flows.get(&(address, port, to.1)).filter(|flow| flow.asked.0.1 != port) {
             datagram::set_reported_port(packet, at, flow.asked.0.1);
@@ -166,7 +166,7 @@ impl Answers {
 }
 
 /// The device's own address of the same IP version.
-fn own_like(address: IpAddr) -> Option<IpAddr> {
+fn device_address(address: IpAddr) -> Option<IpAddr> {
     addresses::SERVER.into_iter().find(|own| own.is_ipv4() == address.is_ipv4())
 }
 
@@ -189,16 +189,16 @@ mod tests {
     }
 
     /// Sends a datagram from a program. Returns its ends at the server side.
-    fn asks(answers: &mut Answers, from: End, to: End) -> (End, End) {
+    fn send_question(answers: &mut Answers, from: End, to: End) -> (End, End) {
         let mut packet = made(from, to, b"question");
-        answers.ask(&mut packet);
+        answers.translate_uplink(&mut packet);
         ends(&packet)
     }
 
     /// Sends a datagram from the server side. Returns its ends at the program.
-    fn comes(answers: &mut Answers, from: End, to: End) -> (End, End) {
+    fn send_answer(answers: &mut Answers, from: End, to: End) -> (End, End) {
         let mut packet = made(from, to, b"answer");
-        answers.answer(&mut packet);
+        answers.translate_downlink(&mut packet);
         ends(&packet)
     }
 
@@ -211,53 +211,54 @@ mod tests {
     #[test]
     fn answer_comes_from_the_original_address() {
         let answers = &mut Answers::default();
-        assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
-        assert_eq!(comes(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
+        assert_eq!(send_question(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
+        assert_eq!(send_answer(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
         // Later questions go to the address from which the server answered, because its socket may
         // be connected.
-        assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), own(53)));
-        assert_eq!(comes(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
+        assert_eq!(send_question(answers, ue(4000), server(9, 53)), (ue(4000), own(53)));
+        assert_eq!(send_answer(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
     }
 
     #[test]
     fn answers_from_the_original_address_are_unchanged() {
         let answers = &mut Answers::default();
         for _ in 0..2 {
-            assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
-            assert_eq!(comes(answers, server(9, 53), ue(4000)), (server(9, 53), ue(4000)));
+            assert_eq!(send_question(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
+            assert_eq!(send_answer(answers, server(9, 53), ue(4000)), (server(9, 53), ue(4000)));
         }
-        assert_eq!(asks(answers, ue(4001), own(53)), (ue(4001), own(53)));
-        assert_eq!(comes(answers, own(53), ue(4001)), (own(53), ue(4001)));
+        assert_eq!(send_question(answers, ue(4001), own(53)), (ue(4001), own(53)));
+        assert_eq!(send_answer(answers, own(53), ue(4001)), (own(53), ue(4001)));
     }
 
     #[test]
     fn one_port_gets_each_answer_from_its_original_address() {
         let answers = &mut Answers::default();
-        let seen: Vec<End> = (1..=200).map(|last| asks(answers, ue(4000), server(last, 53)).0).collect();
+        let seen: Vec<End> =
+            (1..=200).map(|last| send_question(answers, ue(4000), server(last, 53)).0).collect();
         assert_eq!(seen[0], ue(4000));
         for (last, &to) in (1..=200).zip(&seen).rev() {
-            assert_eq!(comes(answers, own(53), to), (server(last, 53), ue(4000)));
+            assert_eq!(send_answer(answers, own(53), to), (server(last, 53), ue(4000)));
         }
         // If a program's own port is in use as a substitute, the program gets a substitute too.
-        let (other, _) = asks(answers, seen[1], server(1, 53));
+        let (other, _) = send_question(answers, seen[1], server(1, 53));
         assert!(other != seen[1] && !seen.contains(&other));
-        assert_eq!(comes(answers, own(53), other), (server(1, 53), seen[1]));
+        assert_eq!(send_answer(answers, own(53), other), (server(1, 53), seen[1]));
     }
 
     #[test]
     fn answer_from_another_port_belongs_to_the_last_question() {
         let answers = &mut Answers::default();
-        asks(answers, ue(4000), server(8, 69));
-        asks(answers, ue(4000), server(9, 70));
-        assert_eq!(comes(answers, own(3333), ue(4000)), (server(9, 3333), ue(4000)));
-        assert_eq!(asks(answers, ue(4000), server(9, 70)), (ue(4000), server(9, 70)));
-        assert_eq!(comes(answers, own(3333), ue(4001)), (own(3333), ue(4001)));
+        send_question(answers, ue(4000), server(8, 69));
+        send_question(answers, ue(4000), server(9, 70));
+        assert_eq!(send_answer(answers, own(3333), ue(4000)), (server(9, 3333), ue(4000)));
+        assert_eq!(send_question(answers, ue(4000), server(9, 70)), (ue(4000), server(9, 70)));
+        assert_eq!(send_answer(answers, own(3333), ue(4001)), (own(3333), ue(4001)));
     }
 
     #[test]
     fn later_fragments_get_the_address_of_the_first() {
         let answers = &mut Answers::default();
-        asks(answers, ue(4000), server(9, 53));
+        send_question(answers, ue(4000), server(9, 53));
         let mut first = made(own(53), ue(4000), &[7; 64]);
         first[6] = 0x20;
         let mut second = first.clone();
@@ -265,7 +266,7 @@ mod tests {
         let mut alien = second.clone();
         alien[5] = 200;
         for packet in [&mut first, &mut second, &mut alien] {
-            answers.answer(packet);
+            answers.translate_downlink(packet);
         }
         assert_eq!(first[12..16], [192, 0, 2, 9]);
         assert_eq!(second[12..16], [192, 0, 2, 9]);
@@ -276,16 +277,16 @@ mod tests {
     fn table_is_bounded_and_drops_the_least_recently_used_flow() {
         let answers = &mut Answers::default();
         let to = |n: usize| ([10, 9, (n >> 8) as u8, n as u8].into(), 53);
-        asks(answers, ue(4000), server(9, 53));
+        send_question(answers, ue(4000), server(9, 53));
         for n in 0..MOST_FLOWS + 5 {
-            asks(answers, ue(5000 + (n % 50_000) as u16), to(n));
-            asks(answers, ue(4000), server(9, 53));
+            send_question(answers, ue(5000 + (n % 50_000) as u16), to(n));
+            send_question(answers, ue(4000), server(9, 53));
         }
         assert_eq!(
             (answers.flows.len(), answers.by_asked.len(), answers.by_use.len()),
             (MOST_FLOWS, MOST_FLOWS, MOST_FLOWS)
         );
-        assert_eq!(comes(answers, own(53), ue(4000)).0, server(9, 53));
-        assert_eq!(comes(answers, own(53), ue(5000)).0, own(53));
+        assert_eq!(send_answer(answers, own(53), ue(4000)).0, server(9, 53));
+        assert_eq!(send_answer(answers, own(53), ue(5000)).0, own(53));
     }
 }

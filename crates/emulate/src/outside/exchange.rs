@@ -117,13 +117,13 @@ impl Exchange {
             self.counts.malformed += 1;
             return;
         };
-        let (ue, direction, leg) = self.way_of(port, &bytes, [from, to]);
+        let (ue, direction, leg) = self.classify(port, &bytes, [from, to]);
         let Some(ue) = ue.filter(|&ue| ue < self.behind.count() && !to.is_multicast()) else {
             self.counts.unroutable += 1;
             return;
         };
         if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT && !is_turned) {
-            answers.answer(&mut bytes);
+            answers.translate_downlink(&mut bytes);
         }
         let packet = Foreign { direction, leg, size: bytes.len() as u32 };
         let packet = network.new_foreign(UeId(ue as u16), packet);
@@ -133,7 +133,7 @@ impl Exchange {
 
     /// Returns the UE of a packet, if it has one, its direction and its leg. A proxy splits TCP,
     /// except between UEs: both legs of such a connection would be on the radio side.
-    fn way_of(
+    fn classify(
         &self,
         port: usize,
         bytes: &[u8],
@@ -158,7 +158,7 @@ impl Exchange {
     }
 
     /// The port at which a packet leaves the network.
-    fn port_behind(&self, packet: &Packet, bytes: &[u8]) -> usize {
+    fn exit_port(&self, packet: &Packet, bytes: &[u8]) -> usize {
         match (packet.direction(), packet.leg(), self.behind.proxy()) {
             (Direction::Downlink, ProxyLeg::Server, Some([to_servers, _])) => to_servers,
             (Direction::Uplink, ProxyLeg::Radio, Some([_, to_users])) => to_users,
@@ -182,13 +182,13 @@ impl Exchange {
     ) -> Option<Incoming> {
         while let Some(packet) = network.poll_foreign() {
             let Some((mut bytes, header)) = self.packet_store.unload(&packet) else { continue };
-            let port = self.port_behind(&packet, &bytes);
+            let port = self.exit_port(&packet, &bytes);
             let is_to_ue = (ue_port(0)..ue_port(self.behind.count())).contains(&port);
             if packet.direction() == Direction::Uplink && is_to_ue {
                 return Some(Incoming::Turned(bytes));
             }
             if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT) {
-                answers.ask(&mut bytes);
+                answers.translate_uplink(&mut bytes);
             }
             let is_taken = write(port, &header, &bytes);
             self.counts.packets_out += u64::from(is_taken);

@@ -30,7 +30,7 @@ pub struct Live<'a> {
     /// Time of the end.
     pub end: Time,
     /// Number of removed devices that were reported.
-    pub told_gone: usize,
+    pub reported_gone: usize,
     /// Receives messages about problems.
     pub notice: &'a mut dyn FnMut(&str),
     /// The recording for a replay, if there is one.
@@ -83,7 +83,7 @@ impl ExternalIo for Live<'_> {
             return true;
         }
         self.children.reap();
-        self.tell();
+        self.report_gone();
         if self.children.status(self.command).is_none() {
             return false;
         }
@@ -95,10 +95,10 @@ impl ExternalIo for Live<'_> {
 
 impl Live<'_> {
     /// Reports devices that were removed since the last call.
-    fn tell(&mut self) {
-        for &port in &self.clock.gone()[self.told_gone..] {
+    fn report_gone(&mut self) {
+        for &port in &self.clock.gone()[self.reported_gone..] {
             (self.notice)(&self.clock.ports()[port].when_gone());
         }
-        self.told_gone = self.clock.gone().len();
+        self.reported_gone = self.clock.gone().len();
     }
 }

@@ -99,7 +99,7 @@ pub fn set_address(packet: &mut [u8], whose: Whose, address: IpAddr) {
             put(packet, at, &address.octets(), [None, checksum]);
         }
     }
-    never_none(packet, checksum);
+    avoid_zero(packet, checksum);
 }
 
 /// Replaces a port and updates the checksum. [`read`] must accept the packet.
@@ -108,7 +108,7 @@ pub fn set_port(packet: &mut [u8], whose: Whose, port: u16) {
     let checksum = udp_checksum(packet);
     let at = if whose == Whose::Sender { upper.at } else { upper.at + 2 };
     put(packet, at, &port.to_be_bytes(), [None, checksum]);
-    never_none(packet, checksum);
+    avoid_zero(packet, checksum);
 }
 
 /// Offset of the checksum in the IPv4 header.
@@ -121,7 +121,7 @@ fn udp_checksum(packet: &[u8]) -> Option<usize> {
 }
 
 /// Replaces a checksum of zero by 0xffff, because zero means that there is no checksum.
-fn never_none(packet: &mut [u8], checksum: Option<usize>) {
+fn avoid_zero(packet: &mut [u8], checksum: Option<usize>) {
     if let Some(at) = checksum
         && packet[at..at + 2] == [0, 0]
     {

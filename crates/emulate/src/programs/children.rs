@@ -64,13 +64,13 @@ impl Half {
     /// An error if the program ends before it is ready.
     pub fn finish(mut self) -> io::Result<ChildId> {
         self.input.write_all(b"\n")?;
-        heard(&mut self.output, &self.name)?;
+        wait_for_line(&mut self.output, &self.name)?;
         Ok(self.id)
     }
 }
 
 /// Waits for one line of a program's output.
-fn heard(output: &mut BufReader<ChildStdout>, name: &str) -> io::Result<()> {
+fn wait_for_line(output: &mut BufReader<ChildStdout>, name: &str) -> io::Result<()> {
     match output.read_line(&mut String::new())? {
         0 => Err(io::Error::other(format!("{name} ended before it was ready"))),
         _ => Ok(()),
@@ -100,7 +100,7 @@ impl Children {
     /// exit status.
     pub fn begin(&mut self, program: Waiting) -> io::Result<ChildId> {
         let process = program.begin()?;
-        Ok(self.note(process))
+        Ok(self.register(process))
     }
 
     /// Starts a program of this project in the namespaces of this process, without a sandbox.
@@ -109,10 +109,10 @@ impl Children {
     /// An error of starting the process.
     pub fn start_here(&mut self, program: &Program) -> io::Result<ChildId> {
         let child = spawn(&mut program.command())?;
-        Ok(self.note(child.id() as i32))
+        Ok(self.register(child.id() as i32))
     }
 
-    fn note(&mut self, process: i32) -> ChildId {
+    fn register(&mut self, process: i32) -> ChildId {
         let id = ChildId(process);
         self.running.push(id);
         id
@@ -136,11 +136,11 @@ impl Children {
         let mut command = program.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = namespace.within(|| spawn(&mut command))?;
-        let id = self.note(child.id() as i32);
+        let id = self.register(child.id() as i32);
         let name = program.words[0].to_string_lossy().into_owned();
         let input = child.stdin.take().expect("it was asked for");
         let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
-        heard(&mut output, &name)?;
+        wait_for_line(&mut output, &name)?;
         Ok(Half { id, input, output, name })
     }
 

@@ -58,7 +58,7 @@ pub struct Place {
 pub fn build(emulator: &UnixStream) -> io::Result<()> {
     let own = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWCGROUP;
     for step in [CloneFlags::CLONE_NEWUSER, own, CloneFlags::CLONE_NEWNS] {
-        tell(emulator, unshare(step).map_err(io::Error::from))?;
+        report_step(emulator, unshare(step).map_err(io::Error::from))?;
         receive::<1>(emulator)?;
     }
     Ok(())
@@ -72,7 +72,7 @@ impl Place {
     /// An error with advice if the kernel does not allow it.
     pub fn around(builder: i32, stream: &UnixStream) -> io::Result<Self> {
         let of_builder = |file: &str| format!("/proc/{builder}/{file}");
-        hear(stream).map_err(|error| {
+        receive_result(stream).map_err(|error| {
             let hint = "programs run in user namespaces: set user.max_user_namespaces, and in a container allow them";
             io::Error::new(error.kind(), format!("cannot make namespaces: {error}; {hint}"))
         })?;
@@ -80,18 +80,18 @@ impl Place {
             let known = fs::read_to_string(Path::new("/proc/self").join(map))?;
             fs::write(of_builder(map), as_outside(&known))?;
         }
-        agree(stream)?;
-        hear(stream)?;
+        confirm_step(stream)?;
+        receive_result(stream)?;
         let network = NetNamespace::prepared(File::open(of_builder("ns/net"))?)?;
         let is_shown = network.within(show_devices)?;
-        agree(stream)?;
-        hear(stream)?;
+        confirm_step(stream)?;
+        receive_result(stream)?;
         if is_shown {
             umount2(DEVICES, MntFlags::MNT_DETACH)?;
         }
         let open = |(kind, _): (&str, CloneFlags)| File::open(of_builder(&format!("ns/{kind}")));
         let namespaces = KINDS.into_iter().map(open).collect::<io::Result<_>>()?;
-        agree(stream)?;
+        confirm_step(stream)?;
         Ok(Place { namespaces, network })
     }
 
@@ -141,20 +141,20 @@ fn as_outside(map: &str) -> String {
 }
 
 /// Reports the result of a step to the emulator, and returns it.
-fn tell(mut stream: &UnixStream, step: io::Result<()>) -> io::Result<()> {
+fn report_step(mut stream: &UnixStream, step: io::Result<()>) -> io::Result<()> {
     let code = step.as_ref().map_or_else(|error| error.raw_os_error().unwrap_or(Errno::EIO as i32), |()| 0);
     stream.write_all(&code.to_ne_bytes())?;
     step
 }
 
-fn hear(stream: &UnixStream) -> io::Result<()> {
+fn receive_result(stream: &UnixStream) -> io::Result<()> {
     match i32::from_ne_bytes(receive(stream)?) {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(code)),
     }
 }
 
-fn agree(mut stream: &UnixStream) -> io::Result<()> {
+fn confirm_step(mut stream: &UnixStream) -> io::Result<()> {
     stream.write_all(&[1])
 }
 
@@ -179,11 +179,11 @@ mod tests {
     #[test]
     fn failed_step_is_reported_with_its_error() {
         let (builder, emulator) = UnixStream::pair().unwrap();
-        tell(&builder, Ok(())).unwrap();
-        assert!(hear(&emulator).is_ok());
-        tell(&builder, Err(Errno::ENOSPC.into())).unwrap_err();
-        assert_eq!(hear(&emulator).unwrap_err().raw_os_error(), Some(Errno::ENOSPC as i32));
+        report_step(&builder, Ok(())).unwrap();
+        assert!(receive_result(&emulator).is_ok());
+        report_step(&builder, Err(Errno::ENOSPC.into())).unwrap_err();
+        assert_eq!(receive_result(&emulator).unwrap_err().raw_os_error(), Some(Errno::ENOSPC as i32));
         drop(builder);
-        assert_eq!(hear(&emulator).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(receive_result(&emulator).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

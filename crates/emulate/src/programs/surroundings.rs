@@ -56,7 +56,7 @@ impl Surroundings {
         };
         let is_hermetic = host_services.is_none();
         let networks = mem::take(&mut programs.networks);
-        topology::tell_tcp(&networks, &programs.tcp).map_err(system("cannot set up TCP"))?;
+        topology::apply_tcp_sysctls(&networks, &programs.tcp).map_err(system("cannot set up TCP"))?;
         let tuns = topology::build(networks, &programs.tcp, is_hermetic)
             .map_err(system("cannot make the devices"))?;
         let tcp = topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;

@@ -29,7 +29,7 @@ pub struct BeforeConnection {
     /// Part of this time in which RRC promoted the UE.
     pub promotion: Duration,
     /// Whether names were looked up.
-    pub has_asked_names: bool,
+    pub has_lookup: bool,
 }
 
 /// Observes the command's UE until its first connection.
@@ -40,7 +40,7 @@ pub struct FirstConnection {
     /// Start of the promotion in progress.
     up_since: Option<Time>,
     promotion: Duration,
-    has_asked_names: bool,
+    has_lookup: bool,
     found: Option<BeforeConnection>,
 }
 
@@ -53,7 +53,7 @@ impl FirstConnection {
             began: None,
             up_since: None,
             promotion,
-            has_asked_names: false,
+            has_lookup: false,
             found: None,
         }
     }
@@ -71,15 +71,15 @@ impl FirstConnection {
             matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
         };
         let to = self.packet_store.with(packet.id, |octets| Some(datagram::read(octets)?.to.1)).flatten();
-        self.has_asked_names |= to == Some(DNS);
+        self.has_lookup |= to == Some(DNS);
         if self.packet_store.with(packet.id, is_syn) == Some(true) || to.is_some_and(|port| port != DNS) {
-            self.is_up(now);
-            let (promotion, has_asked_names) = (self.promotion, self.has_asked_names);
-            self.found = Some(BeforeConnection { waited: now - began, promotion, has_asked_names });
+            self.finish_promotion(now);
+            let (promotion, has_lookup) = (self.promotion, self.has_lookup);
+            self.found = Some(BeforeConnection { waited: now - began, promotion, has_lookup });
         }
     }
 
-    fn is_up(&mut self, now: Time) {
+    fn finish_promotion(&mut self, now: Time) {
         if let (Some(since), Some(began)) = (self.up_since.take(), self.began) {
             self.promotion += now.saturating_since(since.max(began));
         }
@@ -108,7 +108,7 @@ impl TraceSink<TraceEvent> for FirstConnection {
             TraceEvent::RrcSwitch { ue: UE, from, to, .. } if is_promotion(*from, *to) => {
                 self.up_since.get_or_insert(now);
             }
-            TraceEvent::RrcState { ue: UE, .. } => self.is_up(now),
+            TraceEvent::RrcState { ue: UE, .. } => self.finish_promotion(now),
             _ => {}
         }
     }
@@ -128,9 +128,9 @@ mod tests {
     use crate::run::tests::recorded;
     use crate::run::{OutputConfig, replay};
 
-    /// Replays a SYN at `syn` milliseconds. With `asks`, a DNS question at 100 ms and its answer at
-    /// 2300 ms precede it.
-    fn before(asks: bool, syn: u64) -> Option<BeforeConnection> {
+    /// Replays a SYN at `syn` milliseconds. With `with_lookup`, a DNS question at 100 ms and its
+    /// answer at 2300 ms precede it.
+    fn before(with_lookup: bool, syn: u64) -> Option<BeforeConnection> {
         let text = "version = 1\nduration = \"60 s\"\n[rrc]\nprofile = \"att-2010\"\n[[ue]]\nname = \"u\"\nbearer = \"switched\"\n";
         let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
         let (ue, server) = ((addresses::of_ue(0)[0], 4000), (addresses::SERVER[0], DNS));
@@ -138,7 +138,7 @@ mod tests {
         segment[9] = 6;
         segment[32..34].copy_from_slice(&[0x50, SYN]);
         let mut packets = vec![(syn, ue_port(0), segment)];
-        if asks {
+        if with_lookup {
             let question = (100, ue_port(0), made::datagram(ue, server, b"question"));
             packets.splice(0..0, [question, (2300, SERVER_PORT, made::datagram(server, ue, b"answer"))]);
         }
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn promotion_during_a_lookup_is_measured() {
         let found = before(true, 2500).unwrap();
-        assert_eq!((found.waited, found.has_asked_names), (Duration::from_millis(2400), true));
+        assert_eq!((found.waited, found.has_lookup), (Duration::from_millis(2400), true));
         // The promotion time from idle of the profile.
         assert_eq!(found.promotion, Duration::from_secs(2));
     }

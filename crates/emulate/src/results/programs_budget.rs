@@ -71,7 +71,7 @@ struct StreamDirection {
 impl Known {
     /// Whether no SYN of this connection was seen yet: only the other connection of its transfer
     /// has begun.
-    fn is_expected(&self) -> bool {
+    fn is_unopened(&self) -> bool {
         self.ways.iter().all(|way| way.initial.is_none())
     }
 }
@@ -172,7 +172,7 @@ impl ProgramsBudget {
         tables
     }
 
-    fn tell(&mut self, now: Time, event: TraceEvent) {
+    fn record_event(&mut self, now: Time, event: TraceEvent) {
         self.budget.record(now, &event);
     }
 
@@ -215,7 +215,7 @@ impl ProgramsBudget {
         self.segments.insert(id, (key, segment));
         self.about[segment.connection.0 as usize].packets += 1;
         let cause = if length == 0 { SendCause::Ack } else { SendCause::New };
-        self.tell(now, TraceEvent::SegmentSent { packet: id, segment, cause });
+        self.record_event(now, TraceEvent::SegmentSent { packet: id, segment, cause });
         Some(())
     }
 
@@ -249,7 +249,7 @@ impl ProgramsBudget {
         }
         self.datagrams.insert(packet.id, segment);
         self.about[segment.connection.0 as usize].packets += 1;
-        self.tell(now, TraceEvent::SegmentSent { packet: packet.id, segment, cause: SendCause::New });
+        self.record_event(now, TraceEvent::SegmentSent { packet: packet.id, segment, cause: SendCause::New });
         Some(())
     }
 
@@ -273,9 +273,9 @@ impl ProgramsBudget {
             if self.flows.len() >= MOST_CONNECTIONS
                 && let Some((_, flow)) = self.flows.pop_first()
             {
-                self.tell(now, TraceEvent::ConnectionClosed { connection: flow.id });
+                self.record_event(now, TraceEvent::ConnectionClosed { connection: flow.id });
             }
-            let id = match self.adopted(now, packet.ue, ends, Kind::Datagrams) {
+            let id = match self.adopt_lookup(now, packet.ue, ends, Kind::Datagrams) {
                 Some(id) => id,
                 None => {
                     let id = self.next_id(ends);
@@ -289,10 +289,10 @@ impl ProgramsBudget {
     }
 
     /// Turns the recent lookup of a UE into the connection that begins now, and returns its number.
-    fn adopted(&mut self, now: Time, ue: UeId, ends: Ends, kind: Kind) -> Option<ConnectionId> {
+    fn adopt_lookup(&mut self, now: Time, ue: UeId, ends: Ends, kind: Kind) -> Option<ConnectionId> {
         let lookup = self.lookups.remove(&ue)?;
         if lookup.last + LOOKUP_LASTS < now {
-            self.tell(now, TraceEvent::ConnectionClosed { connection: lookup.id });
+            self.record_event(now, TraceEvent::ConnectionClosed { connection: lookup.id });
             return None;
         }
         self.datagrams.retain(|_, segment| segment.connection != lookup.id);
@@ -312,7 +312,7 @@ impl ProgramsBudget {
     /// through a proxy opens both connections, as in a simulation.
     fn begin(&mut self, now: Time, (leg, ends): Key, ue: UeId, (end, seq): (End, u32)) {
         let known = self.known.get(&(leg, ends));
-        if known.is_some_and(|known| known.is_expected() || known.ways[end as usize].initial == Some(seq)) {
+        if known.is_some_and(|known| known.is_unopened() || known.ways[end as usize].initial == Some(seq)) {
             return;
         }
         let legs = if leg == ProxyLeg::Whole {
@@ -327,7 +327,7 @@ impl ProgramsBudget {
             self.forget(now, first);
         }
         if leg == ProxyLeg::Whole
-            && let Some(id) = self.adopted(now, ue, ends, Kind::Tcp)
+            && let Some(id) = self.adopt_lookup(now, ue, ends, Kind::Tcp)
         {
             let mut ways = [StreamDirection::default(), StreamDirection::default()];
             ways[end as usize].initial = Some(seq);
@@ -343,15 +343,15 @@ impl ProgramsBudget {
             let (flow, sender) = (FlowId(u32::MAX), End::Server);
             let opened =
                 TraceEvent::ConnectionOpened { connection, transfer, leg: of, flow, ue, sender, mss: MSS };
-            self.tell(now, opened);
+            self.record_event(now, opened);
         }
     }
 
     /// Closes a connection, and the proxy's other connection if it was never opened.
-    fn over(&mut self, now: Time, (leg, ends): Key) {
+    fn close(&mut self, now: Time, (leg, ends): Key) {
         self.forget(now, (leg, ends));
         for other in [ProxyLeg::Server, ProxyLeg::Radio] {
-            if self.known.get(&(other, ends)).is_some_and(Known::is_expected) {
+            if self.known.get(&(other, ends)).is_some_and(Known::is_unopened) {
                 self.forget(now, (other, ends));
             }
         }
@@ -359,7 +359,7 @@ impl ProgramsBudget {
 
     fn forget(&mut self, now: Time, ends: Key) {
         if let Some(known) = self.known.remove(&ends) {
-            self.tell(now, TraceEvent::ConnectionClosed { connection: known.id });
+            self.record_event(now, TraceEvent::ConnectionClosed { connection: known.id });
         }
     }
 
@@ -367,7 +367,10 @@ impl ProgramsBudget {
     fn received(&mut self, now: Time, packet: PacketId) {
         if let Some(segment) = self.datagrams.remove(&packet) {
             let delivered = u64::from(segment.payload);
-            self.tell(now, TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false });
+            self.record_event(
+                now,
+                TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false },
+            );
             return;
         }
         let Some((ends, segment)) = self.segments.remove(&packet) else { return };
@@ -382,28 +385,28 @@ impl ProgramsBudget {
             0 => 0,
             payload => way.arrived(first, first + u64::from(payload)),
         };
-        let mut told = vec![TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false }];
+        let mut events = vec![TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false }];
         let (end, back) = (from.other(), &mut known.ways[from.other() as usize]);
         if segment.flags.ack && segment.ack > back.una {
             back.una = segment.ack;
-            told.push(TraceEvent::Acked { connection, end, una: segment.ack, payload: 0 });
+            events.push(TraceEvent::Acked { connection, end, una: segment.ack, payload: 0 });
             if !std::mem::replace(&mut back.is_established, true) {
-                told.push(TraceEvent::Established { connection, end });
+                events.push(TraceEvent::Established { connection, end });
             }
             back.fin_acknowledged |= back.has_finished && back.una >= back.highest;
         }
         let is_over = segment.flags.rst || known.ways.iter().all(|way| way.fin_acknowledged);
-        for event in told {
-            self.tell(now, event);
+        for event in events {
+            self.record_event(now, event);
         }
         if is_over {
-            self.over(now, ends);
+            self.close(now, ends);
         }
     }
 
     /// Describes a packet of a program as a segment of its connection. All other packets stay
     /// opaque.
-    fn described(&self, packet: &Packet) -> Packet {
+    fn describe(&self, packet: &Packet) -> Packet {
         let segment = self.segments.get(&packet.id).map(|(_, segment)| segment);
         let content = match segment.or_else(|| self.datagrams.get(&packet.id)) {
             Some(segment) => Content::Segment(*segment),
@@ -428,17 +431,17 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
                 if is_program && leaves && self.sent(now, *packet).is_none() {
                     self.datagram_sent(now, packet);
                 }
-                let described = self.described(packet);
-                self.tell(now, TraceEvent::PacketCaptured { at: *at, packet: described });
+                let described = self.describe(packet);
+                self.record_event(now, TraceEvent::PacketCaptured { at: *at, packet: described });
                 if !leaves && *at != CapturePoint::Rnc {
                     self.received(now, packet.id);
                 }
             }
             TraceEvent::PacketDropped { place, packet } => {
-                let described = self.described(packet);
+                let described = self.describe(packet);
                 self.segments.remove(&packet.id);
                 self.datagrams.remove(&packet.id);
-                self.tell(now, TraceEvent::PacketDropped { place: *place, packet: described });
+                self.record_event(now, TraceEvent::PacketDropped { place: *place, packet: described });
             }
             TraceEvent::SduDelivered { .. }
             | TraceEvent::SduDiscarded { .. }

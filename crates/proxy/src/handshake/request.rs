@@ -27,12 +27,12 @@ pub async fn socks5(client: &TcpStream) -> Result<Target, Ended> {
         match request.handle(&octets) {
             Step::More(more) => wanted = more,
             Step::Say(words, more) => {
-                say(client, &words).await.map_err(gone)?;
+                write_all(client, &words).await.map_err(gone)?;
                 wanted = more;
             }
             Step::Done(target) => return Ok(target),
             Step::Over(words) => {
-                say(client, &words).await.map_err(gone)?;
+                write_all(client, &words).await.map_err(gone)?;
                 return Err(Ended::BadRequest);
             }
         }
@@ -49,9 +49,9 @@ pub async fn addresses(target: Target, asking: &Arc<Semaphore>) -> io::Result<Ve
         Target::Address(address) => return Ok(vec![address]),
         Target::Name(name, port) => (name, port),
     };
-    let turn = asking.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let permit = asking.clone().acquire_owned().await.map_err(io::Error::other)?;
     let found = spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         (name.as_str(), port).to_socket_addrs().map(Iterator::collect)
     });
     let unknown = |_| io::Error::from(io::ErrorKind::HostUnreachable);
@@ -60,7 +60,7 @@ pub async fn addresses(target: Target, asking: &Arc<Semaphore>) -> io::Result<Ve
 
 /// Reads and discards received data. Closing a socket with unread data resets the connection, and
 /// the reset could overtake the last reply.
-pub fn let_go(stream: &TcpStream) {
+pub fn discard_received(stream: &TcpStream) {
     /// Maximum number of bytes to read.
     const MOST: usize = 1 << 16;
     let (mut left, mut room) = (MOST, [0; 4096]);
@@ -92,7 +92,7 @@ async fn read(stream: &TcpStream, octets: usize) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// An error of the kernel.
-pub async fn say(stream: &TcpStream, words: &[u8]) -> io::Result<()> {
+pub async fn write_all(stream: &TcpStream, words: &[u8]) -> io::Result<()> {
     let mut from = 0;
     while from < words.len() {
         stream.writable().await?;

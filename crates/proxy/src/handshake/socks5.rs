@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     /// Parses a whole stream. Returns the last step, all replies and the number of octets consumed.
-    fn hear(stream: &[u8]) -> (Step, Vec<u8>, usize) {
+    fn parse_stream(stream: &[u8]) -> (Step, Vec<u8>, usize) {
         let (mut client, mut wanted) = Socks5::new();
         let (mut taken, mut said) = (0, Vec::new());
         loop {
@@ -189,43 +189,47 @@ mod tests {
 
     const GREETING: [u8; 4] = [5, 2, 2, 0];
 
-    fn asked(request: &[u8]) -> Step {
-        hear(&[&GREETING, request].concat()).0
+    fn parse_request(request: &[u8]) -> Step {
+        parse_stream(&[&GREETING, request].concat()).0
     }
 
     #[test]
     fn request_names_an_address_or_a_host() {
-        let step = asked(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 80]);
+        let step = parse_request(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 80]);
         assert_eq!(step, Step::Done(Target::Address("192.0.2.1:80".parse().unwrap())));
         let six: Vec<u8> = [&[5, 1, 0, 4, 0x20, 1, 0xd, 0xb8][..], &[0; 11], &[1, 1, 0xbb]].concat();
-        assert_eq!(asked(&six), Step::Done(Target::Address("[2001:db8::1]:443".parse().unwrap())));
+        assert_eq!(parse_request(&six), Step::Done(Target::Address("[2001:db8::1]:443".parse().unwrap())));
         let named = [&[5, 1, 0, 3, 14][..], b"server.example", &[0x1f, 0x90]].concat();
-        assert_eq!(asked(&named), Step::Done(Target::Name("server.example".to_owned(), 8080)));
+        assert_eq!(parse_request(&named), Step::Done(Target::Name("server.example".to_owned(), 8080)));
     }
 
     #[test]
     fn bytes_after_the_request_are_not_consumed() {
         let request = [&GREETING[..], &[5, 1, 0, 1, 192, 0, 2, 1, 0, 80], b"GET /"].concat();
-        let (_, said, taken) = hear(&request);
+        let (_, said, taken) = parse_stream(&request);
         assert_eq!((said, taken), (vec![5, 0], 14));
     }
 
     #[test]
     fn invalid_requests_have_reply_codes() {
-        assert_eq!(hear(&[5, 1, 2]).0, Step::Over(vec![5, 0xff]), "with a password alone");
-        assert_eq!(asked(&[5, 2, 0, 1]), Step::Over(reply(NO_SUCH_COMMAND)), "BIND");
-        assert_eq!(asked(&[5, 1, 0, 2]), Step::Over(reply(NO_SUCH_ADDRESS)));
-        assert_eq!(asked(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "port 0");
-        assert_eq!(asked(&[5, 1, 0, 3, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "no name");
-        assert_eq!(asked(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Over(reply(NO_SUCH_ADDRESS)));
-        assert_eq!(hear(b"GET / HTTP/1.1\r\n").0, Step::Over(Vec::new()), "it is no SOCKS5");
-        assert_eq!(hear(&[4, 1]).0, Step::Over(Vec::new()), "it is SOCKS4");
+        assert_eq!(parse_stream(&[5, 1, 2]).0, Step::Over(vec![5, 0xff]), "with a password alone");
+        assert_eq!(parse_request(&[5, 2, 0, 1]), Step::Over(reply(NO_SUCH_COMMAND)), "BIND");
+        assert_eq!(parse_request(&[5, 1, 0, 2]), Step::Over(reply(NO_SUCH_ADDRESS)));
+        assert_eq!(
+            parse_request(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 0]),
+            Step::Over(reply(NO_SUCH_ADDRESS)),
+            "port 0"
+        );
+        assert_eq!(parse_request(&[5, 1, 0, 3, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "no name");
+        assert_eq!(parse_request(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Over(reply(NO_SUCH_ADDRESS)));
+        assert_eq!(parse_stream(b"GET / HTTP/1.1\r\n").0, Step::Over(Vec::new()), "it is no SOCKS5");
+        assert_eq!(parse_stream(&[4, 1]).0, Step::Over(Vec::new()), "it is SOCKS4");
     }
 
     proptest! {
         #[test]
         fn arbitrary_streams_end_within_the_length_of_a_request(stream: Vec<u8>) {
-            let (step, said, taken) = hear(&stream);
+            let (step, said, taken) = parse_stream(&stream);
             prop_assert!(taken <= 2 + 255 + 4 + 1 + 255 + 2);
             prop_assert!(said.is_empty() || said == [5, 0]);
             if let Step::More(more) = step {
@@ -239,7 +243,7 @@ mod tests {
             let methods = [&methods[..], &[NO_AUTHENTICATION]].concat();
             let greeting = [&[5, methods.len() as u8][..], &methods].concat();
             let request = [&[5, 1, 0, 1][..], &host, &port.to_be_bytes()].concat();
-            let (step, _, taken) = hear(&[&greeting[..], &request].concat());
+            let (step, _, taken) = parse_stream(&[&greeting[..], &request].concat());
             prop_assert_eq!(step, Step::Done(Target::Address(SocketAddr::from((host, port)))));
             prop_assert_eq!(taken, greeting.len() + request.len());
         }

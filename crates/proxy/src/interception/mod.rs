@@ -97,7 +97,7 @@ impl Interception {
             |netlink: &mut Netlink, name: &String| netlink.index(name).map_err(|_| no_such_device(name));
         let from: Vec<u32> =
             selection.devices.iter().map(|name| index(&mut netlink, name)).collect::<Result<_, _>>()?;
-        let device = lead_in(&mut netlink, &slot).map_err(refused)?;
+        let device = create_redirect(&mut netlink, &slot).map_err(refused)?;
         netlink.add_rule(slot.rule(Lead::Here)).map_err(refused)?;
         let made = rules(&slot, selection, &from, port).make();
         let if_dead = selection.if_dead;
@@ -125,7 +125,7 @@ impl Drop for Interception {
 
 /// Creates a device of this process, and a routing table that treats every address as local to this
 /// host.
-fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
+fn create_redirect(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
     let device = DeviceBuilder::new().name(slot.device()).enable(false).build_sync()?;
     let index = device.if_index()?;
     netlink.set_up(index)?;
@@ -141,9 +141,9 @@ fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
 fn rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Rules {
     let mut table = Rules::new(&slot.table(), Family::Inet, selection.if_dead == IfDead::Pass);
     table.port_set(COOKIES);
-    table.chain(CHAIN, &led(slot, selection, from, port));
-    table.chain(ANSWERS, &cookies());
-    let policy = refused_by(&selection.policy, slot.mark(Lead::Here));
+    table.chain(CHAIN, &redirect_rules(slot, selection, from, port));
+    table.chain(ANSWERS, &cookie_rules());
+    let policy = policy_rules(&selection.policy, slot.mark(Lead::Here));
     if !policy.is_empty() {
         table.chain(POLICY, &policy);
     }
@@ -151,7 +151,7 @@ fn rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Rules {
 }
 
 /// Rules that redirect packets into the proxy.
-fn led(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule> {
+fn redirect_rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule> {
     let lead = [&steps::mark(slot.mark(Lead::Here))[..], &steps::accept()].concat();
     let came = |from: u32| [&steps::came_by(from)[..], &steps::is_tcp()].concat();
     let every = vec![0..=u16::MAX];
@@ -186,7 +186,7 @@ fn led(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule>
 
 /// Rules that record the ports from which the kernel sends SYN cookies. Only for these ports can a
 /// packet without a socket belong to the proxy.
-fn cookies() -> [Rule; 2] {
+fn cookie_rules() -> [Rule; 2] {
     let accepts = [&steps::is_tcp()[..], &steps::is_syn_ack()].concat();
     [
         Rule::new("not a SYN cookie", &[&accepts, &steps::has_socket(), &steps::accept()]),
@@ -196,7 +196,7 @@ fn cookies() -> [Rule; 2] {
 
 /// Rules that reset new connections to the listener if `policy` forbids their destination. Denied
 /// destinations take precedence.
-fn refused_by(policy: &Policy, mark: u32) -> Vec<Rule> {
+fn policy_rules(policy: &Policy, mark: u32) -> Vec<Rule> {
     let opens = [&steps::has_mark(mark)[..], &steps::is_tcp(), &steps::is_syn()].concat();
     let to = |destination: &Destinations| {
         let network = destination.network.map(|network| steps::is_to(network.address, network.length));

@@ -51,7 +51,7 @@ impl Manner {
     /// Metrics of the copy of a route with the metrics `own`. If this side sets a congestion
     /// control, the copy has none, because a route's congestion control takes precedence over a
     /// socket's.
-    fn told(&self, own: Vec<RouteMetric>) -> Vec<RouteMetric> {
+    fn apply_to(&self, own: Vec<RouteMetric>) -> Vec<RouteMetric> {
         let (mut locks, mut metrics) = (0, Vec::new());
         let is_law_left_out = self.congestion_control.is_some();
         for metric in own {
@@ -116,11 +116,11 @@ impl Paths {
         Ok(paths)
     }
 
-    fn lead(&self, lead: Lead, told: &Manner) -> io::Result<()> {
+    fn lead(&self, lead: Lead, manner: &Manner) -> io::Result<()> {
         let mut netlink = Netlink::open()?;
         let rule = self.slot.rule(lead);
         netlink.add_rule(rule)?;
-        netlink.copy_routes(rule.table, OWNER, |own| told.told(own))
+        netlink.copy_routes(rule.table, OWNER, |own| manner.apply_to(own))
     }
 }
 
@@ -157,13 +157,13 @@ mod tests {
             RouteMetric::CcAlgo("bbr".to_owned()),
         ];
         let path = PathSettings { initial_window: Some(3), min_rto: Some(Duration::from_millis(700)) };
-        let mut told = Manner { congestion_control: None, path };
-        let copied = told.told(own.to_vec());
+        let mut manner = Manner { congestion_control: None, path };
+        let copied = manner.apply_to(own.to_vec());
         assert!(copied.contains(&RouteMetric::Mtu(1400)));
         let [RouteMetric::Lock(rto), _] = rto_min(700) else { panic!("a lock first") };
         assert!(copied.contains(&RouteMetric::Lock(MTU | rto)), "{copied:?}");
         assert_eq!(Manner::of(&copied), Manner { congestion_control: Some("bbr".to_owned()), path });
-        told.congestion_control = Some("reno".to_owned());
-        assert_eq!(Manner::of(&told.told(own.to_vec())), Manner { congestion_control: None, path });
+        manner.congestion_control = Some("reno".to_owned());
+        assert_eq!(Manner::of(&manner.apply_to(own.to_vec())), Manner { congestion_control: None, path });
     }
 }

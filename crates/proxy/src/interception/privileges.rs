@@ -45,7 +45,7 @@ pub fn lay_down(least: Least) -> io::Result<()> {
     let refused = |error: caps::errors::CapsError| io::Error::other(error.to_string());
     if Uid::effective().is_root() {
         set_keepcaps(true)?;
-        become_user(free_user(getpid().as_raw() as u32, &users_at_work()))?;
+        become_user(free_user(getpid().as_raw() as u32, &active_users()))?;
     }
     let permitted = caps::read(None, CapSet::Permitted).map_err(refused)?;
     let kept: CapsHashSet = kept.intersection(&permitted).copied().collect();
@@ -78,7 +78,7 @@ fn free_user(start: u32, taken: &BTreeSet<u32>) -> u32 {
 }
 
 /// User IDs of all visible processes.
-fn users_at_work() -> BTreeSet<u32> {
+fn active_users() -> BTreeSet<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter_map(|process| process.metadata().ok()).map(|found| found.uid()).collect()
 }

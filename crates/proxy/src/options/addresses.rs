@@ -13,7 +13,7 @@ pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyEr
     if let Ok(port) = u16::from_str(port) {
         return Ok(SocketAddr::from(([0_u16; 8], port)));
     }
-    let found = text.parse().ok().or_else(|| scoped(text));
+    let found = text.parse().ok().or_else(|| parse_scoped(text));
     found.filter(|found: &SocketAddr| is_of_one_host(found.ip())).map(unmapped).ok_or_else(|| {
         wrong(format!(
             "{option} takes an address of this host and a port, as in 127.0.0.1:8080 or [::1]:8080, not {text:?}"
@@ -23,7 +23,7 @@ pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyEr
 
 /// Parses a link-local address with its device, for example `[fe80::1%eth0]:8080`. The system's
 /// resolver maps the device name to its index.
-fn scoped(text: &str) -> Option<SocketAddr> {
+fn parse_scoped(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.strip_prefix('[')?.split_once("]:")?;
     let (_address, _device) = host.split_once('%')?;
     (host, u16::from_str(port).ok()?).to_socket_addrs().ok()?.next()
@@ -43,15 +43,15 @@ pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     if !is_complete {
         return Err(wrong(format!("--to takes a host and a port, as in server.example:80, not {text:?}")));
     }
-    let found: Vec<SocketAddr> = match scoped(text) {
+    let found: Vec<SocketAddr> = match parse_scoped(text) {
         Some(address) => vec![address],
-        None => text.to_socket_addrs().map_err(|error| unknown(text, error))?.collect(),
+        None => text.to_socket_addrs().map_err(|error| unknown_host(text, error))?.collect(),
     };
     if let Some(group) = found.iter().find(|address| !is_of_one_host(address.ip())) {
         return Err(wrong(format!("--to {text}: {} is no one host's: TCP has two ends", group.ip())));
     }
     match found.is_empty() {
-        true => Err(unknown(text, "it has no address")),
+        true => Err(unknown_host(text, "it has no address")),
         false => Ok(found.into_iter().map(canonical).collect()),
     }
 }
@@ -76,7 +76,7 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-fn unknown(text: &str, why: impl Display) -> ProxyError {
+fn unknown_host(text: &str, why: impl Display) -> ProxyError {
     wrong(format!("--to {text}: nobody knows this host ({why})"))
 }
 

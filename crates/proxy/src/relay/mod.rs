@@ -190,7 +190,7 @@ impl Both<'_> {
 
 impl Drop for Both<'_> {
     fn drop(&mut self) {
-        self.ways.iter_mut().for_each(|way| way.abandon(self.pipes));
+        self.ways.iter_mut().for_each(|way| way.discard(self.pipes));
     }
 }
 

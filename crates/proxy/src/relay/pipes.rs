@@ -70,13 +70,13 @@ impl Pipes {
     }
 
     /// Returns an empty pipe to the pool.
-    pub fn give(&self, pipe: Pipe) {
+    pub fn put_back(&self, pipe: Pipe) {
         self.pool().spare.push(pipe);
     }
 
-    /// Whether one more pipe may stay full. If so, it is counted until [`Pipes::emptied`] is
+    /// Whether one more pipe may stay full. If so, it is counted until [`Pipes::release_full`] is
     /// called.
-    pub fn may_stand_full(&self) -> bool {
+    pub fn reserve_full(&self) -> bool {
         let mut pool = self.pool();
         let may = pool.full < MOST_FULL;
         pool.full += usize::from(may);
@@ -84,7 +84,7 @@ impl Pipes {
     }
 
     /// Uncounts a pipe that was full.
-    pub fn emptied(&self) {
+    pub fn release_full(&self) {
         self.pool().full -= 1;
     }
 
@@ -106,10 +106,10 @@ mod tests {
     #[test]
     fn number_of_full_pipes_is_limited() {
         let pipes = Pipes::default();
-        assert!((0..MOST_FULL).all(|_| pipes.may_stand_full()));
-        assert!(!pipes.may_stand_full());
-        pipes.emptied();
-        assert!(pipes.may_stand_full());
+        assert!((0..MOST_FULL).all(|_| pipes.reserve_full()));
+        assert!(!pipes.reserve_full());
+        pipes.release_full();
+        assert!(pipes.reserve_full());
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
         let pipes = Pipes::default();
         let first = pipes.take().unwrap();
         let number = format!("{:?}", first.read);
-        pipes.give(first);
+        pipes.put_back(first);
         assert_eq!(format!("{:?}", pipes.take().unwrap().read), number);
     }
 }

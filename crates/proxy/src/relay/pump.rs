@@ -159,14 +159,14 @@ impl Pump {
             let pipe = pipes.take().map_err(|_| Broken::Own)?;
             let mut few = pipes.few();
             let few = &mut few[..chunk.min(FEW)];
-            let found = source.try_io(Interest::READABLE, || taken(source, &pipe, chunk, few));
+            let found = source.try_io(Interest::READABLE, || read_source(source, &pipe, chunk, few));
             if let Ok(Taken::Spliced(octets)) = found {
                 passed.held.store(octets as u64, Ordering::Relaxed);
                 self.is_much = octets >= chunk.min(FEW);
                 self.held = Buffered::Pipe(pipe, octets);
                 return Poll::Ready(Ok(()));
             }
-            pipes.give(pipe);
+            pipes.put_back(pipe);
             match found {
                 Ok(Taken::End) => {
                     self.has_source_ended = true;
@@ -198,7 +198,7 @@ impl Pump {
             let (done, left) = match &mut self.held {
                 Buffered::Nothing => return Poll::Ready(Ok(())),
                 Buffered::Pipe(pipe, octets) => {
-                    let done = sink.try_io(Interest::WRITABLE, || moved(&pipe.read, sink, *octets));
+                    let done = sink.try_io(Interest::WRITABLE, || splice_bytes(&pipe.read, sink, *octets));
                     *octets -= done.as_ref().map_or(0, |&done| done);
                     (done, *octets)
                 }
@@ -217,7 +217,7 @@ impl Pump {
                 Err(error) => return Poll::Ready(Err(Broken::Sink(error))),
             }
             if left == 0 {
-                self.go_on(pipes, passed);
+                self.finish_write(pipes, passed);
                 return Poll::Ready(Ok(()));
             }
         }
@@ -232,35 +232,35 @@ impl Pump {
         if self.is_counted || !matches!(self.held, Buffered::Pipe(..)) {
             return Ok(());
         }
-        if pipes.may_stand_full() {
+        if pipes.reserve_full() {
             self.is_counted = true;
             return Ok(());
         }
         let Buffered::Pipe(pipe, octets) = std::mem::take(&mut self.held) else { return Ok(()) };
-        let octets = drained(&pipe.read, octets)?;
-        pipes.give(pipe);
+        let octets = read_pipe(&pipe.read, octets)?;
+        pipes.put_back(pipe);
         self.held = Buffered::Memory(octets, 0);
         Ok(())
     }
 
     /// Ends a stall after all held data are written, and returns the pipe.
-    fn go_on(&mut self, pipes: &Pipes, passed: &Passed) {
+    fn finish_write(&mut self, pipes: &Pipes, passed: &Passed) {
         if let Some(since) = self.stalled_since.take() {
             let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
             passed.stalled_ns.fetch_add(waited, Ordering::Relaxed);
         }
         if std::mem::take(&mut self.is_counted) {
-            pipes.emptied();
+            pipes.release_full();
         }
         if let Buffered::Pipe(pipe, _) = std::mem::take(&mut self.held) {
-            pipes.give(pipe);
+            pipes.put_back(pipe);
         }
     }
 
     /// Discards the held data. A pipe that contains data cannot be used again.
-    pub fn abandon(&mut self, pipes: &Pipes) {
+    pub fn discard(&mut self, pipes: &Pipes) {
         if std::mem::take(&mut self.is_counted) {
-            pipes.emptied();
+            pipes.release_full();
         }
         self.held = Buffered::Nothing;
     }
@@ -279,8 +279,8 @@ enum Taken {
 /// Reads from a source into the pipe, or into memory if the kernel does not splice. `splice` stops
 /// at a mark of urgent data: it then reports that there are no data, or the end if a FIN follows
 /// (`tcp_read_sock`). Only a read distinguishes these cases.
-fn taken(source: &TcpStream, pipe: &Pipe, chunk: usize, few: &mut [u8]) -> io::Result<Taken> {
-    match moved(source, &pipe.write, chunk) {
+fn read_source(source: &TcpStream, pipe: &Pipe, chunk: usize, few: &mut [u8]) -> io::Result<Taken> {
+    match splice_bytes(source, &pipe.write, chunk) {
         Ok(octets @ 1..) => return Ok(Taken::Spliced(octets)),
         Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
         Ok(0) | Err(_) => {}
@@ -293,13 +293,17 @@ fn taken(source: &TcpStream, pipe: &Pipe, chunk: usize, few: &mut [u8]) -> io::R
 
 /// Moves bytes inside the kernel. Without `SPLICE_F_MORE`, which delays a last partial segment by
 /// up to 200 ms.
-fn moved(from: impl std::os::fd::AsFd, to: impl std::os::fd::AsFd, octets: usize) -> io::Result<usize> {
+fn splice_bytes(
+    from: impl std::os::fd::AsFd,
+    to: impl std::os::fd::AsFd,
+    octets: usize,
+) -> io::Result<usize> {
     let flags = SpliceFFlags::SPLICE_F_NONBLOCK | SpliceFFlags::SPLICE_F_MOVE;
     splice(from, None, to, None, octets, flags).map_err(io::Error::from)
 }
 
 /// Reads all `octets` bytes of a pipe.
-fn drained(pipe: &OwnedFd, octets: usize) -> io::Result<Box<[u8]>> {
+fn read_pipe(pipe: &OwnedFd, octets: usize) -> io::Result<Box<[u8]>> {
     let mut found = vec![0; octets];
     let mut from = 0;
     while from < octets {

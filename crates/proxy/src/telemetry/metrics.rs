@@ -10,14 +10,14 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Maximum size of a request in bytes.
-const MOST: usize = 8192;
+const MAX_REQUEST: usize = 8192;
 /// Time limit of a client, from the connection to the end of the response.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause after a client could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Maximum number of simultaneous clients. Beyond it, the oldest client is dropped, so that silent
 /// clients cannot block others.
-const AT_ONCE: usize = 64;
+const MAX_CLIENTS: usize = 64;
 
 /// Renders the current metrics.
 type Page = dyn Fn() -> String + Send + Sync;
@@ -30,15 +30,15 @@ pub async fn serve(listener: TcpListener, page: impl Fn() -> String + Send + Syn
         match listener.accept().await {
             Ok((stream, _)) => {
                 clients.retain(|client| !client.is_finished());
-                if clients.len() >= AT_ONCE
-                    && let Some(longest) = clients.pop_front()
+                if clients.len() >= MAX_CLIENTS
+                    && let Some(oldest) = clients.pop_front()
                 {
-                    longest.abort();
+                    oldest.abort();
                 }
                 let page = page.clone();
                 clients.push_back(tokio::spawn(async move {
                     // Errors and timeouts affect only this client.
-                    drop(timeout(PATIENCE, answer(&stream, &*page)).await);
+                    drop(timeout(CLIENT_TIMEOUT, answer(&stream, &*page)).await);
                 }));
             }
             Err(_) => tokio::time::sleep(PAUSE).await,
@@ -57,7 +57,7 @@ async fn answer(stream: &TcpStream, page: &Page) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
-        if request.len() > MOST {
+        if request.len() > MAX_REQUEST {
             return send(stream, "431 Request Header Fields Too Large", "").await;
         }
     }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     /// Requests the metrics and returns the whole response.
-    fn ask(at: SocketAddr) -> String {
+    fn request_metrics(at: SocketAddr) -> String {
         let mut stream = std::net::TcpStream::connect(at).expect("a connection");
         stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("a request");
         let mut found = String::new();
@@ -114,8 +114,8 @@ mod tests {
             let at = listener.local_addr().unwrap();
             let asking = std::thread::spawn(move || {
                 let connect = |_| std::net::TcpStream::connect(at).expect("a connection");
-                let silent: Vec<_> = (0..2 * AT_ONCE).map(connect).collect();
-                let answer = ask(at);
+                let silent: Vec<_> = (0..2 * MAX_CLIENTS).map(connect).collect();
+                let answer = request_metrics(at);
                 // The first clients were dropped before their time limit.
                 let dropped = (&silent[0]).read(&mut [0]).expect("an end");
                 (answer, dropped)
