@@ -1,8 +1,8 @@
-//! Stamps the extension with the commit and the fingerprint of the sources that it is built from.
+//! Stamps the extension with the commit and the fingerprint of its sources.
 //!
-//! The commit is for people and is "unknown" outside git. The fingerprint is for run keys: it needs no git, and it
-//! changes with every source that decides results, committed or not, so that no stored result of other code is taken for
-//! one of this code.
+//! The commit is for users and is "unknown" outside git. The fingerprint is part of run keys. It
+//! needs no git, and changes with every source that affects results, committed or not, so that
+//! stored results of other code are never reused.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +23,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// `UMTS_COMMIT` from whoever builds a package, else what git says, else "unknown".
+/// The environment variable `UMTS_COMMIT` of a package build, otherwise the commit of git,
+/// otherwise "unknown".
 fn commit(root: &Path) -> String {
     println!("cargo::rerun-if-env-changed=UMTS_COMMIT");
     if let Ok(commit) = env::var("UMTS_COMMIT") {
@@ -33,7 +34,7 @@ fn commit(root: &Path) -> String {
         let out = Command::new("git").arg("-C").arg(root).args(args).output().ok()?;
         out.status.success().then(|| String::from_utf8_lossy(&out.stdout).trim().to_owned())
     };
-    // The log of HEAD grows with every commit and checkout; a worktree has its own.
+    // HEAD's log grows with each commit and checkout. Each worktree has its own.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).map(|log| root.join(log))
         && log.exists()
     {

@@ -1,29 +1,29 @@
-//! The fingerprint of what decides a run's results: the sources of the crates that make them, and the versions of the
-//! packages that these are built on.
+//! The fingerprint of the code that determines results: sources of the crates that produce them,
+//! and versions of the packages they depend on.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The crates that make results. The others look at captures, run real programs or serve Python: what they do is in no
-/// result that has a key.
+/// Crates that determine results. The others analyse captures, run real programs or serve Python;
+/// they affect no result that has a key.
 pub const CRATES: [&str; 6] = ["units", "kernel", "stack", "scenario", "record", "simulate"];
 
-/// Folders of a crate that decide nothing.
+/// Folders of a crate that do not affect results.
 const NO_SOURCES: [&str; 3] = ["tests", "benches", "examples"];
 
-/// Where those crates are, below the root of the workspace.
+/// Folders of these crates below the root of the workspace.
 pub fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
     CRATES.map(|name| root.join("crates").join(name)).into_iter()
 }
 
-/// The fingerprint of the workspace at `root`.
+/// Returns the fingerprint of the workspace at `root`.
 pub fn fingerprint(root: &Path) -> io::Result<String> {
     let mut files = Vec::new();
     for folder in folders(root) {
         collect(&folder, &mut files)?;
     }
-    // In an order that does not depend on the file system.
+    // Sorted, because the order of the file system is undefined.
     files.sort();
     let mut hash = blake3::Hasher::new();
     let mut add = |name: &str, content: &[u8]| {
@@ -56,14 +56,14 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Names and versions of all packages that the crates are built on, read from a `Cargo.lock`. It does not tell which of
-/// them are for tests alone.
+/// Names and versions of all packages on which the crates depend, from a `Cargo.lock`. Packages
+/// that only tests need are included, because the file does not distinguish them.
 pub fn locked(lock: &str) -> BTreeMap<String, String> {
     let packages: Vec<Package> = lock.split("[[package]]").skip(1).map(Package::read).collect();
     let mut found = BTreeMap::new();
     let mut wanted: Vec<String> = CRATES.iter().map(|name| format!("umts-{name}")).collect();
     while let Some(name) = wanted.pop() {
-        // A dependency is written with its version where there are several.
+        // A dependency includes its version if the lock file has several versions of the package.
         let (name, version) = name.split_once(' ').map_or((name.as_str(), None), |(n, v)| (n, Some(v)));
         for package in packages.iter().filter(|p| p.name == name && version.is_none_or(|v| p.version == v)) {
             let key = format!("{} {}", package.name, package.version);
@@ -75,7 +75,7 @@ pub fn locked(lock: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// One package of a `Cargo.lock`.
+/// A package of a `Cargo.lock`.
 struct Package {
     name: String,
     version: String,

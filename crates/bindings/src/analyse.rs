@@ -1,4 +1,4 @@
-//! Captures, analysed, with the interpreter free for other threads.
+//! Analysis of captures. The interpreter lock is released meanwhile.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,66 +17,67 @@ use umts_units::Time;
 use crate::columns::{Columns, Rows, udp_flows};
 use crate::errors::input_error;
 use crate::lines::write_row;
-use crate::run::tell;
+use crate::run::report_progress;
 
-/// Octets that Python takes as `bytes`.
+/// Bytes that Python receives as `bytes`.
 type Octets = Cow<'static, [u8]>;
 
-/// When, in seconds, a number of octets was first reached.
+/// Times in seconds at which a number of bytes was first reached, and that number.
 type Steps = Vec<(f64, i64)>;
 
 /// One analysed capture. `connections` and the values of `series` are Arrow streams.
 #[pyclass(frozen, module = "umtslab._core")]
 pub struct Analysis {
-    /// The file, as it was named.
+    /// Path of the file as it was given.
     #[pyo3(get)]
     file: OsString,
-    /// Value of each metric for all connections together; none where a capture does not tell.
+    /// Value of each metric over all connections; `None` if the capture does not determine it.
     #[pyo3(get)]
     metrics: BTreeMap<String, Option<f64>>,
     /// One row per connection.
     #[pyo3(get)]
     connections: Py<Columns>,
-    /// How many connections there were.
+    /// Number of connections.
     #[pyo3(get)]
     connection_count: u64,
-    /// How many connections have no rows, and each metric of all of these together; none if all have rows.
+    /// Number of connections without rows, and each metric over all of them; `None` if all have
+    /// rows.
     #[pyo3(get)]
     rest: Option<(u64, BTreeMap<String, Option<f64>>)>,
-    /// What was captured: packets by kind.
+    /// Number of packets by kind.
     #[pyo3(get)]
     counts: BTreeMap<&'static str, u64>,
-    /// Time of the first packet in seconds since 1970; none if there is no packet.
+    /// Time of the first packet in seconds since 1970; `None` without packets.
     #[pyo3(get)]
     start_s: Option<f64>,
-    /// Seconds from the first packet to the last.
+    /// Time from the first packet to the last, in seconds.
     #[pyo3(get)]
     duration_s: f64,
-    /// What to look at before the numbers are trusted.
+    /// Warnings to read before the numbers are trusted.
     #[pyo3(get)]
     warnings: Vec<String>,
-    /// `sent`, `acked` and `sacked` of the connection that was asked for; empty if none was.
+    /// `sent`, `acked` and `sacked` of the requested connection; empty if none was requested.
     #[pyo3(get)]
     series: BTreeMap<&'static str, Py<Columns>>,
     /// One row per UDP flow.
     #[pyo3(get)]
     udp_flows: Py<Columns>,
-    /// Datagrams, and octets of payload, of UDP flows that have no rows.
+    /// Datagrams, and bytes of payload, of UDP flows without rows.
     #[pyo3(get)]
     udp_rest: (u64, u64),
-    /// Packets that are neither TCP nor UDP, by what they are.
+    /// Number of packets that are neither TCP nor UDP, by protocol.
     #[pyo3(get)]
     passed_over: BTreeMap<String, u64>,
-    /// Courses of connections, in the order of their numbers, where they were asked for.
+    /// Courses of connections in the order of their numbers, if they were requested.
     courses: Vec<Course>,
-    /// Number, batch and row of each connection that has a row, by its number: rows are in the order in which connections
-    /// closed.
+    /// Connection number, batch and row of each connection that has a row, sorted by number. Rows
+    /// are in the order in which connections closed.
     places: Vec<(u64, u32, u32)>,
 }
 
 #[pymethods]
 impl Analysis {
-    /// The rows of the connections with the numbers from `first` on, at most `count`, as JSON: an object a line.
+    /// JSON rows of at most `count` connections with numbers from `first` on, one object per line.
     fn connection_lines(&self, first: u64, count: usize) -> String {
         let batches = self.connections.get().batches();
         let mut text = String::new();
@@ -87,12 +88,12 @@ impl Analysis {
         text
     }
 
-    /// The numbers of the connections that have rows.
+    /// Numbers of the connections that have rows.
     fn connection_numbers(&self) -> Vec<u64> {
         self.places.iter().map(|place| place.0).collect()
     }
 
-    /// The UDP flows with the numbers from `first` on, at most `count`, as JSON: an object a line.
+    /// JSON rows of at most `count` UDP flows with numbers from `first` on, one object per line.
     fn udp_flow_lines(&self, first: usize, count: usize) -> String {
         let mut text = String::new();
         for batch in self.udp_flows.get().batches() {
@@ -103,8 +104,9 @@ impl Analysis {
         text
     }
 
-    /// When, in seconds since 1970, each number of octets was first sent and first acknowledged, of the first `most` octets of
-    /// the connection's sender. Empty without a course.
+    /// Progress of the first `most` bytes of the connection's sender: the times in seconds since
+    /// 1970 at which each number of bytes was first sent, and first acknowledged. Empty without a
+    /// course.
     fn course(&self, connection: u64, most: i64) -> (Steps, Steps) {
         let steps = |course: &[CourseStep]| {
             let end = course.partition_point(|&(_, octets)| octets < most);
@@ -115,7 +117,7 @@ impl Analysis {
             .map_or_else(Default::default, |course| (steps(&course.sent), steps(&course.acked)))
     }
 
-    /// What the data of client and server begin with; empty without a course.
+    /// First bytes of the client's data and of the server's data; empty without a course.
     fn beginnings(&self, connection: u64) -> (Octets, Octets) {
         let Some(course) = self.course_of(connection) else { return Default::default() };
         let [client, server] = &course.begins;
@@ -130,11 +132,11 @@ impl Analysis {
     }
 }
 
-/// Analyses captures, each for itself.
+/// Analyse captures, each separately.
 ///
-/// Of more than `most_connections` the first ones have rows, and `connection` has one in any case. Other threads run
-/// meanwhile. `progress` is told the part of all files that is read; what it raises, or a pending
-/// Ctrl-C, ends the work.
+/// With more than `most_connections` connections, the first ones have rows; `connection` always has
+/// one. Other threads run meanwhile. `progress` is called with the fraction of all files that is
+/// read. An exception that it raises, or a pending Ctrl-C, stops the analysis.
 #[pyfunction]
 #[pyo3(signature = (paths, *, time_sequence=None, connection=None, most_connections=None, progress=None))]
 pub fn analyse(
@@ -150,18 +152,20 @@ pub fn analyse(
         || ReadOptions { time_sequence, connection, most_connections, progress: None, finished: None };
     let one = |(index, path): (usize, PathBuf)| {
         let part = |fraction: f64| (index as f64 + fraction) / count as f64;
-        analyse_one(py, path, wanted(), |fraction| tell(progress.as_ref(), part(fraction)))
+        analyse_one(py, path, wanted(), |fraction| report_progress(progress.as_ref(), part(fraction)))
     };
     paths.into_iter().enumerate().map(one).collect()
 }
 
-/// Analyses a capture in one pass, with the courses of the first `most_connections`, which alone have rows, and what their
-/// data begin with.
+/// Analyse a capture in one pass, with the courses and the first bytes of the first
+/// `most_connections` connections. Only these have rows.
 #[pyfunction]
 pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -> PyResult<Analysis> {
     let mut interruption = None;
     let analysed = py.detach(|| {
-        umts_capture::analyse_courses(&path, most_connections, &mut |fraction| match tell(None, fraction) {
+        umts_capture::analyse_courses(&path, most_connections, &mut |fraction| match report_progress(
+            None, fraction,
+        ) {
             Ok(()) => ControlFlow::Continue(()),
             Err(raised) => {
                 interruption = Some(raised);
@@ -175,10 +179,11 @@ pub fn analyse_courses(py: Python<'_>, path: PathBuf, most_connections: usize) -
     }
 }
 
-/// Analyses the captures of an emulation at the two ends of its network: the connections of programs, each as its sender of
-/// data saw it.
+/// Analyse the captures of an emulation at the two ends of its network: the connections of
+/// programs, each as its data sender saw it.
 ///
-/// Times are those of the run that wrote them. With `courses`, ``series`` has `sent`, `acked` and `sacked` of every connection.
+/// Times are in the time of the run. With `courses`, ``series`` has `sent`, `acked` and `sacked` of
+/// every connection.
 #[pyfunction]
 #[pyo3(signature = (here, there, *, courses=false))]
 pub fn analyse_both_ends(py: Python<'_>, here: PathBuf, there: PathBuf, courses: bool) -> PyResult<Analysis> {
@@ -196,12 +201,12 @@ fn analyse_one(
     py: Python<'_>,
     file: PathBuf,
     wanted: ReadOptions<'_>,
-    tell: impl Fn(f64) -> PyResult<()> + Sync,
+    report_progress: impl Fn(f64) -> PyResult<()> + Sync,
 ) -> PyResult<Analysis> {
     let mut interruption = None;
     let mut rows = Rows::new();
     let analysed = py.detach(|| {
-        let mut report = |fraction: f64| match tell(fraction) {
+        let mut report = |fraction: f64| match report_progress(fraction) {
             Ok(()) => ControlFlow::Continue(()),
             Err(raised) => {
                 interruption = Some(raised);
@@ -261,7 +266,7 @@ fn by_name(metrics: &MetricSet) -> BTreeMap<String, Option<f64>> {
     metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Where the row of each connection is that has one.
+/// Positions of the connections' rows, sorted by connection number.
 fn places(batches: &[RecordBatch]) -> Vec<(u64, u32, u32)> {
     let of_batch = |(index, batch): (usize, &RecordBatch)| {
         let numbers = batch.column(0).as_primitive::<UInt64Type>().values().iter().enumerate();
@@ -293,7 +298,7 @@ fn counts(counts: &Counts) -> BTreeMap<&'static str, u64> {
     .into()
 }
 
-/// Name, unit and meaning of every metric of a capture.
+/// Name, unit and meaning of each metric of a capture.
 #[pyfunction]
 pub fn capture_metric_definitions() -> Vec<BTreeMap<&'static str, &'static str>> {
     definitions()

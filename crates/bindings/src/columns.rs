@@ -1,4 +1,4 @@
-//! Tables for Python through the Arrow PyCapsule interface: the columns are handed over, not copied.
+//! Tables for Python through the Arrow PyCapsule interface. The columns are not copied.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use umts_record::series::{Table, Values};
 use crate::lines;
 use crate::table_files::{TableError, TableFile};
 
-/// A table, for any library that reads Arrow streams: `polars.DataFrame(columns)`, `pyarrow.table(columns)`.
+/// A table for any library that reads Arrow streams, for example `polars.DataFrame(columns)` or
+/// `pyarrow.table(columns)`.
 #[pyclass(frozen, module = "umtslab._core")]
 pub struct Columns {
     schema: SchemaRef,
@@ -23,17 +24,17 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// A table that came in parts.
+    /// Creates a table from batches.
     pub fn of_batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self { schema, batches }
     }
 
-    /// The parts of the table, in their order.
+    /// The batches in order.
     pub fn batches(&self) -> &[RecordBatch] {
         &self.batches
     }
 
-    /// The tables of time-sequence diagrams, by name, of one connection after the other.
+    /// The tables of time-sequence diagrams by name. Each contains the rows of all connections.
     pub fn of_time_sequences(tables: &[TimeSequenceTables]) -> [(&'static str, Self); 3] {
         let sent = || each(tables, |table| &table.sent);
         let acked = || each(tables, |table| &table.acked);
@@ -69,7 +70,7 @@ impl Columns {
     }
 }
 
-/// The rows of several tables, each with the number of its connection.
+/// The rows of several tables, each with its connection number.
 fn each<'a, R: 'a>(
     tables: &'a [TimeSequenceTables],
     rows: impl Fn(&'a TimeSequenceTables) -> &'a Vec<R>,
@@ -77,24 +78,24 @@ fn each<'a, R: 'a>(
     tables.iter().flat_map(move |table| rows(table).iter().map(|row| (table.connection, row)))
 }
 
-/// The table of a capture's connections, filled while it is read.
+/// The table of a capture's connections, filled during the analysis.
 pub struct Rows(Columns);
 
 impl Rows {
-    /// No connections yet.
+    /// Creates a table without rows.
     pub fn new() -> Self {
         let empty = capture_connections(&[]);
         Self(Columns { schema: empty.schema(), batches: vec![] })
     }
 
-    /// Adds connections behind those that are there.
+    /// Appends connections.
     pub fn add(&mut self, rows: &[umts_capture::ConnectionRow]) {
         if !rows.is_empty() {
             self.0.batches.push(capture_connections(rows));
         }
     }
 
-    /// One row per connection: who it was, how it began and ended, its metrics.
+    /// Returns the table: one row per connection with addresses, begin and end, and metrics.
     pub fn finish(self) -> Columns {
         self.0
     }
@@ -129,14 +130,14 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
         column("server_teid", "", true, numbers(&|row| row.teid[1])),
     ];
     columns.extend(umts_capture::definitions().enumerate().map(|(index, metric)| {
-        // By place: a search by name for each value of each row would take longer than the analysis.
+        // By index: looking up the name of each value would take longer than the analysis.
         let values = rows.iter().map(|row| row.metrics.values()[index]);
         column(metric.name, metric.unit, true, floats(values))
     }));
     batch(columns)
 }
 
-/// The UDP flows of a capture, one row each.
+/// The table of a capture's UDP flows, one row per flow.
 pub fn udp_flows(rows: &[UdpFlowRow]) -> Columns {
     let words = |word: &dyn Fn(&UdpFlowRow) -> String| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(rows.iter().map(word)))
@@ -186,7 +187,7 @@ fn udp_direction<'a>(
     ]
 }
 
-/// The rows of a time series as columns.
+/// Converts a time series.
 pub fn series(table: Table) -> RecordBatch {
     let columns = table.columns.into_iter().map(|of| {
         let nullable = matches!(of.values, Values::OptionalId(_) | Values::OptionalFloat(_));
@@ -205,7 +206,7 @@ fn column(name: &str, unit: &str, nullable: bool, values: ArrayRef) -> (Field, A
     (field(name, unit, values.data_type().clone(), nullable), values)
 }
 
-/// A column's name, unit and type.
+/// Creates a field with name, unit and type.
 pub fn field(name: &str, unit: &str, values: DataType, nullable: bool) -> Field {
     Field::new(name, values, nullable).with_metadata([("unit".to_owned(), unit.to_owned())].into())
 }
@@ -229,12 +230,12 @@ fn array(values: Values) -> ArrayRef {
 
 #[pymethods]
 impl Columns {
-    /// Rows of the table.
+    /// Number of rows.
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// Writes the table called `name` into its file below `folder`, as `simulate` does.
+    /// Write the table `name` to its file below `folder`, in the layout of `simulate`.
     fn write(&self, py: Python<'_>, folder: PathBuf, name: &str) -> PyResult<()> {
         let written = || -> Result<(), TableError> {
             let mut file = TableFile::create(&folder, name, SchemaRef::clone(&self.schema))?;
@@ -244,7 +245,7 @@ impl Columns {
         written().map_err(|error| error.raise(py))
     }
 
-    /// The rows as JSON, one object a line.
+    /// The rows as JSON, one object per line.
     fn json_lines(&self) -> String {
         let mut text = String::new();
         for batch in &self.batches {
@@ -253,13 +254,14 @@ impl Columns {
         text
     }
 
-    /// The rows as a list of JSON with a line for each value, which stands `depth` deep, in the order of the numbers in the
-    /// column `order`.
+    /// The rows as an indented JSON list with one value per line, sorted by the numbers in column
+    /// `order`. `depth` is the indentation of the list.
     fn json_list(&self, order: &str, depth: usize) -> String {
         lines::indented_list(&self.batches, order, depth)
     }
 
-    /// The table as an Arrow C stream. It comes in its own schema, as the interface allows, whichever is asked for.
+    /// The table as an Arrow C stream. It always has its own schema; the interface allows to ignore
+    /// the requested one.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! The table of connections: who each was, when it was open, its metrics. It is filled while a run goes on.
+//! The table of connections: identity, times and metrics. Filled during the run.
 
 use std::mem::take;
 use std::sync::{Arc, LazyLock};
@@ -11,14 +11,15 @@ use umts_record::metrics::{ConnectionRow, Definition, Scope};
 
 use crate::columns::field;
 
-/// Rows become columns so many at a time: each has dozens of metrics, and so many are in the first cache while each column takes
-/// its own of them.
+/// Rows that are converted to columns at once. Rows have dozens of metrics; this number of rows
+/// fits into the first-level cache while each column reads its values.
 const AT_ONCE: usize = 32;
 
-/// Columns begin with room for so many rows: those of a run of a thousand pages are not moved while they grow.
+/// Initial capacity of the columns, in rows. The columns of a run of a thousand pages are then not
+/// reallocated.
 const ROOM: usize = 4096;
 
-/// The columns so far, and rows that are no columns yet.
+/// The columns so far, and rows that are not converted yet.
 pub struct Connections {
     schema: SchemaRef,
     rows: Vec<ConnectionRow>,
@@ -37,22 +38,21 @@ struct Builders {
 }
 
 impl Connections {
-    /// No rows yet; with `has_budget` there are columns for their time budget.
+    /// Creates a table without rows. With `has_budget` it has columns for the time budget.
     pub fn new(has_budget: bool) -> Self {
         Self { schema: schema(has_budget), rows: Vec::new(), columns: None }
     }
 
-    /// What its columns are.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len() + self.columns.as_ref().map_or(0, |columns| columns.connection.values_slice().len())
     }
 
-    /// Adds rows behind those that are there.
+    /// Appends rows.
     pub fn add(&mut self, rows: impl IntoIterator<Item = ConnectionRow>) {
         for row in rows {
             self.rows.push(row);
@@ -63,7 +63,7 @@ impl Connections {
         }
     }
 
-    /// All rows that were added since this was asked last.
+    /// Takes all rows that were added since the last call.
     pub fn take(&mut self) -> RecordBatch {
         let rows = take(&mut self.rows);
         let mut columns = self.columns.take().unwrap_or_else(|| Builders::new(rows.len(), &self.schema));
@@ -72,7 +72,7 @@ impl Connections {
     }
 }
 
-/// Columns in front of the metrics.
+/// Number of columns before the metrics.
 const IDENTITY: usize = 7;
 
 impl Builders {
@@ -103,7 +103,7 @@ impl Builders {
             self.closed_s.append_option(row.closed_s);
         }
         for (index, column) in self.metrics.iter_mut().enumerate() {
-            // By place: a search by name for each value of each row takes longer than many a run.
+            // By index: looking up the name of each value takes longer than many a run.
             rows.iter().for_each(|row| column.append_option(row.value(index)));
         }
     }
@@ -119,13 +119,14 @@ impl Builders {
             Arc::new(self.closed_s.finish()),
         ];
         columns.extend(self.metrics.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
-        // Who keeps them need not keep the room.
+        // Releases unused capacity, because the caller may keep the columns.
         columns.iter_mut().for_each(|column| column.shrink_to_fit());
         columns
     }
 }
 
-/// Made once: for one row it takes longer than the columns.
+/// Returns a schema that is built only once: for a single row, building it takes longer than
+/// filling the columns.
 fn schema(has_budget: bool) -> SchemaRef {
     static SCHEMAS: LazyLock<[SchemaRef; 2]> = LazyLock::new(|| {
         [false, true].map(|has_budget| {
@@ -141,16 +142,16 @@ fn schema(has_budget: bool) -> SchemaRef {
                 time("opened_s", false),
                 time("closed_s", true),
             ];
-            let metrics =
-                told(has_budget).map(|metric| field(metric.name, metric.unit, DataType::Float64, true));
+            let metrics = connection_metrics(has_budget)
+                .map(|metric| field(metric.name, metric.unit, DataType::Float64, true));
             Arc::new(Schema::new(identity.into_iter().chain(metrics).collect::<Vec<_>>()))
         })
     });
     Arc::clone(&SCHEMAS[usize::from(has_budget)])
 }
 
-/// The metrics that a connection has a column for.
-fn told(has_budget: bool) -> impl Iterator<Item = Definition> {
+/// The metrics that have a column in the table of connections.
+fn connection_metrics(has_budget: bool) -> impl Iterator<Item = Definition> {
     definitions().filter(move |metric| match metric.scope {
         Scope::Connection => true,
         Scope::Budget => has_budget,

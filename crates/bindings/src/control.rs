@@ -1,4 +1,4 @@
-//! Congestion control written in Python: a class of the user's as a law of the window.
+//! Congestion control in Python: adapts a class of the user to the interface of a window law.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use umts_units::Duration;
 use crate::errors::CongestionControlError;
 use crate::python_class::{Failure, load};
 
-/// The classes of a scenario's controls, by the number of the flow, ready to make laws.
+/// Loads the classes of a scenario, by flow number. Returns a factory of window laws.
 pub fn laws(py: Python<'_>, controls: Vec<Option<PythonClass>>, failure: &Failure) -> PyResult<UserLaws> {
     let mut classes = Vec::new();
     for control in controls {
@@ -31,7 +31,7 @@ pub fn laws(py: Python<'_>, controls: Vec<Option<PythonClass>>, failure: &Failur
     }))
 }
 
-/// An object of the user's class.
+/// An instance of the user's class.
 #[derive(Debug)]
 struct Control {
     object: Option<Py<PyAny>>,
@@ -40,14 +40,14 @@ struct Control {
 }
 
 impl Control {
-    /// Calls a method, if the object has it and nothing has gone wrong before.
+    /// Calls a method with keyword arguments, unless the constructor or an earlier call has failed.
     fn call<R>(
         &self,
         method: &str,
         arguments: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>,
         read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>,
     ) -> Option<R> {
-        let object = self.object.as_ref().filter(|_| !self.failure.is_there())?;
+        let object = self.object.as_ref().filter(|_| !self.failure.is_set())?;
         Python::attach(|py| {
             let call = || {
                 let keywords = arguments(py)?;
@@ -62,7 +62,7 @@ impl Control {
         })
     }
 
-    /// A method that answers with a window.
+    /// Calls a method that returns a window in segments.
     fn window(&self, method: &str, arguments: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) -> Option<f64> {
         self.call(method, arguments, |answer| {
             let window: f64 = answer.extract()?;

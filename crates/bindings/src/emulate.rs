@@ -1,4 +1,4 @@
-//! Emulations: the namespaces around them, one function that runs one, one that replays it.
+//! Runs and replays emulations.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,7 +30,8 @@ pyo3::create_exception!(
     "An emulation failed; ``error.status`` is what to exit with."
 );
 
-/// Lateness in seconds of a bare timer that expires every `period_s`, for `duration_s`: (p50, p99, largest).
+/// Measure how late a bare timer with period `period_s` is, for `duration_s`. Return the lateness
+/// in seconds: (p50, p99, maximum).
 #[pyfunction]
 pub fn measure_lateness(py: Python<'_>, period_s: f64, duration_s: f64) -> PyResult<(f64, f64, f64)> {
     let (period, duration) = (Duration::from_secs_f64(period_s), Duration::from_secs_f64(duration_s));
@@ -39,66 +40,77 @@ pub fn measure_lateness(py: Python<'_>, period_s: f64, duration_s: f64) -> PyRes
     Ok((quantile(0.5), quantile(0.99), quantile(1.0)))
 }
 
-/// What was measured of an emulation or its replay. `connections` and the values of `series` are Arrow streams.
+/// Result of an emulation or its replay. `connections` and the values of `series` are Arrow
+/// streams.
 #[pyclass(frozen, module = "umtslab._core", get_all)]
 pub struct EmulationResult {
-    /// Exit status of the command; none of a replay.
+    /// Exit status of the command; `None` for a replay.
     status: Option<i32>,
-    /// Exit statuses of the programs in the second UE and those after it; none of whatever still ran when the command ended.
+    /// Exit statuses of the programs of the second UE and later ones; `None` for programs that were
+    /// still running when the command ended.
     ues: Vec<Option<i32>>,
-    /// Likewise of the servers.
+    /// Exit statuses of the user's servers, likewise.
     servers: Vec<Option<i32>>,
-    /// Likewise of what answers names, and of the servers inside.
+    /// Exit status of the built-in servers or the name server, likewise.
     internet: Option<i32>,
-    /// Likewise of the proxy.
+    /// Exit status of the proxy, likewise.
     proxy: Option<i32>,
-    /// Whoever started it went away before the command ended.
+    /// Whether the parent process exited, or stopped the emulation, before the command ended.
     abandoned: bool,
-    /// When it ended, in seconds since it began.
+    /// Duration of the emulation in seconds.
     duration_s: f64,
     /// Metrics of the network.
     metrics: BTreeMap<String, Option<f64>>,
     /// One row per simulated connection.
     connections: Py<Columns>,
-    /// Time series by name; empty if they were not asked for.
+    /// Time series by name; empty if they were not requested.
     series: BTreeMap<String, Py<Columns>>,
     /// Captures written.
     files: Vec<OsString>,
-    /// Captures and recordings that could not be written, in words: none of them is left.
+    /// Messages about captures and recordings that could not be written. These files are removed.
     lost: Vec<String>,
-    /// Events handled.
+    /// Number of events that were scheduled.
     events: u64,
-    /// What was before the command's first TCP connection, from its UE's first packet on: seconds to the SYN, seconds of these
-    /// in which RRC brought the UE up, and whether names were asked for. None if there was nothing before.
+    /// Time before the command's first connection, from the first packet of its UE on: seconds to
+    /// the SYN or to the first datagram that is not DNS, seconds of these in which RRC promoted the
+    /// UE, and whether names were looked up. `None` if no packet preceded the connection.
     before_connection: Option<(f64, f64, bool)>,
-    /// Fingerprint of all that happened in the network: equal for an emulation and its replay. Only of one that was
-    /// recorded.
+    /// Fingerprint of all events in the network: equal for an emulation and its replay. `None` for
+    /// an emulation without recording.
     digest: Option<String>,
-    /// Packets and octets in and out, and those dropped at the border.
+    /// Counters of packets and bytes that entered, left and were lost.
     packets: BTreeMap<&'static str, u64>,
-    /// How late the emulation ran; empty for a replay.
+    /// Lateness and other effects of the machine; empty for a replay.
     fidelity: BTreeMap<&'static str, f64>,
-    /// The machine was too slow for the results to be trusted.
+    /// Whether the machine was too slow for the results to be trusted.
     degraded: bool,
-    /// What the kernel's TCP said of itself; empty for a replay.
+    /// Effective settings of the kernel's TCP; empty for a replay.
     tcp: BTreeMap<String, String>,
-    /// What it said at the proxy, towards the servers and towards the users; empty without one and for a replay.
+    /// Effective settings at the proxy, towards the servers and towards the users; empty without a
+    /// proxy and for a replay.
     proxy_tcp: Vec<BTreeMap<String, String>>,
 }
 
-/// Runs programs over the network of a scenario until `command` ends. They wait in their `places`: those of the server side,
-/// of the first UE, and so on; all of it is used up.
+/// Run programs over the network of a scenario until `command` ends. They wait in their `places`:
+/// first the place of the server side, then that of the first UE, and onwards. The call uses up
+/// places and programs.
 ///
-/// `internet` answers every name and address at the server side. With `resolver` the host's network is behind it instead;
-/// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `wires` names two
-/// devices in place of places: the UE's and that of the network. `proxy` ends the programs' TCP between the links; it intercepts what
-/// comes by the devices of `PROXY_DEVICES`, and `proxy_sides` is what TCP is told there, towards the servers
-/// and towards the users. `started` is told what the kernel's TCP says of itself, what it says at both sides of the proxy,
-/// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``,
-/// ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
-/// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE). `notice` is told, in
-/// words, what goes wrong meanwhile. With `waits` the programs of all UEs are waited for, and not the command alone. Flows of
-/// the programs' UEs never begin unless `keep_flows`.
+/// `internet` is the program that answers DNS and every address at the server side. With
+/// `resolver`, the host's network is behind the server side instead; that program answers DNS, and
+/// its two last arguments are the descriptors of its UDP and TCP sockets. `wires` names two devices
+/// instead of places: towards the UE, towards the network. `proxy` is the program that splits the
+/// programs' TCP connections; it intercepts packets of the devices `PROXY_DEVICES`. `proxy_sides`
+/// are the TCP settings there, towards the servers and towards the users.
+///
+/// `started` is called with the effective TCP settings, the settings of both sides of the proxy,
+/// and the changes in the host's network. About twice a second `meter` is called with a dictionary:
+/// ``at_s``, ``down_bps``, ``up_bps``, bytes in the RLC buffers ``buffer_down`` and ``buffer_up``,
+/// and if they are known ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and
+/// ``towards`` (RRC, of the first UE). `notice` is called with messages about problems during the
+/// run.
+///
+/// With `waits`, the emulation ends when the programs of all UEs have ended, instead of with the
+/// command. Without `keep_flows`, flows of the programs' UEs never start.
 #[pyfunction]
 #[pyo3(
     signature = (
@@ -158,7 +170,7 @@ pub fn emulate(
             None => None,
         },
         wires: wires.map(|(ue, net)| [ue, net]),
-        // Opened again, so that the descriptor that Python knows stays Python's.
+        // Opened again, because the original descriptor belongs to Python.
         parent: OwnedFd::from(File::open(format!("/proc/self/fd/{parent}"))?),
         recording,
         is_real_time: real_time,
@@ -168,12 +180,12 @@ pub fn emulate(
     let raised = Mutex::new(None);
     let outcome = py.detach(|| {
         let begun = |with: Started<'_>| {
-            tell_start(started.as_ref(), &with).map_err(|error| {
+            call_started(started.as_ref(), &with).map_err(|error| {
                 raised.lock().expect(NO_PANIC).replace(error);
                 umts_emulate::EmulationError::Stopped
             })
         };
-        let mut tell = |reading: &Reading| match show(meter.as_ref(), reading) {
+        let mut report = |reading: &Reading| match show(meter.as_ref(), reading) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 raised.lock().expect(NO_PANIC).replace(error);
@@ -182,7 +194,7 @@ pub fn emulate(
         };
         let keep = OutputConfig { series, pcap_dir, captures_all: pdus, digest: is_recorded };
         let mut notice = |what: &str| note(notice.as_ref(), what);
-        umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut tell, &mut notice)
+        umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut report, &mut notice)
     });
     if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
         return Err(raised);
@@ -203,9 +215,9 @@ pub fn emulate(
     Ok(result)
 }
 
-/// Runs the network of an emulation again, with the packets of its recording, until `end_s`. `has_internet` says whether
-/// the host's network was behind the server side, `splits` whether there was a proxy for the programs,
-/// `keep_flows` whether flows of their UEs were simulated beside them.
+/// Run the network of an emulation again with its recorded packets, until `end_s`. `has_internet`
+/// states whether the host's network was behind the server side, `splits` whether there was a proxy
+/// for the programs, and `keep_flows` whether flows of their UEs were simulated too.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, has_internet=false, splits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -232,7 +244,7 @@ pub fn replay(
     measured(py, scenario, results, counts)
 }
 
-/// Names and values.
+/// Pairs of name and value.
 type Pairs = Vec<(String, String)>;
 
 fn settings(pairs: &Pairs) -> PyResult<TcpSettings> {
@@ -271,7 +283,7 @@ fn show(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
     })
 }
 
-/// An emulation goes on, whether anybody hears it or not.
+/// Calls `notice`. An exception does not stop the emulation.
 fn note(notice: Option<&Py<PyAny>>, what: &str) {
     if let Some(notice) = notice {
         Python::attach(|py| {
@@ -280,7 +292,7 @@ fn note(notice: Option<&Py<PyAny>>, what: &str) {
     }
 }
 
-fn tell_start(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
+fn call_started(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
     let Some(started) = started else { return Ok(()) };
     let known = |tcp: &Effective| -> BTreeMap<String, String> { tcp.iter().cloned().collect() };
     let proxy: Vec<_> = with.proxy.into_iter().flatten().map(known).collect();
@@ -313,7 +325,7 @@ fn measured(
         events: results.events,
         before_connection: results
             .before_connection
-            .map(|found| (found.waited.as_secs(), found.promotion.as_secs(), found.has_asked_names)),
+            .map(|found| (found.waited.as_secs(), found.promotion.as_secs(), found.has_lookup)),
         digest: results.digest,
         packets: BTreeMap::from([
             ("packets_in", counts.packets_in),

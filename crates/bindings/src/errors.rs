@@ -1,4 +1,4 @@
-//! What goes wrong, as Python exceptions.
+//! Python exceptions of this module.
 
 use std::io;
 use std::path::Path;
@@ -38,10 +38,10 @@ pyo3::create_exception!(
     "A capture could not be read; ``str(error)`` names the file, the byte and the reason."
 );
 
-/// Why a lock is not poisoned.
+/// Message for locking a mutex: the reason why it is not poisoned.
 pub const NO_PANIC: &str = "nothing panics while it is held";
 
-/// The exception for a capture that could not be read: the message, and where it points as attributes.
+/// The exception for a capture that could not be read, with file and offset as attributes.
 pub fn input_error(py: Python<'_>, error: &umts_capture::reader::ReadError) -> PyErr {
     let exception = CaptureReadError::new_err(error.to_string());
     let value = exception.value(py);
@@ -55,7 +55,7 @@ pub fn input_error(py: Python<'_>, error: &umts_capture::reader::ReadError) -> P
     }
 }
 
-/// The exception for a wrong scenario: the message, and where it points as attributes.
+/// The exception for an invalid scenario, with its location and help as attributes.
 pub fn scenario_error(py: Python<'_>, error: &umts_scenario::ScenarioError) -> PyErr {
     let exception = ScenarioError::new_err(error.render(false));
     let value = exception.value(py);
@@ -72,12 +72,14 @@ pub fn scenario_error(py: Python<'_>, error: &umts_scenario::ScenarioError) -> P
     }
 }
 
-/// The exception for a capture that could not be written, with `errno` and `filename` as those of Python's own.
+/// The exception for a capture that could not be written, with `errno` and `filename` like Python's
+/// own.
 pub fn output_error(py: Python<'_>, error: &CaptureError) -> PyErr {
     os_error::<OutputError>(py, Some(&error.source), &error.path, || error.to_string())
 }
 
-/// An exception of the operating system's kind; where it refused nothing, one with the `other` words.
+/// An exception of a subclass of `OSError` with `errno` and file name. Without an error of the
+/// system, its message is `other`.
 pub fn os_error<T: PyTypeInfo>(
     py: Python<'_>,
     refused: Option<&io::Error>,

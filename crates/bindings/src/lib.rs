@@ -1,8 +1,9 @@
-//! `umtslab._core`: the lab for Python, and the only crate that knows Python.
+//! `umtslab._core`: the Python bindings. No other crate depends on Python.
 //!
-//! It translates and decides nothing: scenarios and their errors, one function that runs a scenario without holding
-//! the interpreter, one that analyses captures, tables as Arrow streams (the PyCapsule interface, which polars, pandas and pyarrow read without a
-//! copy). Signatures and their types are in `python/umtslab/_core.pyi`.
+//! The bindings translate only: scenarios and their errors, functions that run simulations and
+//! emulations and analyse captures without holding the interpreter lock, and tables as Arrow
+//! streams. Polars, pandas and pyarrow read these without a copy through the PyCapsule interface.
+//! Signatures and types are in `python/umtslab/_core.pyi`.
 
 mod analyse;
 mod columns;
@@ -23,7 +24,8 @@ mod table_files;
 mod tables;
 mod user_scheduler;
 
-/// The compiled core: scenario files, the simulated network, the lists of parameters and metrics.
+/// The compiled core: scenario files, simulation, emulation, capture analysis, the proxy, and lists
+/// of parameters and metrics.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]

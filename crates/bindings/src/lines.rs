@@ -1,5 +1,5 @@
-//! Rows of a table as JSON, what a command prints without a library of Python in between: one object a line, or with a line
-//! for each value, as the standard library of Python indents it.
+//! Rows of a table as JSON, for commands that print them without a Python library: one object per
+//! line, or indented like the output of Python's standard library.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,17 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 
-/// Integers are written as such up to here: all of them are exact.
+/// Integers up to this magnitude are exact in a double.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Appends the row of `batch` as an object and a line feed.
+/// Appends a row of `batch` as an object and a line feed.
 pub fn write_row(text: &mut String, batch: &RecordBatch, row: usize) {
     write_object(text, batch, row, ["{\"", ",\"", "\":"]);
     text.push_str("}\n");
 }
 
-/// The rows as a list that stands at this depth, in the order of their numbers in the first column that has this name.
+/// Formats the rows as an indented list, sorted by the numbers in column `order`. `depth` is the
+/// indentation of the list.
 pub fn indented_list(batches: &[RecordBatch], order: &str, depth: usize) -> String {
     let of_batch = |(index, batch): (usize, &RecordBatch)| {
         let column = batch.column_by_name(order);
@@ -45,7 +46,7 @@ pub fn indented_list(batches: &[RecordBatch], order: &str, depth: usize) -> Stri
     text
 }
 
-/// The number of a row.
+/// The row's value in a column of numbers.
 fn number_at(numbers: &dyn Array, row: usize) -> u64 {
     match numbers.data_type() {
         DataType::UInt32 => numbers.as_primitive::<UInt32Type>().value(row).into(),
@@ -54,7 +55,8 @@ fn number_at(numbers: &dyn Array, row: usize) -> u64 {
     }
 }
 
-/// Appends an object, but for the brace that closes it: what stands before the first name, before the others and behind each.
+/// Appends an object without its closing brace. The strings precede the first name, precede the
+/// other names, and follow each name.
 fn write_object(text: &mut String, batch: &RecordBatch, row: usize, [first, next, is]: [&str; 3]) {
     for (index, (field, values)) in batch.schema_ref().fields().iter().zip(batch.columns()).enumerate() {
         text.push_str(if index > 0 { next } else { first });
@@ -73,9 +75,9 @@ fn write_value(text: &mut String, values: &dyn Array, row: usize) {
         DataType::UInt32 => write!(text, "{}", values.as_primitive::<UInt32Type>().value(row)),
         DataType::UInt64 => write!(text, "{}", values.as_primitive::<UInt64Type>().value(row)),
         DataType::Boolean => write!(text, "{}", values.as_boolean().value(row)),
-        // Addresses and names of this crate's own: nothing in them needs an escape.
+        // Addresses and names of this crate need no escapes.
         DataType::Utf8 => write!(text, "\"{}\"", values.as_string::<i32>().value(row)),
-        // As earlier versions of the program stored them.
+        // Types in files of earlier versions.
         DataType::LargeUtf8 => write!(text, "\"{}\"", values.as_string::<i64>().value(row)),
         DataType::Utf8View => write!(text, "\"{}\"", values.as_string_view().value(row)),
         other => unreachable!("tables of connections have no column of {other}"),
@@ -83,7 +85,8 @@ fn write_value(text: &mut String, values: &dyn Array, row: usize) {
     written.expect("a String takes all that is written");
 }
 
-/// JSON has no number that is not finite. Most values are counts, which are quicker written as such.
+/// Numbers that are not finite become `null`, because JSON has none. Most values are integers,
+/// which are faster to format as such.
 fn write_number(text: &mut String, value: f64) -> std::fmt::Result {
     match value {
         _ if !value.is_finite() => text.write_str("null"),
@@ -93,7 +96,8 @@ fn write_number(text: &mut String, value: f64) -> std::fmt::Result {
     }
 }
 
-/// A number with a power of ten, as Python writes it: a sign and two digits at least.
+/// Formats a number in scientific notation like Python: the exponent has a sign and at least two
+/// digits.
 fn write_power(text: &mut String, value: f64) -> std::fmt::Result {
     let plain = format!("{value:e}");
     let (digits, power) = plain.split_once('e').expect("it has a power");
@@ -110,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_python_writes_them() {
+    fn numbers_are_formatted_like_python() {
         let written = |value| {
             let mut text = String::new();
             write_number(&mut text, value).expect("a String takes all");
@@ -135,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_in_the_order_of_its_numbers_and_as_deep_as_it_stands() {
+    fn indented_list_is_sorted_by_number_and_indented() {
         let batch = |numbers: [u32; 2], times: [Option<f64>; 2]| {
             let numbers: ArrayRef = Arc::new(UInt32Array::from(numbers.to_vec()));
             let times: ArrayRef = Arc::new(Float64Array::from(times.to_vec()));

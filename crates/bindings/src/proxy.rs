@@ -1,4 +1,4 @@
-//! The split proxy for real traffic: one function, which returns when a signal has ended it.
+//! Functions of the split proxy for real traffic.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,11 +21,13 @@ pyo3::create_exception!(
     "There is no proxy; ``error.status`` is what to exit with."
 );
 
-/// Relays TCP connections until SIGTERM or SIGINT, by options as they are typed: pairs of a name and a value.
+/// Relay TCP connections until SIGTERM or SIGINT. `options` are pairs of option and value as on the
+/// command line.
 ///
-/// `started` is told, as a dictionary, what there is when clients can connect. What is returned has sums of all connections.
-/// With `guard`, the descriptor of a pipe that the parent process holds open, the parent undoes what was set up in the
-/// kernel's network, and this one keeps the least of rights.
+/// `started` is called with a dictionary of settings when clients can connect. The result has the
+/// totals of all connections. `guard` is the descriptor of a pipe that the parent process holds
+/// open: the parent then removes the network settings at the end, and this process drops its
+/// privileges.
 #[pyfunction]
 #[pyo3(signature = (options, started, *, guard=None), text_signature = "(options, started, *, guard=None)")]
 pub fn proxy(
@@ -35,49 +37,51 @@ pub fn proxy(
     guard: Option<i32>,
 ) -> PyResult<Py<PyDict>> {
     let raised = Mutex::new(None);
-    // Opened again, so that the descriptor that Python knows stays Python's.
+    // Opened again, because the original descriptor belongs to Python.
     let guard =
         guard.map(|guard| File::open(format!("/proc/self/fd/{guard}")).map(OwnedFd::from)).transpose()?;
     let outcome = py.detach(|| {
         umts_proxy::run(Options::from_pairs(&options)?, guard, |about| {
-            *raised.lock().expect(NO_PANIC) = tell(&started, about).err();
+            *raised.lock().expect(NO_PANIC) = call_started(&started, about).err();
         })
     });
     if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
         return Err(raised);
     }
     let summary = outcome.map_err(|error| failure(py, &error))?;
-    summed(py, &summary)
+    summary_dict(py, &summary)
 }
 
-/// Has this process keep the rights to undo what another one sets up, and no others.
+/// Drop all privileges of this process except those to remove the network settings of a proxy.
 #[pyfunction]
 pub fn guard_proxy() -> PyResult<()> {
     Ok(lay_down(Least::Undo)?)
 }
 
-/// Removes what proxies left in this network when they were killed, with `keep_refusals` but for tables that refuse what no
-/// proxy takes: how many things, and how many proxies have something there still. With `waits`, proxies that are about to
-/// end are waited for, for a while at most. It takes root.
+/// Remove what killed proxies left in this network namespace. With `keep_refusals`, keep the tables
+/// that refuse connections instead of a proxy. With `waits`, wait a limited time for proxies that
+/// are ending. Return the number of removed items, and the number of proxies that still use theirs.
+/// Requires root.
 #[pyfunction]
 pub fn clean_proxies(py: Python<'_>, keep_refusals: bool, waits: bool) -> PyResult<(usize, usize)> {
     let cleaned = py.detach(|| clean(keep_refusals, waits))?;
     Ok((cleaned.removed, cleaned.held))
 }
 
-/// Policy rules that proxies left in this network when they were killed.
+/// Number of killed proxies with a policy rule left in this network namespace.
 #[pyfunction]
 pub fn rules_left() -> PyResult<usize> {
     Ok(left_behind()?)
 }
 
-/// Proxies that intercept connections in this network.
+/// Number of proxies that intercept connections in this network namespace.
 #[pyfunction]
 pub fn proxies_at_work() -> PyResult<usize> {
     Ok(at_work()?)
 }
 
-/// Sets up an interception in this network, and undoes it: whether the kernel can.
+/// Set up an interception in this network namespace and remove it. Raises an error if the kernel
+/// cannot.
 #[pyfunction]
 pub fn try_interception(py: Python<'_>, device: String) -> PyResult<()> {
     let selection = Selection {
@@ -97,50 +101,51 @@ fn failure(py: Python<'_>, error: &umts_proxy::ProxyError) -> PyErr {
     }
 }
 
-fn tell(started: &Py<PyAny>, about: &Started) -> PyResult<()> {
+fn call_started(started: &Py<PyAny>, about: &Started) -> PyResult<()> {
     Python::attach(|py| {
-        let told = PyDict::new(py);
-        told.set_item("listen", about.listen.to_string())?;
-        told.set_item("metrics", about.metrics.map(|address| address.to_string()))?;
-        told.set_item("connections", about.room.connections)?;
-        told.set_item("buffer", about.room.buffer)?;
-        told.set_item("notices", &about.notices)?;
+        let row = PyDict::new(py);
+        row.set_item("listen", about.listen.to_string())?;
+        row.set_item("metrics", about.metrics.map(|address| address.to_string()))?;
+        row.set_item("connections", about.room.connections)?;
+        row.set_item("buffer", about.room.buffer)?;
+        row.set_item("notices", &about.notices)?;
         for (name, side) in ["client", "server"].into_iter().zip(&about.sides) {
-            told.set_item(name, of_side(py, side)?)?;
+            row.set_item(name, side_dict(py, side)?)?;
         }
-        started.call1(py, (told,)).map(drop)
+        started.call1(py, (row,)).map(drop)
     })
 }
 
-fn of_side<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("receive_buffer", side.receive_buffer)?;
-    told.set_item("send_buffer", side.send_buffer)?;
-    let manners: Vec<_> = side.manners.iter().map(|manner| of_manner(py, manner)).collect::<PyResult<_>>()?;
-    told.set_item("by_routes", manners)?;
-    Ok(told)
+fn side_dict<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("receive_buffer", side.receive_buffer)?;
+    row.set_item("send_buffer", side.send_buffer)?;
+    let manners: Vec<_> =
+        side.manners.iter().map(|manner| manner_dict(py, manner)).collect::<PyResult<_>>()?;
+    row.set_item("by_routes", manners)?;
+    Ok(row)
 }
 
-fn of_manner<'py>(py: Python<'py>, manner: &Manner) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("congestion_control", &manner.congestion_control)?;
-    told.set_item("initial_window", manner.path.initial_window)?;
-    told.set_item("min_rto_s", manner.path.min_rto.map(|time| time.as_secs_f64()))?;
-    Ok(told)
+fn manner_dict<'py>(py: Python<'py>, manner: &Manner) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("congestion_control", &manner.congestion_control)?;
+    row.set_item("initial_window", manner.path.initial_window)?;
+    row.set_item("min_rto_s", manner.path.min_rto.map(|time| time.as_secs_f64()))?;
+    Ok(row)
 }
 
-fn summed(py: Python<'_>, summary: &Summary) -> PyResult<Py<PyDict>> {
+fn summary_dict(py: Python<'_>, summary: &Summary) -> PyResult<Py<PyDict>> {
     let totals = &summary.totals;
-    let told = PyDict::new(py);
-    told.set_item("accepted", totals.accepted)?;
-    told.set_item("refused", totals.refused)?;
+    let row = PyDict::new(py);
+    row.set_item("accepted", totals.accepted)?;
+    row.set_item("refused", totals.refused)?;
     let ended: BTreeMap<&str, u64> =
         totals.ended.iter().map(|(ended, count)| (ended.name(), *count)).collect();
-    told.set_item("ended", ended)?;
+    row.set_item("ended", ended)?;
     for (name, way) in ["up", "down"].into_iter().zip(&totals.ways) {
-        told.set_item(format!("octets_{name}"), way.octets)?;
+        row.set_item(format!("octets_{name}"), way.octets)?;
     }
-    told.set_item("other_ports", summary.other_ports)?;
-    told.set_item("lost_lines", summary.lost_lines)?;
-    Ok(told.unbind())
+    row.set_item("other_ports", summary.other_ports)?;
+    row.set_item("lost_lines", summary.lost_lines)?;
+    Ok(row.unbind())
 }

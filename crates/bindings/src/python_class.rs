@@ -1,4 +1,4 @@
-//! A class in Python that decides something in a run, and what it raises.
+//! Python classes that make decisions in a run, and their exceptions.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,22 +10,22 @@ use umts_scenario::model::PythonClass;
 
 use crate::errors::NO_PANIC;
 
-/// The first thing that went wrong in a run; after it no Python is called any more.
+/// The first exception of a run. After it no Python code is called.
 #[derive(Debug, Clone, Default)]
 pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
-    /// Takes it, if there is one.
+    /// Takes the exception, if there is one.
     pub fn take(&self) -> Option<PyErr> {
         self.0.lock().expect(NO_PANIC).take()
     }
 
-    /// Whether there is one.
-    pub fn is_there(&self) -> bool {
+    /// Whether there is an exception.
+    pub fn is_set(&self) -> bool {
         self.0.lock().expect(NO_PANIC).is_some()
     }
 
-    /// Something was raised at a `place`: it is the cause of an error of kind `E`.
+    /// Keeps an error of type `E` at `place` with the given cause, unless an error is already kept.
     pub fn keep<E: PyTypeInfo>(&self, py: Python<'_>, place: &str, cause: PyErr) {
         let error = PyErr::new::<E, _>(format!("{place} raised {cause}"));
         error.set_cause(py, Some(cause));
@@ -33,7 +33,7 @@ impl Failure {
     }
 }
 
-/// The class, and its name for errors of kind `E`.
+/// Loads the class. Returns it with its name for errors of type `E`.
 pub fn load<E: PyTypeInfo>(
     py: Python<'_>,
     wanted: &PythonClass,
@@ -41,7 +41,7 @@ pub fn load<E: PyTypeInfo>(
 ) -> PyResult<(Py<PyAny>, String)> {
     let file = wanted.file.display().to_string();
     let name = format!("{file}:{}", wanted.class);
-    // In names of its own: two files, or two runs of one, have nothing in common.
+    // With separate globals: two files, or two runs of a file, share nothing.
     let run = || -> PyResult<Bound<'_, PyAny>> {
         let builtins = py.import("builtins")?;
         let code = builtins.call_method1("compile", (&wanted.text, &file, "exec"))?;

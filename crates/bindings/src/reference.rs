@@ -1,4 +1,4 @@
-//! What the lab knows of itself: the schema, the parameters, the metrics, its version.
+//! Reference data: the schema, the parameters, the metrics, profiles, the version.
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -8,7 +8,7 @@ use umts_scenario::{
     FlatProfile, Param, Profile, ReferenceBearer, ReferenceChannel, RrcProfile, reference_bearers,
 };
 
-/// A dictionary in the order given.
+/// A dictionary with keys in the given order.
 type Row<'py> = PyResult<Bound<'py, PyDict>>;
 
 /// The JSON Schema of scenario files.
@@ -17,8 +17,8 @@ pub fn schema() -> String {
     umts_scenario::schema().to_string()
 }
 
-/// Every scenario key with its label, kind, default, range, source, a sentence, and a line for each word that it knows; empty
-/// where it has none.
+/// Each scenario key with its label, kind, default, range, source and description, and a line for
+/// each allowed word. Missing values are empty strings.
 #[pyfunction]
 pub fn params(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |param: Param| -> Row<'_> {
@@ -40,7 +40,8 @@ pub fn params(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     umts_scenario::params().into_iter().map(row).collect()
 }
 
-/// Every metric with its label, unit (empty for counts and ratios), scope, meaning, numerator and denominator.
+/// Each metric with its label, unit (empty for counts and ratios), scope, meaning, numerator and
+/// denominator.
 #[pyfunction]
 pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |metric: Definition| -> Row<'_> {
@@ -69,8 +70,8 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     definitions().map(row).collect()
 }
 
-/// Every reference bearer: its name and, for each way, channel, rate, TTI, block size, transport format set, coding and
-/// coded bits of a full TTI; its RLC settings and its source.
+/// Each reference bearer: name, RLC settings and source, and for each direction channel, rate, TTI,
+/// block size, transport format set, coding and coded bits of a full TTI.
 #[pyfunction]
 pub fn bearers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let channel = |channel: &ReferenceChannel| -> Row<'_> {
@@ -99,7 +100,7 @@ pub fn bearers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     reference_bearers().iter().map(row).collect()
 }
 
-/// Every profile of TCP: its name, what it stands for, and each key of `[tcp]` with its value and its source.
+/// Each TCP profile: name, description, and each key of `[tcp]` with value and source.
 #[pyfunction]
 pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |profile: &Profile| -> Row<'_> {
@@ -116,7 +117,7 @@ pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     umts_scenario::profiles().iter().map(row).collect()
 }
 
-/// Every profile of radio resource control: its name, what it describes, its keys of `[rrc]` as text, and its source.
+/// Each RRC profile: name, description, keys of `[rrc]` as text, and source.
 #[pyfunction]
 pub fn rrc_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |profile: &RrcProfile| -> Row<'_> {
@@ -131,7 +132,8 @@ pub fn rrc_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     umts_scenario::rrc_profiles().iter().map(row).collect()
 }
 
-/// Every flat profile, of browsers and test services: its name, rates, round-trip time, loss of packets and source.
+/// Each flat profile of browsers and test services: name, rates, round-trip time, packet loss as a
+/// fraction, and source.
 #[pyfunction]
 pub fn flat_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |profile: &FlatProfile| -> Row<'_> {
@@ -147,8 +149,8 @@ pub fn flat_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     umts_scenario::flat_profiles().iter().map(row).collect()
 }
 
-/// The version of the package, the commit that it was built from ("unknown" outside git), and the fingerprint of its
-/// sources that keys the stored runs.
+/// The version of the package, the commit from which it was built ("unknown" outside git), and the
+/// fingerprint of its sources, which is part of the keys of stored runs.
 #[pyfunction]
 pub fn version(py: Python<'_>) -> Row<'_> {
     [("version", env!("CARGO_PKG_VERSION")), ("commit", env!("UMTS_COMMIT")), ("code", env!("UMTS_CODE"))]

@@ -1,4 +1,4 @@
-//! One run of a scenario, with the interpreter free for other threads.
+//! Runs of scenarios. The interpreter lock is released meanwhile.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,37 +21,37 @@ use crate::user_scheduler::schedulers;
 /// One finished run. `connections` and the values of `series` are Arrow streams.
 #[pyclass(frozen, module = "umtslab._core")]
 pub struct RunResult {
-    /// The seed of the run's random streams.
+    /// Seed of the run's random streams.
     #[pyo3(get)]
     seed: u64,
-    /// Which replication of the seed it is.
+    /// Number of the replication.
     #[pyo3(get)]
     run: u64,
-    /// Value of each metric for the network; none where the run had nothing to measure it on.
+    /// Value of each metric of the network; `None` if the run had no data for it.
     #[pyo3(get)]
     metrics: BTreeMap<String, Option<f64>>,
-    /// One row per connection; none if they are in a file.
+    /// One row per connection; empty if the table is in a file.
     #[pyo3(get)]
     connections: Py<Columns>,
-    /// Time series by name; empty if they were not asked for, or are in files.
+    /// Time series by name; empty if they were not requested or are in files.
     #[pyo3(get)]
     series: BTreeMap<String, Py<Columns>>,
     /// Captures written.
     #[pyo3(get)]
     files: Vec<OsString>,
-    /// Events that the kernel handled.
+    /// Number of events.
     #[pyo3(get)]
     events: u64,
 }
 
-/// A scenario to be run and what is recorded of it: whether series are, the folder of captures, that of tables.
+/// A scenario and its output: whether to record time series, folder of captures, folder of tables.
 type Wanted<'py> = (PyRef<'py, Scenario>, bool, Option<PathBuf>, Option<PathBuf>);
 
-/// Runs a scenario to its end.
+/// Run a scenario to its end.
 ///
-/// Other threads run meanwhile. About 100 times `progress` is told the finished fraction; what it raises, or a
-/// pending Ctrl-C, ends the run. Tables go into files below `tables_dir` while the run goes on; without it they
-/// come with the result.
+/// Other threads run meanwhile. `progress` is called about 100 times with the finished fraction. An
+/// exception that it raises, or a pending Ctrl-C, stops the run. Tables go to files below
+/// `tables_dir` during the run; without it they are part of the result.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, run, *, series=false, pcap_dir=None, tables_dir=None, progress=None))]
 pub fn simulate(
@@ -68,9 +68,11 @@ pub fn simulate(
     Ok(results.remove(0))
 }
 
-/// Runs scenarios that differ in `[measure]` alone in one go; each has the result that `simulate` gives for it.
+/// Run scenarios that differ only in `[measure]` as a single run. Each has the result that
+/// `simulate` gives for it.
 ///
-/// Each comes with whether time series are recorded, `pcap_dir` and `tables_dir`.
+/// Each element of `wanted` is a scenario, whether to record time series, `pcap_dir`, and
+/// `tables_dir`.
 #[pyfunction]
 #[pyo3(signature = (wanted, seed, run, *, progress=None))]
 pub fn simulate_together(
@@ -95,14 +97,16 @@ pub fn simulate_together(
         .map(|(scenario, series, pcap_dir, _)| (scenario.inner(), *series, pcap_dir.clone()))
         .collect();
     let finished = py.detach(|| {
-        let mut report =
-            |fraction: f64| match failure.take().map_or_else(|| tell(progress.as_ref(), fraction), Err) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(raised) => {
-                    interruption = Some(raised);
-                    ControlFlow::Break(())
-                }
-            };
+        let mut report = |fraction: f64| match failure
+            .take()
+            .map_or_else(|| report_progress(progress.as_ref(), fraction), Err)
+        {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                interruption = Some(raised);
+                ControlFlow::Break(())
+            }
+        };
         let control = RunControl { seed, run, progress: Some(&mut report), laws, schedulers };
         let mut fill: Vec<_> = tables.iter_mut().map(|tables| |chunk| tables.add(chunk)).collect();
         let alike = recorded.into_iter().zip(&mut fill).map(|((scenario, series, pcap_dir), fill)| {
@@ -126,7 +130,7 @@ pub fn simulate_together(
     }
 }
 
-/// Tables as they are filled, and what stopped that.
+/// Tables of a run, and the error that stopped their writing.
 struct Filled {
     tables: Tables,
     failed: Option<TableError>,
@@ -163,8 +167,8 @@ fn result(py: Python<'_>, seed: u64, run: u64, output: RunOutput, tables: Tables
     })
 }
 
-/// Passes the finished fraction on, after looking for Ctrl-C.
-pub(crate) fn tell(progress: Option<&Py<PyAny>>, fraction: f64) -> PyResult<()> {
+/// Checks for Ctrl-C, then calls `progress` with the finished fraction.
+pub(crate) fn report_progress(progress: Option<&Py<PyAny>>, fraction: f64) -> PyResult<()> {
     Python::attach(|py| {
         py.check_signals()?;
         if let Some(progress) = progress {

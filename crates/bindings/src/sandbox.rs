@@ -1,6 +1,7 @@
-//! The world of an emulation, as its processes make it: namespaces around the emulator, walls around programs.
+//! Sandboxes of emulations: namespaces around the emulator and around programs.
 //!
-//! Python forks, which this crate may not; what a process then does is here.
+//! Python forks the processes, because this crate may not. This module contains the actions of
+//! these processes.
 
 use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
@@ -12,20 +13,21 @@ use umts_emulate::{NetNamespace, Program};
 
 use crate::errors::NO_PANIC;
 
-/// Leaves the host's namespaces; what this process starts next is process 1 of new ones.
+/// Leave the host's namespaces. The next child of this process is process 1 of the new ones.
 #[pyfunction]
 pub fn leave_host(keep_network: bool) -> PyResult<()> {
     Ok(umts_emulate::leave_host(keep_network)?)
 }
 
-/// Mounts what fits the new namespaces: ``/proc``, and a resolver that asks `name_server`.
+/// Adapt the mounts to the new namespaces: mount ``/proc``, and let `name_server` resolve names.
 #[pyfunction]
 #[pyo3(signature = (name_server=None))]
 pub fn settle(name_server: Option<&str>) -> PyResult<()> {
     Ok(umts_emulate::settle(name_server)?)
 }
 
-/// The two ends of what a process and the one that it forks tell each other; each takes its own, which closes the other.
+/// Both ends of the connection between a process and its fork. Each process takes its own end,
+/// which closes the other end in that process.
 struct Ends(Mutex<Option<(UnixStream, UnixStream)>>);
 
 impl Ends {
@@ -42,8 +44,8 @@ fn taken<T>(from: &Mutex<Option<T>>, otherwise: &'static str) -> PyResult<T> {
     from.lock().expect(NO_PANIC).take().ok_or_else(|| PyValueError::new_err(otherwise))
 }
 
-/// A host of its own for programs. A process that was forked builds it around itself with ``build`` and ends; the one that
-/// forked it calls ``around`` meanwhile.
+/// A separate host for programs. A forked process builds it around itself with ``build`` and exits.
+/// The parent calls ``around`` meanwhile.
 #[pyclass(frozen, module = "umtslab._core")]
 pub struct Place {
     ends: Ends,
@@ -57,12 +59,12 @@ impl Place {
         Ok(Place { ends: Ends::new()?, place: Mutex::new(None) })
     }
 
-    /// Builds it around this process.
+    /// Build the place around this process.
     fn build(&self) -> PyResult<()> {
         Ok(umts_emulate::build(&self.ends.take(|(builder, _)| builder)?)?)
     }
 
-    /// Takes what process `builder` builds.
+    /// Complete the place that process `builder` builds.
     fn around(&self, builder: i32) -> PyResult<()> {
         let stream = self.ends.take(|(_, emulator)| emulator)?;
         let place = umts_emulate::Place::around(builder, &stream)?;
@@ -72,14 +74,14 @@ impl Place {
 }
 
 impl Place {
-    /// Its network; nobody enters it afterwards.
+    /// Takes the network namespace. The place cannot be entered afterwards.
     pub fn take_network(&self) -> PyResult<NetNamespace> {
         taken(&self.place, "nothing is around this place").map(|place| place.network)
     }
 }
 
-/// A program that waits for the word to begin. A process that was forked becomes it with ``become``; the one that forked it
-/// calls ``is_process``, and gives it to ``emulate``.
+/// A program that waits for the order to run. A forked process becomes it with ``become``. The
+/// parent calls ``is_process`` and passes the object to ``emulate``.
 #[pyclass(frozen, module = "umtslab._core")]
 pub struct Waiting {
     program: Program,
@@ -99,7 +101,7 @@ impl Waiting {
         Ok(Waiting { program, ends: Ends::new()?, waiting: Mutex::new(None) })
     }
 
-    /// Waits in a place, or where this process is, and becomes the program.
+    /// Wait in a place, or in the namespaces of this process, and then execute the program.
     #[pyo3(signature = (place=None))]
     fn r#become(&self, place: Option<&Place>) -> PyResult<()> {
         let stream = self.ends.take(|(program, _)| program)?;
@@ -108,7 +110,7 @@ impl Waiting {
         Ok(umts_emulate::wait_and_become(&self.program, place, stream)?)
     }
 
-    /// The forked process is this one.
+    /// Set the number of the forked process.
     fn is_process(&self, process: i32) -> PyResult<()> {
         let stream = self.ends.take(|(_, emulator)| emulator)?;
         let name = self.program.words[0].clone();
@@ -118,7 +120,7 @@ impl Waiting {
 }
 
 impl Waiting {
-    /// The program; it begins once.
+    /// Takes the program, which can run only once.
     pub fn take(&self) -> PyResult<umts_emulate::Waiting> {
         taken(&self.waiting, "no process waits to become the program")
     }

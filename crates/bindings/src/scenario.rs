@@ -8,20 +8,20 @@ use umts_units::Duration;
 
 use crate::errors::scenario_error;
 
-/// Pairs of dotted key and value, as `--set` takes them.
+/// Pairs of dotted key and value, as in `--set`.
 type Overrides = Vec<(String, String)>;
 
-/// Where a scenario came from, to read it again with other overrides.
+/// Source of a scenario, to read it again with other overrides.
 #[derive(Clone)]
 enum Origin {
     File(PathBuf),
     Text { text: String, name: String, base_dir: PathBuf },
 }
 
-/// Size, sites, cells with their centres, and the best cells of a grid.
+/// Size, sites, cells with their centres, and the best cells of the grid points.
 type MapOfCells = ([f64; 2], Vec<[f64; 2]>, Vec<(String, [f64; 2])>, Vec<u16>);
 
-/// A validated scenario: defaults filled in, units checked.
+/// A validated scenario: defaults are filled in, units are checked.
 #[pyclass(frozen, module = "umtslab._core")]
 pub struct Scenario {
     origin: Origin,
@@ -31,7 +31,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The scenario as the simulator takes it.
+    /// The scenario for the simulator.
     pub fn inner(&self) -> &umts_scenario::Scenario {
         &self.scenario
     }
@@ -50,14 +50,14 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario file and applies overrides to it.
+    /// Read a scenario file and apply overrides.
     #[staticmethod]
     #[pyo3(signature = (path, overrides=vec![]), text_signature = "(path, overrides=[])")]
     fn load(py: Python<'_>, path: PathBuf, overrides: Overrides) -> PyResult<Self> {
         Self::read(py, Origin::File(path), overrides)
     }
 
-    /// Reads a scenario from TOML text; files that it names are looked up in `base_dir`.
+    /// Read a scenario from TOML text. Files that it names are relative to `base_dir`.
     #[staticmethod]
     #[pyo3(
         signature = (text, name="<text>".to_owned(), base_dir=None, overrides=vec![]),
@@ -70,96 +70,99 @@ impl Scenario {
         base_dir: Option<PathBuf>,
         overrides: Overrides,
     ) -> PyResult<Self> {
-        // The empty path is the current folder.
+        // The empty path is the current directory.
         let base_dir = base_dir.unwrap_or_default();
         Self::read(py, Origin::Text { text, name, base_dir }, overrides)
     }
 
-    /// The same scenario with more overrides, applied after those it has.
+    /// The same scenario with additional overrides, applied after the existing ones.
     fn with_overrides(&self, py: Python<'_>, overrides: Overrides) -> PyResult<Self> {
         let all = self.overrides.iter().cloned().chain(overrides).collect();
         Self::read(py, self.origin.clone(), all)
     }
 
-    /// Short name, as in `ftp-on-fach`.
+    /// Short name, for example `ftp-on-fach`.
     #[getter]
     fn name(&self) -> &str {
         &self.scenario.name
     }
 
-    /// One line for people.
+    /// Title in one line.
     #[getter]
     fn title(&self) -> &str {
         &self.scenario.title
     }
 
-    /// The document that the scenario was taken from.
+    /// Document from which the scenario is taken.
     #[getter]
     fn source(&self) -> &str {
         &self.scenario.source
     }
 
-    /// The scenario's own seed.
+    /// Seed of the scenario file.
     #[getter]
     fn seed(&self) -> u64 {
         self.scenario.seed
     }
 
-    /// Simulated time, in seconds.
+    /// Simulated time in seconds.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.scenario.duration.as_secs()
     }
 
-    /// What to look at before trusting the results.
+    /// Warnings to read before the results are trusted.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
 
-    /// Of which UEs `pcap` captures IP packets only, and why.
+    /// Messages about the UEs of which `pcap` captures only IP packets, with the reason.
     fn capture_notes(&self) -> Vec<String> {
         umts_simulate::capture_notes(&self.scenario)
     }
 
-    /// The whole scenario, defaults included, as a file that loads again.
+    /// The whole scenario, defaults included, as TOML that can be loaded again.
     fn to_toml(&self) -> String {
         self.scenario.to_toml()
     }
 
-    /// The whole scenario, defaults included, as one JSON object.
+    /// The whole scenario, defaults included, as a JSON object.
     fn to_json(&self) -> String {
         self.scenario.to_json().to_string()
     }
 
-    /// What `to_toml` says, as one JSON object.
+    /// The content of `to_toml` as a JSON object.
     fn parameters(&self) -> String {
         self.scenario.parameters().to_string()
     }
 
-    /// Moments of what a flow draws, and of its laws, without a network; none for a flow that draws no pages or files.
+    /// Draw the traffic of a flow without a network. Return moments of the draws and of their
+    /// distributions, or `None` for a flow that draws neither pages, files nor packet calls.
     fn draw_traffic(&self, py: Python<'_>, flow: usize, calls: u64, seed: u64, run: u64) -> Option<Drawn> {
         py.detach(|| draw_traffic(&self.scenario, flow, calls, seed, run))
     }
 
-    /// What becomes of the first user's downlink blocks on the air, without a network.
+    /// Draw errors of the first user's downlink blocks without a network. Return their statistics.
     fn draw_errors(&self, py: Python<'_>, blocks: u64, seed: u64, run: u64) -> Drawn {
         py.detach(|| draw_errors(&self.scenario, blocks, seed, run))
     }
 
-    /// The layout from above: its size, its sites, its cells with the centres of their hexagons, and the best cell of each point of
-    /// a grid, row by row from below; none without a layout.
+    /// Map of the layout: size, sites, cells with the centres of their hexagons, and the best cell
+    /// of each point of a grid, row by row from the bottom. `None` without a layout.
     fn map(&self, py: Python<'_>, columns: u32, rows: u32) -> Option<MapOfCells> {
         let map = py.detach(|| umts_simulate::map(&self.scenario, [columns, rows]))?;
         Some((map.size, map.sites, map.cells, map.best))
     }
 
-    /// The houses between its streets, each with its left, lower, right and upper side in metres; none without streets.
+    /// Left, lower, right and upper side in metres of each house between the streets; empty without
+    /// streets.
     fn houses(&self) -> Vec<[f64; 4]> {
         umts_simulate::houses(&self.scenario)
     }
 
-    /// Where a user is at these times, which rise; none if it is in no layout.
+    /// Positions of a user in metres at increasing times; `None` if the user has no position in a
+    /// layout.
     fn track(&self, ue: u16, times_s: Vec<f64>, seed: u64, run: u64) -> Option<Vec<[f64; 2]>> {
         let times: Vec<_> = times_s.into_iter().map(Duration::from_secs_f64).collect();
         umts_simulate::track(&self.scenario, seed, run, ue, &times)
@@ -170,7 +173,7 @@ impl Scenario {
         self.scenario.content_hash()
     }
 
-    /// Hash of what decides what happens in a run: all but `[measure]`.
+    /// Hash of all parameters that affect the events of a run: all except `[measure]`.
     fn network_hash(&self) -> String {
         self.scenario.network_hash()
     }

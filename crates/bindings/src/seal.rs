@@ -1,4 +1,4 @@
-//! Digests of a run's files, with the interpreter free for other threads.
+//! Digests of a run's files. The interpreter lock is released meanwhile.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,37 +7,38 @@ use std::time::SystemTime;
 use pyo3::prelude::*;
 use umts_record::seal::{self, Flaw};
 
-/// What is wrong with the folder of a run: names of files, and what is wrong with each; empty if nothing is.
+/// Check the folder of a run. Return pairs of file and error; the list is empty if there are no
+/// errors.
 #[pyfunction]
 pub fn check_run(py: Python<'_>, folder: PathBuf) -> Vec<(String, String)> {
-    told(py.detach(|| seal::check(&folder)))
+    pairs(py.detach(|| seal::check(&folder)))
 }
 
-fn told(flaws: Vec<Flaw>) -> Vec<(String, String)> {
+fn pairs(flaws: Vec<Flaw>) -> Vec<(String, String)> {
     flaws.into_iter().map(|flaw| (flaw.file, flaw.wrong)).collect()
 }
 
-/// The same of any number of folders, on all processors.
+/// Check several folders on all processors.
 #[pyfunction]
 pub fn check_runs(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Vec<(String, String)>> {
     let found = py.detach(|| seal::check_all(&folders));
-    found.into_iter().map(told).collect()
+    found.into_iter().map(pairs).collect()
 }
 
-/// What shows that nobody wrote to the files of a run since it was the same, for each of some folders; none where it cannot
-/// be told.
+/// State of each folder of a run: equal states show that the files were not changed in between.
+/// `None` if the state cannot show that.
 #[pyfunction]
 pub fn states(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Option<String>> {
     py.detach(|| seal::states(&folders, SystemTime::now()))
 }
 
-/// The digest of every file below a folder but its `run.json`, by name.
+/// Digest of each file below a folder except its `run.json`, by name.
 #[pyfunction]
 pub fn digests(py: Python<'_>, folder: PathBuf) -> PyResult<BTreeMap<String, String>> {
     Ok(py.detach(|| seal::digests(&folder))?)
 }
 
-/// The digest of some octets, in hexadecimal.
+/// Digest of some bytes in hexadecimal.
 #[pyfunction]
 pub fn digest(content: &[u8]) -> String {
     seal::digest(content)

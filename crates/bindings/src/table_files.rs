@@ -1,4 +1,4 @@
-//! Tables as Parquet files: written while a run goes on, and read back for who wants their rows.
+//! Tables as Parquet files, written during a run and read for their rows.
 
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ use crate::encodings;
 use crate::errors::os_error;
 use crate::tables::CONNECTIONS;
 
-/// A file that could not be written or read.
+/// Error of writing or reading a file.
 #[derive(Debug)]
 pub struct TableError {
     path: PathBuf,
@@ -30,7 +30,8 @@ impl TableError {
         move |source| Self { path: path.to_owned(), source }
     }
 
-    /// As Python has it: what the system refused, with its number and the file.
+    /// Converts the error to a Python exception, with `errno` and file name if the system reported
+    /// it.
     pub fn raise(&self, py: Python<'_>) -> PyErr {
         let refused = match &self.source {
             ParquetError::External(source) => source.downcast_ref::<io::Error>(),
@@ -52,7 +53,7 @@ pub struct TableFile {
 }
 
 impl TableFile {
-    /// Begins the table called `name` in `folder`: that of connections there, those of series in a folder of theirs.
+    /// Creates the file of table `name`: connections in `folder`, series in its subfolder `series`.
     pub fn create(folder: &Path, name: &str, schema: SchemaRef) -> Result<Self, TableError> {
         let path = match name {
             CONNECTIONS => folder.join("connections.parquet"),
@@ -67,8 +68,8 @@ impl TableFile {
         Ok(Self { path, schema, writer, waiting: Vec::new(), rows: 0 })
     }
 
-    /// Adds rows behind those that are there. They are encoded so many at a time, whatever they came in: equal tables are equal
-    /// files.
+    /// Appends rows. They are encoded in chunks of `CHUNK_ROWS`, independent of the sizes of the
+    /// batches, so that equal tables give equal files.
     pub fn write(&mut self, batch: RecordBatch) -> Result<(), TableError> {
         self.rows += batch.num_rows();
         self.waiting.push(batch);
@@ -86,7 +87,7 @@ impl TableFile {
         Ok(())
     }
 
-    /// Writes what waits, and the end of the file.
+    /// Writes the remaining rows and the end of the file.
     pub fn close(mut self) -> Result<(), TableError> {
         let last = self.take_waiting()?;
         self.encode(&last)?;
@@ -96,7 +97,7 @@ impl TableFile {
     fn take_waiting(&mut self) -> Result<RecordBatch, TableError> {
         let mut waiting = std::mem::take(&mut self.waiting);
         if waiting.len() == 1 {
-            return Ok(waiting.remove(0)); // as most often of connections
+            return Ok(waiting.remove(0)); // the usual case of connections
         }
         let together = concat_batches(&self.schema, &waiting);
         together.map_err(|error| TableError::of(&self.path)(error.into()))
@@ -107,7 +108,7 @@ impl TableFile {
     }
 }
 
-/// Reads a table of a run folder, whichever version of the program wrote it.
+/// Read a table of a run folder, written by this or an earlier version.
 #[pyfunction]
 pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<Columns> {
     let read = || -> Result<Columns, ParquetError> {
@@ -118,7 +119,7 @@ pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<Columns> {
     read().map_err(|source| TableError::of(&path)(source).raise(py))
 }
 
-/// How many rows a table of a run folder has; none of them is read.
+/// Number of rows of a table of a run folder. Reads no rows.
 #[pyfunction]
 pub fn count_rows(py: Python<'_>, path: PathBuf) -> PyResult<i64> {
     let counted = opened(&path).map(|found| found.metadata().file_metadata().num_rows());

@@ -1,5 +1,5 @@
-//! The tables of a run, filled while it goes on: as columns they take a fraction of what rows take, and in files they
-//! take no memory, so that a long run does not keep them.
+//! The tables of a run, filled during the run. Columns take a fraction of the memory of rows, and
+//! tables in files take none, so the memory of a long run stays bounded.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,16 +15,16 @@ use crate::columns::{self, Columns};
 use crate::connections::Connections;
 use crate::table_files::{TableError, TableFile};
 
-/// The name of the table of connections; that of a series is its own.
+/// Name of the table of connections. Tables of series have the name of the series.
 pub const CONNECTIONS: &str = "connections";
 
-/// The table of connections, and those of the series by name, as far as they are in no files.
+/// The table of connections, and the tables of series by name, except tables in files.
 pub type Finished = (Columns, BTreeMap<String, Columns>);
 
 /// All tables of a run.
 pub struct Tables {
     folder: Option<PathBuf>,
-    /// Those that are in no file yet.
+    /// Connections that are not written to a file yet.
     connections: Connections,
     filling: BTreeMap<&'static str, Filling>,
 }
@@ -35,13 +35,13 @@ enum Filling {
 }
 
 impl Tables {
-    /// No rows yet. They go into files below `folder`, if there is one. With `has_budget` connections have columns for
-    /// their time budget.
+    /// Creates tables without rows. With `folder` they are written to files below it. With
+    /// `has_budget`, connections have columns for their time budget.
     pub fn new(folder: Option<PathBuf>, has_budget: bool) -> Self {
         Self { folder, connections: Connections::new(has_budget), filling: BTreeMap::new() }
     }
 
-    /// Adds rows behind those that are there.
+    /// Appends rows.
     pub fn add(&mut self, chunk: TableChunk) -> Result<(), TableError> {
         match chunk {
             TableChunk::Connections(rows) => {
@@ -52,7 +52,7 @@ impl Tables {
         }
     }
 
-    /// Adds the last rows. Files are whole then.
+    /// Appends the last rows and completes the files.
     pub fn finish(mut self, last: Vec<ConnectionRow>, series: Vec<Table>) -> Result<Finished, TableError> {
         self.connections.add(last);
         self.append_connections()?;
@@ -97,10 +97,10 @@ impl Tables {
     }
 }
 
-/// Tables as Python has them.
+/// Tables as Python objects.
 pub type HandedOver = (Py<Columns>, BTreeMap<String, Py<Columns>>);
 
-/// Hands tables over to Python.
+/// Converts tables to Python objects.
 pub fn handed_over(py: Python<'_>, (connections, series): Finished) -> PyResult<HandedOver> {
     let series = series.into_iter().map(|(name, columns)| Ok((name, Py::new(py, columns)?)));
     Ok((Py::new(py, connections)?, series.collect::<PyResult<_>>()?))

@@ -1,4 +1,4 @@
-//! A scheduler of DSCHs written in Python: a class of the user's as a discipline of MAC-c/sh.
+//! DSCH schedulers in Python: adapts a class of the user to the scheduler interface of MAC-c/sh.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,31 +15,33 @@ use crate::python_class::{Failure, load};
 #[pyclass(frozen, get_all, module = "umtslab._core")]
 #[derive(Debug)]
 pub struct DschFormat {
-    /// Blocks of a TTI.
+    /// Transport blocks per TTI.
     blocks: u32,
-    /// The spreading factor of its code.
+    /// Spreading factor of its code.
     spreading_factor: u16,
 }
 
-/// A user with something to send.
+/// A user with data to send.
 #[pyclass(frozen, get_all, module = "umtslab._core")]
 #[derive(Debug)]
 pub struct DschAsk {
-    /// Its number.
+    /// Number of the user.
     ue: u16,
-    /// Blocks that wait.
+    /// Number of waiting blocks.
     backlog: u32,
-    /// Since when the oldest of it waits.
+    /// Arrival time of the oldest waiting block, in seconds.
     since_s: f64,
-    /// The gain from the cell.
+    /// Path gain from the cell.
     gain: f64,
-    /// What it takes to be as loud as all that is not of the cell, in mW.
+    /// Transmit power in mW at which the cell is as strong at the user as everything outside the
+    /// cell.
     outside_mw: f64,
-    /// By how much the cell's power rises, in mW, if this user alone has a format; none if no power is enough.
+    /// Increase of the cell's power in mW per format, if only this user has a format; `None` if no
+    /// power suffices.
     power_mw: Vec<Option<f64>>,
-    /// Service credits, in blocks.
+    /// Service credit in blocks.
     credit: f64,
-    /// Blocks of a TTI that it was sent lately.
+    /// Recent mean of the user's blocks per TTI.
     mean_blocks: f64,
 }
 
@@ -60,7 +62,7 @@ impl DschAsk {
     }
 }
 
-/// The class of a scenario's scheduler, ready to decide.
+/// Loads the class of a scenario. Returns a factory of schedulers.
 pub fn schedulers(py: Python<'_>, class: &PythonClass, failure: &Failure) -> PyResult<UserSchedulers> {
     let (class, name) = load::<SchedulerError>(py, class, failure)?;
     let failure = failure.clone();
@@ -74,25 +76,25 @@ pub fn schedulers(py: Python<'_>, class: &PythonClass, failure: &Failure) -> PyR
     }))
 }
 
-/// An object of the user's class, for one cell.
+/// An instance of the user's class for one cell.
 #[derive(Debug)]
 struct Scheduler {
     object: Option<Py<PyAny>>,
     cell: u16,
-    /// Those of the DSCH, made when they are first asked for.
+    /// Formats of the DSCH, created on first use.
     formats: Option<Py<PyTuple>>,
     name: String,
     failure: Failure,
 }
 
 impl Scheduler {
-    /// Calls a method in a TTI, if nothing has gone wrong before.
+    /// Calls a method in a TTI, unless an earlier call has failed.
     fn call<R>(
         &mut self,
         (method, tti): (&str, u64),
         call: impl FnOnce(&mut Self, &Bound<'_, PyAny>) -> PyResult<R>,
     ) -> Option<R> {
-        if self.failure.is_there() {
+        if self.failure.is_set() {
             return None;
         }
         Python::attach(|py| {
@@ -136,11 +138,11 @@ impl Scheduler {
 
 impl DschScheduler for Scheduler {
     fn decide(&mut self, tti: &Tti<'_>, asks: &[RankedCandidate], order: &mut Vec<FormatRequest>) {
-        let told = self.call(("schedule", tti.number), |scheduler, method| {
+        let answer = self.call(("schedule", tti.number), |scheduler, method| {
             let arguments = scheduler.arguments(method.py(), tti, asks)?;
-            wishes(&method.call((), Some(&arguments))?, asks, tti.config.formats.len())
+            requests(&method.call((), Some(&arguments))?, asks, tti.config.formats.len())
         });
-        order.extend(told.unwrap_or_default());
+        order.extend(answer.unwrap_or_default());
     }
 
     fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {
@@ -155,25 +157,25 @@ impl DschScheduler for Scheduler {
     }
 }
 
-/// What a schedule says: pairs of a user and the number of a format.
-fn wishes(
+/// Reads the answer of `schedule`: pairs of user number and format number.
+fn requests(
     answer: &Bound<'_, PyAny>,
     asks: &[RankedCandidate],
     formats: usize,
 ) -> PyResult<Vec<FormatRequest>> {
-    let mut wishes: Vec<FormatRequest> = Vec::new();
+    let mut requests: Vec<FormatRequest> = Vec::new();
     for pair in answer.try_iter()? {
         let (ue, format): (i64, i64) = pair?.extract()?;
         let Some(ask) = asks.iter().position(|candidate| i64::from(candidate.ask.ue.0) == ue) else {
             return Err(PyValueError::new_err(format!("user {ue} does not ask")));
         };
-        if wishes.iter().any(|wish| wish.ask == ask) {
+        if requests.iter().any(|request| request.ask == ask) {
             return Err(PyValueError::new_err(format!("user {ue} is there twice")));
         }
         let number = usize::try_from(format).ok().filter(|number| *number < formats).ok_or_else(|| {
             PyValueError::new_err(format!("a format is a number from 0 to {}, not {format}", formats - 1))
         })?;
-        wishes.push(FormatRequest { ask, format: number });
+        requests.push(FormatRequest { ask, format: number });
     }
-    Ok(wishes)
+    Ok(requests)
 }

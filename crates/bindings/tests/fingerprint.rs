@@ -1,4 +1,4 @@
-//! What the fingerprint of a run's code depends on.
+//! Tests of the fingerprint of the code that determines results.
 
 #[path = "../fingerprint.rs"]
 mod fingerprint;
@@ -6,7 +6,7 @@ mod fingerprint;
 use std::fs;
 use std::path::Path;
 
-/// A workspace with a source file in every crate and the lock file of this one.
+/// Creates a workspace with a source file in each crate and the lock file of this workspace.
 fn workspace(root: &Path) {
     for name in fingerprint::CRATES.iter().chain(&["capture", "emulate", "bindings"]) {
         let folder = root.join("crates").join(name);
@@ -20,7 +20,7 @@ fn workspace(root: &Path) {
 }
 
 #[test]
-fn it_changes_with_what_decides_results_and_with_nothing_else() {
+fn fingerprint_depends_only_on_code_that_determines_results() {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fingerprint");
     let _ = fs::remove_dir_all(&root);
     workspace(&root);
@@ -44,7 +44,7 @@ fn it_changes_with_what_decides_results_and_with_nothing_else() {
 }
 
 #[test]
-fn packages_are_those_below_the_crates_that_decide() {
+fn locked_lists_dependencies_of_the_result_crates() {
     let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock")).unwrap();
     let names: Vec<String> = fingerprint::locked(&lock).into_keys().collect();
     let has = |name: &str| names.iter().any(|key| key.split(' ').next() == Some(name));

@@ -1,4 +1,4 @@
-//! Why an emulation fails.
+//! Errors of emulations and replays.
 
 use std::io;
 
@@ -7,38 +7,39 @@ use umts_record::capture::CaptureError;
 
 use crate::programs::children::exit_status_of;
 
-/// Why there is no emulation, or no result of one.
+/// Error of an emulation or a replay.
 #[derive(Debug, Error)]
 pub enum EmulationError {
     /// The command could not be started.
     #[error("cannot run {name}: {source}")]
     Command {
-        /// The command.
+        /// Name of the command.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The kernel refused something.
+    /// The kernel refused an operation.
     #[error("{what}: {source}")]
     System {
-        /// What was to be done.
+        /// The failed action.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// What was asked for makes no sense on this host; nothing has run.
+    /// An option or a device cannot be used on this host. No program has run.
     #[error("{0}")]
     Wrong(String),
     /// A capture could not be written.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// `meter` asked for it.
+    /// `meter` stopped the emulation.
     #[error("the emulation was stopped")]
     Stopped,
 }
 
 impl EmulationError {
-    /// What to exit with: as `env` has it for commands, 2 for what was asked for, 125 for the rest.
+    /// Exit status of `umts emulate`: 126 or 127 if the command cannot be started, as with `env`; 2
+    /// for invalid options; 125 otherwise.
     pub fn exit_status(&self) -> i32 {
         match self {
             EmulationError::Command { source, .. } => exit_status_of(source),
@@ -48,12 +49,13 @@ impl EmulationError {
     }
 }
 
-/// An error about what was asked for; the kernel's own have a number.
+/// Creates an error about invalid options. Unlike errors of the kernel, it has no error number.
 pub fn wrong(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
-/// An error of the kernel's, with `what` was to be done; or one about what was asked for.
+/// Returns a function that maps an I/O error to [`EmulationError`]: errors of [`wrong`] to `Wrong`,
+/// all others to `System` with the failed action `what`.
 pub fn system(what: &'static str) -> impl Fn(io::Error) -> EmulationError {
     move |source| match (source.kind(), source.raw_os_error()) {
         (io::ErrorKind::InvalidInput, None) => EmulationError::Wrong(source.to_string()),

@@ -1,5 +1,5 @@
-//! Way 2: the stack on the wall clock. Real programs over the kernel's own TCP, in namespaces of their own, with the
-//! modelled radio access network between them.
+//! Emulation: the stack runs on the wall clock. Real programs use the kernel's TCP in their own
+//! network namespaces, with the modelled radio access network between them.
 //!
 //! ```text
 //!   program ─ kernel's TCP/IP ─ TUN ─┐                               ┌─ TUN ─ kernel's TCP/IP ─ server
@@ -7,19 +7,21 @@
 //!                                    └───────── wall clock ──────────┘
 //! ```
 //!
-//! With a proxy ([`Proxy`]) two more devices are between the links, in a namespace of its own: TCP takes the way as two legs.
+//! With a proxy ([`Proxy`]), two more devices connect a third namespace between the links, and each
+//! TCP connection consists of two legs.
 //!
-//! [`leave_host`] and [`settle`] make the world in which it runs, a [`Place`] is each host in that, [`emulate`] runs it,
-//! [`replay`] runs its packets again in simulated time. A folder uses those above it, no other:
+//! [`leave_host`] and [`settle`] isolate the emulator from the host. Each host of the emulation is
+//! a [`Place`]. [`emulate`] runs the emulation, and [`replay`] feeds its recorded packets into the
+//! network in simulated time. A module uses only the modules above it in this list:
 //!
-//! - `packets`: what headers of real packets say, and their octets while the network carries descriptions.
-//! - `devices`: namespaces, devices, addresses, routes: what the kernel is asked for.
-//! - `clock`: the wall clock, and how late it was.
-//! - `programs`: processes, started in the namespaces of UEs and servers.
-//! - `outside`: the border of the network, with real programs or a recording of their packets beyond it.
-//! - `results`: what is told beside the [recorders](umts_record::Recorders) of every run.
+//! - `packets`: headers of real packets, and their bytes while the network carries descriptions.
+//! - `devices`: namespaces, devices, addresses and routes of the kernel.
+//! - `clock`: the wall clock and its lateness.
+//! - `programs`: processes in the namespaces of UEs and servers.
+//! - `outside`: the border of the network, towards real programs or a recording of their packets.
+//! - `results`: results in addition to the [recorders](umts_record::Recorders) of every run.
 //!
-//! `run` joins them: the network, the loop of [`umts_simulate::drive`], the recorders.
+//! `run` combines the network, the event loop [`umts_simulate::drive`] and the recorders.
 #![cfg(target_os = "linux")]
 
 mod clock;

@@ -1,4 +1,4 @@
-//! An emulation from its start to its end, and its replay.
+//! Runs an emulation, and replays one.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -40,77 +40,81 @@ use crate::results::programs_datagrams::ProgramsDatagrams;
 use crate::results::recorder::EmulationRecorder;
 use crate::results::round_trips::RoundTrips;
 
-/// What is kept of a run.
+/// Selects the output of a run.
 #[derive(Debug, Clone, Default)]
 pub struct OutputConfig {
     /// Whether to record time series.
     pub series: bool,
-    /// Where to write captures, if anywhere; the folder exists.
+    /// Existing folder for captures, if they are written.
     pub pcap_dir: Option<PathBuf>,
-    /// Whether all is captured: at the RNC too, packets of simulated users, and PDUs where they have an encoding. Else what
-    /// tells of the programs' TCP: their packets at the ends of its connections.
+    /// Whether to capture everything: also at the RNC, packets of simulated users, and PDUs if they
+    /// have an encoding. Otherwise only packets of programs are captured, at the ends of their TCP
+    /// connections.
     pub captures_all: bool,
-    /// Whether to take the fingerprint by which a replay is held against its emulation.
+    /// Whether to compute the fingerprint that is compared with a replay.
     pub digest: bool,
 }
 
-/// What is told when the network is there, before a program runs.
+/// State of the emulation when the network exists, before the command runs.
 #[derive(Debug)]
 pub struct Started<'a> {
-    /// What the kernel's TCP says of itself.
+    /// Effective settings of the kernel's TCP.
     pub tcp: &'a Effective,
-    /// What it says at the proxy, if there is one: towards the servers and towards the users.
+    /// Effective settings at the proxy, if there is one: towards the servers, towards the users.
     pub proxy: Option<&'a [Effective; 2]>,
-    /// What was changed in the host's network; it ends with the emulation.
+    /// Changes in the host's network. They are undone when the emulation ends.
     pub changes: &'a [String],
 }
 
-/// What an emulation leaves.
+/// Result of an emulation.
 #[derive(Debug)]
 pub struct Outcome {
     /// Exit status of the command.
     pub status: i32,
-    /// Those of the programs of the second UE and those after it, of the servers, and of what is behind the server side: none
-    /// of whatever still ran when the command ended.
+    /// Exit statuses of the programs of the other UEs, of the servers, and of the built-in servers
+    /// or the resolver. `None` for programs that were still running when the command ended.
     pub others: Others<Option<i32>>,
-    /// Whoever wanted the emulation went away before the command ended.
+    /// The parent process exited, or stopped the emulation, before the command ended.
     pub is_abandoned: bool,
-    /// What the machine did to it.
+    /// Effects of the machine on the emulation.
     pub fidelity: Fidelity,
-    /// What the kernel's TCP did, as the namespaces told.
+    /// Effective settings of the kernel's TCP in the namespaces.
     pub tcp: Effective,
-    /// What it did at the proxy, if there was one: towards the servers and towards the users.
+    /// Effective settings at the proxy, if there was one: towards the servers, towards the users.
     pub proxy_tcp: Option<[Effective; 2]>,
-    /// What was measured.
+    /// Measurements.
     pub results: Results,
 }
 
-/// What was measured, of an emulation or its replay.
+/// Measurements of an emulation or its replay.
 #[derive(Debug)]
 pub struct Results {
-    /// Metrics of the radio network, from its beginning to its end.
+    /// Metrics of the radio network over the whole run.
     pub metrics: RunMetrics,
-    /// Time series, if they were asked for.
+    /// Time series, if they are recorded.
     pub series: Option<SeriesTables>,
     /// Captures written.
     pub files: Vec<PathBuf>,
-    /// Files that could not be written, in words: none of them is left, the rest is whole.
+    /// Messages about files that could not be written. These files are removed; the other results
+    /// are complete.
     pub lost: Vec<String>,
-    /// Events handled.
+    /// Number of events that were scheduled.
     pub events: u64,
-    /// When it ended.
+    /// Time at which the run ended.
     pub end: Time,
-    /// What was before the command's first TCP connection.
+    /// Time before the command's first connection.
     pub before_connection: Option<BeforeConnection>,
-    /// Fingerprint of all that happened in the network, if it was asked for.
+    /// Fingerprint of all events in the network, if it is computed.
     pub digest: Option<String>,
 }
 
-/// Runs `programs` over the network of `scenario`, on the wall clock. `meter` is told the state about twice a second and
-/// may stop everything; `started` is told before that what the kernel's TCP does, and `notice` what goes wrong meanwhile.
+/// Runs `programs` over the network of `scenario` on the wall clock. `started` is called once
+/// before the command runs. `meter` is called every 500 ms of the run and may stop it. `notice`
+/// receives messages about problems during the run.
 ///
 /// # Errors
-/// If the kernel refuses something, the command cannot be started, or results cannot be written.
+/// An error if the kernel refuses an operation, the command cannot be started, or results cannot be
+/// written.
 pub fn emulate(
     scenario: &Scenario,
     seed: u64,
@@ -129,7 +133,8 @@ pub fn emulate(
         changes: surroundings.changes(),
     };
     started(about)?;
-    // Before the clock starts, which it would make late: a network of many takes tens of milliseconds.
+    // Before the clock starts: creating a network with many UEs takes tens of milliseconds and
+    // would make the clock late.
     let ready = setting.make()?;
     let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(Duration::from_millis(10));
@@ -158,7 +163,7 @@ pub fn emulate(
         waited_for,
         interrupts_before: None,
         end: Time::ZERO,
-        told_gone: 0,
+        reported_gone: 0,
         notice,
         recording,
         is_abandoned: false,
@@ -177,7 +182,7 @@ pub fn emulate(
     let proxy = others.proxy;
     let others = others.map(|child| live.children.status(child));
     if let Some(proxy) = proxy {
-        // It tells of the connections that are left.
+        // SIGTERM makes the proxy log the connections that are still open.
         live.children.end(proxy);
     }
     drop(uplink);
@@ -192,7 +197,7 @@ pub fn emulate(
     })
 }
 
-/// What the machine did to an emulation that is over.
+/// Collects the effects of the machine on a finished emulation.
 fn fidelity(live: &Live<'_>, results: &Results, cpu: Duration, is_real_time: bool) -> Fidelity {
     let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
     for (number, port) in live.clock.ports().iter().enumerate() {
@@ -215,26 +220,27 @@ fn fidelity(live: &Live<'_>, results: &Results, cpu: Duration, is_real_time: boo
     }
 }
 
-/// What was recorded of an emulation.
+/// The recorded inputs of an emulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Recorded<'a> {
-    /// The packets that came in.
+    /// File with the packets that entered the network.
     pub packets: &'a Path,
-    /// When it ended.
+    /// Time at which the emulation ended.
     pub end: Time,
-    /// Who was behind its ports.
+    /// Hosts behind the ports.
     pub behind: Behind,
-    /// Whether the host's network was behind the server side.
+    /// Whether the host's network was reachable from the server side.
     pub has_internet: bool,
-    /// As [`Programs::keeps_flows`].
+    /// See [`Programs::keeps_flows`].
     pub keeps_flows: bool,
 }
 
-/// The network of an emulation again, with the packets of its recording at their times, as fast as possible. The same
-/// code, scenario and seed give the same events: [`Results::digest`] tells.
+/// Runs the network of an emulation again, as fast as possible, and feeds the recorded packets in
+/// at their times. The same code, scenario and seed give the same events; compare
+/// [`Results::digest`].
 ///
 /// # Errors
-/// If the recording cannot be read or results cannot be written.
+/// An error if the recording cannot be read or results cannot be written.
 pub fn replay(
     scenario: &Scenario,
     seed: u64,
@@ -254,20 +260,20 @@ pub fn replay(
     Ok((results, outside.exchange.counts(Frames::default())))
 }
 
-/// Whether every address is at the server side.
+/// Whether the server side accepts packets to every address.
 fn has_every_address(behind: Behind, has_internet: bool) -> bool {
     behind != Behind::Anybody && !has_internet
 }
 
-/// Whether simulated users are beside the programs.
+/// Whether the network has simulated users in addition to programs.
 fn has_simulated_users(network: &NetworkConfig) -> bool {
     network.flows.iter().any(|flow| flow.start < Time::NEVER)
 }
 
-/// How often the meter is read.
+/// Interval between calls of the meter.
 const METER_EVERY: Duration = Duration::from_millis(500);
 
-/// A network and what is kept of it, the same in an emulation and its replay.
+/// A network and its output. Identical in an emulation and its replay.
 struct Setting<'a> {
     scenario: &'a Scenario,
     network: NetworkConfig,
@@ -277,7 +283,8 @@ struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Flows of the first `silent` UEs, which programs have, never begin: the others are what they are in a simulation.
+    /// Flows of the first `silent` UEs, which run programs, never start. The flows of the other UEs
+    /// start as in a simulation.
     fn new(
         scenario: &'a Scenario,
         seed: u64,
@@ -293,7 +300,7 @@ impl<'a> Setting<'a> {
         Setting { scenario, network, seed, keep, packet_store }
     }
 
-    /// The network, which nothing has happened in yet.
+    /// Creates the network and its recorders.
     fn make(&self) -> Result<Ready, EmulationError> {
         let mut network = Network::new(&self.network, &Streams::new(self.seed, 0));
         let mut queue = EventQueue::new();
@@ -302,7 +309,8 @@ impl<'a> Setting<'a> {
         Ok(Ready { network, queue, recorders: self.recorders()? })
     }
 
-    /// Those of a simulation, told of real packets, and what is watched beside them.
+    /// Creates the recorders of a simulation, extended to real packets, and the recorders of
+    /// emulations.
     fn recorders(&self) -> Result<Recorders<EmulationRecorder>, CaptureError> {
         let Setting { network, keep, packet_store, .. } = self;
         let mut wanted = wanted(self.scenario, network, keep.series, keep.pcap_dir.as_deref());
@@ -316,7 +324,7 @@ impl<'a> Setting<'a> {
             }
         }
         let programs = wanted.budget.map(|config| ProgramsBudget::new(packet_store.clone(), config, network));
-        // The waterfall that is asked for is of a program's connection.
+        // The waterfall, if it is requested, shows a connection of a program.
         let simulated = |config| BudgetConfig { whose: Whose::BesidePrograms, waterfall: None, ..config };
         wanted.budget = wanted.budget.map(simulated).filter(|_| has_simulated_users(network));
         let watch = EmulationRecorder {
@@ -332,7 +340,7 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// A network that nothing has happened in yet, and what will be kept of it.
+/// A network before its first event, and its recorders.
 struct Ready {
     network: Network,
     queue: EventQueue<Event>,
@@ -352,20 +360,20 @@ impl Ready {
             ControlFlow::Continue(now + METER_EVERY)
         };
         let stopped = drive(&mut network, &mut queue, outside, &mut recorders, &mut progress).is_break();
-        // The command may have ended, and a packet may have come in, after the last event.
+        // The command may have ended, or a packet may have arrived, after the last event.
         let end = queue.now().max(end_of(outside));
         if stopped {
             return Err(EmulationError::Stopped);
         }
         let Records { mut metrics, mut series, captures, beside } = recorders.finish(end);
-        // It cannot be made again: whatever there was room for is kept.
+        // An emulation cannot be repeated: keep the captures that could be written.
         let (files, lost) = match captures {
             Ok(files) => (files, Vec::new()),
             Err(error) => (Vec::new(), vec![error.to_string()]),
         };
         let before_connection = beside.first_connection.found();
         let (tables, digest) = beside.finish(end, &mut metrics);
-        // Figures of the budget need the programs' connections, also where no series are kept.
+        // The budget figures need the programs' connections even if no series are recorded.
         let kept = tables.into_iter().filter(|table| series.is_some() || table.name == "budget_connections");
         let kept: Vec<_> = kept.collect();
         if series.is_some() || !kept.is_empty() {
@@ -388,13 +396,13 @@ impl Ready {
 pub mod tests {
     use super::*;
 
-    /// One program with the Internet behind the server side, beside all flows of the scenario.
+    /// One UE with a program and access to the host's network; all flows of the scenario run.
     pub fn recorded(packets: &Path, end: Time) -> Recorded<'_> {
         Recorded { packets, end, behind: Behind::ues(1), has_internet: true, keeps_flows: true }
     }
 
     #[test]
-    fn flows_of_the_programs_ues_never_begin_and_the_others_do_as_in_a_simulation() {
+    fn only_flows_of_ues_with_programs_never_start() {
         let text = "version = 1\nduration = \"9 s\"\n[[ue]]\nname = \"u\"\ncount = 3\n[[flow]]\nue = \"u\"\ntraffic = \"ftp\"\nstart = \"1 s\"";
         let scenario = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario;
         let keep = OutputConfig::default();

@@ -1,4 +1,5 @@
-//! A connection from its SYN to its end: where it wants to go, the way there, the relay, what is told of it.
+//! One client connection from accept to its end: request, connection to the server, relay, log
+//! line.
 
 use std::future::poll_fn;
 use std::io;
@@ -17,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::handshake::proxy_protocol::header;
-use crate::handshake::request::{addresses, let_go, say, socks5};
+use crate::handshake::request::{addresses, discard_received, socks5, write_all};
 use crate::handshake::socks5::{Target, reply_of};
 use crate::options::{Destination, is_of_this_host, unmapped};
 use crate::outbound::{Outbound, Registration, start_connect};
@@ -25,10 +26,11 @@ use crate::policy::Policy;
 use crate::relay::ended::{Ended, Side};
 use crate::relay::tcp_info::Leg;
 use crate::relay::{Joined, delivered, relay};
-use crate::sockets::law_of;
+use crate::sockets::congestion_control;
 use crate::worker::{Common, Worker};
 
-/// What is told of a connection when it is over, whichever way that comes about.
+/// State of a connection for the log and the counters. Both are updated when the record is dropped,
+/// however the connection ends.
 pub struct Record {
     worker: Arc<Worker>,
     number: u64,
@@ -36,73 +38,76 @@ pub struct Record {
     begun: SystemTime,
     since: Instant,
     connected: Option<Duration>,
-    sought: Sought,
+    requested: Requested,
     joined: Option<Arc<Joined>>,
     ended: Ended,
 }
 
-/// Where a client wants to go, as far as that is known.
+/// The destination that a client requests, as far as it is known.
 #[derive(Debug, Default)]
-struct Sought {
-    /// What the client asked for by SOCKS5.
+struct Requested {
+    /// The destination in the SOCKS5 request.
     asked: Option<String>,
     /// The address that was tried last.
     tried: Option<SocketAddr>,
 }
 
-/// Takes a client to its server.
+/// Connects a client to its server and relays until the connection ends.
 pub fn serve(record: Record, client: TcpStream) -> impl Future<Output = ()> {
-    let departing = at_once(&record.worker.common);
-    serve_recorded(record, client, departing)
+    let outbound = start_first_server(&record.worker.common);
+    serve_recorded(record, client, outbound)
 }
 
-/// Where all go to one server a client is on its way before others' octets have their turn.
-fn at_once(common: &Common) -> Option<io::Result<Outbound>> {
+/// With a single server, starts to connect before the connection's task is first polled.
+fn start_first_server(common: &Common) -> Option<io::Result<Outbound>> {
     match &common.options.destination {
-        // Who may be the proxy itself is looked at first.
-        Destination::Fixed(servers) if !common.outgoing.are_any() => {
+        // If registered connections are open, the client may be the proxy itself: check that first.
+        Destination::Fixed(servers) if !common.outgoing.has_open() => {
             servers.first().map(|&first| start_connect(first, &common.server, &common.outgoing, None))
         }
         _ => None,
     }
 }
 
-async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option<io::Result<Outbound>>) {
+async fn serve_recorded(mut record: Record, client: TcpStream, outbound: Option<io::Result<Outbound>>) {
     let (worker, address) = (record.worker.clone(), record.client);
-    // Apart, so that a connection does not keep room for its beginning as long as it lives.
-    let reaching = Box::pin(reach(&worker, &client, address, departing, &mut record.sought));
+    // Boxed, so that the connection's future does not keep the memory of this step for its
+    // lifetime.
+    let reaching = Box::pin(reach(&worker, &client, address, outbound, &mut record.requested));
     let reached = unless_broken(&client, reaching).await;
     match reached {
-        Ok(Reached { server, address, departure: _departure }) => {
+        Ok(Reached { server, address, registration: _registration }) => {
             record.connected = Some(record.since.elapsed());
             let joined =
                 Arc::new(Joined { client, server, server_address: address, passed: Default::default() });
             worker.common.counts.joined(record.number, &joined);
             record.joined = Some(joined.clone());
             record.ended = relay(&joined, &worker.pipes, worker.common.bounds).await;
-            // What the kernel still has to deliver counts as long as memory is limited.
+            // With a memory limit, the connection counts until the kernel has delivered its
+            // buffered data.
             if record.ended == Ended::InOrder && worker.common.options.memory.is_some() {
                 record.ended = delivered(&joined, worker.common.bounds.idle).await;
             }
         }
         Err(ended) => {
             record.ended = ended;
-            // A client that was told why is to hear it: a reset would overtake the words.
-            if matches!(worker.common.options.destination, Destination::Socks5(_)) && is_told(ended) {
-                let_go(&client);
+            // The client must receive the SOCKS5 reply: a reset could overtake it.
+            if matches!(worker.common.options.destination, Destination::Socks5(_)) && has_socks5_reply(ended)
+            {
+                discard_received(&client);
                 let _ = SockRef::from(&client).set_linger(None);
             }
         }
     }
 }
 
-/// Whether SOCKS5 has a word for an end before the beginning.
-fn is_told(ended: Ended) -> bool {
+/// Whether SOCKS5 has a reply for this outcome.
+fn has_socks5_reply(ended: Ended) -> bool {
     use Ended::{BadRequest, Denied, Exhausted, Refused, Unreachable};
     matches!(ended, Refused | Unreachable | Exhausted | Denied | BadRequest)
 }
 
-/// What comes of `action`, unless the client resets its connection before.
+/// Runs `action`, unless the client resets its connection first.
 async fn unless_broken<R>(
     client: &TcpStream,
     action: impl Future<Output = Result<R, Ended>>,
@@ -118,76 +123,77 @@ async fn unless_broken<R>(
     .await
 }
 
-/// A server, and that the proxy is connected to it.
+/// An established connection to a server.
 struct Reached {
     server: TcpStream,
     address: SocketAddr,
-    departure: Option<Registration>,
+    registration: Option<Registration>,
 }
 
-/// A connection to where the client wants to go; whoever is to hear of it has heard.
+/// Connects to the destination of the client. Sends the SOCKS5 reply and the PROXY header, if there
+/// are any.
 async fn reach(
     worker: &Worker,
     client: &TcpStream,
     address: SocketAddr,
-    departing: Option<io::Result<Outbound>>,
-    sought: &mut Sought,
+    outbound: Option<io::Result<Outbound>>,
+    requested: &mut Requested,
 ) -> Result<Reached, Ended> {
     let common = &*worker.common;
     let own = || match client.local_addr() {
         Ok(own) => Ok(unmapped(own)),
         Err(error) => Err(Ended::of_error(Side::Client, &error)),
     };
-    let is_itself = || Ok(common.outgoing.are_any() && common.outgoing.has(address, own()?));
+    let is_itself = || Ok(common.outgoing.has_open() && common.outgoing.contains(address, own()?));
     if is_itself()? {
         return Err(Ended::Loop);
     }
     let reached = match &common.options.destination {
-        Destination::Fixed(servers) => first_of(common, servers, None, departing, sought).await,
+        Destination::Fixed(servers) => connect_to_first(common, servers, None, outbound, requested).await,
         Destination::Original(_) => {
             let own = own()?;
             if own.port() == common.listen.port() && is_of_this_host(own.ip()) {
                 return Err(Ended::Loop);
             }
-            first_of(common, &[own], Some(address), None, sought).await
+            connect_to_first(common, &[own], Some(address), None, requested).await
         }
         Destination::Socks5(policy) => {
             let asking = timeout(common.options.connect_timeout, socks5(client)).await;
             let target = asking.unwrap_or(Err(Ended::BadRequest))?;
-            sought.asked = Some(target.to_string());
+            requested.asked = Some(target.to_string());
             match permitted(worker, policy, address, target).await {
-                Ok(servers) => first_of(common, &servers, None, None, sought).await,
+                Ok(servers) => connect_to_first(common, &servers, None, None, requested).await,
                 Err(error) => Err(error),
             }
         }
     };
-    // Another worker may have taken in the proxy's own connection before that was known.
+    // Another worker may have accepted the proxy's own connection before it was registered.
     if is_itself()? {
         return Err(Ended::Loop);
     }
     if matches!(common.options.destination, Destination::Socks5(_)) {
         let words = reply_of(reached.as_ref().map(drop));
-        say(client, &words).await.map_err(|error| Ended::of_error(Side::Client, &error))?;
+        write_all(client, &words).await.map_err(|error| Ended::of_error(Side::Client, &error))?;
     }
-    let reached = reached.map_err(|error| failure(&error, sought.tried))?;
+    let reached = reached.map_err(|error| outcome_of_connect_error(&error, requested.tried))?;
     if common.options.tells_client {
         let words = header(address, own()?);
-        say(&reached.server, &words).await.map_err(|error| Ended::of_error(Side::Server, &error))?;
+        write_all(&reached.server, &words).await.map_err(|error| Ended::of_error(Side::Server, &error))?;
     }
     Ok(reached)
 }
 
-/// The addresses of what a client asked for, as far as it may reach them.
+/// Returns the addresses of the requested destination that the client may reach.
 async fn permitted(
     worker: &Worker,
     policy: &Policy,
     client: SocketAddr,
     target: Target,
 ) -> io::Result<Vec<SocketAddr>> {
-    let patience = worker.common.options.connect_timeout;
-    let asking = timeout(patience, addresses(target, &worker.asking)).await;
+    let connect_timeout = worker.common.options.connect_timeout;
+    let asking = timeout(connect_timeout, addresses(target, &worker.asking)).await;
     let mut found = asking.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    // A name too may stand for no address.
+    // A host name may resolve to the unspecified address.
     found.retain(|address| !address.ip().to_canonical().is_unspecified());
     let is_any = !found.is_empty();
     found.retain(|address| policy.permits(client.ip(), *address));
@@ -197,23 +203,24 @@ async fn permitted(
     }
 }
 
-/// A connection to the first of these that answers. To the very first one somebody may be on the way.
-async fn first_of(
+/// Connects to the first address that answers. `outbound` is the attempt to the first address if
+/// it has already started.
+async fn connect_to_first(
     common: &Common,
     servers: &[SocketAddr],
     client: Option<SocketAddr>,
-    mut departing: Option<io::Result<Outbound>>,
-    sought: &mut Sought,
+    mut outbound: Option<io::Result<Outbound>>,
+    requested: &mut Requested,
 ) -> io::Result<Reached> {
     let mut found = io::Error::from(io::ErrorKind::HostUnreachable);
     for &address in servers {
-        sought.tried = Some(address);
-        let departing = departing.take();
-        let departing =
-            departing.unwrap_or_else(|| start_connect(address, &common.server, &common.outgoing, client));
-        let arriving = async { departing?.arrived().await };
-        found = match timeout(common.options.connect_timeout, arriving).await {
-            Ok(Ok((server, departure))) => return Ok(Reached { server, address, departure }),
+        requested.tried = Some(address);
+        let outbound = outbound.take();
+        let outbound =
+            outbound.unwrap_or_else(|| start_connect(address, &common.server, &common.outgoing, client));
+        let connecting = async { outbound?.connected().await };
+        found = match timeout(common.options.connect_timeout, connecting).await {
+            Ok(Ok((server, registration))) => return Ok(Reached { server, address, registration }),
             Ok(Err(error)) => error,
             Err(_) => io::ErrorKind::TimedOut.into(),
         };
@@ -221,42 +228,48 @@ async fn first_of(
     Err(found)
 }
 
-fn failure(error: &io::Error, tried: Option<SocketAddr>) -> Ended {
+fn outcome_of_connect_error(error: &io::Error, tried: Option<SocketAddr>) -> Ended {
     match (error.kind(), error.raw_os_error()) {
         (io::ErrorKind::PermissionDenied, None) => Ended::Denied,
         (io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset, _) => Ended::Refused,
         (_, Some(EMFILE | ENFILE | ENOBUFS | ENOMEM | EADDRINUSE | EAGAIN)) => Ended::Exhausted,
-        // Also of a host that has no address from which this one could be reached.
+        // The kernel also returns this error if this host has no address from which the server can
+        // be reached.
         (_, Some(EADDRNOTAVAIL)) if tried.is_some_and(has_own_address_for) => Ended::Exhausted,
         _ => Ended::Unreachable,
     }
 }
 
-/// Whether this host has an address from which another one can be reached. UDP has ports of its own, and sends nothing
-/// to find out.
+/// Whether this host has an address from which `to` can be reached. Connecting a UDP socket sends
+/// nothing and uses no TCP port.
 fn has_own_address_for(to: SocketAddr) -> bool {
     let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
     UdpSocket::bind(any).and_then(|socket| socket.connect(to)).is_ok()
 }
 
 impl Record {
-    /// Of a client from this address. What is never begun, since all end before, is told like the rest.
+    /// Record of a client that was accepted. It is logged and counted even if the proxy stops
+    /// before the connection is served.
     pub fn new(worker: Arc<Worker>, client: SocketAddr) -> Self {
         let number = worker.common.counts.accepted();
         let (begun, since) = (SystemTime::now(), Instant::now());
-        let (connected, sought, joined) = Default::default();
-        Record { worker, number, client, begun, since, connected, sought, joined, ended: Ended::Stopped }
+        let (connected, requested, joined) = Default::default();
+        Record { worker, number, client, begun, since, connected, requested, joined, ended: Ended::Stopped }
     }
 
-    /// It is over without having begun.
+    /// Ends a connection that was never served.
     pub fn end(mut self, ended: Ended) {
         self.ended = ended;
     }
 
-    /// The server's address; of one that was not reached the one that was tried last, or its name.
+    /// Address of the server. If no server was reached, the address that was tried last, otherwise
+    /// the requested name.
     fn server(&self) -> Option<String> {
         let reached = self.joined.as_ref().map(|joined| joined.server_address);
-        reached.or(self.sought.tried).map(|address| address.to_string()).or_else(|| self.sought.asked.clone())
+        reached
+            .or(self.requested.tried)
+            .map(|address| address.to_string())
+            .or_else(|| self.requested.asked.clone())
     }
 
     fn line(&self, legs: [Option<Leg>; 2]) -> Value {
@@ -267,7 +280,7 @@ impl Record {
         let stalled =
             |at: usize| way(at).map(|passed| passed.stalled_ns.load(Ordering::Relaxed) as f64 / 1e9);
         let law = |stream: fn(&Joined) -> &TcpStream| {
-            joined.and_then(|joined| law_of(&SockRef::from(stream(joined))).ok())
+            joined.and_then(|joined| congestion_control(&SockRef::from(stream(joined))).ok())
         };
         let [client, server] = legs;
         json!({
@@ -276,7 +289,7 @@ impl Record {
             "begun_s": self.begun.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs_f64()),
             "client": self.client.to_string(),
             "server": self.server(),
-            "asked": self.sought.asked,
+            "asked": self.requested.asked,
             "ended": self.ended.name(),
             "duration_s": self.since.elapsed().as_secs_f64(),
             "setup_s": self.connected.map(|time| time.as_secs_f64()),
@@ -301,8 +314,8 @@ impl Record {
 impl Drop for Record {
     fn drop(&mut self) {
         let common = &self.worker.common;
-        let is_asked = common.log.is_some() || common.options.metrics.is_some();
-        let legs = match self.joined.as_deref().filter(|_| is_asked) {
+        let needs_tcp_info = common.log.is_some() || common.options.metrics.is_some();
+        let legs = match self.joined.as_deref().filter(|_| needs_tcp_info) {
             Some(joined) => [&joined.client, &joined.server].map(Leg::of),
             None => [None, None],
         };
@@ -310,7 +323,7 @@ impl Drop for Record {
         if let Some(log) = &common.log {
             log.add(&self.line(legs));
         }
-        self.worker.leave();
+        self.worker.remove_connection();
     }
 }
 
@@ -319,15 +332,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_that_are_used_up_are_not_a_way_that_is_not_there() {
+    fn exhausted_ports_differ_from_unreachable_servers() {
         let of = |code| io::Error::from_raw_os_error(code);
         let local = Some("127.0.0.1:80".parse().unwrap());
-        assert_eq!(failure(&of(EADDRNOTAVAIL), local), Ended::Exhausted);
-        assert_eq!(failure(&of(EADDRINUSE), local), Ended::Exhausted);
-        assert_eq!(failure(&of(EMFILE), None), Ended::Exhausted);
-        // No host has an address from which it could reach a group as one host.
-        assert_eq!(failure(&of(nix::libc::ENETUNREACH), local), Ended::Unreachable);
-        assert_eq!(failure(&io::ErrorKind::PermissionDenied.into(), local), Ended::Denied);
-        assert_eq!(failure(&of(nix::libc::EACCES), local), Ended::Unreachable);
+        assert_eq!(outcome_of_connect_error(&of(EADDRNOTAVAIL), local), Ended::Exhausted);
+        assert_eq!(outcome_of_connect_error(&of(EADDRINUSE), local), Ended::Exhausted);
+        assert_eq!(outcome_of_connect_error(&of(EMFILE), None), Ended::Exhausted);
+        // ENETUNREACH means a missing route, even if this host has an address for the destination.
+        assert_eq!(outcome_of_connect_error(&of(nix::libc::ENETUNREACH), local), Ended::Unreachable);
+        assert_eq!(outcome_of_connect_error(&io::ErrorKind::PermissionDenied.into(), local), Ended::Denied);
+        assert_eq!(outcome_of_connect_error(&of(nix::libc::EACCES), local), Ended::Unreachable);
     }
 }

@@ -1,33 +1,34 @@
-//! Why a proxy does not run.
+//! Errors of the proxy.
 
 use std::io;
 
 use thiserror::Error;
 
-/// Why there is no proxy.
+/// Error of a proxy.
 #[derive(Debug, Error)]
 pub enum ProxyError {
-    /// What was asked for makes no sense, or not on this host; nothing has changed.
+    /// An option is invalid, or cannot be used on this host. The proxy has not started, and nothing
+    /// is left changed.
     #[error("{0}")]
     Wrong(String),
-    /// The process that removes what was set up in the kernel's network was killed.
+    /// The parent process, which removes the network settings at the end, was killed.
     #[error(
         "the process that removes what this proxy set up was killed: a policy rule is left (`ip rule` shows it as \
          proto 117), which leads to an empty table; `umts doctor --clean` or the next such proxy removes it"
     )]
     Orphaned,
-    /// The system refused something while the proxy ran.
+    /// A system call failed while the proxy ran.
     #[error("{what}: {source}")]
     System {
-        /// What was to be done.
+        /// The failed action.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system call.
         source: io::Error,
     },
 }
 
 impl ProxyError {
-    /// What to exit with.
+    /// Exit status of the command.
     pub fn exit_status(&self) -> i32 {
         match self {
             ProxyError::Wrong(_) => 2,
@@ -36,12 +37,12 @@ impl ProxyError {
     }
 }
 
-/// An error of the system's, with `what` was to be done.
+/// Returns a function that maps an I/O error to [`ProxyError::System`].
 pub fn system(what: &'static str) -> impl Fn(io::Error) -> ProxyError {
     move |source| ProxyError::System { what, source }
 }
 
-/// An error about what was typed.
+/// Creates an error about an option.
 pub fn wrong(message: impl Into<String>) -> ProxyError {
     ProxyError::Wrong(message.into())
 }

@@ -1,24 +1,26 @@
-//! A split proxy (RFC 3135) for real traffic: every client's TCP connection ends here, and another one goes on to the
-//! server, so each has the round trips, the windows and the losses of its own half of the path.
+//! A split proxy (RFC 3135) for real traffic. The proxy terminates each client's TCP connection and
+//! opens another one to the server, so each connection has the round-trip time, windows and losses
+//! of its own half of the path.
 //!
 //! ```text
 //!            ┌──────────── worker: a thread, an event queue, a listener ────────────┐
-//!   client ──┤ socket ── pipe ──► socket: `relay::way` up                           ├── server
-//!          ◄─┤ socket ◄── pipe ── socket: `relay::way` down                         │
+//!   client ──┤ socket ── pipe ──► socket: `relay::pump` up                          ├── server
+//!          ◄─┤ socket ◄── pipe ── socket: `relay::pump` down                        │
 //!            └──────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! - `options`: what was typed, checked; `room`: how many connections that leaves room for.
-//! - `sockets`: what TCP is told at each side, and what it then does.
-//! - `interception`: connections for others, led here by the kernel.
-//! - `policy`: which destinations clients may reach; `notices`: what users should know at the start.
-//! - `departure`: connections to servers.
-//! - `relay`: two sockets joined; knows nothing of where they come from.
-//! - `asked`: what clients say of where they want to go, and what servers are told of clients.
-//! - `connection`: one from its SYN to its end; `worker`: many of them.
-//! - `told`: counts, metrics, the log.
+//! - `options`: command-line options, checked; `limits`: numbers of connections and sizes of
+//!   buffers.
+//! - `sockets`: socket options of each side, and the values that the kernel reports.
+//! - `interception`: connections to other hosts that the kernel redirects to the proxy (TPROXY).
+//! - `policy`: destinations that clients may reach; `notices`: notices to users at the start.
+//! - `outbound`: connections to servers.
+//! - `relay`: copies data between two sockets; independent of `connection` and `worker`.
+//! - `handshake`: destinations that clients request (SOCKS5), and the PROXY protocol to servers.
+//! - `connection`: one connection from accept to its end; `worker`: a thread with many connections.
+//! - `telemetry`: counters, metrics, the log.
 //!
-//! [`run()`] puts them together.
+//! [`run()`] starts and ends them.
 #![cfg(target_os = "linux")]
 
 mod connection;

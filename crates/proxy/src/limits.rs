@@ -1,5 +1,5 @@
-//! How many connections there is room for, and how much each may hold: descriptors and memory are shared out beforehand,
-//! so that those who stop reading take nothing from the others.
+//! Limits of a proxy: connections, and bytes per connection. Descriptors and memory are divided at
+//! the start, so that stalled connections cannot exhaust the resources of others.
 
 use std::io;
 
@@ -10,35 +10,38 @@ use crate::error::{ProxyError, wrong};
 use crate::options::{LEAST_BUFFER, MOST_BUFFER, Options};
 use crate::relay::pipes::{MOST_FULL, SIZE};
 
-/// Descriptors of a connection: its two sockets.
+/// Descriptors of a connection: two sockets.
 const OF_CONNECTION: usize = 2;
-/// Of a worker: its listener, its event queue and what wakes it; pipes that stand full, and one at work.
+/// Descriptors of a worker: 8 for its listener, event queue and waker, and two for each pipe. At
+/// most `MOST_FULL` pipes are full, and one is in use.
 const OF_WORKER: usize = 8 + 2 * (MOST_FULL + 1);
-/// Of this process: standard streams, log, metrics and whoever asks for them, the interpreter.
+/// Descriptors of the process: standard streams, log, metrics and their clients, the Python
+/// interpreter.
 const OF_PROCESS: usize = 64;
-/// What a connection has each way if only the memory of all is given.
+/// Buffer of a connection per direction, in bytes, if only `--memory` is set.
 const USUAL_BUFFER: u64 = 64_000;
-/// Octets that are moved at once: what a pipe holds.
+/// Largest number of bytes that one call moves: the capacity of a pipe.
 const PIPE: u64 = SIZE as u64;
-/// How much of a buffer is between the sockets, inverse.
+/// The proxy itself holds at most 1/`BETWEEN` of a buffer between its sockets.
 const BETWEEN: u64 = 8;
 
-/// What is shared out.
+/// Limits that follow from the options and the descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once.
+    /// Maximum number of simultaneous connections.
     pub connections: usize,
-    /// Octets that each may have in the proxy each way; none: no bound.
+    /// Bytes that a connection may hold in the proxy per direction, kernel memory included. `None`:
+    /// unlimited.
     pub buffer: Option<u64>,
-    /// Octets that are moved at once.
+    /// Bytes that one call moves at most.
     pub chunk: usize,
 }
 
 impl Limits {
-    /// What there is room for with `descriptors` of them, by what was asked for.
+    /// Derives the limits from the options and the number of available `descriptors`.
     ///
     /// # Errors
-    /// [`ProxyError::Wrong`] if that is nothing, or less than was asked for.
+    /// [`ProxyError::Wrong`] if no connection fits, or fewer than the options request.
     pub fn of(options: &Options, descriptors: usize) -> Result<Limits, ProxyError> {
         let fit = descriptors.saturating_sub(OF_PROCESS + OF_WORKER * options.workers) / OF_CONNECTION;
         if let Some(asked) = options.connections.filter(|&asked| asked > fit) {
@@ -72,17 +75,18 @@ impl Limits {
         Ok(Limits { connections, buffer, chunk })
     }
 
-    /// Kernel memory of what a socket received and of what it is to send: with what is between them a buffer.
+    /// Kernel memory of a socket in bytes: receive buffer, send buffer. Together with the bytes
+    /// between the sockets they make up one buffer.
     pub fn of_socket(&self) -> Option<[u64; 2]> {
         let octets = self.buffer.map(|octets| octets.min(MOST_BUFFER));
         octets.map(|octets| [octets / 2, octets - octets / 2 - octets / BETWEEN])
     }
 }
 
-/// Raises the soft limit of descriptors to the hard one: how many there are.
+/// Raises the soft limit of open descriptors to the hard limit. Returns that limit.
 ///
 /// # Errors
-/// The kernel's.
+/// An error of `getrlimit` or `setrlimit`.
 pub fn raise_descriptors() -> io::Result<usize> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
@@ -101,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_bound_the_connections() {
+    fn descriptors_limit_the_connections() {
         let room = Limits::of(&options(&[]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer, room.chunk), (9_931, None, 524_288));
         let error = Limits::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
@@ -109,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_bounds_the_connections_or_the_buffers() {
+    fn memory_limits_connections_or_buffers() {
         let room = Limits::of(&options(&[("--memory", "64 MB")]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer), (500, Some(64_000)));
         let room = Limits::of(&options(&[("--memory", "64 MB"), ("--connections", "1000")]), 20_000).unwrap();
@@ -122,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_buffer_are_no_more_than_it() {
+    fn parts_of_a_buffer_fit_into_it() {
         let room = Limits::of(&options(&[("--buffer", "100 kB")]), 20_000).unwrap();
         let [receive, send] = room.of_socket().unwrap();
         assert!(receive + send + room.chunk as u64 <= 100_000);

@@ -8,17 +8,17 @@ use umts_netlink::nftables;
 use crate::options::Destination;
 use crate::policy::Policy;
 
-/// Notices about a proxy that listens at `listen`, in sentences.
+/// Returns the notices about a proxy that listens at `listen`, each one or more sentences.
 pub fn notices(destination: &Destination, listen: SocketAddr) -> Vec<String> {
     match destination {
         Destination::Fixed(_) => Vec::new(),
-        Destination::Socks5(policy) => open_to_others(listen.ip(), policy).into_iter().collect(),
-        Destination::Original(selection) => vec![beside_the_firewall(&selection.policy)],
+        Destination::Socks5(policy) => open_proxy_warning(listen.ip(), policy).into_iter().collect(),
+        Destination::Original(selection) => vec![forward_rules_notice(&selection.policy)],
     }
 }
 
-/// A warning if other hosts reach a SOCKS5 proxy.
-fn open_to_others(listen: IpAddr, policy: &Policy) -> Option<String> {
+/// Returns a warning if other hosts can reach a SOCKS5 proxy.
+fn open_proxy_warning(listen: IpAddr, policy: &Policy) -> Option<String> {
     if listen.to_canonical().is_loopback() {
         return None;
     }
@@ -33,9 +33,9 @@ fn open_to_others(listen: IpAddr, policy: &Policy) -> Option<String> {
     Some(format!("warning: listens {place}: without a password, other hosts reach through it {destinations}"))
 }
 
-/// A notice of a transparent proxy: rules for forwarded packets do not see intercepted packets, which are delivered to
-/// this host.
-fn beside_the_firewall(policy: &Policy) -> String {
+/// Returns the notice of a transparent proxy: the host's rules for forwarded packets do not apply
+/// to intercepted packets, which are delivered to this host.
+fn forward_rules_notice(policy: &Policy) -> String {
     let chains = nftables::forward_chains().unwrap_or_default();
     let mut missed = match chains.is_empty() {
         true => "rules for forwarded packets".to_owned(),
@@ -57,21 +57,21 @@ mod tests {
     use super::*;
     use crate::policy::Destinations;
 
-    fn said(listen: &str, policy: &Policy) -> Option<String> {
+    fn notice_for(listen: &str, policy: &Policy) -> Option<String> {
         notices(&Destination::Socks5(policy.clone()), listen.parse().expect("an address")).pop()
     }
 
     #[test]
-    fn a_proxy_that_serves_other_hosts_warns_and_one_on_loopback_does_not() {
+    fn socks5_proxy_warns_unless_it_listens_on_loopback() {
         let all = Policy::default();
-        assert_eq!(said("127.0.0.1:1080", &all), None);
-        assert_eq!(said("[::1]:1080", &all), None);
-        let warning = said("[::]:1080", &all).expect("a warning");
+        assert_eq!(notice_for("127.0.0.1:1080", &all), None);
+        assert_eq!(notice_for("[::1]:1080", &all), None);
+        let warning = notice_for("[::]:1080", &all).expect("a warning");
         assert!(warning.contains("at every address") && warning.contains("--allow"), "{warning}");
-        assert!(said("192.0.2.1:1080", &all).expect("a warning").contains("at 192.0.2.1:"));
+        assert!(notice_for("192.0.2.1:1080", &all).expect("a warning").contains("at 192.0.2.1:"));
         let some = Policy { allowed: Destinations::list("--allow", ":80").expect("ports"), ..all };
         assert!(
-            said("192.0.2.1:1080", &some)
+            notice_for("192.0.2.1:1080", &some)
                 .expect("a warning")
                 .ends_with("reach through it what --allow names")
         );

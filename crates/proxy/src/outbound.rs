@@ -1,5 +1,7 @@
-//! Connections that the proxy opens: to servers, from an address of this host or, where clients are intercepted, from the
-//! client's own address and port.
+//! Opens connections to servers, and recognises the proxy's own connections when they come back.
+//!
+//! A connection starts from an address of this host. In transparent mode it starts from the
+//! client's address and port.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,115 +17,124 @@ use tokio::net::TcpStream;
 use crate::options::canonical;
 use crate::sockets::SocketConfig;
 
-/// The proxy's own connections that may come back to it, as those who accept them see them: where from, and where to.
+/// Registry of connections that could loop: those the proxy opened to its own listening port.
+///
+/// Each entry is the pair (source, destination). The accepting side sees the same pair as (peer
+/// address, own address).
 #[derive(Debug)]
 pub struct OutboundRegistry {
     listen: u16,
-    known: Mutex<BTreeSet<(SocketAddr, SocketAddr)>>,
+    open: Mutex<BTreeSet<(SocketAddr, SocketAddr)>>,
     other_ports: AtomicU64,
 }
 
 impl OutboundRegistry {
-    /// None yet, of a proxy whose clients connect to this port.
+    /// Creates an empty registry for a proxy that listens on port `listen`.
     pub fn new(listen: u16) -> Self {
-        OutboundRegistry { listen, known: Mutex::default(), other_ports: AtomicU64::new(0) }
+        OutboundRegistry { listen, open: Mutex::default(), other_ports: AtomicU64::new(0) }
     }
 
-    /// Whether there are any: as a rule there are none, and nobody has to be asked where a client came to.
-    pub fn are_any(&self) -> bool {
-        !self.known().is_empty()
+    /// Whether a registered connection is open. Usually there is none, and callers then skip the
+    /// system call for the own address of an accepted socket.
+    pub fn has_open(&self) -> bool {
+        !self.open().is_empty()
     }
 
-    /// Whether a client is the proxy itself: it would connect to itself for ever. Its address alone does not say: a client
-    /// on this host may have the same port towards the proxy as the proxy has towards a server.
-    pub fn has(&self, client: SocketAddr, own: SocketAddr) -> bool {
-        self.known().contains(&(client, own))
+    /// Whether the connection from `client` to `own` was opened by the proxy. Relaying such a
+    /// connection would make the proxy connect to itself without end.
+    ///
+    /// Both addresses are compared: a client on this host may use the same port towards the proxy
+    /// that the proxy uses towards a server.
+    pub fn contains(&self, client: SocketAddr, own: SocketAddr) -> bool {
+        self.open().contains(&(client, own))
     }
 
-    /// Connections in the client's name whose port is not the client's: that one was taken.
+    /// Number of transparent connections that could not use the client's port because it was taken.
     pub fn other_ports(&self) -> u64 {
         self.other_ports.load(Ordering::Relaxed)
     }
 
-    fn depart(self: &Arc<Self>, from: SocketAddr, to: SocketAddr) -> Registration {
-        self.known().insert((from, to));
-        Registration { ends: (from, to), known: self.clone() }
+    fn register(self: &Arc<Self>, from: SocketAddr, to: SocketAddr) -> Registration {
+        self.open().insert((from, to));
+        Registration { ends: (from, to), registry: self.clone() }
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeSet<(SocketAddr, SocketAddr)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, BTreeSet<(SocketAddr, SocketAddr)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A connection to a server, known to come from the proxy as long as this lives.
+/// Keeps a connection in the [`OutboundRegistry`]. Dropping the guard removes the entry.
 #[derive(Debug)]
 pub struct Registration {
     ends: (SocketAddr, SocketAddr),
-    known: Arc<OutboundRegistry>,
+    registry: Arc<OutboundRegistry>,
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.known.known().remove(&self.ends);
+        self.registry.open().remove(&self.ends);
     }
 }
 
-/// A connection on its way to a server.
+/// A connection attempt: the SYN is sent, the server has not answered.
 #[derive(Debug)]
 pub struct Outbound {
     stream: TcpStream,
-    departure: Option<Registration>,
+    registration: Option<Registration>,
 }
 
-/// Sets out to a server, in the name of a client if one is given.
+/// Starts to connect to `to`. With `client`, the connection starts from the client's address.
+///
+/// If the client's port is taken, the kernel chooses another port of the client's address.
 ///
 /// # Errors
-/// The kernel's: there is no way.
+/// The error of `socket`, `bind` or `connect`, for example no route to the server.
 pub fn start_connect(
     to: SocketAddr,
     server: &SocketConfig,
-    known: &Arc<OutboundRegistry>,
+    registry: &Arc<OutboundRegistry>,
     client: Option<SocketAddr>,
 ) -> io::Result<Outbound> {
     let to = canonical(to);
     let socket = match client {
         None => open(to, server, None)?,
         Some(client) => open(to, server, Some(client)).or_else(|error| {
-            // Of the client's last connection of this port the kernel may still wait for stray segments.
+            // The kernel may hold the client's last connection from this port in TIME-WAIT.
             if !matches!(error.raw_os_error(), Some(EADDRINUSE | EADDRNOTAVAIL)) {
                 return Err(error);
             }
-            known.other_ports.fetch_add(1, Ordering::Relaxed);
+            registry.other_ports.fetch_add(1, Ordering::Relaxed);
             open(to, server, Some(SocketAddr::new(client.ip(), 0)))
         })?,
     };
     let stream = TcpStream::from_std(socket.into())?;
-    let may_come_back = client.is_none() && to.port() == known.listen;
-    let departure = if may_come_back { Some(known.depart(stream.local_addr()?, to)) } else { None };
-    Ok(Outbound { stream, departure })
+    let may_loop = client.is_none() && to.port() == registry.listen;
+    let registration = if may_loop { Some(registry.register(stream.local_addr()?, to)) } else { None };
+    Ok(Outbound { stream, registration })
 }
 
 impl Outbound {
-    /// The connection, when the server has answered.
+    /// Waits for the server's answer and returns the established connection.
     ///
     /// # Errors
-    /// The kernel's: it is refused, or there is no way.
-    pub async fn arrived(self) -> io::Result<(TcpStream, Option<Registration>)> {
-        let Outbound { stream, departure } = self;
+    /// The kernel's error if the server refuses the connection or cannot be reached.
+    pub async fn connected(self) -> io::Result<(TcpStream, Option<Registration>)> {
+        let Outbound { stream, registration } = self;
         let ready = stream.ready(Interest::WRITABLE | Interest::ERROR).await?;
-        // Whoever is only writable is connected: there is nothing to be asked.
+        // A socket that is writable without an error is connected: skip the SO_ERROR query.
         let has_failed = ready.is_error() || ready.is_write_closed();
         match if has_failed { stream.take_error()? } else { None } {
             Some(error) => Err(error),
-            None => Ok((stream, departure)),
+            None => Ok((stream, registration)),
         }
     }
 }
 
-/// A socket that is on its way.
+/// Creates a socket with the options of the server side and starts a non-blocking `connect`.
 fn open(to: SocketAddr, server: &SocketConfig, from: Option<SocketAddr>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
-    server.tell(&SockRef::from(&socket), "--server-set")?;
+    server.apply(&SockRef::from(&socket), "--server-set")?;
     if let Some(from) = from {
         socket.set_ip_transparent_v4(true)?;
         socket.set_reuse_address(true)?;
@@ -141,68 +152,68 @@ mod tests {
     use crate::options::SideOptions;
 
     #[test]
-    fn the_proxy_knows_its_own_connections_as_long_as_they_are_there() {
+    fn registers_loop_candidates_until_they_close() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let own = listener.local_addr().unwrap();
-            let known = Arc::new(OutboundRegistry::new(own.port()));
-            let told = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
-            let departing = start_connect(own, &told, &known, None).unwrap();
-            let (_stream, departure) = departing.arrived().await.unwrap();
+            let registry = Arc::new(OutboundRegistry::new(own.port()));
+            let config = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
+            let outbound = start_connect(own, &config, &registry, None).unwrap();
+            let (_stream, registration) = outbound.connected().await.unwrap();
             let (_accepted, client) = listener.accept().await.unwrap();
-            assert!(known.are_any() && known.has(client, own));
+            assert!(registry.has_open() && registry.contains(client, own));
             let other = "127.0.0.1:9".parse().unwrap();
             assert!(
-                !known.has(client, other),
+                !registry.contains(client, other),
                 "a port of its own may be a client's too, towards another end"
             );
-            drop(departure);
-            assert!(!known.are_any());
+            drop(registration);
+            assert!(!registry.has_open());
         });
     }
 
     #[test]
-    fn the_proxy_knows_a_connection_to_itself_by_the_address_that_the_kernel_took() {
+    fn registers_loops_with_the_address_that_the_kernel_chose() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let own = listener.local_addr().unwrap();
-            let told = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
+            let config = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
             for ip in ["0.0.0.0", "::ffff:127.0.0.1", "::ffff:0.0.0.0"] {
-                let known = Arc::new(OutboundRegistry::new(own.port()));
+                let registry = Arc::new(OutboundRegistry::new(own.port()));
                 let to = SocketAddr::new(ip.parse().unwrap(), own.port());
-                let (_stream, departure) =
-                    start_connect(to, &told, &known, None).unwrap().arrived().await.unwrap();
+                let (_stream, registration) =
+                    start_connect(to, &config, &registry, None).unwrap().connected().await.unwrap();
                 let (_accepted, client) = listener.accept().await.unwrap();
-                assert!(departure.is_some() && known.has(client, own), "{ip}");
+                assert!(registration.is_some() && registry.contains(client, own), "{ip}");
             }
         });
     }
 
     #[test]
-    fn what_goes_to_another_port_cannot_come_back_to_the_proxy() {
+    fn does_not_register_connections_to_other_ports() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let there = listener.local_addr().unwrap();
-            let known = Arc::new(OutboundRegistry::new(there.port() ^ 1));
-            let told = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
-            let (_stream, departure) =
-                start_connect(there, &told, &known, None).unwrap().arrived().await.unwrap();
-            assert!(departure.is_none() && !known.are_any());
+            let registry = Arc::new(OutboundRegistry::new(there.port() ^ 1));
+            let config = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
+            let (_stream, registration) =
+                start_connect(there, &config, &registry, None).unwrap().connected().await.unwrap();
+            assert!(registration.is_none() && !registry.has_open());
         });
     }
 
     #[test]
-    fn who_is_refused_hears_of_it() {
+    fn returns_connection_refused() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-            let told = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
-            let known = Arc::new(OutboundRegistry::new(1));
-            let refused = match start_connect(closed, &told, &known, None) {
-                Ok(departing) => departing.arrived().await.map(drop),
+            let config = SocketConfig { side: SideOptions::default(), user_timeout: None, mark: None };
+            let registry = Arc::new(OutboundRegistry::new(1));
+            let refused = match start_connect(closed, &config, &registry, None) {
+                Ok(outbound) => outbound.connected().await.map(drop),
                 Err(error) => Err(error),
             };
             assert_eq!(refused.map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionRefused));

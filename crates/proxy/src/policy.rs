@@ -1,5 +1,5 @@
-//! Destinations that clients may reach through the proxy: by default all, except this host's loopback if the client
-//! is another host.
+//! Destinations that clients may reach through the proxy. The default permits all, except this
+//! host's loopback if the client is another host.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -7,35 +7,36 @@ use std::str::FromStr;
 
 use crate::error::{ProxyError, wrong};
 
-/// The addresses that begin with the first `length` bits of `address`.
+/// The addresses that share the first `length` bits of `address`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
-    /// An address of the network. IPv4 is never written as IPv6 here.
+    /// An address of the network. IPv4-mapped IPv6 addresses are stored as IPv4 if `length` is at
+    /// least 96.
     pub address: IpAddr,
-    /// Bits that are compared: at most 32 of IPv4, 128 of IPv6.
+    /// Length of the prefix in bits: at most 32 for IPv4, 128 for IPv6.
     pub length: u8,
 }
 
 /// Destinations by network and ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destinations {
-    /// `None` is every address.
+    /// `None` stands for every address.
     pub network: Option<Network>,
-    /// Ports.
     pub ports: RangeInclusive<u16>,
 }
 
-/// Destinations that are allowed and denied.
+/// Allowed and denied destinations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Only these are reached. If it is empty, all are.
+    /// If this list is not empty, clients reach only these destinations.
     pub allowed: Vec<Destinations>,
-    /// These are not reached, even if they are allowed.
+    /// Clients do not reach these destinations, even if they are allowed.
     pub denied: Vec<Destinations>,
 }
 
 impl Policy {
-    /// Whether a client may reach a destination. Clients of other hosts reach loopback only if its address is allowed.
+    /// Whether `client` may reach `to`. Clients of other hosts reach loopback only if an allowed
+    /// network contains its address.
     pub fn permits(&self, client: IpAddr, to: SocketAddr) -> bool {
         let to = SocketAddr::new(to.ip().to_canonical(), to.port());
         let is_among = |destinations: &[Destinations]| destinations.iter().any(|one| one.contains(to));
@@ -52,10 +53,11 @@ impl Destinations {
         self.ports.contains(&to.port()) && self.network.is_none_or(|network| network.contains(to.ip()))
     }
 
-    /// `192.0.2.0/24`, `192.0.2.7:80`, `[2001:db8::]/32:443-444`, `:80`; several are separated by commas.
+    /// Parses destinations separated by commas, for example `192.0.2.0/24`, `192.0.2.7:80`,
+    /// `[2001:db8::]/32:443-444` or `:80`.
     ///
     /// # Errors
-    /// [`ProxyError::Wrong`], with examples.
+    /// [`ProxyError::Wrong`] with examples.
     pub fn list(option: &str, text: &str) -> Result<Vec<Destinations>, ProxyError> {
         let read = |part: &str| {
             Destinations::read(part.trim()).ok_or_else(|| {
@@ -76,7 +78,8 @@ impl Destinations {
     }
 }
 
-/// The network and the ports of a destination. IPv6 with ports has brackets, and a number alone is a port.
+/// Splits a destination into network and ports. IPv6 with ports needs brackets; a number alone is a
+/// port.
 fn parts(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;
@@ -93,7 +96,7 @@ fn parts(text: &str) -> Option<(&str, &str)> {
         return Some(("", text));
     }
     match text.split_once(':') {
-        // More than one colon: an IPv6 address without brackets, and so without ports.
+        // More than one colon: an IPv6 address without brackets and ports.
         Some((_, rest)) if rest.contains(':') => Some((text, "")),
         Some((_, "")) => None,
         Some(parts) => Some(parts),
@@ -124,7 +127,7 @@ impl Network {
         (length <= most).then(|| Network { address, length }.canonical())
     }
 
-    /// Networks below `::ffff:0:0/96` as those of IPv4: destinations are compared as IPv4 too.
+    /// Converts a network below `::ffff:0:0/96` to IPv4, because destinations are compared as IPv4.
     fn canonical(self) -> Network {
         match (self.address.to_canonical(), self.length.checked_sub(96)) {
             (address @ IpAddr::V4(_), Some(length)) if self.address.is_ipv6() => Network { address, length },
@@ -133,7 +136,7 @@ impl Network {
     }
 }
 
-/// `80`, `8000-8100`.
+/// Parses a port or a range of ports: `80`, `8000-8100`.
 pub fn port_range(text: &str) -> Option<RangeInclusive<u16>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
@@ -161,7 +164,7 @@ mod tests {
     const OUTSIDE: &str = "192.0.2.1";
 
     #[test]
-    fn loopback_is_for_clients_of_this_host() {
+    fn only_clients_of_this_host_reach_loopback() {
         let all = Policy::default();
         for to in ["127.0.0.1:80", "127.9.9.9:80", "[::1]:80", "[::ffff:127.0.0.1]:80"] {
             assert!(!permits(&all, OUTSIDE, to), "{to}");
@@ -170,13 +173,13 @@ mod tests {
             assert!(permits(&all, "::ffff:127.0.0.1", to), "{to}");
         }
         assert!(permits(&all, OUTSIDE, "198.51.100.1:80"));
-        // Its ports alone do not allow it.
+        // An allowed port does not allow loopback.
         assert!(!permits(&policy(":80", ""), OUTSIDE, "127.0.0.1:80"));
         assert!(permits(&policy("127.0.0.1:80", ""), OUTSIDE, "127.0.0.1:80"));
     }
 
     #[test]
-    fn only_what_is_allowed_and_not_denied_is_reached() {
+    fn policy_permits_allowed_destinations_unless_denied() {
         let some = policy("198.51.100.0/24, [2001:db8::]/33:443", "198.51.100.7, :25");
         assert!(permits(&some, OUTSIDE, "198.51.100.8:80"));
         assert!(permits(&some, OUTSIDE, "[::ffff:198.51.100.8]:80"));
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_of_ipv4_may_be_written_as_ipv6() {
+    fn ipv4_networks_may_be_written_as_ipv6() {
         for denied in ["::ffff:198.51.100.7", "[::ffff:198.51.100.0]/120", "[::ffff:0:0]/96:80"] {
             let some = policy("", denied);
             assert!(!permits(&some, OUTSIDE, "198.51.100.7:80"), "{denied}");
@@ -200,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn destinations_are_read_in_every_form() {
+    fn destinations_are_parsed_in_every_notation() {
         let read = |text: &str| Destinations::read(text).expect("a destination");
         assert_eq!(read("7000"), Destinations { network: None, ports: 7000..=7000 });
         assert_eq!(read(":80-90").ports, 80..=90);
@@ -232,7 +235,7 @@ mod tests {
         }
 
         #[test]
-        fn a_network_contains_what_begins_with_its_bits(address: u32, other: u32, length in 0_u8..=32) {
+        fn network_contains_addresses_with_its_prefix(address: u32, other: u32, length in 0_u8..=32) {
             let network = Network { address: IpAddr::V4(address.into()), length };
             let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
             prop_assert_eq!(network.contains(IpAddr::V4(other.into())), address & mask == other & mask);

@@ -1,5 +1,5 @@
-//! The proxy as a whole: everything that the system can refuse is done first. Then workers are started, and this thread
-//! waits for signals and answers requests for metrics.
+//! The whole proxy. All setup that can fail is done first. Then the workers start, and this thread
+//! waits for signals and serves metrics.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -27,51 +27,55 @@ use crate::options::{Destination, Options, SideOptions};
 use crate::outbound::OutboundRegistry;
 use crate::relay::Bounds;
 use crate::signals::{Blocked, Request, Signals};
-use crate::sockets::{Effective, SocketConfig, effective, listen, refusal};
+use crate::sockets::{Effective, SocketConfig, effective, listen, listen_error};
 use crate::telemetry::counts::Totals;
 use crate::telemetry::log::{Log, Output, Writer};
 use crate::telemetry::{metrics, page::page};
 use crate::worker::{Common, Stage, Worker};
 
-/// What is told when clients can connect.
+/// State of the proxy when clients can connect.
 #[derive(Debug, Clone)]
 pub struct Started {
-    /// Where clients connect.
+    /// Address and port for clients.
     pub listen: SocketAddr,
-    /// Where metrics are asked for.
+    /// Address and port of the metrics.
     pub metrics: Option<SocketAddr>,
-    /// What there is room for.
+    /// Limits of connections and buffers.
     pub room: Limits,
-    /// What TCP does towards clients, and towards servers, as the kernel says it.
+    /// Settings of TCP towards clients and towards servers, as the kernel reports them.
     pub sides: [Effective; 2],
     /// Notices about this configuration, in sentences.
     pub notices: Vec<String>,
 }
 
-/// What is told at the end.
+/// Result of a run.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// Sums of all connections.
+    /// Totals of all connections.
     pub totals: Totals,
-    /// Lines of the log that are lost.
+    /// Number of lines that were not written to the log.
     pub lost_lines: u64,
-    /// Connections in the client's name that have another port.
+    /// Number of transparent connections that could not use the client's port because it was taken.
     pub other_ports: u64,
 }
 
-/// Relays until a signal ends the proxy. At the first SIGTERM or SIGINT, connections are accepted no more, and open ones may
-/// go on for the time of `drain`. A second one ends all. SIGHUP opens the log again. `started` is called when clients can
-/// connect. `guard` is a pipe that the parent process holds open: the parent then removes what this process set up in the
-/// kernel's network, this process drops its rights, and it ends when the parent has ended.
+/// Relays until a signal ends the proxy. At the first SIGTERM or SIGINT the proxy stops accepting,
+/// and open connections may continue for the duration of `drain`. A second one ends all
+/// connections. SIGHUP reopens the log. `started` is called when clients can connect.
+///
+/// `guard` is the read end of a pipe that the parent process holds open. With a guard, this process
+/// drops its privileges, and the parent removes the network settings at the end. If the parent
+/// exits first, the proxy ends.
 ///
 /// # Errors
-/// [`ProxyError::Wrong`] if something that was asked for is not to be had here; nothing has run. Otherwise the system's.
+/// [`ProxyError::Wrong`] if an option cannot be used on this host; the proxy has not started.
+/// [`ProxyError::Orphaned`] if the parent exits first. Otherwise [`ProxyError::System`].
 pub fn run(
     options: Options,
     guard: Option<OwnedFd>,
     started: impl FnOnce(&Started),
 ) -> Result<Summary, ProxyError> {
-    // Before any thread is started: they are to be interrupted by none of them.
+    // Before any thread is started, because threads inherit the signal mask.
     let signals = Blocked::new().map_err(system("cannot wait for signals"))?;
     let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
     let room = Limits::of(&options, descriptors)?;
@@ -79,8 +83,8 @@ pub fn run(
     let wanted = [options.client.manner(), options.server.manner()];
     let paths = slot.clone().map(|slot| Paths::new(slot, wanted)).transpose()?;
     let marks = paths.as_ref().map_or([None; 2], |paths| paths.marks);
-    let client = told(&options.client, marks[0], &room, &options);
-    let server = told(&options.server, marks[1], &room, &options);
+    let client = socket_config(&options.client, marks[0], &room, &options);
+    let server = socket_config(&options.server, marks[1], &room, &options);
     let listeners = listeners(&options, &client)?;
     let are_intercepted = matches!(options.destination, Destination::Original(_));
     let sides = effective(&listeners[0], [&client, &server], are_intercepted)?;
@@ -93,13 +97,13 @@ pub fn run(
         _ => None,
     };
     let out = options.log.as_deref().map(open_log).transpose()?;
-    // Before rights are dropped: reading the host's firewall takes some.
+    // Before privileges are dropped: reading the host's firewall rules requires them.
     let notices = notices(&options.destination, address);
     if guard.is_some() {
         lay_down(Least::Addresses).map_err(system("cannot drop rights"))?;
     }
     let (log, writer) = out.map(Log::new).unzip();
-    let signals = signals.heard().map_err(system("cannot wait for signals"))?;
+    let signals = signals.start_receiving().map_err(system("cannot wait for signals"))?;
     let about = Started {
         listen: address,
         metrics: metrics.as_ref().and_then(|listener| listener.local_addr().ok()),
@@ -113,14 +117,14 @@ pub fn run(
     let room = room.connections;
     let common =
         Arc::new(Common { options, server, bounds, room, open, counts, log, outgoing, listen: address });
-    let (tell, stage) = watch::channel(Stage::Open);
+    let (stage_sender, stage) = watch::channel(Stage::Open);
     let workers: Vec<_> = listeners.into_iter().map(|listener| start(&common, listener, &stage)).collect();
     if let Some(log) = &common.log {
-        log.add(&beginning(&about));
+        log.add(&started_event(&about));
     }
     started(&about);
-    let ended = attend(&common, metrics, guard, signals, &tell, &workers);
-    let _ = tell.send(Stage::Over);
+    let ended = attend(&common, metrics, guard, signals, &stage_sender, &workers);
+    let _ = stage_sender.send(Stage::Over);
     for worker in workers {
         worker
             .join()
@@ -132,7 +136,7 @@ pub fn run(
     ended.map(|()| summary)
 }
 
-/// Numbers in the kernel's network, if anything is to be set up there.
+/// Reserves a slot if the options need policy routing or interception.
 fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
     let has_paths = [options.client.path, options.server.path] != [PathSettings::default(); 2];
     if !has_paths && !matches!(options.destination, Destination::Original(_)) {
@@ -149,8 +153,8 @@ fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
     Ok(Some(Arc::new(Slot::free().map_err(refused)?)))
 }
 
-/// What one side is told: its share of the buffer, if it was given none of its own.
-fn told(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options) -> SocketConfig {
+/// Socket options of one side. Buffers that `side` does not set get their share of the limit.
+fn socket_config(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options) -> SocketConfig {
     let mut side = side.clone();
     if let Some([receive, send]) = room.of_socket() {
         side.receive_buffer = side.receive_buffer.or(Some(receive));
@@ -159,11 +163,11 @@ fn told(side: &SideOptions, mark: Option<u32>, room: &Limits, options: &Options)
     SocketConfig { side, user_timeout: options.user_timeout, mark }
 }
 
-/// One for each worker, all of the same address: the kernel shares clients out among them.
+/// Opens one listener per worker at the same address. The kernel distributes clients among them.
 fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, ProxyError> {
-    // Alone it does not share, and so finds out that somebody else is there already.
+    // Without SO_REUSEPORT, so that an address that another process uses is an error.
     let alone = Options { workers: 1, ..options.clone() };
-    drop(unheard(listen(&alone, options.listen, client)?)?);
+    drop(clear_linger(listen(&alone, options.listen, client)?)?);
     let first = listen(options, options.listen, client)?;
     let at = local_address(&first)?;
     let mut all = vec![first];
@@ -173,8 +177,8 @@ fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, Pr
     Ok(all)
 }
 
-/// A listener that was never heard of.
-fn unheard(listener: Socket) -> Result<Socket, ProxyError> {
+/// Resets the linger time of a listener that is only tried, so that closing it resets no client.
+fn clear_linger(listener: Socket) -> Result<Socket, ProxyError> {
     listener.set_linger(None).map_err(system("cannot try the address"))?;
     Ok(listener)
 }
@@ -185,7 +189,7 @@ fn local_address(listener: &Socket) -> Result<SocketAddr, ProxyError> {
 }
 
 fn metrics_listener(at: SocketAddr) -> Result<std::net::TcpListener, ProxyError> {
-    let refused = |error: io::Error| wrong(format!("--metrics {at}: {}", refusal(at, &error)));
+    let refused = |error: io::Error| wrong(format!("--metrics {at}: {}", listen_error(at, &error)));
     let listener = std::net::TcpListener::bind(at).map_err(refused)?;
     listener.set_nonblocking(true).map_err(refused)?;
     Ok(listener)
@@ -204,7 +208,7 @@ fn start(
     std::thread::spawn(move || worker.work(listener.into(), stage))
 }
 
-fn beginning(about: &Started) -> serde_json::Value {
+fn started_event(about: &Started) -> serde_json::Value {
     let manner = |manner: &Manner| {
         json!({
             "congestion_control": manner.congestion_control,
@@ -230,13 +234,13 @@ fn beginning(about: &Started) -> serde_json::Value {
     })
 }
 
-/// Answers for metrics and waits for signals, until all is to end.
+/// Serves metrics and handles signals until the proxy is to end.
 fn attend(
     common: &Arc<Common>,
     metrics: Option<std::net::TcpListener>,
     guard: Option<OwnedFd>,
     mut signals: Signals,
-    tell: &watch::Sender<Stage>,
+    stage_sender: &watch::Sender<Stage>,
     workers: &[JoinHandle<io::Result<()>>],
 ) -> Result<(), ProxyError> {
     let failed = system("cannot wait for events");
@@ -254,16 +258,16 @@ fn attend(
         let guard = guard.map(pipe::Receiver::from_owned_fd).transpose().map_err(&failed)?;
         let mut orphaned = pin!(until_ended(guard));
         until_either(end_requested(&mut signals, common), orphaned.as_mut()).await?;
-        let _ = tell.send(Stage::Draining);
+        let _ = stage_sender.send(Stage::Draining);
         let drained = async {
             let mut second = pin!(end_requested(&mut signals, common));
             let mut late = pin!(sleep(common.options.drain));
             let mut tick = tokio::time::interval(Duration::from_millis(10));
             poll_fn(|cx| {
                 let is_over = workers.iter().all(JoinHandle::is_finished);
-                let is_told = second.as_mut().poll(cx).is_ready();
+                let is_second_signal = second.as_mut().poll(cx).is_ready();
                 while tick.poll_tick(cx).is_ready() {}
-                match is_over || is_told || late.as_mut().poll(cx).is_ready() {
+                match is_over || is_second_signal || late.as_mut().poll(cx).is_ready() {
                     true => Poll::Ready(()),
                     false => Poll::Pending,
                 }
@@ -274,7 +278,7 @@ fn attend(
     })
 }
 
-/// Waits for a signal that ends the proxy. At other signals, opens the log again.
+/// Waits for a signal that ends the proxy. Reopens the log at other signals.
 async fn end_requested(signals: &mut Signals, common: &Common) {
     while let Some(Request::ReopenLog) = signals.arrived.recv().await {
         if let Some(log) = &common.log {
@@ -283,7 +287,7 @@ async fn end_requested(signals: &mut Signals, common: &Common) {
     }
 }
 
-/// Waits until the other end of the pipe is closed; without a pipe, for ever.
+/// Waits until the write end of the pipe is closed. Without a pipe, never returns.
 async fn until_ended(pipe: Option<pipe::Receiver>) {
     let Some(pipe) = pipe else { return std::future::pending().await };
     loop {
@@ -315,7 +319,7 @@ async fn until_either(
 
 fn finish(common: Arc<Common>, writer: Option<Writer>) -> Result<Summary, ProxyError> {
     let (totals, other_ports) = (common.counts.totals(), common.outgoing.other_ports());
-    // The log ends with the last that writes to it.
+    // The log's writer ends when the last reference to the log is dropped.
     drop(common);
     let lost_lines = writer.map(Writer::finish).transpose().map_err(system("cannot write the log"))?;
     Ok(Summary { totals, lost_lines: lost_lines.unwrap_or(0), other_ports })

@@ -1,4 +1,4 @@
-//! Signals to the proxy, as messages.
+//! Delivers signals to the proxy as messages.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -22,40 +22,40 @@ pub enum Request {
 
 const ENDS: [Signal; 2] = [Signal::SIGTERM, Signal::SIGINT];
 
-/// As long as this lives SIGTERM, SIGINT and SIGHUP interrupt nothing in this thread, nor in those that it starts. A signal
-/// that was ignored before, as `nohup` does it, stays ignored.
+/// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in threads that it starts. Dropping it
+/// restores the mask. A signal that is ignored, for example under `nohup`, stays ignored.
 #[derive(Debug)]
 pub struct Blocked {
     before: SigSet,
     wanted: SigSet,
 }
 
-/// Signals that arrive.
+/// Receives signals.
 #[derive(Debug)]
 pub struct Signals {
-    /// One message for each.
+    /// One message per signal.
     pub arrived: UnboundedReceiver<Request>,
     _wanted: OwnedFd,
     _blocked: Blocked,
 }
 
 impl Blocked {
-    /// From now on.
+    /// Blocks the signals from now on.
     ///
     /// # Errors
-    /// The kernel's.
+    /// An error of the kernel.
     pub fn new() -> io::Result<Self> {
         let ignored = ignored(&fs::read_to_string("/proc/thread-self/status")?);
-        let is_heard = |signal: &Signal| ignored >> (*signal as u32 - 1) & 1 == 0;
-        let wanted: SigSet = ENDS.into_iter().chain([Signal::SIGHUP]).filter(is_heard).collect();
+        let is_delivered = |signal: &Signal| ignored >> (*signal as u32 - 1) & 1 == 0;
+        let wanted: SigSet = ENDS.into_iter().chain([Signal::SIGHUP]).filter(is_delivered).collect();
         Ok(Blocked { before: wanted.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, wanted })
     }
 
-    /// Starts the thread that waits for them.
+    /// Starts the thread that waits for the signals.
     ///
     /// # Errors
-    /// The kernel's.
-    pub fn heard(self) -> io::Result<Signals> {
+    /// An error of the kernel.
+    pub fn start_receiving(self) -> io::Result<Signals> {
         let queue = SignalFd::with_flags(&self.wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let (over, wanted) = pipe2(OFlag::O_CLOEXEC)?;
         let (sender, arrived) = unbounded_channel();
@@ -67,23 +67,23 @@ impl Blocked {
 
 impl Drop for Blocked {
     fn drop(&mut self) {
-        // It was the mask before, so the kernel takes it.
+        // Cannot fail: it was a valid mask before.
         let _ = self.before.thread_set_mask();
     }
 }
 
-/// The signals that a process ignores, from its `/proc/PID/status`: bit n − 1 is signal n.
+/// Signals that a process ignores, from the text of its `/proc/PID/status`: bit n − 1 is signal n.
 fn ignored(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Whether this process has a controlling terminal that is not closed.
+/// Whether this process has an open controlling terminal.
 fn has_terminal() -> bool {
     OpenOptions::new().read(true).open("/dev/tty").is_ok()
 }
 
-/// Sends requests until the receiver is gone.
+/// Sends requests until the receiver or the other end of `over` is dropped.
 fn listen(queue: &SignalFd, over: &OwnedFd, sender: &UnboundedSender<Request>, had_terminal: bool) {
     loop {
         let mut events =

@@ -1,4 +1,5 @@
-//! Sockets of both sides: made, told what TCP does there, and asked what it then does.
+//! Creates the sockets of both sides, sets their options, and reads the effective values from the
+//! kernel.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,43 +11,48 @@ use crate::error::{ProxyError, wrong};
 use crate::interception::Manner;
 use crate::options::{Destination, Options, SideOptions};
 
-/// Connections that wait to be accepted; the kernel has a limit of its own (`net.core.somaxconn`).
+/// Backlog of the listener; the kernel applies its own limit (`net.core.somaxconn`).
 const BACKLOG: i32 = 4096;
 
-/// What sockets of one side are told.
+/// Options of the sockets of one side.
 #[derive(Debug, Clone)]
 pub struct SocketConfig {
     /// Congestion control and buffers.
     pub side: SideOptions,
-    /// How long what was sent may stay unacknowledged.
+    /// How long sent data may stay unacknowledged.
     pub user_timeout: Option<Duration>,
-    /// By which their packets are led to routes of their own.
+    /// Firewall mark of the packets. Policy rules select the side's routes by it.
     pub mark: Option<u32>,
 }
 
-/// What the kernel says of one side.
+/// Settings of one side as the kernel reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effective {
-    /// What the kernel does on the routes of the side: more than one where they differ.
+    /// TCP settings on the routes of the side, without duplicates.
     pub manners: Vec<Manner>,
-    /// Octets of kernel memory; none: the kernel makes it as large as the path needs.
+    /// Receive buffer in bytes of kernel memory. `None`: the kernel sizes it automatically.
     pub receive_buffer: Option<u64>,
-    /// Likewise.
+    /// Send buffer in bytes of kernel memory. `None`: the kernel sizes it automatically.
     pub send_buffer: Option<u64>,
 }
 
 impl SocketConfig {
-    /// `name` is the option by which the side is told, for messages.
-    pub fn tell(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
+    /// Sets the options on a socket. `name` is the command-line option of the side, for error
+    /// messages.
+    pub fn apply(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
         socket.set_tcp_nodelay(true)?;
-        // What is urgent stays where it is in the stream, else it would be left out of it (RFC 6093 §3.2).
+        // Urgent data stays in its place in the stream; otherwise the stream would lack it (RFC
+        // 6093 §3.2).
         socket.set_out_of_band_inline(true)?;
-        // A reset, unless it is closed in order: see `relay`.
+        // Closing the socket resets the connection, unless the relay closes it in order: see
+        // `relay`.
         socket.set_linger(Some(Duration::ZERO))?;
         if let Some(law) = &self.side.congestion_control {
-            socket.set_tcp_congestion(law.as_bytes()).map_err(|error| unknown_law(name, law, &error))?;
+            socket
+                .set_tcp_congestion(law.as_bytes())
+                .map_err(|error| unknown_congestion_control(name, law, &error))?;
         }
-        // The kernel doubles what it is told: the rest is for its own bookkeeping.
+        // The kernel doubles the value for its own bookkeeping.
         if let Some(octets) = self.side.receive_buffer {
             socket.set_recv_buffer_size(octets as usize / 2)?;
         }
@@ -62,12 +68,15 @@ impl SocketConfig {
         Ok(())
     }
 
-    /// `has_local_peers`: their packets may take none of the host's routes.
+    /// `has_local_peers`: whether packets to the peers may use none of the host's routes.
     fn effective(&self, socket: &SockRef<'_>, has_local_peers: bool) -> io::Result<Effective> {
         let receive = socket.recv_buffer_size()? as u64;
         let send = socket.send_buffer_size()? as u64;
-        let manners =
-            manners(&law_of(socket)?, Manner::of_routes(self.mark), has_local_peers && self.mark.is_none());
+        let manners = manners(
+            &congestion_control(socket)?,
+            Manner::of_routes(self.mark),
+            has_local_peers && self.mark.is_none(),
+        );
         Ok(Effective {
             manners,
             receive_buffer: self.side.receive_buffer.map(|_| receive),
@@ -76,17 +85,18 @@ impl SocketConfig {
     }
 }
 
-/// The congestion control of a socket: once it is connected, what it does.
+/// Name of the congestion control of a socket.
 ///
 /// # Errors
 /// The kernel's.
-pub fn law_of(socket: &SockRef<'_>) -> io::Result<String> {
+pub fn congestion_control(socket: &SockRef<'_>) -> io::Result<String> {
     let law = socket.tcp_congestion()?;
     let law = law.split(|&octet| octet == 0).next().unwrap_or_default();
     Ok(String::from_utf8_lossy(law).into_owned())
 }
 
-/// What is done where sockets have a law and routes may say another one, which then goes before.
+/// Combines the congestion control of the sockets with the settings of routes. The congestion
+/// control of a route takes precedence.
 fn manners(law: &str, of_routes: Vec<Manner>, has_local_peers: bool) -> Vec<Manner> {
     let is_without = has_local_peers || of_routes.is_empty();
     let mut found = Vec::new();
@@ -99,7 +109,7 @@ fn manners(law: &str, of_routes: Vec<Manner>, has_local_peers: bool) -> Vec<Mann
     found
 }
 
-fn unknown_law(option: &str, law: &str, error: &io::Error) -> io::Error {
+fn unknown_congestion_control(option: &str, law: &str, error: &io::Error) -> io::Error {
     let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     let known = known.unwrap_or_default();
     let help = match error.kind() {
@@ -111,17 +121,18 @@ fn unknown_law(option: &str, law: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{option} congestion_control={law}: {help}"))
 }
 
-/// Listens for clients; every worker has a socket of its own for the same address. What it is told its connections have.
+/// Opens a listener. Each worker has its own listener at the same address. Accepted connections
+/// inherit the options of the listener.
 ///
 /// # Errors
-/// [`ProxyError::Wrong`]: the port is taken, or not for this user; or the kernel does not know what it is told.
+/// [`ProxyError::Wrong`] if the port is taken or privileged, or if the kernel rejects an option.
 pub fn listen(options: &Options, at: SocketAddr, client: &SocketConfig) -> Result<Socket, ProxyError> {
-    let refused = |error: io::Error| wrong(format!("--listen {at}: {}", refusal(at, &error)));
+    let refused = |error: io::Error| wrong(format!("--listen {at}: {}", listen_error(at, &error)));
     let socket = Socket::new(Domain::for_address(at), Type::STREAM.nonblocking(), Some(Protocol::TCP));
     let socket = socket.map_err(refused)?;
-    client.tell(&SockRef::from(&socket), "--client-set").map_err(|error| wrong(error.to_string()))?;
+    client.apply(&SockRef::from(&socket), "--client-set").map_err(|error| wrong(error.to_string()))?;
     if matches!(options.destination, Destination::Original(_)) {
-        // That of IPv4 is the same bit for both versions.
+        // The IPv4 option sets the same flag for both versions.
         socket.set_ip_transparent_v4(true).map_err(|error| {
             wrong(format!("--transparent takes root, to have other hosts' addresses ({error})"))
         })?;
@@ -139,8 +150,8 @@ pub fn listen(options: &Options, at: SocketAddr, client: &SocketConfig) -> Resul
     Ok(socket)
 }
 
-/// Why nobody can listen at an address, with what to do.
-pub fn refusal(at: SocketAddr, error: &io::Error) -> String {
+/// Explains why the proxy cannot listen at an address, with a repair if there is one.
+pub fn listen_error(at: SocketAddr, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
             format!("port {} is taken: `ss -ltnp` says by whom; choose another one", at.port())
@@ -153,26 +164,27 @@ pub fn refusal(at: SocketAddr, error: &io::Error) -> String {
     }
 }
 
-/// What the kernel says of connections to clients, and of those to servers. Those that are intercepted go on beyond this host.
+/// Returns the effective settings of the client side and of the server side. Peers of intercepted
+/// connections are other hosts.
 ///
 /// # Errors
-/// [`ProxyError::Wrong`] if it does not know what it is told.
+/// [`ProxyError::Wrong`] if the kernel rejects an option.
 pub fn effective(
     listener: &Socket,
     [client, server]: [&SocketConfig; 2],
     are_intercepted: bool,
 ) -> Result<[Effective; 2], ProxyError> {
-    let ask = || {
+    let query = || {
         let other = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        server.tell(&SockRef::from(&other), "--server-set")?;
+        server.apply(&SockRef::from(&other), "--server-set")?;
         let sides = [(client, SockRef::from(listener)), (server, SockRef::from(&other))];
-        let [client, server] = sides.map(|(told, socket)| told.effective(&socket, !are_intercepted));
+        let [client, server] = sides.map(|(config, socket)| config.effective(&socket, !are_intercepted));
         let effective = [client?, server?];
-        // Nobody is connected: there is nothing to reset.
+        // The socket is not connected: closing it has nothing to reset.
         other.set_linger(None)?;
         Ok(effective)
     };
-    ask().map_err(|error: io::Error| wrong(error.to_string()))
+    query().map_err(|error: io::Error| wrong(error.to_string()))
 }
 
 #[cfg(test)]
@@ -186,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_law_of_a_route_goes_before_that_of_a_socket() {
+    fn congestion_control_of_a_route_takes_precedence() {
         let routes = vec![manner(Some("cubic"), None), manner(None, Some(3)), manner(Some("bbr"), Some(3))];
         let beyond = [manner(Some("cubic"), None), manner(Some("bbr"), Some(3))];
         assert_eq!(manners("bbr", routes.clone(), false), beyond);

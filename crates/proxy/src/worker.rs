@@ -1,4 +1,4 @@
-//! A worker: a thread with a listener of its own, whose connections never leave it.
+//! A worker: a thread with its own listener. A connection stays with the worker that accepted it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,73 +24,71 @@ use crate::sockets::SocketConfig;
 use crate::telemetry::counts::Counts;
 use crate::telemetry::log::Log;
 
-/// How long nobody is accepted when the host has no descriptor left.
+/// Pause of accepting after an error such as no free descriptor.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Clients that are accepted before those who are there have their turn.
+/// Clients that are accepted before the open connections are served.
 const AT_ONCE: u32 = 16;
 
-/// Names of hosts that one worker asks for at once.
+/// Host names that one worker resolves simultaneously.
 const ASKING: usize = 8;
 
-/// What all workers share.
+/// State that all workers share.
 #[derive(Debug)]
 pub struct Common {
-    /// What was asked for.
     pub options: Options,
-    /// Where clients connect.
+    /// Address and port of the listener.
     pub listen: SocketAddr,
-    /// TCP towards servers.
+    /// Socket options of connections to servers.
     pub server: SocketConfig,
     /// Bounds of every relay.
     pub bounds: Bounds,
-    /// Connections that there is room for.
+    /// Maximum number of open connections.
     pub room: usize,
-    /// Connections at this instant.
+    /// Number of open connections.
     pub open: AtomicUsize,
-    /// What is counted.
+    /// Counters.
     pub counts: Counts,
-    /// Where a line for every connection goes.
+    /// The log, with a line for each connection, if one is written.
     pub log: Option<Log>,
-    /// Where the proxy's own connections come from: a client who is among them is the proxy itself.
+    /// Connections that the proxy opened to its own port, to detect loops.
     pub outgoing: Arc<OutboundRegistry>,
 }
 
-/// How far the proxy is.
+/// Stage of the proxy's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// It accepts connections.
+    /// Accepts connections.
     Open,
-    /// It accepts none; those that are there go on.
+    /// Accepts no new connections; open ones continue.
     Draining,
-    /// It is over, for all of them.
+    /// All connections end.
     Over,
 }
 
-/// One worker.
 #[derive(Debug)]
 pub struct Worker {
-    /// What it shares.
+    /// State shared with the other workers.
     pub common: Arc<Common>,
-    /// Its pipes.
+    /// Pool of pipes of this worker.
     pub pipes: Pipes,
-    /// Who asks for the name of a host.
+    /// Limits the number of host names being resolved.
     pub asking: Arc<Semaphore>,
     open: AtomicUsize,
     emptied: Notify,
 }
 
 impl Worker {
-    /// One without connections.
+    /// Creates a worker without connections.
     pub fn new(common: Arc<Common>) -> Self {
         let asking = Arc::new(Semaphore::new(ASKING));
         Worker { common, pipes: Pipes::default(), asking, open: AtomicUsize::new(0), emptied: Notify::new() }
     }
 
-    /// Works until the stage is over, or it is draining and the last connection has ended.
+    /// Runs until the stage is `Over`, or until it is `Draining` and the last connection has ended.
     ///
     /// # Errors
-    /// If there is no event queue to be had.
+    /// The error of the event loop if it cannot be created or cannot take the listener.
     pub fn work(self, listener: std::net::TcpListener, mut stage: watch::Receiver<Stage>) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -100,20 +98,20 @@ impl Worker {
         let worker = Arc::new(self);
         let ended = runtime.block_on(async {
             let listener = TcpListener::from_std(listener)?;
-            until(&mut stage, Stage::Draining, accept_all(&worker, &listener)).await;
+            run_until(&mut stage, Stage::Draining, accept_all(&worker, &listener)).await;
             worker.accept_pending(&listener)?;
             drop(listener);
-            until(&mut stage, Stage::Over, worker.wait_until_empty()).await;
+            run_until(&mut stage, Stage::Over, worker.wait_until_empty()).await;
             Ok(())
         });
-        // Whatever goes on ends here: its sockets linger for no time, so both peers get a reset. A thread that waits
-        // for a name server is not waited for.
+        // Connections that are still open end here. Their sockets have a linger time of zero, so
+        // both peers get a reset. Threads that wait for a name server are not joined.
         runtime.shutdown_background();
         ended
     }
 
-    /// Takes a client in, or turns it away where there is no room.
-    fn take(self: &Arc<Self>, client: TcpStream, address: SocketAddr) {
+    /// Starts to serve a client, or drops its connection if the limit of connections is reached.
+    fn accept_client(self: &Arc<Self>, client: TcpStream, address: SocketAddr) {
         if self.common.open.fetch_add(1, Ordering::Relaxed) >= self.common.room {
             self.common.open.fetch_sub(1, Ordering::Relaxed);
             self.common.counts.refused();
@@ -127,8 +125,8 @@ impl Worker {
         }
     }
 
-    /// One of its connections is over.
-    pub fn leave(&self) {
+    /// Removes one connection from the counts of open ones.
+    pub fn remove_connection(&self) {
         self.common.open.fetch_sub(1, Ordering::Relaxed);
         if self.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.emptied.notify_one();
@@ -141,8 +139,8 @@ impl Worker {
         }
     }
 
-    /// Clients whose handshake is over already were promised a connection. The kernel is asked itself: the event queue may
-    /// not have told of them yet.
+    /// Accepts the clients that have already completed the TCP handshake. Calls `accept` directly,
+    /// because the event queue may not have reported these clients yet.
     fn accept_pending(self: &Arc<Self>, listener: &TcpListener) -> io::Result<()> {
         loop {
             match SockRef::from(listener).accept() {
@@ -150,11 +148,11 @@ impl Worker {
                     client.set_nonblocking(true)?;
                     let client = TcpStream::from_std(client.into())?;
                     if let Some(address) = address.as_socket() {
-                        self.take(client, unmapped(address));
+                        self.accept_client(client, unmapped(address));
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                // There is none, or this host has no descriptor for it.
+                // The queue is empty, or this host has no free descriptor.
                 Err(_) => return Ok(()),
             }
         }
@@ -162,8 +160,8 @@ impl Worker {
 }
 
 async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
-    // A timer that is due before all others makes the event queue look anew at when to wake, by a call of the kernel. As long
-    // as this one is due no connection's is the first.
+    // Setting a timer that becomes the earliest one costs a system call that re-arms the event
+    // queue. While this timer is pending, no timer of a connection is the earliest.
     let least = worker.common.options.connect_timeout.min(worker.common.options.idle_timeout);
     let mut first_due = pin!(sleep(Duration::ZERO));
     let mut accepted = 0;
@@ -178,23 +176,24 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
                 if first_due.deadline() <= now {
                     first_due.as_mut().reset(now + least);
                 }
-                worker.take(client, unmapped(address));
+                worker.accept_client(client, unmapped(address));
             }
-            // Of one client: it went away meanwhile.
+            // The client has reset the connection before it was accepted.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            // Of this host: it waits in the listener's queue until there is something again.
+            // An error of this host, for example no free descriptor: the client stays in the
+            // listener's queue.
             Err(_) => sleep(PAUSE).await,
         }
     }
 }
 
-/// Whether a client has reset its connection already: while it waited to be accepted.
+/// Whether the client has reset its connection before it was accepted.
 fn is_reset(client: &TcpStream) -> bool {
     !matches!(client.take_error(), Ok(None))
 }
 
-/// Does something until it is done or the stage is reached.
-async fn until(stage: &mut watch::Receiver<Stage>, reached: Stage, action: impl Future<Output = ()>) {
+/// Runs `action` until it completes or the stage is reached.
+async fn run_until(stage: &mut watch::Receiver<Stage>, reached: Stage, action: impl Future<Output = ()>) {
     let mut action = pin!(action);
     let mut end = pin!(stage.wait_for(|&stage| stage >= reached));
     std::future::poll_fn(|cx| match (action.as_mut().poll(cx), end.as_mut().poll(cx)) {
@@ -211,8 +210,9 @@ mod tests {
     use super::*;
     use crate::options::SideOptions;
 
-    /// A listener that waits for nobody and whose clients are reset, and a port at which nobody listens.
-    fn ends() -> (std::net::TcpListener, SocketAddr) {
+    /// Returns a non-blocking listener that resets its clients on close, and an address at which no
+    /// process listens.
+    fn listener_and_closed_port() -> (std::net::TcpListener, SocketAddr) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a listener that does not block");
         SockRef::from(&listener)
@@ -222,7 +222,7 @@ mod tests {
         (listener, closed.expect("an address"))
     }
 
-    /// What workers share that lead from one address to another.
+    /// State of workers that listen at `listen` and connect to `to`.
     fn common(listen: SocketAddr, to: SocketAddr, room: usize) -> Arc<Common> {
         let pairs = [("--listen", listen), ("--to", to)];
         let pairs = pairs.map(|(name, address)| (name.to_owned(), address.to_string()));
@@ -239,54 +239,55 @@ mod tests {
         })
     }
 
-    /// How connections ended, with how many of each.
+    /// Outcomes of the ended connections, with their counts.
     fn endings(common: &Common) -> Vec<(Ended, u64)> {
         common.counts.totals().ended.into_iter().collect()
     }
 
-    /// How a client ends whose handshake is over when the proxy is told to end, and whether it hears of it.
-    fn ended_before_the_first_look(stage: Stage) -> (Vec<(Ended, u64)>, io::Result<usize>) {
-        let (listener, closed) = ends();
+    /// Outcome of a client with a complete handshake when the proxy enters `stage`, and the result
+    /// of the client's read.
+    fn end_before_accept(stage: Stage) -> (Vec<(Ended, u64)>, io::Result<usize>) {
+        let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("an address");
         let mut client = std::net::TcpStream::connect(listen).expect("a connection");
         let common = common(listen, closed, 1);
-        let (_tell, stage) = watch::channel(stage);
+        let (_sender, stage) = watch::channel(stage);
         Worker::new(common.clone()).work(listener, stage).expect("an event queue");
         assert_eq!(common.open.load(Ordering::Relaxed), 0);
         (endings(&common), client.read(&mut [0; 1]))
     }
 
     #[test]
-    fn who_was_promised_a_connection_is_told_of_though_all_end_before_it_begins() {
-        let (ended, read) = ended_before_the_first_look(Stage::Over);
+    fn accepted_client_is_reset_and_logged_when_the_proxy_stops() {
+        let (ended, read) = end_before_accept(Stage::Over);
         assert_eq!(ended, [(Ended::Stopped, 1)]);
         assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionReset));
     }
 
     #[test]
-    fn who_was_promised_a_connection_is_taken_to_the_server_though_no_more_are_accepted() {
-        let (ended, _) = ended_before_the_first_look(Stage::Draining);
+    fn accepted_client_is_connected_while_draining() {
+        let (ended, _) = end_before_accept(Stage::Draining);
         assert_eq!(ended, [(Ended::Refused, 1)]);
     }
 
     #[test]
-    fn who_reset_the_connection_while_it_waited_is_not_taken_to_the_server() {
-        let (listener, closed) = ends();
+    fn client_that_was_reset_before_accept_is_not_connected() {
+        let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("an address");
         let client = std::net::TcpStream::connect(listen).expect("a connection");
         SockRef::from(&client).set_linger(Some(Duration::ZERO)).expect("a reset at its end");
         drop(client);
         let common = common(listen, closed, 1);
-        let (_tell, stage) = watch::channel(Stage::Draining);
+        let (_sender, stage) = watch::channel(Stage::Draining);
         Worker::new(common.clone()).work(listener, stage).expect("an event queue");
         assert_eq!(endings(&common), [(Ended::ResetByClient, 1)], "of the server it would be a refusal");
     }
 
     #[test]
-    fn who_is_there_has_a_turn_between_a_few_who_come() {
-        // No more than wait with a listener of the standard library.
+    fn open_connections_are_served_between_accepts() {
+        // Fewer than the backlog of a listener of the standard library.
         const COMING: u64 = 100;
-        let (listener, closed) = ends();
+        let (listener, closed) = listener_and_closed_port();
         let listen = listener.local_addr().expect("an address");
         let connect = |_| std::net::TcpStream::connect(listen).expect("a connection");
         let _coming: Vec<_> = (0..COMING).map(connect).collect();

@@ -1,15 +1,15 @@
-//! How late the wall clock was: what decides whether an emulation can be trusted.
+//! Lateness of the wall clock, which decides whether an emulation can be trusted.
 
 use hdrhistogram::Histogram;
 use umts_units::Duration;
 
-/// Longest lateness told apart: a minute.
+/// Largest recorded lateness: one minute.
 const MOST_NS: u64 = 60_000_000_000;
 
-/// Late instants that prove nothing about a machine, however few instants there were.
+/// Number of late instants that is tolerated however short the run is.
 const FORGIVEN: u64 = 2;
 
-/// Lateness of the instants at which something was due, to three digits.
+/// Distribution of the lateness of instants, with three significant digits.
 #[derive(Debug, Clone)]
 pub struct Lateness {
     histogram: Histogram<u64>,
@@ -18,34 +18,34 @@ pub struct Lateness {
 }
 
 impl Lateness {
-    /// Nothing measured yet; instants later than `limit` are counted apart.
+    /// Creates an empty distribution. Instants later than `limit` are also counted separately.
     pub fn new(limit: Duration) -> Self {
         let histogram = Histogram::new_with_max(MOST_NS, 3).expect("three digits of a minute fit");
         Lateness { histogram, limit, beyond: 0 }
     }
 
-    /// Something happened this late.
+    /// Records the lateness of an instant.
     pub fn record(&mut self, late: Duration) {
         self.histogram.saturating_record(late.as_nanos());
         self.beyond += u64::from(late > self.limit);
     }
 
-    /// How many instants there were.
+    /// Number of recorded instants.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// How many were later than the limit.
+    /// Number of instants later than the limit.
     pub fn beyond_limit(&self) -> u64 {
         self.beyond
     }
 
-    /// The limit.
     pub fn limit(&self) -> Duration {
         self.limit
     }
 
-    /// The lateness that this share of the instants did not exceed; 1 gives the largest.
+    /// Lateness that the given share of the instants does not exceed. A share of 1 gives the
+    /// maximum.
     pub fn quantile(&self, share: f64) -> Duration {
         if self.histogram.is_empty() {
             return Duration::ZERO;
@@ -53,8 +53,9 @@ impl Lateness {
         Duration::from_nanos(self.histogram.value_at_quantile(share))
     }
 
-    /// Too late to be trusted: p99 beyond half the limit, or more than one instant in a thousand beyond it; in a short
-    /// run either takes more than two instants.
+    /// Whether the clock was too late to be trusted: the 99th percentile exceeds half the limit, or
+    /// more than one instant in a thousand exceeds the limit. Both conditions also require more
+    /// than two late instants.
     pub fn is_degraded(&self) -> bool {
         let half = self.limit.as_nanos() / 2;
         let beyond_half = self.histogram.count_between(half + 1, MOST_NS);
@@ -74,13 +75,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_not_degraded() {
+    fn empty_distribution_is_not_degraded() {
         assert!(!late(&[]).is_degraded());
         assert_eq!(late(&[]).quantile(1.0), Duration::ZERO);
     }
 
     #[test]
-    fn one_late_instant_in_a_thousand_is_forgiven_more_are_not() {
+    fn one_late_instant_in_a_thousand_is_tolerated() {
         let with_late = |count: usize, late_ones: usize| {
             let values: Vec<u64> = (0..count).map(|n| if n < late_ones { 20_000 } else { 100 }).collect();
             late(&values).is_degraded()
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn two_late_instants_are_forgiven_however_short_the_run_was() {
+    fn two_late_instants_are_tolerated_in_any_run() {
         for count in [1, 2, 3, 10, 50, 243] {
             let values = |late_ones: usize| -> Vec<u64> {
                 (0..count).map(|n| if n < late_ones { 20_000 } else { 100 }).collect()
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_percentile_degrades() {
+    fn high_99th_percentile_is_degraded() {
         let values: Vec<u64> = (0..100).map(|n| if n < 97 { 100 } else { 6_000 }).collect();
         let lateness = late(&values);
         assert!(lateness.is_degraded());

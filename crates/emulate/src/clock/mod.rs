@@ -1,6 +1,4 @@
-//! The wall clock: how time passes until the next event or packet, and how late it was.
-//!
-//! Only here is it asked what time it is.
+//! The wall clock and its lateness. The time of an emulation is read only in this module.
 
 pub mod lateness;
 pub mod probe;

@@ -1,4 +1,4 @@
-//! A bare timer, to tell what a machine can do at best.
+//! Measures a bare timer, to find the best lateness that a machine can reach.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use umts_units::Duration;
 use crate::clock::lateness::Lateness;
 use crate::clock::wall_clock::{monotonic, time_spec};
 
-/// How late a timer wakes this process that expires every `period`, over `duration`.
+/// Measures for `duration` how late this process wakes up from a timer that expires every `period`.
 ///
 /// # Errors
-/// If the kernel has no timer.
+/// An error if the kernel cannot create a timer.
 pub fn measure_lateness(period: Duration, duration: Duration) -> io::Result<Lateness> {
     let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC)?;
     let mut lateness = Lateness::new(period);

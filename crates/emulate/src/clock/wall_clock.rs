@@ -1,7 +1,8 @@
-//! The wall clock: sleeps until the next event is due, and wakes early for a packet of a real program.
+//! The wall clock: sleeps until the next event is due, and wakes early for a packet of a real
+//! program.
 //!
-//! One thread, one epoll set: the TUN devices, a timer, the signals of children and a pipe to whoever started the
-//! emulation. Overdue events run in order at the instants at which they were due; how late they were is recorded.
+//! One thread waits on one epoll set: packet devices, a timer, the signals, and a pipe to the
+//! parent process. Overdue events run in order at their due times; their lateness is recorded.
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,23 +22,26 @@ use crate::devices::port::Port;
 use crate::devices::tun::MTU;
 use crate::packets::packet_store::Header;
 
-/// Packets read from one device before the others have their turn.
+/// Packets read from one device before the other devices are read.
 const BURST: usize = 64;
 
-/// Packets that wait here for the loop; while there are so many no more are read, and the kernel drops and counts what its
-/// own queues cannot hold.
+/// Maximum number of packets that wait for the event loop. At this limit no more are read, and the
+/// kernel drops and counts packets that exceed its own queues.
 const MOST_WAITING: usize = 4096;
 
-/// A clock that is behind still looks for packets and signals this often.
+/// A clock that is behind still polls for packets and signals at this interval.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// A device that was down is looked for this often: nobody tells when it goes.
+/// Interval at which a device that was down is checked for removal, because the kernel does not
+/// report the removal.
 const SEE_EVERY: Duration = Duration::from_millis(100);
 
-/// What nobody sees waits no longer than this: a packet that comes in finds no more to be caught up with than this.
+/// Longest delay of events that are not visible outside. It bounds the work to catch up before an
+/// arriving packet is handled.
 const MOST_WAIT: Duration = Duration::from_millis(20);
 
-/// What has waited is handled so long before the next instant that may be seen, which it would make late.
+/// Delayed events are handled this long before the next visible instant, so that they do not make
+/// it late.
 const LEAD: Duration = Duration::from_millis(1);
 
 const TIMER: u64 = u64::MAX;
@@ -47,33 +51,33 @@ const PARENT: u64 = u64::MAX - 2;
 /// A packet of a real program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
-    /// Which device it came from, in the order in which they were given.
+    /// Index of the device on which the packet arrived.
     pub port: usize,
-    /// The whole packet, from the first octet of the IP header.
+    /// The packet, starting with the IP header.
     pub bytes: Vec<u8>,
-    /// What stood in front of it.
+    /// The link-layer header of the packet.
     pub header: Header,
 }
 
 impl Arrival {
-    /// A packet without anything in front of it.
+    /// Creates a packet without a link-layer header.
     pub fn bare(port: usize, bytes: Vec<u8>) -> Self {
         Arrival { port, bytes, header: Header::default() }
     }
 }
 
-/// Why the clock stopped.
+/// Reason for which the clock stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// A child has ended, whose status may be asked, or a device is gone.
+    /// A child process has ended, or a device is gone.
     SomethingEnded,
-    /// Whoever started the emulation is gone, or asks it to stop.
+    /// The parent process has exited, or SIGTERM arrived.
     Abandoned,
 }
 
-/// Time as it passes outside.
+/// Clock of a run, driven by CLOCK_MONOTONIC.
 pub struct WallClock {
-    /// CLOCK_MONOTONIC when the run's time was zero.
+    /// Value of CLOCK_MONOTONIC at time zero of the run.
     start: Duration,
     epoll: Epoll,
     timer: TimerFd,
@@ -82,28 +86,29 @@ pub struct WallClock {
     ports: Vec<Port>,
     waiting: VecDeque<(Time, Arrival)>,
     lateness: Lateness,
-    /// CPU time from waking up to going to sleep again.
+    /// CPU time from each wake-up to the next sleep.
     work: Lateness,
-    /// CPU time of this thread when it woke up last.
+    /// CPU time of this thread at the last wake-up.
     woken_at: Option<Duration>,
-    /// The instant that has begun, and whether its lateness is noted.
+    /// The instant being handled, and whether its lateness was recorded.
     begun: Option<(Time, bool)>,
-    /// Until when all that came was left to wait.
+    /// End of the last intended delay: events due before this time are not late before it.
     left_until: Time,
     last_look: Time,
-    /// Why it stops, and since when; what is due until then is handled before.
+    /// Reason to stop and its time. Events and packets due until then are handled first.
     ending: Option<(Ending, Time)>,
-    /// How often SIGINT came.
+    /// Number of SIGINTs received.
     interrupts: u32,
     gone: Vec<usize>,
 }
 
 impl WallClock {
-    /// Starts now. `parent` is a pipe of which the other end is open as long as the emulation is wanted; instants later
-    /// than `limit` are counted apart. SIGCHLD, SIGTERM and SIGINT come to this clock from now on.
+    /// Starts the clock. The parent process holds the other end of pipe `parent` open while it
+    /// wants the emulation. Instants later than `limit` are also counted separately. From now on
+    /// this clock receives SIGCHLD, SIGTERM and SIGINT.
     ///
     /// # Errors
-    /// If the kernel refuses one of the descriptors.
+    /// An error of the kernel.
     pub fn new(ports: Vec<Port>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
         let mut wanted = SigSet::empty();
         [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| wanted.add(signal));
@@ -133,53 +138,54 @@ impl WallClock {
             begun: None,
             left_until: Time::ZERO,
             last_look: Time::ZERO,
-            // A child may have ended before its signal was waited for.
+            // A child may have ended before the signals were blocked.
             ending: Some((Ending::SomethingEnded, Time::ZERO)),
             interrupts: 0,
             gone: Vec::new(),
         })
     }
 
-    /// The devices, in their order.
+    /// The devices.
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
 
-    /// The present instant of the run.
+    /// Current time of the run.
     ///
     /// # Panics
-    /// If the kernel's clock goes back.
+    /// Panics if CLOCK_MONOTONIC cannot be read.
     pub fn now(&self) -> Time {
         let now = monotonic().expect("CLOCK_MONOTONIC is always there");
         Time::ZERO + Duration::from_nanos(now.as_nanos() - self.start.as_nanos())
     }
 
-    /// How late events were.
+    /// Lateness of visible events.
     pub fn lateness(&self) -> &Lateness {
         &self.lateness
     }
 
-    /// How much CPU time it took from waking up to going to sleep again: the work, whatever else the machine had to do.
+    /// CPU time from each wake-up to the next sleep, independent of other load on the machine.
     pub fn work(&self) -> &Lateness {
         &self.work
     }
 
-    /// Why the clock stopped, and at which instant; `None` while it goes. It goes on when asked again.
+    /// Takes the reason for which the clock stopped, and the time. Returns `None` while it runs. A
+    /// clock that stopped continues at the next `wait`.
     pub fn take_ending(&mut self) -> Option<(Ending, Time)> {
         self.ending.take()
     }
 
-    /// How often SIGINT came so far.
+    /// Number of SIGINTs received so far.
     pub fn interrupts(&self) -> u32 {
         self.interrupts
     }
 
-    /// Which devices are gone, in the order in which they went.
+    /// Indices of the devices that are gone, in the order of their removal.
     pub fn gone(&self) -> &[usize] {
         &self.gone
     }
 
-    /// The last instant at which anything is handled before the clock stops.
+    /// Last instant that is handled before the clock stops.
     fn stops_at(&self) -> Time {
         match self.ending {
             None => Time::NEVER,
@@ -188,8 +194,9 @@ impl WallClock {
         }
     }
 
-    /// An event due at `due` is handled `now`. Only what may be seen is late: the rest was left to wait, and with it what it
-    /// schedules meanwhile, which is of simulated users alone.
+    /// Starts to handle an event that is due at `due`. Only visible events can be late: the others
+    /// are delayed on purpose, and so are events that they schedule, which belong to simulated
+    /// users only.
     fn begin(&mut self, due: Time, now: Time, lookahead: &impl Lookahead) {
         let is_noted = self.begun == Some((due, true));
         let is_noted_now = !is_noted && lookahead.is_seen();
@@ -199,7 +206,7 @@ impl WallClock {
         self.begun = Some((due, is_noted || is_noted_now));
     }
 
-    /// Sleeps until `wanted` at most, and takes in what came.
+    /// Sleeps until `wanted` at the latest, and reads packets and signals.
     fn sleep(&mut self, wanted: Time) -> io::Result<()> {
         let is_doubtful = self.present().any(|number| self.ports[number].was_down());
         let until = if is_doubtful { wanted.min(self.now() + SEE_EVERY) } else { wanted };
@@ -208,13 +215,13 @@ impl WallClock {
         if let Some(woken_at) = self.woken_at {
             self.work.record(read(ClockId::CLOCK_THREAD_CPUTIME_ID)? - woken_at);
         }
-        self.look(EpollTimeout::NONE)?;
+        self.poll_events(EpollTimeout::NONE)?;
         self.woken_at = Some(read(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
         self.left_until = wanted.min(self.last_look);
         Ok(())
     }
 
-    fn look(&mut self, timeout: EpollTimeout) -> io::Result<()> {
+    fn poll_events(&mut self, timeout: EpollTimeout) -> io::Result<()> {
         let mut events = [EpollEvent::empty(); 16];
         let count = match self.epoll.wait(&mut events, timeout) {
             Ok(count) => count,
@@ -224,7 +231,7 @@ impl WallClock {
         self.last_look = self.now();
         for event in &events[..count] {
             match event.data() {
-                // Setting the timer again forgets what it told before.
+                // Setting the timer again clears its expiration.
                 TIMER => {}
                 SIGNALS => self.take_signals()?,
                 PARENT => self.ending = Some((Ending::Abandoned, self.last_look)),
@@ -232,16 +239,16 @@ impl WallClock {
             }
         }
         let gone: Vec<usize> = self.present().filter(|&number| self.ports[number].is_gone()).collect();
-        gone.into_iter().try_for_each(|number| self.lose(number))
+        gone.into_iter().try_for_each(|number| self.remove_device(number))
     }
 
-    /// Devices that are there.
+    /// Indices of the devices that are not gone.
     fn present(&self) -> impl Iterator<Item = usize> {
         (0..self.ports.len()).filter(|number| !self.gone.contains(number))
     }
 
-    /// Somebody has taken a device away. It has no network from then on; the others have theirs.
-    fn lose(&mut self, number: usize) -> io::Result<()> {
+    /// Removes a device that another process has deleted. The other devices continue to work.
+    fn remove_device(&mut self, number: usize) -> io::Result<()> {
         self.gone.push(number);
         self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
         self.epoll.delete(&self.ports[number]).map_err(io::Error::from)
@@ -253,7 +260,7 @@ impl WallClock {
                 self.ending = Some((Ending::Abandoned, self.last_look));
                 continue;
             }
-            // Ctrl-C reaches the command too, and what it makes of it decides while it runs.
+            // The command receives SIGINT too and decides how to react while it runs.
             self.interrupts += u32::from(signal.ssi_signo == Signal::SIGINT as u32);
             self.ending.get_or_insert((Ending::SomethingEnded, self.last_look));
         }
@@ -269,7 +276,7 @@ impl WallClock {
             let (length, header) = match port.read(&mut buffer) {
                 Ok(Some(found)) => found,
                 Ok(None) => break,
-                Err(_) => return self.lose(number),
+                Err(_) => return self.remove_device(number),
             };
             let arrival = Arrival { port: number, bytes: buffer[..length].to_vec(), header };
             self.waiting.push_back((self.now(), arrival));
@@ -296,7 +303,7 @@ impl Clock for WallClock {
             if until > now {
                 self.sleep(wake_up(until, lookahead)).expect("the descriptors are ours");
             } else if now - self.last_look > LOOK_EVERY {
-                self.look(EpollTimeout::ZERO).expect("the descriptors are ours");
+                self.poll_events(EpollTimeout::ZERO).expect("the descriptors are ours");
             } else {
                 self.begin(until, now, lookahead);
                 return Wake::Reached;
@@ -305,8 +312,8 @@ impl Clock for WallClock {
     }
 }
 
-/// When to wake up, if the next event is due at `next`: when an event is due that may be seen, or a little earlier if
-/// others wait for it.
+/// Time to wake up if the next event is due at `next`: the time of the next visible event, or
+/// `LEAD` earlier if other events wait for it.
 fn wake_up(next: Time, lookahead: &impl Lookahead) -> Time {
     if lookahead.is_seen() {
         return next;
@@ -315,12 +322,12 @@ fn wake_up(next: Time, lookahead: &impl Lookahead) -> Time {
     if seen > next + LEAD { seen - LEAD } else { seen }
 }
 
-/// CLOCK_MONOTONIC.
+/// Reads CLOCK_MONOTONIC.
 pub fn monotonic() -> io::Result<Duration> {
     read(ClockId::CLOCK_MONOTONIC)
 }
 
-/// For the kernel.
+/// Converts a time to the type of system calls.
 pub fn time_spec(at: Duration) -> TimeSpec {
     TimeSpec::new((at.as_nanos() / 1_000_000_000) as i64, (at.as_nanos() % 1_000_000_000) as i64)
 }
@@ -339,7 +346,7 @@ fn read(clock: ClockId) -> io::Result<Duration> {
 mod tests {
     use super::*;
 
-    /// Whether the next event is seen, and when the first one is that is.
+    /// Whether the next event is visible, and the time of the first visible event.
     #[derive(Clone, Copy)]
     struct Expected(bool, Time);
 
@@ -358,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_has_its_instant_and_the_rest_waits_until_shortly_before() {
+    fn visible_events_are_on_time_and_others_wait_until_shortly_before() {
         assert_eq!(wake_up(us(5_000), &Expected(true, us(5_000))), us(5_000));
         assert_eq!(wake_up(us(5_000), &Expected(false, us(8_000))), us(7_000));
         assert_eq!(wake_up(us(7_100), &Expected(false, us(8_000))), us(8_000));
@@ -366,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_due_when_something_ended_is_handled_before_the_clock_stops() {
+    fn events_due_at_the_end_are_handled_before_the_clock_stops() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
         let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
         clock.take_ending();
@@ -386,18 +393,18 @@ mod tests {
     }
 
     #[test]
-    fn one_sleep_serves_all_that_waits_and_only_what_is_seen_is_late() {
+    fn one_sleep_serves_all_delayed_events_and_only_visible_ones_are_late() {
         let (parent, _held) = nix::unistd::pipe().unwrap();
         let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
         assert_eq!(clock.take_ending(), Some((Ending::SomethingEnded, Time::ZERO)));
         let waits = Expected(false, Time::NEVER);
         assert_eq!(clock.wait(us(2_000), &waits), Wake::Reached);
-        // It has slept as long as the first of them could wait, so the others have come meanwhile.
+        // The clock slept as long as the first event may be delayed, so the others became due.
         let woken = clock.now();
         assert!(woken >= us(21_000), "{woken}");
         assert_eq!(clock.wait(us(20_900), &waits), Wake::Reached);
         assert_eq!(clock.lateness().count(), 0);
-        // Events of one instant are late once; what was scheduled by those that waited is not late.
+        // Events of one instant are recorded once. Events scheduled by delayed events are not late.
         let seen = Expected(true, us(20_950));
         assert_eq!(clock.wait(us(20_950), &waits), Wake::Reached);
         assert_eq!(

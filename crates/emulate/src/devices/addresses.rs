@@ -1,21 +1,22 @@
-//! The addresses of an emulation, the same in every one: nothing outside sees them.
+//! Addresses of an emulation. They are the same in every emulation, because they are not visible
+//! outside.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Most UEs with an address: those of 10.45.0.0/16 without the server side's.
+/// Maximum number of UEs. Their addresses and the server side's are in 10.45.0.0/16.
 pub const MOST_UES: usize = 65_000;
 
-/// The server side's own, which answers names too.
+/// Addresses of the server side, IPv4 and IPv6. Its name server has them too.
 pub const SERVER: [IpAddr; 2] = [v4(1), v6(1)];
 
-/// Those of a UE: IPv4 and IPv6.
+/// Addresses of a UE: IPv4 and IPv6.
 pub fn of_ue(ue: usize) -> [IpAddr; 2] {
     debug_assert!(ue < MOST_UES);
     let number = ue as u16 + 2;
     [v4(number), v6(number)]
 }
 
-/// Which UE an address belongs to.
+/// The UE that an address belongs to by its form. That UE may not exist.
 pub fn ue_of(address: IpAddr) -> Option<usize> {
     let number = match address {
         IpAddr::V4(address) => {
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_leads_back_to_its_ue() {
+    fn address_identifies_its_ue() {
         for ue in [0, 1, 253, 254, 255, 64_999] {
             for address in of_ue(ue) {
                 assert_eq!(ue_of(address), Some(ue));
@@ -53,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn others_belong_to_nobody() {
+    fn other_addresses_belong_to_no_ue() {
         for text in ["10.45.0.0", "10.45.0.1", "10.46.0.2", "8.8.8.8", "fd45::1", "fd46::2", "fd45:1::2"] {
             assert_eq!(ue_of(text.parse().unwrap()), None, "{text}");
         }

@@ -1,14 +1,14 @@
-//! Ethernet frames between two given devices: which of them cross the radio, and in what form.
+//! Ethernet frames between two given devices: selects and prepares those that cross the radio.
 
 use crate::packets::foreign;
 
-/// Destination, source and type.
+/// Length of an Ethernet header: destination, source, type.
 pub const HEADER: usize = 14;
 
-/// Of a VLAN (IEEE 802.1Q): its type, and which.
+/// Length of a VLAN tag (IEEE 802.1Q): type and tag control information.
 pub const TAG: usize = 4;
 
-/// Tags that are looked behind: a customer's inside a provider's.
+/// Maximum number of tags that are parsed: a customer tag inside a provider tag.
 const MOST_TAGS: usize = 2;
 
 const IPV4: [u8; 2] = [0x08, 0x00];
@@ -20,28 +20,29 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 
-/// Octets of TCP's header without options; a data offset of less is malformed (RFC 9293 §3.1).
+/// Length of a TCP header without options. A smaller data offset is malformed (RFC 9293 §3.1).
 const LEAST_TCP_HEADER: usize = 20;
 
-/// Of TCP's flags: those that belong to the last part of a segment.
+/// Flags that belong to the last part of a segment.
 const FIN_AND_PSH: u8 = 0x09;
 const SYN: u8 = 0x02;
 const CWR: u8 = 0x80;
 
-/// Where a frame goes.
+/// Route of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameRoute {
-    /// Over the radio: an IP packet for one host, behind so many octets of header.
+    /// Over the radio: an IP packet for a single host. The value is the length of the link-layer
+    /// header.
     Radio(usize),
-    /// To the other device at once: what a link needs for itself (ARP, neighbour discovery), what is for many, what is no
-    /// IP.
+    /// Directly to the other device: ARP, neighbour discovery, multicast, broadcast, and everything
+    /// that is not IP.
     Aside,
-    /// Nowhere: it says that it is IP for one host, and no router could read it.
+    /// Dropped: an IP packet for a single host with an invalid IP header.
     Nowhere,
 }
 
-/// Where `frame` goes.
-pub fn way_of(frame: &[u8]) -> FrameRoute {
+/// Decides the route of a frame.
+pub fn route(frame: &[u8]) -> FrameRoute {
     let Some(header) = header_of(frame) else { return FrameRoute::Aside };
     let (header_octets, packet) = frame.split_at(header);
     let is_ip = [IPV4, IPV6].iter().any(|kind| header_octets.ends_with(kind));
@@ -51,14 +52,15 @@ pub fn way_of(frame: &[u8]) -> FrameRoute {
     if foreign::addresses(packet).is_err() {
         return FrameRoute::Nowhere;
     }
-    // Neighbour and router discovery (RFC 4861 §4): types 133 to 137.
+    // Types of neighbour and router discovery, 133 to 137 (RFC 4861 §4).
     let is_discovery = packet[0] >> 4 == 6
         && packet[6] == ICMPV6
         && packet.get(40).is_some_and(|kind| (133..=137).contains(kind));
     if is_discovery { FrameRoute::Aside } else { FrameRoute::Radio(header) }
 }
 
-/// Octets of the header of a frame, tags included; `None` if it ends before, or has more tags than are looked behind.
+/// Length of the link-layer header, tags included. Returns `None` if the frame is truncated or has
+/// more than `MOST_TAGS` tags.
 fn header_of(frame: &[u8]) -> Option<usize> {
     (0..=MOST_TAGS)
         .map(|tags| HEADER + tags * TAG)
@@ -66,7 +68,7 @@ fn header_of(frame: &[u8]) -> Option<usize> {
         .find(|&length| !TAGS.iter().any(|tag| frame[..length].ends_with(tag)))
 }
 
-/// The packet of a frame without its header and the padding of short frames.
+/// The IP packet of a frame, without link-layer header and padding.
 pub fn packet_of(frame: &[u8], header: usize) -> &[u8] {
     let packet = &frame[header..];
     let length = match packet[0] >> 4 {
@@ -76,9 +78,9 @@ pub fn packet_of(frame: &[u8], header: usize) -> &[u8] {
     &packet[..length.min(packet.len())]
 }
 
-/// Where the parts of a packet are that this module may have to change.
+/// Offsets and sums of a packet that segmentation and checksums need.
 struct Parts {
-    /// Where the header of TCP or UDP begins.
+    /// Offset of the TCP or UDP header.
     transport: usize,
     protocol: u8,
     /// Sum over the addresses and the protocol (RFC 9293 §3.1, RFC 8200 §8.1), without the length.
@@ -100,27 +102,29 @@ fn parts(packet: &[u8]) -> Option<Parts> {
     })
 }
 
-/// Completes the checksum of TCP or UDP where the sender left that to its device: the kernel then put the sum over
-/// addresses, protocol and length in its place. Any other checksum stays as it is, a wrong one too.
+/// Completes a TCP or UDP checksum that the kernel left to the device (checksum offload): the
+/// checksum field then holds the sum over addresses, protocol and length. All other checksums stay
+/// unchanged, even if they are wrong.
 pub fn complete_checksum(packet: &mut [u8]) {
     let Some(parts) = parts(packet) else { return };
     let at = parts.transport + if parts.protocol == TCP { 16 } else { 6 };
     let body = &packet[parts.transport..];
     let pseudo = fold(parts.pseudo + body.len() as u32);
     if u16::from_be_bytes([packet[at], packet[at + 1]]) == pseudo {
-        // The sum over the body has it in the place of the checksum already.
+        // The checksum field already contains the sum over the pseudo-header.
         let checksum = !fold(sum(body));
         let checksum = if checksum == 0 && parts.protocol == UDP { 0xffff } else { checksum };
         packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 
-/// A TCP segment that is larger than `mtu`, as kernels hand them on where devices are said to cut them (TSO, GRO), in
-/// parts that are not. `None` for what cannot be cut.
+/// Cuts a TCP segment larger than `mtu` into segments of at most `mtu`. Kernels hand on such
+/// segments if the device offers segmentation offload (TSO, GRO). Returns `None` if the packet
+/// cannot be cut.
 pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     let parts = parts(packet).filter(|parts| parts.protocol == TCP)?;
     let offset = usize::from(packet[parts.transport + 12] >> 4) * 4;
-    // A SYN takes a sequence number of its own, and no kernel has one cut.
+    // A SYN occupies a sequence number, and no kernel leaves one to segmentation offload.
     if offset < LEAST_TCP_HEADER || packet[parts.transport + 13] & SYN != 0 {
         return None;
     }
@@ -145,7 +149,8 @@ pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     Some(cut.collect())
 }
 
-/// Writes the length of a packet into its header, and counts on the identification of IPv4.
+/// Writes the length into the header. For IPv4, adds `number` to the identification and updates the
+/// checksum.
 fn set_length(packet: &mut [u8], number: u16) {
     let length = packet.len();
     if packet[0] >> 4 == 6 {
@@ -161,7 +166,7 @@ fn set_length(packet: &mut [u8], number: u16) {
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// Of words of two octets (RFC 1071).
+/// Sum of 16-bit words (RFC 1071).
 fn sum(octets: &[u8]) -> u32 {
     octets
         .chunks(2)
@@ -182,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// IPv4 and TCP, with whatever stands for the checksum of TCP.
+    /// Builds an IPv4 TCP segment with an arbitrary TCP checksum.
     fn segment(payload: usize, flags: u8) -> Vec<u8> {
         let mut packet = vec![0x45, 0, 0, 0, 0, 9, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         packet.extend([0, 80, 1, 0, 0, 0, 1, 0, 0, 0, 0, 7, 0x50, flags, 0, 1, 0, 0, 0, 0]);
@@ -207,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_that_was_left_to_the_device_is_completed_and_a_wrong_one_is_not() {
+    fn offloaded_checksum_is_completed_and_wrong_one_is_kept() {
         let mut packet = segment(101, 0x18);
         leave_to_device(&mut packet);
         complete_checksum(&mut packet);
@@ -219,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_segment_is_cut_into_right_ones() {
+    fn large_segment_is_cut_into_valid_segments() {
         let mut whole = segment(4000, 0x19 | CWR);
         leave_to_device(&mut whole);
         let parts = cut(&whole, 1500).unwrap();
@@ -228,7 +233,7 @@ mod tests {
         let seqs: Vec<u32> =
             parts.iter().map(|part| u32::from_be_bytes(part[24..28].try_into().unwrap())).collect();
         assert_eq!(seqs, [256, 256 + 1460, 256 + 2920]);
-        // ACK on all; CWR on the first, PSH and FIN on the last.
+        // All parts have ACK, the first has CWR, the last PSH and FIN.
         assert_eq!(parts.iter().map(|part| part[33]).collect::<Vec<_>>(), [0x10 | CWR, 0x10, 0x19]);
         assert_eq!(parts.iter().map(|part| part[5]).collect::<Vec<_>>(), [9, 10, 11]);
         let payload: Vec<u8> = parts.iter().flat_map(|part| part[40..].to_vec()).collect();
@@ -236,22 +241,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_the_link_or_for_many_goes_aside() {
+    fn link_control_and_multicast_frames_bypass_the_radio() {
         let frame = |to: u8, kind: [u8; 2], packet: &[u8]| {
             [&[to, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &kind, packet].concat()
         };
         let mut discovery = vec![0x60, 0, 0, 0, 0, 8, 58, 255];
         discovery.extend([0xfe; 32]);
         discovery.extend([136, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0))), FrameRoute::Radio(14));
-        assert_eq!(way_of(&frame(3, IPV4, &segment(1, 0))), FrameRoute::Aside);
-        assert_eq!(way_of(&frame(2, [8, 6], &segment(1, 0))), FrameRoute::Aside);
-        assert_eq!(way_of(&frame(2, IPV6, &discovery)), FrameRoute::Aside);
+        assert_eq!(route(&frame(2, IPV4, &segment(1, 0))), FrameRoute::Radio(14));
+        assert_eq!(route(&frame(3, IPV4, &segment(1, 0))), FrameRoute::Aside);
+        assert_eq!(route(&frame(2, [8, 6], &segment(1, 0))), FrameRoute::Aside);
+        assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Aside);
         discovery[40] = 128;
-        assert_eq!(way_of(&frame(2, IPV6, &discovery)), FrameRoute::Radio(14));
-        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Nowhere);
-        assert_eq!(way_of(&frame(2, IPV4, &[])), FrameRoute::Nowhere);
-        // A frame of sixty octets has padding behind a packet of forty-one.
+        assert_eq!(route(&frame(2, IPV6, &discovery)), FrameRoute::Radio(14));
+        assert_eq!(route(&frame(2, IPV4, &segment(1, 0)[..30])), FrameRoute::Nowhere);
+        assert_eq!(route(&frame(2, IPV4, &[])), FrameRoute::Nowhere);
+        // A frame of 60 bytes contains padding after a packet of 41 bytes.
         let mut padded = frame(2, IPV4, &segment(1, 0));
         padded.resize(60, 0);
         assert_eq!(packet_of(&padded, HEADER).len(), 41);
@@ -260,14 +265,14 @@ mod tests {
     #[test]
     fn tags_of_vlans_belong_to_the_header() {
         let frame = |tags: &[u8]| [&[2; 12][..], tags, &IPV4, &segment(1, 0)].concat();
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7])), FrameRoute::Radio(18));
-        assert_eq!(way_of(&frame(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8])), FrameRoute::Radio(22));
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7].repeat(3))), FrameRoute::Aside);
-        assert_eq!(way_of(&frame(&[0x81, 0, 0, 7])[..15]), FrameRoute::Aside);
+        assert_eq!(route(&frame(&[0x81, 0, 0, 7])), FrameRoute::Radio(18));
+        assert_eq!(route(&frame(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8])), FrameRoute::Radio(22));
+        assert_eq!(route(&frame(&[0x81, 0, 0, 7].repeat(3))), FrameRoute::Aside);
+        assert_eq!(route(&frame(&[0x81, 0, 0, 7])[..15]), FrameRoute::Aside);
     }
 
     #[test]
-    fn behind_extension_headers_checksums_are_completed_and_segments_cut() {
+    fn segments_behind_extension_headers_are_cut_and_completed() {
         let mut whole = vec![0x60, 0, 0, 0];
         whole.extend((8 + 20 + 3000_u16).to_be_bytes());
         whole.extend([60, 64]);
@@ -282,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_segment_of_one_connection_under_way_is_not_cut() {
+    fn datagrams_fragments_and_syns_are_not_cut() {
         let large = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut whole = segment(3000, 0x18);
             change(&mut whole);
@@ -295,27 +300,27 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_ends_before_it_should_is_not_cut() {
+    fn segment_with_a_short_header_is_not_cut() {
         let mut whole = segment(2001, 0x18);
         for offset in 0..5 {
             whole[32] = offset << 4;
-            // The last part would be one octet behind the header.
+            // The last part would contain one byte of payload.
             let mtu = 20 + usize::from(offset) * 4 + 10;
             assert_eq!(cut(&whole, mtu), None);
         }
     }
 
-    /// A frame with `packet`, behind `tags` tags.
+    /// Builds a frame of `packet` with `tags` VLAN tags.
     fn frame_of(packet: &[u8], tags: usize) -> Vec<u8> {
         let kind = if packet.first().is_some_and(|first| first >> 4 == 6) { IPV6 } else { IPV4 };
         [&[2; 12][..], &[0x81, 0, 0, 7].repeat(tags), &kind, packet].concat()
     }
 
     #[test]
-    fn the_packets_of_property_tests_take_every_way() {
+    fn generated_packets_cover_every_route() {
         let found = foreign::made::shares(4000, |packet| {
             let frame = frame_of(packet, 0);
-            let FrameRoute::Radio(header) = way_of(&frame) else { return [true, false, false, false, false] };
+            let FrameRoute::Radio(header) = route(&frame) else { return [true, false, false, false, false] };
             let packet = packet_of(&frame, header).to_vec();
             let (parts, is_cut) = (parts(&packet), cut(&packet, 576));
             let is_tcp = parts.as_ref().is_some_and(|parts| parts.protocol == TCP);
@@ -332,9 +337,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_frame_makes_it_panic(packet in foreign::made::packet(), tags in 0_usize..4, mtu in 0_usize..1500) {
+        fn arbitrary_frames_do_not_panic(packet in foreign::made::packet(), tags in 0_usize..4, mtu in 0_usize..1500) {
             let frame = frame_of(&packet, tags);
-            if let FrameRoute::Radio(header) = way_of(&frame) {
+            if let FrameRoute::Radio(header) = route(&frame) {
                 let whole = packet_of(&frame, header).to_vec();
                 let mut complete = whole.clone();
                 complete_checksum(&mut complete);
@@ -346,12 +351,12 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_make_it_panic(octets in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let _ = way_of(&octets);
+        fn arbitrary_bytes_do_not_panic(octets in proptest::collection::vec(any::<u8>(), 0..60)) {
+            let _ = route(&octets);
         }
 
         #[test]
-        fn a_checksum_left_to_the_device_comes_out_right(packet in foreign::made::packet()) {
+        fn offloaded_checksums_are_completed_in_arbitrary_packets(packet in foreign::made::packet()) {
             if foreign::addresses(&packet).is_ok() {
                 let end = packet_of(&packet, 0).len();
                 let mut packet = packet[..end].to_vec();
@@ -365,7 +370,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_are_right_and_whole(payload in 1_usize..20_000, mtu in 41_usize..1500) {
+        fn parts_are_valid_and_complete(payload in 1_usize..20_000, mtu in 41_usize..1500) {
             let whole = segment(payload, 0x18);
             let parts = cut(&whole, mtu).unwrap();
             prop_assert!(parts.iter().all(|part| part.len() <= mtu && is_right(part)));

@@ -1,30 +1,33 @@
-//! Masquerading by the kernel's nftables; and a fence in front of the host, whose own addresses are no part of the Internet.
+//! Masquerading by nftables, and a rule that hides the host's own addresses from the emulation.
 //!
-//! The table is *owned*: the kernel removes it with the socket that made it, however the process ends.
+//! This process owns the table: the kernel removes it when the socket that created it is closed,
+//! however the process ends.
 
 use std::io;
 
 use umts_netlink::nftables::{Chain, Family, Owner, Rule, Table, steps};
 
-/// Where source addresses are translated.
+/// Hook in which source addresses are translated.
 const TRANSLATION: Chain = Chain { name: "postrouting", kind: "nat", hook: 4, priority: 100 };
 
-/// Before anybody translates destinations (at -100): a port of the host that stands for a container is the host's too.
+/// Runs before destination NAT (priority -100): a port of the host that is forwarded to a container
+/// belongs to the host too.
 const FENCE: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
 
-/// Packets from some addresses leave this namespace with the address of the device that they leave by. As long as this
-/// value lives.
+/// Translates the source addresses of packets that leave this namespace to the address of the
+/// outgoing device. Dropping it ends the translation.
 pub struct Masquerade {
     _owner: Owner,
 }
 
 impl Masquerade {
-    /// Of the IPv4 addresses that begin with the octets `prefix`, in the present namespace; `table` is the name of the
-    /// table, of which there must be no other. What comes by the device of index `fenced` and is for no other single host is
-    /// refused.
+    /// Translates IPv4 addresses that begin with the octets `prefix`, in the current namespace.
+    /// `table` must be a new name of an nftables table. Packets from the device with index `fenced`
+    /// are rejected unless their destination is a single other host.
     ///
     /// # Errors
-    /// If the kernel has no nftables with masquerading, or this process may not tell it.
+    /// An error if the kernel has no nftables with masquerading, or if this process lacks the
+    /// privileges.
     pub fn new(table: &str, prefix: &[u8], fenced: Option<u32>) -> io::Result<Self> {
         let mut table = Table::new(table, Family::Ipv4, true);
         if let Some(device) = fenced {
@@ -45,7 +48,8 @@ fn translation(prefix: &[u8]) -> Rule {
     Rule::new("addresses of this emulation", &[&steps::is_from(prefix), &steps::masquerade()])
 }
 
-/// Refuses, with a word to the sender, what came by the device and is not for one host beyond this one.
+/// Rejects packets from the device, with an ICMP error, unless their destination is a single other
+/// host.
 fn fence(device: u32) -> Rule {
     Rule::new(
         "not for another host",

@@ -1,16 +1,17 @@
-//! What the kernel is asked for: namespaces, the devices in them or given ones, their addresses and routes, the way to the
-//! host's network, TCP's settings.
+//! Kernel objects of an emulation: namespaces, own and given devices, addresses and routes, access
+//! to the host's network, TCP settings.
 //!
 //! ```text
-//!   topology ─┬─ tcp_settings                       uplink ─ masquerade    the way out
+//!   topology ─┬─ tcp_settings                       uplink ─ masquerade    access to the host's network
 //!             ├─ net_namespace                         │
 //!             └─ tun ─┐                             net_namespace
-//!                     port      where packets come in and go out
+//!                     port      where packets enter and leave
 //!   frames ─── wire ──┘
 //! ```
 //!
-//! `proxy` is a node between the links, of the same parts as `topology`. Addresses, routes and rules are told by
-//! `umts_netlink`. Whatever is made here vanishes with the process. No program is started here, and no time passes.
+//! `proxy` is a namespace between the links, built from the same parts as `topology`.
+//! `umts_netlink` configures addresses, routes and rules. Everything created here disappears with
+//! the process. This module starts no programs and reads no clock.
 
 pub mod addresses;
 mod frames;

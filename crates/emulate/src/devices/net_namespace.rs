@@ -1,4 +1,5 @@
-//! Network namespaces without names: they are gone with the last process and descriptor that holds them.
+//! Network namespaces without names. A namespace exists as long as a process or a descriptor holds
+//! it.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,18 +10,18 @@ use nix::sched::{CloneFlags, setns};
 
 use umts_netlink::Netlink;
 
-/// One of them.
+/// A network namespace, held by a descriptor.
 #[derive(Debug)]
 pub struct NetNamespace {
     file: File,
 }
 
 impl NetNamespace {
-    /// The one that `file` holds, its loopback up. Nothing of its own accord is sent in it: no router solicitation, no
-    /// address of its own making, which would wake a radio bearer.
+    /// Prepares the namespace of `file`: sets loopback up, and disables router solicitations and
+    /// automatic addresses. Their packets would wake a radio bearer.
     ///
     /// # Errors
-    /// If this process has no rights there.
+    /// An error if this process has no privileges in the namespace.
     pub fn prepared(file: File) -> io::Result<Self> {
         let namespace = NetNamespace { file };
         namespace.within(|| {
@@ -34,10 +35,10 @@ impl NetNamespace {
         Ok(namespace)
     }
 
-    /// A new one, of the users of this process's namespace.
+    /// Creates a namespace that belongs to the user namespace of this process.
     ///
     /// # Errors
-    /// If this process may not make namespaces.
+    /// An error if this process may not create namespaces.
     pub fn new() -> io::Result<Self> {
         let home = current()?;
         nix::sched::unshare(CloneFlags::CLONE_NEWNET)?;
@@ -46,18 +47,19 @@ impl NetNamespace {
         NetNamespace::prepared(made?)
     }
 
-    /// The same one, held once more.
+    /// Holds the same namespace by another descriptor.
     ///
     /// # Errors
-    /// If there is no descriptor left.
+    /// An error if there is no free descriptor.
     pub fn again(&self) -> io::Result<Self> {
         Ok(NetNamespace { file: self.file.try_clone()? })
     }
 
-    /// Does something inside: sockets, devices and processes made there stay there.
+    /// Runs `action` in the namespace. Sockets, devices and processes that it creates belong to the
+    /// namespace.
     ///
     /// # Errors
-    /// Those of `action`, and of changing namespaces.
+    /// An error of `action` or `setns`.
     pub fn within<R>(&self, action: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         let home = current()?;
         setns(&self.file, CloneFlags::CLONE_NEWNET)?;
@@ -80,10 +82,10 @@ fn current() -> io::Result<File> {
     File::open("/proc/thread-self/ns/net")
 }
 
-/// Sets a kernel variable of the namespace in which this thread is: `net/ipv4/tcp_sack`.
+/// Sets a sysctl of the current network namespace, for example `net/ipv4/tcp_sack`.
 ///
 /// # Errors
-/// If there is no such variable or the kernel does not take the value; the message names both.
+/// An error with key and value if the sysctl does not exist or the kernel rejects the value.
 pub fn set_sysctl(key: &str, value: &str) -> io::Result<()> {
     fs::write(Path::new("/proc/sys").join(key), value)
         .map_err(|error| io::Error::new(error.kind(), format!("cannot set {key} to {value}: {error}")))

@@ -1,4 +1,4 @@
-//! Where packets of real programs come in and go out: a TUN device of ours, or a device that was given.
+//! Ports, where packets of real programs enter and leave: own TUN devices or given devices.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,38 +9,38 @@ use crate::devices::tun::Tun;
 use crate::devices::wire::{Frames, Wire};
 use crate::packets::packet_store::Header;
 
-/// One of them.
+/// A port.
 pub enum Port {
-    /// A device in a namespace of ours.
+    /// A TUN device in a namespace of the emulation.
     Tun(Tun),
     /// A given device.
     Wire(Wire),
 }
 
-/// Who is behind the ports.
+/// Hosts behind the ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behind {
-    /// UEs, each with addresses of ours.
+    /// UEs with addresses from the emulation.
     Ues {
-        /// So many.
+        /// Number of UEs.
         count: usize,
-        /// Whether a proxy is between them and the servers, which has two ports behind theirs.
+        /// Whether a proxy between the UEs and the servers splits TCP. It has two more ports.
         are_split: bool,
     },
-    /// One UE, whatever addresses it and the other side have.
+    /// One UE; the addresses of both sides are arbitrary.
     Anybody,
 }
 
-/// Of a proxy, its port towards the servers and that towards the users.
+/// Ports of a proxy: towards the servers, towards the users.
 pub type ProxyPorts = [usize; 2];
 
 impl Behind {
-    /// So many UEs, without a proxy.
+    /// `count` UEs without a proxy.
     pub fn ues(count: usize) -> Self {
         Behind::Ues { count, are_split: false }
     }
 
-    /// How many UEs there are.
+    /// Number of UEs.
     pub fn count(self) -> usize {
         match self {
             Behind::Ues { count, .. } => count,
@@ -48,7 +48,8 @@ impl Behind {
         }
     }
 
-    /// The ports of the proxy, if there is one: behind those of the server side and the UEs.
+    /// Ports of the proxy, if there is one. They follow the ports of the server side and of the
+    /// UEs.
     pub fn proxy(self) -> Option<ProxyPorts> {
         match self {
             Behind::Ues { count, are_split: true } => Some([ue_port(count), ue_port(count) + 1]),
@@ -56,12 +57,12 @@ impl Behind {
         }
     }
 
-    /// How many ports there are.
+    /// Number of ports.
     pub fn ports(self) -> usize {
         ue_port(self.count()) + self.proxy().map_or(0, |ports| ports.len())
     }
 
-    /// What a port is, for people.
+    /// Name of a port for users.
     pub fn name_of(self, port: usize) -> String {
         match self.proxy() {
             Some([to_servers, _]) if port == to_servers => "proxy, to the servers".to_owned(),
@@ -73,10 +74,10 @@ impl Behind {
 }
 
 impl Port {
-    /// The next packet, if there is one: its length, and what stood in front of it.
+    /// Reads the next packet, if there is one. Returns its length and its link-layer header.
     ///
     /// # Errors
-    /// The kernel's.
+    /// An error of the kernel.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<(usize, Header)>> {
         match self {
             Port::Tun(tun) => Ok(tun.read(packet)?.map(|length| (length, Header::default()))),
@@ -84,17 +85,18 @@ impl Port {
         }
     }
 
-    /// Whether a device that was given has been down, so that it is to be seen whether it is gone.
+    /// Whether a given device was down at some time, so that the caller must check whether it still
+    /// exists.
     pub fn was_down(&self) -> bool {
         matches!(self, Port::Wire(wire) if wire.was_down())
     }
 
-    /// Whether a device that was given is there no more.
+    /// Whether a given device no longer exists.
     pub fn is_gone(&self) -> bool {
         matches!(self, Port::Wire(wire) if wire.is_gone())
     }
 
-    /// What it means that the device is gone, for people.
+    /// Message to users about a removed device.
     pub fn when_gone(&self) -> String {
         match self {
             Port::Tun(tun) => {
@@ -104,12 +106,12 @@ impl Port {
         }
     }
 
-    /// Whether a packet waits that [`AsFd`] does not tell of.
+    /// Whether a packet is ready of which polling [`AsFd`] does not inform.
     pub fn has_more(&self) -> bool {
         matches!(self, Port::Wire(wire) if wire.has_parts())
     }
 
-    /// Hands out a packet behind what stood in front of it; whether the kernel took it.
+    /// Writes a packet after its link-layer header. Returns whether the kernel accepted it.
     pub fn write(&self, header: &[u8], packet: &[u8]) -> bool {
         match self {
             Port::Tun(tun) => tun.write(packet),
@@ -117,10 +119,10 @@ impl Port {
         }
     }
 
-    /// Packets that the kernel dropped because nobody read them.
+    /// Packets that the kernel dropped because they were not read in time.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// An error if the device is gone.
     pub fn dropped(&self) -> io::Result<u64> {
         match self {
             Port::Tun(tun) => tun.dropped(),
@@ -128,7 +130,7 @@ impl Port {
         }
     }
 
-    /// What became of the frames of a given device that did not take the radio.
+    /// Counters of the frames of a given device that did not cross the radio.
     pub fn frames(&self) -> Frames {
         match self {
             Port::Tun(_) => Frames::default(),
@@ -136,7 +138,7 @@ impl Port {
         }
     }
 
-    /// The namespace of ours, if it is one.
+    /// The namespace of an own device.
     pub fn namespace(&self) -> Option<&NetNamespace> {
         match self {
             Port::Tun(tun) => Some(tun.namespace()),

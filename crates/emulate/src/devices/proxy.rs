@@ -1,5 +1,6 @@
-//! The node between the links in which a proxy ends the programs' TCP: a namespace with a device towards the servers and one
-//! towards the users. It has no address of its own and forwards nothing: what is not TCP passes it in the model.
+//! The namespace in which a proxy splits the TCP connections of programs. It has one device towards
+//! the servers and one towards the users. It has no address of its own and does not forward: other
+//! packets pass it in the model.
 //!
 //! ```text
 //!   server side ═ links ═ TUN `servers` ─ kernel's TCP ─ proxy ─ kernel's TCP ─ TUN `users` ═ links, radio ═ UEs
@@ -10,34 +11,35 @@ use std::io;
 use crate::devices::addresses;
 use crate::devices::net_namespace::{NetNamespace, set_sysctl};
 use crate::devices::tcp_settings::{Effective, TcpSettings, read_back};
-use crate::devices::topology::tell_tcp;
+use crate::devices::topology::apply_tcp_sysctls;
 use crate::devices::tun::Tun;
 use umts_netlink::Route;
 
-/// Names of its devices, towards the servers and towards the users.
+/// Names of the devices: towards the servers, towards the users.
 pub const DEVICES: [&str; 2] = ["servers", "users"];
 
-/// The node, with its devices in the order of [`DEVICES`].
+/// The namespace of the proxy, with devices in the order of [`DEVICES`].
 pub struct ProxyNode {
-    /// Where the proxy runs.
+    /// Network namespace of the proxy.
     pub namespace: NetNamespace,
-    /// Its devices.
     pub tuns: [Tun; 2],
-    /// What TCP says of itself towards the servers, and towards the users.
+    /// Effective TCP settings towards the servers, and towards the users.
     pub tcp: [Effective; 2],
 }
 
 impl ProxyNode {
-    /// Between the servers and so many `ues`; each side's TCP is told what its routes can say. IPv6 only if `is_hermetic`: the way
-    /// to the host's network has none.
+    /// Creates the namespace between the servers and `ues` UEs. Routes carry the TCP settings of
+    /// their side. There are IPv6 routes only if `is_hermetic`, because access to the host's
+    /// network is IPv4 only.
     ///
     /// # Errors
-    /// If the kernel refuses something.
+    /// An error of the kernel.
     pub fn new(ues: usize, sides: &[TcpSettings; 2], is_hermetic: bool) -> io::Result<Self> {
         let namespace = NetNamespace::new()?;
-        // Of both sides alike: they differ in what belongs to routes.
-        tell_tcp(std::slice::from_ref(&namespace), &sides[0])?;
-        // Packets come by the one device that answers to them go out by, but their addresses are of no host here.
+        // Sysctls apply to both sides alike; the sides differ only in their route settings.
+        apply_tcp_sysctls(std::slice::from_ref(&namespace), &sides[0])?;
+        // The reverse-path filter would drop packets, because their source addresses belong to
+        // other hosts.
         namespace.within(|| set_sysctl("net/ipv4/conf/default/rp_filter", "0"))?;
         namespace.within(|| set_sysctl("net/ipv4/conf/all/rp_filter", "0"))?;
         let [servers, users] = DEVICES.map(|name| Tun::new(namespace.again()?, name, &[]));

@@ -1,4 +1,4 @@
-//! What the kernel's TCP is told, and what it then says of itself.
+//! Settings of the kernel's TCP, and their effective values.
 
 use std::fs;
 use std::io;
@@ -6,20 +6,21 @@ use std::path::Path;
 
 use umts_netlink::{Netlink, RouteMetric, rto_min};
 
-/// What the kernel's TCP is told, in every namespace alike.
+/// Settings of the kernel's TCP, applied in all namespaces of an emulation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TcpSettings {
-    /// Variables below `net/ipv4`, with values.
+    /// Sysctls below `net/ipv4`, with values.
     pub variables: Vec<(String, String)>,
-    /// What belongs to a route: congestion control, initial window, least timeout.
+    /// Route metrics: congestion control, initial windows, MSS, minimum RTO, quick acknowledgments.
     pub metrics: Vec<RouteMetric>,
 }
 
 impl TcpSettings {
-    /// From names and values: `tcp_sack = 0` is a variable below `net/ipv4`, `route.initcwnd = 3` belongs to a route.
+    /// Parses pairs of name and value: `tcp_sack = 0` is a sysctl below `net/ipv4`, `route.initcwnd
+    /// = 3` a route metric.
     ///
     /// # Errors
-    /// A sentence about the pair that makes no sense.
+    /// A message about the invalid pair.
     pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, String> {
         let mut settings = TcpSettings::default();
         for (name, value) in pairs {
@@ -51,7 +52,7 @@ fn route_metric(name: &str, value: &str) -> Result<Vec<RouteMetric>, String> {
     })
 }
 
-/// The inverse of [`route_metric`]; none for what is not of TCP.
+/// Inverse of [`route_metric`]. Returns `None` for metrics that do not concern TCP.
 fn name_and_value(metric: &RouteMetric) -> Option<(&'static str, String)> {
     Some(match metric {
         RouteMetric::CcAlgo(name) => ("congctl", name.trim_end_matches('\0').to_owned()),
@@ -64,7 +65,7 @@ fn name_and_value(metric: &RouteMetric) -> Option<(&'static str, String)> {
     })
 }
 
-/// The settings of a route for people; `None` if it has none.
+/// Formats route metrics for users. Returns `None` if there are none.
 pub fn described(metrics: &[RouteMetric]) -> Option<String> {
     let pairs =
         metrics.iter().filter_map(name_and_value).map(|(name, value)| format!("route.{name}={value}"));
@@ -72,8 +73,9 @@ pub fn described(metrics: &[RouteMetric]) -> Option<String> {
     (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 
-/// What decides how TCP behaves, where the kernel has it; what a user sets is asked for too.
-const TOLD: [&str; 24] = [
+/// Sysctls that determine the behaviour of TCP, if the kernel has them. Sysctls that the user sets
+/// are read too.
+const READ_SYSCTLS: [&str; 24] = [
     "tcp_congestion_control",
     "tcp_sack",
     "tcp_dsack",
@@ -100,21 +102,21 @@ const TOLD: [&str; 24] = [
     "tcp_comp_sack_delay_ns",
 ];
 
-/// What the kernel's TCP says of itself: names as in [`TcpSettings::from_pairs`].
+/// Effective settings of the kernel's TCP, with names as in [`TcpSettings::from_pairs`].
 pub type Effective = Vec<(String, String)>;
 
-/// Asks the kernel, in the present namespace, about its variables and about the routes over `device`.
+/// Reads the sysctls of the current namespace, and the metrics of the routes over `device`.
 ///
 /// # Errors
-/// If a variable that was set cannot be read, or routes cannot be asked for.
+/// An error if a sysctl that was set, or the routes, cannot be read.
 pub fn read_back(device: u32, settings: &TcpSettings) -> io::Result<Effective> {
     let mut found = Effective::new();
-    for name in TOLD {
+    for name in READ_SYSCTLS {
         if let Ok(value) = variable(name) {
             found.push((name.to_owned(), value));
         }
     }
-    for (name, _) in settings.variables.iter().filter(|(name, _)| !TOLD.contains(&&**name)) {
+    for (name, _) in settings.variables.iter().filter(|(name, _)| !READ_SYSCTLS.contains(&&**name)) {
         found.push((name.clone(), variable(name)?));
     }
     for metric in Netlink::open()?.route_metrics(device)? {

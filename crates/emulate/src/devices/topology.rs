@@ -1,4 +1,5 @@
-//! The namespaces of an emulation: one for the server side, one for each UE, and no way between them but this process.
+//! The namespaces of an emulation: one for the server side and one per UE. Only this process
+//! connects them.
 
 use std::io;
 use std::net::IpAddr;
@@ -10,27 +11,30 @@ use crate::devices::tun::Tun;
 use crate::error::wrong;
 use umts_netlink::{Netlink, Route};
 
-/// Which port the server side has.
+/// Port of the server side.
 pub const SERVER_PORT: usize = 0;
 
-/// The port of a UE.
+/// Port of a UE.
 pub fn ue_port(ue: usize) -> usize {
     ue + 1
 }
 
-/// The port behind which an address is; a UE reaches another UE as it reaches a server, by way of the core network.
+/// Port behind which an address is. A UE reaches another UE through the core network, like a
+/// server.
 pub fn port_of(address: IpAddr) -> usize {
     addresses::ue_of(address).map_or(SERVER_PORT, ue_port)
 }
 
-/// Makes the devices of the server side and of the UEs in `networks`, both in the order of their ports.
+/// Creates the devices of the server side and of the UEs in `networks`, in the order of their
+/// ports.
 ///
-/// Hermetic: in the server side's namespace the kernel takes every address but the UEs' for its own, so that a server
-/// there answers whatever a program asks for. Nothing leads out of it. Otherwise it has its own addresses only, and a way
-/// out is for the caller to make.
+/// With `is_hermetic`, the kernel in the server side's namespace treats every address except those
+/// of the UEs as local, so that a server answers at any address, and no packet leaves the
+/// namespace. Otherwise it has only its own addresses, and the caller must provide a route to the
+/// host's network.
 ///
 /// # Errors
-/// If the kernel refuses something.
+/// An error of the kernel.
 pub fn build(networks: Vec<NetNamespace>, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Vec<Tun>> {
     let ues = networks.len() - ue_port(0);
     let make = |(port, network): (usize, NetNamespace)| match port.checked_sub(ue_port(0)) {
@@ -60,16 +64,17 @@ fn server_side(namespace: NetNamespace, ues: usize, tcp: &TcpSettings, is_hermet
 fn ue_side(namespace: NetNamespace, ue: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     let tun = Tun::new(namespace, "umts0", &addresses::of_ue(ue))?;
     let out = |like: IpAddr| Route { metrics: tcp.metrics.clone(), ..Route::default(like, tun.index()) };
-    // The way to the host's network is IPv4 only: programs are to learn that at once.
+    // Access to the host's network is IPv4 only: without an IPv6 route, programs detect this at
+    // once.
     let versions = addresses::SERVER.into_iter().filter(|like| is_hermetic || like.is_ipv4());
     tun.add_routes(&versions.map(out).collect::<Vec<_>>())?;
     Ok(tun)
 }
 
-/// What TCP says of itself in the namespaces, all of which were told the same.
+/// Effective TCP settings in the namespaces, all of which have the same settings.
 ///
 /// # Errors
-/// If the kernel does not answer, or the server side answers other than the first UE.
+/// An error if the settings cannot be read, or if the server side and the first UE differ.
 pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
     let [server, ue] = [SERVER_PORT, ue_port(0)].map(|port| {
         let tun = &tuns[port];
@@ -82,24 +87,24 @@ pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
     Ok(ue)
 }
 
-/// Sets TCP's variables in all of them.
+/// Sets the TCP sysctls in all namespaces.
 ///
 /// # Errors
-/// If the kernel does not take one; of those in `tcp` the message is for whoever chose it.
-pub fn tell_tcp(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Result<()> {
-    let tell = |key: &str, value: &str| set_sysctl(&format!("net/ipv4/{key}"), value);
+/// An error if the kernel rejects a value. Errors about a setting in `tcp` are for the user.
+pub fn apply_tcp_sysctls(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Result<()> {
+    let set = |key: &str, value: &str| set_sysctl(&format!("net/ipv4/{key}"), value);
     networks.iter().try_for_each(|network| {
         network.within(|| {
-            // What one connection learnt would be the start of the next.
-            tell("tcp_no_metrics_save", "1")?;
+            // Without cached metrics, so that a connection does not influence later ones.
+            set("tcp_no_metrics_save", "1")?;
             tcp.variables
                 .iter()
-                .try_for_each(|(key, value)| tell(key, value).map_err(|error| not_taken(key, value, &error)))
+                .try_for_each(|(key, value)| set(key, value).map_err(|error| rejected(key, value, &error)))
         })
     })
 }
 
-fn not_taken(key: &str, value: &str, error: &io::Error) -> io::Error {
+fn rejected(key: &str, value: &str, error: &io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => {
             wrong(format!("{key}={value}: this kernel has no variable net/ipv4/{key}"))
@@ -117,7 +122,8 @@ mod tests {
     use super::*;
     use crate::packets::foreign;
 
-    /// Carries packets between the devices until `done`, or for ten seconds.
+    /// Carries packets between the devices until `done` returns true, for at most 10 s. Returns
+    /// whether it did.
     fn ferry(tuns: &[Tun], mut done: impl FnMut() -> bool) -> bool {
         let deadline = Instant::now() + Duration::from_secs(10);
         let mut packet = [0; 2000];
@@ -146,7 +152,7 @@ mod tests {
         (0..=ues).map(|_| NetNamespace::new()).collect()
     }
 
-    /// The devices, or a message where this user may not make them.
+    /// Creates the devices. Prints a message and returns `None` if this user may not.
     fn tuns(ues: usize) -> Option<Vec<Tun>> {
         match networks(ues).and_then(|networks| build(networks, &TcpSettings::default(), true)) {
             Ok(tuns) => Some(tuns),
@@ -180,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tcp_was_told_is_what_it_says() {
+    fn tcp_settings_are_effective() {
         if tuns(1).is_none() {
             return;
         }
@@ -195,7 +201,7 @@ mod tests {
         let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let settings = TcpSettings::from_pairs(&pairs).unwrap();
         let networks = networks(1).unwrap();
-        tell_tcp(&networks, &settings).unwrap();
+        apply_tcp_sysctls(&networks, &settings).unwrap();
         let tuns = build(networks, &settings, true).unwrap();
         let found = effective(&tuns, &settings).unwrap();
         for pair in pairs {
@@ -205,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_the_kernel_does_not_take_is_told_as_it_was_typed() {
+    fn rejected_setting_is_reported_as_typed() {
         let Ok(networks) = networks(1) else { return eprintln!("SKIPPED: no namespaces") };
         for (name, value, said) in [
             ("tcp_rmem", "evil", "tcp_rmem=evil: the kernel does not take this value"),
             ("tcp_none", "1", "tcp_none=1: this kernel has no variable"),
         ] {
             let settings = TcpSettings::from_pairs(&[(name.to_owned(), value.to_owned())]).unwrap();
-            let error = tell_tcp(&networks, &settings).unwrap_err();
+            let error = apply_tcp_sysctls(&networks, &settings).unwrap_err();
             assert!(error.to_string().starts_with(said), "{error}");
         }
         let settings = TcpSettings::from_pairs(&[("route.congctl".to_owned(), "evil".to_owned())]).unwrap();
@@ -221,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ue_reaches_another() {
+    fn ue_reaches_another_ue() {
         let Some(tuns) = tuns(2) else { return };
         let [from, to] = [0, 1].map(|ue| socket(&tuns[ue_port(ue)], "0.0.0.0:9000"));
         from.send_to(b"hello", (addresses::of_ue(1)[0], 9000)).unwrap();
@@ -230,10 +236,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_that_nobody_asked_for() {
+    fn idle_namespaces_send_no_packets() {
         let Some(tuns) = tuns(1) else { return };
         let mut packet = [0; 2000];
-        // A router solicitation would come at once and again after four seconds.
+        // A router solicitation would be sent at once and repeated after 4 s.
         let silent_since = Instant::now();
         while silent_since.elapsed() < Duration::from_secs(1) {
             for tun in &tuns {

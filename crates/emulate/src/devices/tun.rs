@@ -1,4 +1,4 @@
-//! TUN devices: how IP packets of real programs come in and go out.
+//! TUN devices, on which IP packets of real programs enter and leave.
 
 use std::io;
 use std::net::IpAddr;
@@ -11,14 +11,16 @@ use crate::devices::tcp_settings;
 use crate::error::wrong;
 use umts_netlink::{Netlink, Route};
 
-/// Largest packet: what the model's MTU is for.
+/// Largest packet in bytes: the MTU of the model.
 pub const MTU: u16 = 1500;
 
-/// Packets that the kernel keeps for us while we are busy; what comes after them is dropped and counted. A device gives no
-/// back-pressure: a sender at 100 Mbit/s whose window opens puts some thousands in at once.
+/// Packets that the kernel queues while this process is busy. Later packets are dropped and
+/// counted. A device gives no back-pressure: a sender at 100 Mbit/s can, when its window opens,
+/// send several thousand at once.
 const KERNEL_QUEUE: u32 = 10_000;
 
-/// A device in a namespace, read and written by this process. It vanishes with this value.
+/// A TUN device that this process reads and writes. The kernel removes it when this value is
+/// dropped.
 pub struct Tun {
     device: SyncDevice,
     index: u32,
@@ -27,10 +29,10 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Makes `name` in `namespace`, with these addresses, and brings it up.
+    /// Creates device `name` with these addresses in `namespace`, and sets it up.
     ///
     /// # Errors
-    /// If `/dev/net/tun` cannot be opened or the kernel refuses.
+    /// An error if `/dev/net/tun` cannot be opened, or if the kernel refuses.
     pub fn new(namespace: NetNamespace, name: &str, addresses: &[IpAddr]) -> io::Result<Self> {
         let (device, index) = namespace.within(|| {
             let device = DeviceBuilder::new().name(name).mtu(MTU).enable(false).build_sync()?;
@@ -47,25 +49,24 @@ impl Tun {
         Ok(Tun { device, index, name: name.to_owned(), namespace })
     }
 
-    /// Its namespace.
     pub fn namespace(&self) -> &NetNamespace {
         &self.namespace
     }
 
-    /// How programs call it.
+    /// Name of the device.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its index there.
+    /// Index of the device in its namespace.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// Adds routes in its namespace.
+    /// Adds routes in the namespace of the device.
     ///
     /// # Errors
-    /// The kernel's.
+    /// An error of the kernel.
     pub fn add_routes(&self, routes: &[Route]) -> io::Result<()> {
         self.namespace.within(|| {
             let mut netlink = Netlink::open()?;
@@ -78,10 +79,10 @@ impl Tun {
         })
     }
 
-    /// The next packet that a program sent, if there is one: its length.
+    /// Reads the next packet that a program sent, if there is one. Returns its length.
     ///
     /// # Errors
-    /// The kernel's.
+    /// An error of the kernel.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
         match self.device.recv(packet) {
             Ok(length) => Ok(Some(length)),
@@ -90,21 +91,22 @@ impl Tun {
         }
     }
 
-    /// Hands a packet to the programs of the namespace; whether the kernel took it.
+    /// Sends a packet to the programs of the namespace. Returns whether the kernel accepted it.
     pub fn write(&self, packet: &[u8]) -> bool {
         self.device.send(packet).is_ok_and(|length| length == packet.len())
     }
 
-    /// Packets that programs sent and the kernel dropped because nobody read them.
+    /// Packets of programs that the kernel dropped because they were not read in time.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// An error if the device is gone.
     pub fn dropped(&self) -> io::Result<u64> {
-        // sysfs shows the namespace of its mount; this table is of the thread's.
+        // Not sysfs, which shows the namespace of its mount: this table shows the namespace of the
+        // thread.
         let table = self.namespace.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
         let line =
             table.lines().find_map(|line| line.trim_start().strip_prefix(&self.name)?.strip_prefix(':'));
-        // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
+        // Eight columns of reception, then bytes, packets, errors and drops of transmission.
         let dropped = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
         dropped.ok_or_else(|| io::Error::other(format!("the kernel's table has no {}", self.name)))
     }

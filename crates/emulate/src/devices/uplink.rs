@@ -1,14 +1,15 @@
-//! The way from the server side to the Internet: a pair of devices into the host's network, addresses translated at
-//! both ends of it.
+//! Access of the server side to the Internet: a pair of devices into the host's network, with
+//! address translation at both ends.
 //!
 //! ```text
 //!   UEs ═ radio ═ gi ─ server side ─ uplink ── umts-gi0 ─ host ─ its Internet
 //!                         │ translates              │ translates
 //! ```
 //!
-//! The server side translates the UEs' addresses to its own, which is this emulation's alone: so several run beside each
-//! other. The host translates that to its own, and refuses what is for itself: its services are no part of the Internet. All of it vanishes with the process but the host's forwarding, which is
-//! for whoever started it to set and to set back.
+//! The server side translates the UEs' addresses to its own address, which no other emulation has,
+//! so several emulations can run at once. The host translates that address to its own, and rejects
+//! packets to itself: its services do not belong to the Internet. Everything disappears with the
+//! process, except the host's forwarding setting, which the parent process must set and restore.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
@@ -21,28 +22,30 @@ use crate::devices::masquerade::Masquerade;
 use crate::devices::net_namespace::{NetNamespace, set_sysctl};
 use umts_netlink::{Netlink, Route};
 
-/// Emulations that can reach the Internet at once.
+/// Maximum number of emulations with access to the Internet.
 const MOST: u8 = 100;
 
-/// Where names are asked.
+/// Port of DNS.
 const NAMES_PORT: u16 = 53;
 
-/// A connection of the server side to the host's network. It ends with this value and with the server side.
+/// Connection of the server side to the host's network. It ends when this value is dropped, or with
+/// the server side's namespace.
 pub struct Uplink {
     _at_server: Masquerade,
     _at_host: Masquerade,
-    /// The device in the host's network, and who removes it there.
+    /// Index of the device in the host's network, and a netlink socket there to remove it.
     device: (Netlink, u32),
-    /// What was changed in the host's network, for people.
+    /// Changes in the host's network, for users.
     pub changes: Vec<String>,
 }
 
 impl Uplink {
-    /// Connects `server_side` to the network of the present namespace; to the host's own addresses only with
-    /// `host_services`.
+    /// Connects `server_side` to the network of the current namespace. The host's own addresses are
+    /// reachable only with `host_services`.
     ///
     /// # Errors
-    /// If this process is not root there, or the kernel cannot translate addresses.
+    /// An error if this process is not root in that namespace, or if the kernel cannot translate
+    /// addresses.
     pub fn new(server_side: &NetNamespace, host_services: bool) -> io::Result<Self> {
         let (number, device) = device_into(server_side)?;
         let [host, inside] = [1, 2].map(|last| IpAddr::V4(Ipv4Addr::new(10, 46, number, last)));
@@ -75,27 +78,29 @@ impl Uplink {
 }
 
 impl Drop for Uplink {
-    /// The kernel removes the device with the server side's namespace, but when it finds the time: whoever looks as soon as the
-    /// emulation has ended must not see it.
+    /// The kernel also removes the device with the server side's namespace, but asynchronously.
+    /// Explicit removal makes sure that the device is gone when the emulation has ended.
     fn drop(&mut self) {
         let (netlink, index) = &mut self.device;
-        // Where it is gone already there is nothing to do.
+        // Fails if the device is already gone.
         let _ = netlink.remove(*index);
     }
 }
 
 const INSIDE: &str = "uplink";
 
-/// Has the host take no IPv6 from the device: the way is of IPv4 only, and a link needs no route to be asked over.
+/// Disables IPv6 on the host's device. Access is IPv4 only, and IPv6 would send packets for its own
+/// configuration.
 fn silence_ipv6(device: &str) -> io::Result<()> {
     match set_sysctl(&format!("net/ipv6/conf/{device}/disable_ipv6"), "1") {
-        // A kernel without IPv6.
+        // The kernel has no IPv6.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
     }
 }
 
-/// The first pair of devices of which the host has no name yet.
+/// Creates a pair of devices with the first free number. Returns the number and the name of the
+/// host's device.
 fn device_into(server_side: &NetNamespace) -> io::Result<(u8, String)> {
     let mut netlink = Netlink::open()?;
     for number in 0..MOST {
@@ -109,11 +114,11 @@ fn device_into(server_side: &NetNamespace) -> io::Result<(u8, String)> {
     Err(io::Error::other(format!("{MOST} emulations reach the Internet already")))
 }
 
-/// Sockets where the programs ask for names, in the server side's namespace: UDP and TCP. A program that is started while
-/// they are open has them too.
+/// Opens UDP and TCP sockets for DNS in the server side's namespace. Programs that are started
+/// while the sockets are open inherit them.
 ///
 /// # Errors
-/// If something listens there already.
+/// An error if the port is in use.
 pub fn name_sockets(server_side: &NetNamespace) -> io::Result<[OwnedFd; 2]> {
     let sockets = server_side.within(|| {
         let at = SocketAddr::new(addresses::SERVER[0], NAMES_PORT);
@@ -125,7 +130,7 @@ pub fn name_sockets(server_side: &NetNamespace) -> io::Result<[OwnedFd; 2]> {
     Ok(sockets)
 }
 
-/// The numbers by which a program that was started with these sockets knows them.
+/// Descriptor numbers of the sockets, as arguments of a program that inherits them.
 pub fn numbers(sockets: &[OwnedFd; 2]) -> [String; 2] {
     [0, 1].map(|which| sockets[which].as_raw_fd().to_string())
 }

@@ -1,8 +1,9 @@
-//! Two given devices, joined by the radio: frames are taken from and put on them by packet sockets.
+//! Two given devices with the radio between them. Packet sockets read and write their frames.
 //!
-//! It is a bridge with a radio in it. Hosts behind the devices see each other's Ethernet addresses; what a link needs for
-//! itself goes from one device to the other at once, and IP packets for one host take the radio. Nothing of the host is
-//! changed: what the devices must be like is for their owner to set.
+//! The pair works like a bridge that contains a radio. Hosts behind the devices see each other's
+//! Ethernet addresses. ARP, neighbour discovery and similar frames go directly to the other device;
+//! IP packets for a single host cross the radio. Nothing of the host is changed: the owner must
+//! configure the devices.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -25,20 +26,20 @@ use crate::error::wrong;
 use crate::packets::packet_store::Header;
 use umts_netlink::Netlink;
 
-/// What the kernel keeps for us while we are busy.
+/// Receive buffer of a socket in bytes.
 const KERNEL_QUEUE: usize = 4 << 20;
 
-/// What this host itself sends over the device.
+/// Packet type of frames that this host sends over the device (PACKET_OUTGOING).
 const OUTGOING: u8 = 4;
 
-/// Frames looked at before the other devices have their turn, if none of them takes the radio.
+/// Frames examined per read before the other devices are read, if none of them crosses the radio.
 const BURST: usize = 64;
 
-/// Octets of a frame that are looked at: a packet as large as its length can say, behind a header with tags.
+/// Largest frame that is read: an IPv6 packet of maximum length with a tagged header.
 const LARGEST: usize = HEADER + 2 * TAG + 40 + u16::MAX as usize;
 
 sockopt_impl!(
-    /// The kernel tells of each frame what it took out of it.
+    /// Attaches the VLAN tag that the kernel removed to each received frame.
     TellsTags,
     SetOnly,
     libc::SOL_PACKET,
@@ -46,7 +47,7 @@ sockopt_impl!(
     bool
 );
 sockopt_impl!(
-    /// Frames that the kernel had for the socket, and those that it dropped, since it was asked last.
+    /// Frames received and dropped by the socket since the last query.
     Statistics,
     GetOnly,
     libc::SOL_PACKET,
@@ -54,16 +55,16 @@ sockopt_impl!(
     libc::tpacket_stats
 );
 
-/// What became of the frames that did not take the radio.
+/// Counters of the frames that did not cross the radio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Frames {
-    /// They went to the other device at once.
+    /// Frames that went directly to the other device.
     pub aside: u64,
-    /// They were to, but the other device took them not.
+    /// Frames that the other device rejected.
     pub aside_lost: u64,
-    /// IP for one host that no router could read.
+    /// IP packets for a single host with an invalid IP header.
     pub malformed: u64,
-    /// Packets above the MTU that cannot be cut: all but TCP segments, and those that are no sane ones.
+    /// Packets above the MTU that cannot be cut: everything but valid TCP segments without SYN.
     pub too_large: u64,
 }
 
@@ -83,17 +84,17 @@ pub struct Wire {
     socket: Rc<OwnedFd>,
     other: Rc<OwnedFd>,
     buffer: RefCell<Vec<u8>>,
-    /// Parts of segments that were too large for one packet.
+    /// Packets that are ready for the radio, including parts of segments that were cut.
     parts: RefCell<VecDeque<(Vec<u8>, Header)>>,
     frames: Cell<Frames>,
     was_down: Cell<bool>,
 }
 
 impl Wire {
-    /// The two devices of these names in the present namespace, in their order.
+    /// Opens two devices of the current namespace, in the order of `names`.
     ///
     /// # Errors
-    /// If they are not there or not fit for it: the message says what to do.
+    /// An error with a repair if a device is missing or unsuitable.
     pub fn pair(names: [&str; 2]) -> io::Result<[Wire; 2]> {
         if names[0] == names[1] {
             return Err(wrong(format!("device {} is both ends of the radio: it takes two", names[0])));
@@ -113,26 +114,26 @@ impl Wire {
         Ok([wire(names[0], &first, &second), wire(names[1], &second, &first)])
     }
 
-    /// The device's.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it was ever down, so that it may be gone.
+    /// Whether the device was down at some time, so that it may have been removed.
     pub fn was_down(&self) -> bool {
         self.was_down.get()
     }
 
-    /// Whether there is no such device any more.
+    /// Whether the device no longer exists.
     pub fn is_gone(&self) -> bool {
         let look = || Netlink::open()?.link(self.index as u32);
         self.was_down() && look().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The next packet for the radio, if there is one: its length, and its header. What goes aside goes on the way.
+    /// Reads frames until one crosses the radio. Returns the length of its packet and its
+    /// link-layer header, or `None` if there is none. Forwards or counts the other frames.
     ///
     /// # Errors
-    /// The kernel's.
+    /// An error of the kernel.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<(usize, Header)>> {
         let mut frame = self.buffer.borrow_mut();
         for _ in 0..BURST {
@@ -150,10 +151,10 @@ impl Wire {
         Ok(None)
     }
 
-    /// Takes the next frame from the socket, with the tag that the kernel took out of it put back.
+    /// Receives the next frame, and inserts the VLAN tag that the kernel has removed.
     fn receive(&self, frame: &mut [u8]) -> io::Result<Received> {
         let mut space = cmsg_space!(libc::tpacket_auxdata);
-        // Room for the tag stays behind the frame.
+        // Leaves space for the tag.
         let room = frame.len() - TAG;
         let mut slices = [IoSliceMut::new(&mut frame[..room])];
         let received =
@@ -161,14 +162,15 @@ impl Wire {
         let received = match received {
             Ok(received) => received,
             Err(nix::Error::EAGAIN) => return Ok(Received::Nothing),
-            // Told once. The device may come up again, and it may be on its way out: then it is down first.
+            // The kernel reports this once. The device may come up again, or be removed: a removed
+            // device goes down first.
             Err(nix::Error::ENETDOWN) => {
                 self.was_down.set(true);
                 return Ok(Received::Nothing);
             }
             Err(error) => return Err(error.into()),
         };
-        // Until it is bound the socket takes the frames of every device.
+        // Before `bind`, the socket receives frames of all devices.
         let is_own = |from: LinkAddr| from.pkttype() == OUTGOING || from.ifindex() != self.index;
         if received.address.is_some_and(is_own) {
             return Ok(Received::Own);
@@ -180,7 +182,7 @@ impl Wire {
         let Some(tag) = received.cmsgs()?.find_map(|message| tag_of(&message)) else {
             return Ok(Received::Frame(length));
         };
-        // Behind the two addresses.
+        // The tag follows the two addresses.
         let at = HEADER - 2;
         if length < at {
             return Ok(Received::Frame(length));
@@ -190,12 +192,12 @@ impl Wire {
         Ok(Received::Frame(length + TAG))
     }
 
-    /// Puts a frame where it goes; packets for the radio among the parts.
+    /// Forwards, drops or queues a frame according to its route.
     fn sort(&self, frame: &[u8]) {
-        let behind = match frames::way_of(frame) {
+        let behind = match frames::route(frame) {
             FrameRoute::Radio(behind) => behind,
             FrameRoute::Aside => {
-                // A full queue loses it, as a switch's would.
+                // A full queue loses the frame, as in a switch.
                 let is_taken = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).is_ok();
                 return self.count(|frames| {
                     *(if is_taken { &mut frames.aside } else { &mut frames.aside_lost }) += 1
@@ -222,51 +224,53 @@ impl Wire {
         self.frames.set(frames);
     }
 
-    /// What became of the frames that came in here and did not take the radio.
+    /// Counters of the frames from this device that did not cross the radio.
     pub fn frames(&self) -> Frames {
         self.frames.get()
     }
 
-    /// Frames that the kernel dropped because nobody read them, since this was asked last.
+    /// Frames that the kernel dropped because they were not read in time, since the last call.
     ///
     /// # Errors
-    /// The kernel's.
+    /// An error of the kernel.
     pub fn dropped(&self) -> io::Result<u64> {
         Ok(u64::from(getsockopt(&self.socket, Statistics)?.tp_drops))
     }
 
-    /// Whether a packet waits that the socket does not know of.
+    /// Whether a packet is queued here, of which polling the socket does not inform.
     pub fn has_parts(&self) -> bool {
         !self.parts.borrow().is_empty()
     }
 
-    /// Puts a packet that crossed the radio on the device, behind its header; whether the kernel took it.
+    /// Sends a packet that crossed the radio, after its link-layer header. Returns whether the
+    /// kernel accepted it.
     pub fn write(&self, header: &[u8], packet: &[u8]) -> bool {
         let frame = [header, packet].concat();
         send(self.socket.as_raw_fd(), &frame, MsgFlags::MSG_DONTWAIT).is_ok_and(|sent| sent == frame.len())
     }
 }
 
-/// What the socket had.
+/// Result of receiving.
 enum Received {
-    /// Nothing for now.
+    /// No frame is available.
     Nothing,
-    /// What this host itself sent, or what came to another of its devices.
+    /// A frame that this host sent, or of another device.
     Own,
-    /// More than there is room for.
+    /// The frame is larger than the buffer.
     TooLarge,
-    /// A frame of so many octets.
+    /// A frame of this length in bytes.
     Frame(usize),
 }
 
-/// The tag of a VLAN that the kernel took out of a frame, as it stood there.
+/// The VLAN tag that the kernel removed from a frame, in network byte order.
 fn tag_of(message: &ControlMessageOwned) -> Option<[u8; TAG]> {
     let ControlMessageOwned::Unknown(message) = message else { return None };
     let header = &message.cmsg_header;
     if (header.cmsg_level, header.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
         return None;
     }
-    // struct tpacket_auxdata: three words, the status first; four half words, the last two the tag's number and type.
+    // struct tpacket_auxdata: three 32-bit words, of which the first is the status, then four
+    // 16-bit words, of which the last two are the TCI and the type of the tag.
     let data: &[u8; 20] = message.data_bytes.first_chunk()?;
     let status = u32::from_ne_bytes([data[0], data[1], data[2], data[3]]);
     if status & libc::TP_STATUS_VLAN_VALID == 0 {
@@ -282,7 +286,7 @@ impl AsFd for Wire {
     }
 }
 
-/// A socket on the device of this name, and the number of that.
+/// Opens a packet socket on a device. Returns the socket and the index of the device.
 fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
     let of_device = |advice: String| wrong(format!("device {name}: {advice}"));
     let mut link = None;
@@ -315,7 +319,7 @@ fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
         SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC,
         SockProtocol::EthAll,
     )?;
-    // Beyond what the host allows everybody.
+    // RcvBufForce may exceed net.core.rmem_max.
     setsockopt(&socket, RcvBufForce, &KERNEL_QUEUE)?;
     setsockopt(&socket, TellsTags, &true)?;
     bind(socket.as_raw_fd(), &address)?;

@@ -1,18 +1,21 @@
-//! Answers of UDP servers, from the address that was asked.
+//! Translates the addresses of UDP answers, so that they come from the address to which the
+//! question was sent.
 //!
-//! At the server side every address is there, and a server that is bound to any of them gets what is for all. Its answers
-//! leave from the address of the device though, which whoever asked takes for somebody else. So the border remembers who
-//! asked whom, and puts the asked address in, as a gateway that translates addresses does (RFC 4787):
+//! The server side has every address, and a server that is bound to the wildcard address receives
+//! packets to all of them. Its answers carry the address of the device instead, and the program
+//! would not match them to its question. Therefore the border keeps a table of flows and restores
+//! the original address, as a NAT gateway does (RFC 4787):
 //!
 //! ```text
 //!   program ── to 192.0.2.9 ──► border ── to 192.0.2.9, and to 10.45.0.1 once that has answered ──► server
 //!   program ◄─ from 192.0.2.9 ─ border ◄─ from 10.45.0.1 ────────────────────────────────────────── server
 //! ```
 //!
-//! A server that answers from the asked address itself is left alone. One that connects its socket to whoever asked first
-//! is bound to its own address from then on: therefore the second half of the upper line. Where one port of a program
-//! asks the same port of several addresses, the server side sees another port for each further one, since the answers
-//! could not be told apart otherwise.
+//! Answers that already come from the original address are not changed. A server that connects its
+//! socket to the first program is bound to the device's address from then on: this is why the first
+//! line of the figure translates later questions too. If one port of a program sends to the same
+//! port of several addresses, each further flow gets another source port at the server side,
+//! because its answers could not be distinguished otherwise.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -20,80 +23,82 @@ use std::net::IpAddr;
 use crate::devices::addresses;
 use crate::packets::datagram::{self, End, Fragments, Whose};
 
-/// Flows that are remembered at once; of more, the one that has been silent for longest is forgotten.
+/// Maximum number of flows. Beyond it, the least recently used flow is removed.
 const MOST_FLOWS: usize = 16_384;
 
-/// Fragmented datagrams that are remembered at once, for the fragments behind their first.
+/// Maximum number of fragmented datagrams for which later fragments are translated.
 const MOST_FRAGMENTED: usize = 64;
 
-/// A flow as the server side sees it: the program's address, the port that stands for it, the server's port.
+/// A flow as the server side sees it: address of the program, substituted port, port of the server.
 type Seen = (IpAddr, u16, u16);
 
-/// A flow as its program sees it: who asks, and who is asked.
+/// A flow as the program sees it: source, destination.
 type Asked = (End, End);
 
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     asked: Asked,
-    /// The server answered from its own address.
+    /// Whether the server answers from the device's address.
     is_from_own: bool,
-    /// The number of its last packet.
+    /// Sequence number of the last packet, for the order of use.
     used: u64,
 }
 
-/// Who asked whom by UDP, one table for all UEs.
+/// Table of UDP flows of all UEs.
 #[derive(Debug, Default)]
 pub struct Answers {
     flows: BTreeMap<Seen, Flow>,
     by_asked: BTreeMap<Asked, Seen>,
-    /// The flows by the number of their last packet.
+    /// Flows by the sequence number of their last packet.
     by_use: BTreeMap<u64, Seen>,
     packets: u64,
-    /// The last port that stood for a program's own.
+    /// Last port that was substituted for a program's port.
     last_port: u16,
-    /// Which address the fragments of a datagram get, and at which end.
+    /// Address translation for later fragments, by datagram and end.
     fragmented: VecDeque<(Fragments, Whose, IpAddr)>,
 }
 
 impl Answers {
-    /// A packet of a program goes to the server side.
-    pub fn ask(&mut self, packet: &mut [u8]) {
-        let Some(asking) = datagram::read(packet) else { return self.follow(packet) };
+    /// Translates a packet from a program to the server side.
+    pub fn translate_uplink(&mut self, packet: &mut [u8]) {
+        let Some(asking) = datagram::read(packet) else { return self.translate_fragment(packet) };
         let asked = (asking.from, asking.to);
         let seen = self.by_asked.get(&asked).copied().unwrap_or_else(|| self.begin(asked));
-        let flow = self.used(seen);
+        let flow = self.mark_used(seen);
         if seen.1 != asking.from.1 {
             datagram::set_port(packet, Whose::Sender, seen.1);
         }
-        if let Some(own) = own_like(asking.to.0).filter(|own| flow.is_from_own && *own != asking.to.0) {
+        if let Some(own) = device_address(asking.to.0).filter(|own| flow.is_from_own && *own != asking.to.0) {
             self.readdress(packet, asking.fragments, Whose::Receiver, own);
         }
     }
 
-    /// A packet of the server side goes to a program.
-    pub fn answer(&mut self, packet: &mut [u8]) {
+    /// Translates a packet from the server side to a program.
+    pub fn translate_downlink(&mut self, packet: &mut [u8]) {
         let Some(answer) = datagram::read(packet) else {
-            self.report(packet);
-            return self.follow(packet);
+            self.translate_error(packet);
+            return self.translate_fragment(packet);
         };
-        let Some(seen) = self.answered(answer.to, answer.from.1) else { return };
+        let Some(seen) = self.flow_of(answer.to, answer.from.1) else { return };
         let asked_port = self.flows[&seen].asked.0.1;
         let asked_address = self.flows[&seen].asked.1.0;
         if asked_port != answer.to.1 {
             datagram::set_port(packet, Whose::Receiver, asked_port);
         }
         if addresses::SERVER.contains(&answer.from.0) {
-            // Of a server that answers from another port, as that of TFTP does, that port is to be asked.
+            // If a server answers from another port, as in TFTP, later questions must still go to
+            // the original port.
             let is_asked_port = seen.2 == answer.from.1;
-            self.used(seen).is_from_own |= is_asked_port;
+            self.mark_used(seen).is_from_own |= is_asked_port;
             if asked_address != answer.from.0 {
                 self.readdress(packet, answer.fragments, Whose::Sender, asked_address);
             }
         }
     }
 
-    /// The flow that a datagram of the server side belongs to: that of the two ports, else the last of the program's port.
-    fn answered(&self, to: End, port: u16) -> Option<Seen> {
+    /// The flow of a datagram from the server side: the flow with both ports, otherwise the flow of
+    /// the program's port that was used last.
+    fn flow_of(&self, to: End, port: u16) -> Option<Seen> {
         let exact = (to.0, to.1, port);
         if self.flows.contains_key(&exact) {
             return Some(exact);
@@ -111,7 +116,7 @@ impl Answers {
         }
         let ((address, port), (_, server_port)) = asked;
         let mut seen = (address, port, server_port);
-        // There are fewer flows than ports.
+        // Terminates because there are fewer flows than ports.
         while self.flows.contains_key(&seen) {
             self.last_port = if self.last_port <= 1 { u16::MAX } else { self.last_port - 1 };
             seen.1 = self.last_port;
@@ -123,8 +128,8 @@ impl Answers {
         seen
     }
 
-    /// The flow, which is the one used last from now on.
-    fn used(&mut self, seen: Seen) -> &mut Flow {
+    /// Marks a flow as the most recently used, and returns it.
+    fn mark_used(&mut self, seen: Seen) -> &mut Flow {
         self.packets += 1;
         let flow = self.flows.get_mut(&seen).expect("whoever was found is there");
         self.by_use.remove(&flow.used);
@@ -143,16 +148,16 @@ impl Answers {
         datagram::set_address(packet, whose, address);
     }
 
-    /// A fragment behind the first of its datagram gets the same address.
-    fn follow(&self, packet: &mut [u8]) {
+    /// Gives a later fragment the same address as the first one.
+    fn translate_fragment(&self, packet: &mut [u8]) {
         let Some(wanted) = datagram::fragments(packet) else { return };
         if let Some((_, whose, address)) = self.fragmented.iter().rev().find(|(known, ..)| *known == wanted) {
             datagram::set_address(packet, *whose, *address);
         }
     }
 
-    /// An error about a datagram tells of the port that its program knows.
-    fn report(&self, packet: &mut [u8]) {
+    /// Restores the program's port in an ICMP error about a datagram.
+    fn translate_error(&self, packet: &mut [u8]) {
         let Some(((address, port), to, at)) = datagram::reported(packet) else { return };
         if let Some(flow) = self.flows.get(&(address, port, to.1)).filter(|flow| flow.asked.0.1 != port) {
             datagram::set_reported_port(packet, at, flow.asked.0.1);
@@ -160,8 +165,8 @@ impl Answers {
     }
 }
 
-/// The server side's own address of the same version.
-fn own_like(address: IpAddr) -> Option<IpAddr> {
+/// The device's own address of the same IP version.
+fn device_address(address: IpAddr) -> Option<IpAddr> {
     addresses::SERVER.into_iter().find(|own| own.is_ipv4() == address.is_ipv4())
 }
 
@@ -183,17 +188,17 @@ mod tests {
         (addresses::SERVER[0], port)
     }
 
-    /// What becomes of a datagram that a program sends.
-    fn asks(answers: &mut Answers, from: End, to: End) -> (End, End) {
+    /// Sends a datagram from a program. Returns its ends at the server side.
+    fn send_question(answers: &mut Answers, from: End, to: End) -> (End, End) {
         let mut packet = made(from, to, b"question");
-        answers.ask(&mut packet);
+        answers.translate_uplink(&mut packet);
         ends(&packet)
     }
 
-    /// What becomes of one that the server side sends.
-    fn comes(answers: &mut Answers, from: End, to: End) -> (End, End) {
+    /// Sends a datagram from the server side. Returns its ends at the program.
+    fn send_answer(answers: &mut Answers, from: End, to: End) -> (End, End) {
         let mut packet = made(from, to, b"answer");
-        answers.answer(&mut packet);
+        answers.translate_downlink(&mut packet);
         ends(&packet)
     }
 
@@ -204,54 +209,56 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_comes_from_the_address_that_was_asked() {
+    fn answer_comes_from_the_original_address() {
         let answers = &mut Answers::default();
-        assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
-        assert_eq!(comes(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
-        // From then on the server is asked at the address that it answers from: its socket may be connected.
-        assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), own(53)));
-        assert_eq!(comes(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
+        assert_eq!(send_question(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
+        assert_eq!(send_answer(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
+        // Later questions go to the address from which the server answered, because its socket may
+        // be connected.
+        assert_eq!(send_question(answers, ue(4000), server(9, 53)), (ue(4000), own(53)));
+        assert_eq!(send_answer(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
     }
 
     #[test]
-    fn a_server_that_answers_from_the_asked_address_is_left_alone() {
+    fn answers_from_the_original_address_are_unchanged() {
         let answers = &mut Answers::default();
         for _ in 0..2 {
-            assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
-            assert_eq!(comes(answers, server(9, 53), ue(4000)), (server(9, 53), ue(4000)));
+            assert_eq!(send_question(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
+            assert_eq!(send_answer(answers, server(9, 53), ue(4000)), (server(9, 53), ue(4000)));
         }
-        assert_eq!(asks(answers, ue(4001), own(53)), (ue(4001), own(53)));
-        assert_eq!(comes(answers, own(53), ue(4001)), (own(53), ue(4001)));
+        assert_eq!(send_question(answers, ue(4001), own(53)), (ue(4001), own(53)));
+        assert_eq!(send_answer(answers, own(53), ue(4001)), (own(53), ue(4001)));
     }
 
     #[test]
-    fn one_port_that_asks_many_addresses_gets_each_answer_from_the_right_one() {
+    fn one_port_gets_each_answer_from_its_original_address() {
         let answers = &mut Answers::default();
-        let seen: Vec<End> = (1..=200).map(|last| asks(answers, ue(4000), server(last, 53)).0).collect();
+        let seen: Vec<End> =
+            (1..=200).map(|last| send_question(answers, ue(4000), server(last, 53)).0).collect();
         assert_eq!(seen[0], ue(4000));
         for (last, &to) in (1..=200).zip(&seen).rev() {
-            assert_eq!(comes(answers, own(53), to), (server(last, 53), ue(4000)));
+            assert_eq!(send_answer(answers, own(53), to), (server(last, 53), ue(4000)));
         }
-        // A program whose own port stands for another by now gets one too.
-        let (other, _) = asks(answers, seen[1], server(1, 53));
+        // If a program's own port is in use as a substitute, the program gets a substitute too.
+        let (other, _) = send_question(answers, seen[1], server(1, 53));
         assert!(other != seen[1] && !seen.contains(&other));
-        assert_eq!(comes(answers, own(53), other), (server(1, 53), seen[1]));
+        assert_eq!(send_answer(answers, own(53), other), (server(1, 53), seen[1]));
     }
 
     #[test]
-    fn an_answer_from_another_port_is_of_the_server_that_was_asked_last() {
+    fn answer_from_another_port_belongs_to_the_last_question() {
         let answers = &mut Answers::default();
-        asks(answers, ue(4000), server(8, 69));
-        asks(answers, ue(4000), server(9, 70));
-        assert_eq!(comes(answers, own(3333), ue(4000)), (server(9, 3333), ue(4000)));
-        assert_eq!(asks(answers, ue(4000), server(9, 70)), (ue(4000), server(9, 70)));
-        assert_eq!(comes(answers, own(3333), ue(4001)), (own(3333), ue(4001)));
+        send_question(answers, ue(4000), server(8, 69));
+        send_question(answers, ue(4000), server(9, 70));
+        assert_eq!(send_answer(answers, own(3333), ue(4000)), (server(9, 3333), ue(4000)));
+        assert_eq!(send_question(answers, ue(4000), server(9, 70)), (ue(4000), server(9, 70)));
+        assert_eq!(send_answer(answers, own(3333), ue(4001)), (own(3333), ue(4001)));
     }
 
     #[test]
-    fn fragments_behind_the_first_have_the_same_address() {
+    fn later_fragments_get_the_address_of_the_first() {
         let answers = &mut Answers::default();
-        asks(answers, ue(4000), server(9, 53));
+        send_question(answers, ue(4000), server(9, 53));
         let mut first = made(own(53), ue(4000), &[7; 64]);
         first[6] = 0x20;
         let mut second = first.clone();
@@ -259,7 +266,7 @@ mod tests {
         let mut alien = second.clone();
         alien[5] = 200;
         for packet in [&mut first, &mut second, &mut alien] {
-            answers.answer(packet);
+            answers.translate_downlink(packet);
         }
         assert_eq!(first[12..16], [192, 0, 2, 9]);
         assert_eq!(second[12..16], [192, 0, 2, 9]);
@@ -267,19 +274,19 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_bounded_and_forgets_what_is_silent_for_longest() {
+    fn table_is_bounded_and_drops_the_least_recently_used_flow() {
         let answers = &mut Answers::default();
         let to = |n: usize| ([10, 9, (n >> 8) as u8, n as u8].into(), 53);
-        asks(answers, ue(4000), server(9, 53));
+        send_question(answers, ue(4000), server(9, 53));
         for n in 0..MOST_FLOWS + 5 {
-            asks(answers, ue(5000 + (n % 50_000) as u16), to(n));
-            asks(answers, ue(4000), server(9, 53));
+            send_question(answers, ue(5000 + (n % 50_000) as u16), to(n));
+            send_question(answers, ue(4000), server(9, 53));
         }
         assert_eq!(
             (answers.flows.len(), answers.by_asked.len(), answers.by_use.len()),
             (MOST_FLOWS, MOST_FLOWS, MOST_FLOWS)
         );
-        assert_eq!(comes(answers, own(53), ue(4000)).0, server(9, 53));
-        assert_eq!(comes(answers, own(53), ue(5000)).0, own(53));
+        assert_eq!(send_answer(answers, own(53), ue(4000)).0, server(9, 53));
+        assert_eq!(send_answer(answers, own(53), ue(5000)).0, own(53));
     }
 }

@@ -1,4 +1,4 @@
-//! Where real packets go into the network and come out of it, the same for an emulation and its replay.
+//! Moves real packets into and out of the network. Shared by emulations and replays.
 
 use std::net::IpAddr;
 
@@ -19,31 +19,32 @@ use crate::outside::answers::Answers;
 use crate::packets::foreign;
 use crate::packets::packet_store::{Header, Losses, PacketStore};
 
-/// What became of the packets of programs.
+/// Counters of the programs' packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Packets that came in.
+    /// Packets that entered.
     pub packets_in: u64,
-    /// Their octets.
+    /// Bytes of these packets.
     pub bytes_in: u64,
-    /// Packets that went out.
+    /// Packets that left.
     pub packets_out: u64,
-    /// Their octets.
+    /// Bytes of these packets.
     pub bytes_out: u64,
-    /// Neither IPv4 nor IPv6, or with a header that no router could read: dropped.
+    /// Dropped packets that are neither IPv4 nor IPv6, or have an invalid header.
     pub malformed: u64,
-    /// For an address that no UE has (multicast among them): dropped.
+    /// Dropped packets to an address that no UE has, multicast included.
     pub unroutable: u64,
-    /// Taken out of the network, but not taken by the kernel.
+    /// Packets that left the network but were rejected by the kernel.
     pub refused: u64,
-    /// What the network did not carry to the end.
+    /// Packets that the network lost or still carries.
     pub losses: Losses,
-    /// Of given devices: what did not take the radio. Frames that are malformed or too large came in, too.
+    /// Frames of given devices that did not enter the network. Malformed and too large ones count
+    /// as incoming.
     pub frames: Frames,
 }
 
 impl Counts {
-    /// Every packet that came in went out, or is counted elsewhere.
+    /// Whether every packet that came in is counted exactly once.
     pub fn is_balanced(&self) -> bool {
         let Losses { core, buffer, air, inside } = self.losses;
         let not_carried = self.malformed + self.unroutable + self.frames.too_large + self.refused;
@@ -51,15 +52,15 @@ impl Counts {
     }
 }
 
-/// Which port of a proxy is that towards the servers.
+/// Index of the proxy's port towards the servers.
 const TO_SERVERS: usize = 0;
 
-/// A packet that enters.
+/// A packet that enters the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incoming {
-    /// A program sent it.
+    /// A packet from a program.
     Program(Arrival),
-    /// One UE sent it to another.
+    /// A packet from one UE to another, which enters again for the downlink.
     Turned(Vec<u8>),
 }
 
@@ -69,21 +70,21 @@ pub struct Exchange {
     behind: Behind,
     packet_store: PacketStore,
     counts: Counts,
-    /// Of UDP servers, where every address is at the server side.
+    /// Address translation of UDP answers, if the server side has every address.
     answers: Option<Answers>,
-    /// When the last one entered.
+    /// Time at which the last packet entered.
     pub last_entry: Time,
 }
 
 impl Exchange {
-    /// Between the network and who is behind its ports; where those of the server side have `every_address`, what they
-    /// are asked by UDP is answered from the asked one.
+    /// Creates the border for the hosts in `behind`. With `every_address`, the server side has
+    /// every address, and answers of UDP servers are translated.
     pub fn new(behind: Behind, every_address: bool, packet_store: PacketStore) -> Self {
         let answers = every_address.then(Answers::default);
         Exchange { behind, packet_store, counts: Counts::default(), answers, last_entry: Time::ZERO }
     }
 
-    /// What became of the packets so far; `frames` are those that never came here.
+    /// Counters so far. `frames` are the frames that did not reach this border.
     pub fn counts(&self, frames: Frames) -> Counts {
         let Frames { malformed, too_large, .. } = frames;
         Counts {
@@ -95,7 +96,7 @@ impl Exchange {
         }
     }
 
-    /// Takes in a packet.
+    /// Lets a packet enter the network, or counts why it cannot.
     pub fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
@@ -116,13 +117,13 @@ impl Exchange {
             self.counts.malformed += 1;
             return;
         };
-        let (ue, direction, leg) = self.way_of(port, &bytes, [from, to]);
+        let (ue, direction, leg) = self.classify(port, &bytes, [from, to]);
         let Some(ue) = ue.filter(|&ue| ue < self.behind.count() && !to.is_multicast()) else {
             self.counts.unroutable += 1;
             return;
         };
         if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT && !is_turned) {
-            answers.answer(&mut bytes);
+            answers.translate_downlink(&mut bytes);
         }
         let packet = Foreign { direction, leg, size: bytes.len() as u32 };
         let packet = network.new_foreign(UeId(ue as u16), packet);
@@ -130,9 +131,9 @@ impl Exchange {
         network.enter_foreign(ctx, packet);
     }
 
-    /// The UE that a packet is of, if it is one's; where it goes, and on which part of the way: a proxy ends the legs of TCP,
-    /// but for that between UEs, whose legs would both be on the side of the radio.
-    fn way_of(
+    /// Returns the UE of a packet, if it has one, its direction and its leg. A proxy splits TCP,
+    /// except between UEs: both legs of such a connection would be on the radio side.
+    fn classify(
         &self,
         port: usize,
         bytes: &[u8],
@@ -156,8 +157,8 @@ impl Exchange {
         }
     }
 
-    /// Where a packet comes out that has come through.
-    fn port_behind(&self, packet: &Packet, bytes: &[u8]) -> usize {
+    /// The port at which a packet leaves the network.
+    fn exit_port(&self, packet: &Packet, bytes: &[u8]) -> usize {
         match (packet.direction(), packet.leg(), self.behind.proxy()) {
             (Direction::Downlink, ProxyLeg::Server, Some([to_servers, _])) => to_servers,
             (Direction::Uplink, ProxyLeg::Radio, Some([_, to_users])) => to_users,
@@ -171,8 +172,9 @@ impl Exchange {
         }
     }
 
-    /// Hands out what left the network: `write` gets a port, what stood in front of the octets, and these, and says whether
-    /// they were taken. A packet for another UE is answered: it goes back in.
+    /// Writes packets that left the network. `write` receives port, link-layer header and packet,
+    /// and returns whether the kernel accepted the packet. Returns a packet for another UE, which
+    /// the caller must let enter again.
     pub fn leave(
         &mut self,
         network: &mut Network,
@@ -180,13 +182,13 @@ impl Exchange {
     ) -> Option<Incoming> {
         while let Some(packet) = network.poll_foreign() {
             let Some((mut bytes, header)) = self.packet_store.unload(&packet) else { continue };
-            let port = self.port_behind(&packet, &bytes);
+            let port = self.exit_port(&packet, &bytes);
             let is_to_ue = (ue_port(0)..ue_port(self.behind.count())).contains(&port);
             if packet.direction() == Direction::Uplink && is_to_ue {
                 return Some(Incoming::Turned(bytes));
             }
             if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT) {
-                answers.ask(&mut bytes);
+                answers.translate_uplink(&mut bytes);
             }
             let is_taken = write(port, &header, &bytes);
             self.counts.packets_out += u64::from(is_taken);
@@ -209,7 +211,8 @@ mod tests {
     use crate::outside::recording::Recording;
     use crate::run::{OutputConfig, Recorded, replay};
 
-    /// What became of packets that came in at these milliseconds, at these ports of a network with `radio`.
+    /// Replays packets, given as time in milliseconds, port and bytes, in a network with `radio`.
+    /// Returns the counters.
     fn counts(radio: &str, packets: &[(u64, usize, Vec<u8>)]) -> Counts {
         counts_behind(Behind::ues(2), radio, packets)
     }
@@ -242,7 +245,7 @@ mod tests {
     const CELL: &str = "[[cell]]\nname = \"cell\"\n[cell.fach]\nrate = \"32 kbit/s\"\ntti = \"10 ms\"";
 
     #[test]
-    fn every_packet_is_counted_once_whatever_the_radio_does() {
+    fn every_packet_is_counted_once_with_any_radio() {
         let packets: Vec<_> =
             (0..200).map(|n| (100 * n, ue_port((n % 2) as usize), datagram([9, 9, 9, 9], 300))).collect();
         let radios = [
@@ -259,7 +262,7 @@ mod tests {
         }
     }
 
-    /// As [`datagram`], but TCP, between whom it says.
+    /// A TCP segment with these addresses, like [`datagram`] otherwise.
     fn segment(from: [u8; 4], to: [u8; 4]) -> Vec<u8> {
         let mut packet = datagram(to, 60);
         packet[9] = 6;
@@ -268,12 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn both_legs_of_tcp_end_at_the_ports_of_a_proxy_and_the_rest_passes() {
+    fn proxy_ports_receive_tcp_only() {
         let behind = Behind::Ues { count: 2, are_split: true };
         let [to_servers, to_users] = behind.proxy().unwrap();
         let (server, ue) = ([9, 9, 9, 9], [10, 45, 0, 3]);
         let radio = format!("proxy = {{ at = \"ggsn\" }}\n{CELL}");
-        // From each port: what goes on, and what nobody could be for.
+        // One packet per port that passes, and two that belong to no UE.
         let packets = [
             (0, ue_port(1), segment(ue, server)),
             (1000, to_servers, segment(ue, server)),
@@ -287,7 +290,7 @@ mod tests {
         let found = counts_behind(behind, &radio, &packets);
         assert!(found.is_balanced(), "{found:?}");
         assert_eq!((found.packets_in, found.packets_out, found.unroutable), (8, 6, 2), "{found:?}");
-        // Whatever is lost on a leg is no packet of another one that left before.
+        // A packet that is still on one leg is not lost because a packet of another leg has left.
         let mut many: Vec<_> = (0..40)
             .flat_map(|n| {
                 packets[..4].iter().map(move |(at, port, octets)| (at / 50 + 100 * n, *port, octets.clone()))
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_counted_where_it_is_lost() {
+    fn flood_is_counted_at_the_place_of_loss() {
         let flood = |port, to| (0..3000).map(move |n| (n / 10, port, datagram(to, 1000))).collect::<Vec<_>>();
         let up = counts(CELL, &flood(ue_port(0), [9, 9, 9, 9]));
         assert!(up.is_balanced() && up.losses.buffer > 2000, "{up:?}");
@@ -313,7 +316,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
         #[test]
-        fn whatever_comes_in_is_counted_once(
+        fn arbitrary_packets_are_counted_once(
             packets in prop::collection::vec((0_usize..3, foreign::made::packet()), 1..60),
         ) {
             let packets: Vec<_> =

@@ -1,4 +1,4 @@
-//! The outside of an emulation: real programs on the wall clock.
+//! External I/O of an emulation: real programs on the wall clock.
 
 use umts_kernel::{Clock, Lookahead, TraceSink, Wake};
 use umts_simulate::ExternalIo;
@@ -13,31 +13,31 @@ use crate::outside::exchange::{Exchange, Incoming};
 use crate::outside::recording::Recording;
 use crate::programs::children::{ChildId, Children};
 
-/// Real programs and the time that passes for them.
+/// Real programs, their devices and their clock.
 pub struct Live<'a> {
     /// The clock and the devices.
     pub clock: WallClock,
-    /// The border to the network.
+    /// The border of the network.
     pub exchange: Exchange,
     /// The programs.
     pub children: Children,
-    /// The one whose end is the end of the emulation.
+    /// The command. The emulation ends with this program.
     pub command: ChildId,
-    /// Those whose end is waited for, too, unless SIGINT comes after the command's end.
+    /// Programs that must end too, unless SIGINT arrives after the command's end.
     pub waited_for: Vec<ChildId>,
-    /// How often SIGINT had come when the command had ended.
+    /// Number of SIGINTs when the command ended.
     pub interrupts_before: Option<u32>,
-    /// When it was over.
+    /// Time of the end.
     pub end: Time,
-    /// Devices of which it was told that they are gone.
-    pub told_gone: usize,
-    /// Told what goes wrong meanwhile.
+    /// Number of removed devices that were reported.
+    pub reported_gone: usize,
+    /// Receives messages about problems.
     pub notice: &'a mut dyn FnMut(&str),
-    /// Where packets are noted for a replay.
+    /// The recording for a replay, if there is one.
     pub recording: Option<Recording>,
-    /// Whoever wanted the emulation is gone.
+    /// The parent process has exited or stopped the emulation.
     pub is_abandoned: bool,
-    /// How late packets left.
+    /// Lateness of leaving packets.
     pub released: Lateness,
 }
 
@@ -82,7 +82,7 @@ impl ExternalIo for Live<'_> {
             return true;
         }
         self.children.reap();
-        self.tell();
+        self.report_gone();
         if self.children.status(self.command).is_none() {
             return false;
         }
@@ -93,11 +93,11 @@ impl ExternalIo for Live<'_> {
 }
 
 impl Live<'_> {
-    /// Says what has gone since it was asked last.
-    fn tell(&mut self) {
-        for &port in &self.clock.gone()[self.told_gone..] {
+    /// Reports devices that were removed since the last call.
+    fn report_gone(&mut self) {
+        for &port in &self.clock.gone()[self.reported_gone..] {
             (self.notice)(&self.clock.ports()[port].when_gone());
         }
-        self.told_gone = self.clock.gone().len();
+        self.reported_gone = self.clock.gone().len();
     }
 }

@@ -1,9 +1,9 @@
-//! What is outside of the network: real programs, or the recording of their packets in a replay.
+//! External I/O of the network: real programs, or a recording of their packets in a replay.
 //!
 //! ```text
 //!   live ──── writes ──► recording ──── is read by ──► replay
 //!     └──────────────────┬──────────────────────────────┘
-//!                    exchange      the border, which is the same for both; `answers` of UDP servers
+//!                    exchange      the border, shared by both; `answers` translates UDP answers
 //! ```
 
 pub mod answers;

@@ -1,4 +1,5 @@
-//! The packets of an emulation as they came in: a pcapng file, an interface for each port, the run's own time.
+//! Recording of the packets that enter an emulation: a pcapng file with one interface per port and
+//! timestamps in the time of the run.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -18,17 +19,18 @@ use crate::clock::wall_clock::Arrival;
 use crate::devices::port::Behind;
 use crate::devices::tun::MTU;
 
-/// Being written. At the first error the file is gone, so that the room it took is free for other results.
+/// A recording being written. At the first error the file is removed, so that its disk space is
+/// available to other results.
 pub struct Recording {
     path: PathBuf,
     writer: io::Result<PcapNgWriter<BufWriter<File>>>,
 }
 
 impl Recording {
-    /// Begins a file with an interface for each port.
+    /// Creates a file with one interface per port.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// An error of creating the file.
     pub fn create(path: &Path, behind: Behind) -> io::Result<Self> {
         let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?)).map_err(io::Error::other)?;
         for port in 0..behind.ports() {
@@ -36,7 +38,7 @@ impl Recording {
             let block = InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
                 snaplen: u32::from(MTU),
-                // Nanoseconds, and where time begins: with the run.
+                // Resolution of nanoseconds. Time zero is the start of the run.
                 options: vec![
                     InterfaceDescriptionOption::IfName(Cow::Owned(name)),
                     InterfaceDescriptionOption::IfTsResol(9),
@@ -47,7 +49,7 @@ impl Recording {
         Ok(Recording { path: path.to_owned(), writer: Ok(writer) })
     }
 
-    /// A packet came in. Errors are told by [`finish`](Self::finish).
+    /// Records a packet. [`finish`](Self::finish) returns the first error.
     pub fn note(&mut self, at: Time, arrival: &Arrival) {
         let Ok(writer) = &mut self.writer else { return };
         let block = EnhancedPacketBlock {
@@ -69,7 +71,7 @@ impl Recording {
     /// Completes the file.
     ///
     /// # Errors
-    /// The first since it was made.
+    /// The first error since the file was created.
     pub fn finish(self) -> io::Result<()> {
         let written = self.writer.and_then(|writer| {
             writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
@@ -78,15 +80,15 @@ impl Recording {
     }
 }
 
-/// Whoever removes a part of a file already has an error that says why.
+/// Removes an incomplete file. Errors are ignored, because the caller already reports one.
 fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-/// The packets of a recording, in the order in which they came.
+/// Reads the packets of a recording in order.
 ///
 /// # Errors
-/// If the file is no recording of `ports` ports; the message says why.
+/// An error with the reason if the file is not a recording with at most `ports` ports.
 pub fn read(path: &Path, ports: usize) -> io::Result<Vec<(Time, Arrival)>> {
     let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     let mut reader = PcapNgReader::new(BufReader::new(File::open(path)?))
@@ -118,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_noted_is_read_again() {
+    fn recorded_packets_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
         let arrivals: Vec<(Time, Arrival)> = (0..50_u64)
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_is_an_error() {
+    fn other_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
         std::fs::write(&path, b"nothing of the kind").unwrap();

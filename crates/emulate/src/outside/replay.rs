@@ -1,4 +1,4 @@
-//! The outside of a replay: the packets of an emulation, at the instants at which they came then.
+//! External I/O of a replay: recorded packets at their original times.
 
 use std::collections::VecDeque;
 
@@ -12,17 +12,17 @@ use umts_units::Time;
 use crate::clock::wall_clock::Arrival;
 use crate::outside::exchange::{Exchange, Incoming};
 
-/// Packets to come, on simulated time.
+/// Recorded packets on simulated time.
 pub struct Replay {
     arrivals: VecDeque<(Time, Arrival)>,
-    /// When it is over.
+    /// Time at which the replay ends.
     pub end: Time,
-    /// The border to the network.
+    /// The border of the network.
     pub exchange: Exchange,
 }
 
 impl Replay {
-    /// Of these packets, in the order of their times, until `end`.
+    /// Creates a replay of packets in the order of their times until `end`.
     pub fn new(arrivals: Vec<(Time, Arrival)>, end: Time, exchange: Exchange) -> Self {
         Replay { arrivals: arrivals.into(), end, exchange }
     }
@@ -32,7 +32,7 @@ impl Clock for Replay {
     type Packet = Incoming;
 
     fn wait(&mut self, until: Time, _outlook: &impl Lookahead) -> Wake<Incoming> {
-        // As the wall clock does it: what is due at the instant of a packet comes before the packet.
+        // Like the wall clock: events due at the time of a packet precede the packet.
         if self.arrivals.front().is_some_and(|&(at, _)| at < until) {
             let (at, arrival) = self.arrivals.pop_front().expect("it was just seen");
             return Wake::Packet(at, Incoming::Program(arrival));

@@ -1,4 +1,4 @@
-//! UDP in packets of real programs: whom a datagram is from and for, and the same datagram with other ends.
+//! UDP in packets of real programs: reads the ends of a datagram, and rewrites them.
 
 use std::net::IpAddr;
 
@@ -9,35 +9,36 @@ const ICMP: u8 = 1;
 const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 
-/// An end: address and port.
+/// Address and port.
 pub type End = (IpAddr, u16);
 
-/// What the header of a datagram says.
+/// Fields of a datagram's headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram {
     /// The sender.
     pub from: End,
     /// The receiver.
     pub to: End,
-    /// Octets of payload, in all fragments together.
+    /// Bytes of payload, of all fragments together.
     pub payload: u16,
-    /// What its fragments have in common, if it comes in fragments; this is the first.
+    /// Identification of the fragments if the datagram is fragmented; this packet is then the first
+    /// fragment.
     pub fragments: Option<Fragments>,
 }
 
-/// What all fragments of a packet have in common (RFC 791 §3.2, RFC 8200 §4.5).
+/// Identification shared by all fragments of a packet (RFC 791 §3.2, RFC 8200 §4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fragments {
-    /// Who cut it.
+    /// Source address.
     pub from: IpAddr,
-    /// Who puts it together.
+    /// Destination address.
     pub to: IpAddr,
-    /// Its number.
+    /// Identification field.
     pub number: u32,
 }
 
-/// Reads the headers of a packet whose [`addresses`](foreign::addresses) could be read; `None` if it is no datagram, or
-/// a fragment but the first.
+/// Reads the headers of a packet with valid [`addresses`](foreign::addresses). Returns `None` if it
+/// is not UDP, or is a later fragment.
 pub fn read(packet: &[u8]) -> Option<Datagram> {
     let (from, to) = foreign::addresses(packet).ok()?;
     let upper = foreign::upper(packet).filter(|upper| upper.protocol == UDP)?;
@@ -47,7 +48,7 @@ pub fn read(packet: &[u8]) -> Option<Datagram> {
     Some(Datagram { from: (from, half(0)), to: (to, half(2)), payload: half(4).saturating_sub(8), fragments })
 }
 
-/// Of a fragment, what it has in common with the others of its datagram; `None` if the packet is whole.
+/// Identification of a fragmented datagram. Returns `None` if the packet is not a fragment of UDP.
 pub fn fragments(packet: &[u8]) -> Option<Fragments> {
     let (from, to) = foreign::addresses(packet).ok()?;
     if packet[0] >> 4 == 4 {
@@ -55,16 +56,17 @@ pub fn fragments(packet: &[u8]) -> Option<Fragments> {
         let number = u32::from(u16::from_be_bytes([packet[4], packet[5]]));
         return (is_cut && packet[9] == UDP).then_some(Fragments { from, to, number });
     }
-    // Hosts put nothing between: what is behind a fragment header belongs to the part that is cut.
+    // Only a fragment header directly behind the IPv6 header is recognised: hosts send no other
+    // headers before it.
     let header: &[u8; 8] = packet.get(40..)?.first_chunk()?;
     let number = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
     (packet[6] == FRAGMENT && header[0] == UDP).then_some(Fragments { from, to, number })
 }
 
-/// Next header of a fragment of IPv6.
+/// Next header value of the fragment header (IPv6).
 const FRAGMENT: u8 = 44;
 
-/// How many octets of a fragmented datagram, its header included, are in this fragment of it.
+/// Bytes of a fragmented datagram, UDP header included, that this fragment carries.
 pub fn fragment_octets(packet: &[u8]) -> usize {
     let half = |at: usize| usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
     if packet[0] >> 4 == 4 {
@@ -77,14 +79,14 @@ pub fn fragment_octets(packet: &[u8]) -> usize {
 /// One of the two ends of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// Who sends it.
+    /// Source.
     Sender,
-    /// Who gets it.
+    /// Destination.
     Receiver,
 }
 
-/// Puts another address, of the same version, into a packet that [`read`] or [`fragments`] could read; checksums stay
-/// right.
+/// Replaces an address by another one of the same version, and updates the checksums. [`read`] or
+/// [`fragments`] must accept the packet.
 pub fn set_address(packet: &mut [u8], whose: Whose, address: IpAddr) {
     let checksum = read(packet).and_then(|_| udp_checksum(packet));
     match address {
@@ -97,29 +99,29 @@ pub fn set_address(packet: &mut [u8], whose: Whose, address: IpAddr) {
             put(packet, at, &address.octets(), [None, checksum]);
         }
     }
-    never_none(packet, checksum);
+    avoid_zero(packet, checksum);
 }
 
-/// Puts another port into a packet that [`read`] could read.
+/// Replaces a port and updates the checksum. [`read`] must accept the packet.
 pub fn set_port(packet: &mut [u8], whose: Whose, port: u16) {
     let Some(upper) = foreign::upper(packet) else { return };
     let checksum = udp_checksum(packet);
     let at = if whose == Whose::Sender { upper.at } else { upper.at + 2 };
     put(packet, at, &port.to_be_bytes(), [None, checksum]);
-    never_none(packet, checksum);
+    avoid_zero(packet, checksum);
 }
 
-/// Where the IPv4 header has its checksum.
+/// Offset of the checksum in the IPv4 header.
 const IPV4_CHECKSUM: usize = 10;
 
-/// Where a datagram's checksum is; `None` if it has none (RFC 768).
+/// Offset of the UDP checksum. Returns `None` if the datagram has no checksum (RFC 768).
 fn udp_checksum(packet: &[u8]) -> Option<usize> {
     let at = foreign::upper(packet)?.at + 6;
     (packet[at..at + 2] != [0, 0]).then_some(at)
 }
 
-/// A checksum that comes to zero is sent as its other form, since zero says that there is none.
-fn never_none(packet: &mut [u8], checksum: Option<usize>) {
+/// Replaces a checksum of zero by 0xffff, because zero means that there is no checksum.
+fn avoid_zero(packet: &mut [u8], checksum: Option<usize>) {
     if let Some(at) = checksum
         && packet[at..at + 2] == [0, 0]
     {
@@ -127,8 +129,8 @@ fn never_none(packet: &mut [u8], checksum: Option<usize>) {
     }
 }
 
-/// Puts `octets` in at `at`, an even number of octets behind the beginning of what is summed, and adjusts the checksums at
-/// these places (RFC 1624 §3).
+/// Writes `octets` at offset `at`, and updates the checksums at the given offsets (RFC 1624 §3).
+/// `at` must be aligned to the 16-bit words of the checksums.
 fn put(packet: &mut [u8], at: usize, octets: &[u8], checksums: [Option<usize>; 2]) {
     for (place, new) in (at..).step_by(2).zip(octets.chunks_exact(2)) {
         let old = [packet[place], packet[place + 1]];
@@ -145,7 +147,7 @@ fn put(packet: &mut [u8], at: usize, octets: &[u8], checksums: [Option<usize>; 2
     }
 }
 
-/// The datagram of which an ICMP error tells its sender: who sent it, and to whom; and where its first port is.
+/// The ends of the datagram that an ICMP error reports, and the offset of its source port.
 pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
     let upper = foreign::upper(packet)?;
     let (kind, inner) = (*packet.get(upper.at)?, packet.get(upper.at + 8..upper.end)?);
@@ -154,7 +156,7 @@ pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
         ICMPV6 => (1..=4).contains(&kind),
         _ => false,
     };
-    // As much of the packet as fits: of its length the header alone tells.
+    // The error contains only the beginning of the packet, so its length field is not checked.
     let version = *inner.first()? >> 4;
     let (header, protocol, from, to) = match version {
         4 if inner.len() >= 20 => {
@@ -173,7 +175,8 @@ pub fn reported(packet: &[u8]) -> Option<(End, End, usize)> {
     (is_error && protocol == UDP).then_some(((from, half(0)), (to, half(2)), upper.at + 8 + header))
 }
 
-/// Puts the sender's own port into what an ICMP error reports, at the place that [`reported`] told.
+/// Replaces the source port in the packet that an ICMP error reports. `at` is the offset that
+/// [`reported`] returns.
 pub fn set_reported_port(packet: &mut [u8], at: usize, port: u16) {
     let Some(upper) = foreign::upper(packet) else { return };
     put(packet, at, &port.to_be_bytes(), [Some(upper.at + 2), None]);
@@ -185,7 +188,7 @@ pub mod made {
 
     use super::*;
 
-    /// The sum over `octets` and what is carried, as RFC 1071 has it.
+    /// One's complement sum over `octets` (RFC 1071).
     pub fn sum(octets: &[u8]) -> u16 {
         let words =
             octets.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)])));
@@ -196,7 +199,7 @@ pub mod made {
         total as u16
     }
 
-    /// A datagram with right checksums.
+    /// Builds a datagram with valid checksums.
     pub fn datagram(from: End, to: End, payload: &[u8]) -> Vec<u8> {
         let length = (8 + payload.len()) as u16;
         let mut udp = [from.1.to_be_bytes(), to.1.to_be_bytes(), length.to_be_bytes(), [0, 0]].concat();
@@ -242,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_with_other_ends_is_as_if_it_had_been_made_so() {
+    fn rewritten_datagram_equals_one_built_with_these_ends() {
         for (from, other) in [(v4(1), "93.184.216.34"), ("fd45::1".parse().unwrap(), "2001:db8::7")] {
             let to: IpAddr = if from.is_ipv4() { v4(2) } else { "fd45::2".parse().unwrap() };
             let other: IpAddr = other.parse().unwrap();
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_without_a_checksum_gets_none() {
+    fn missing_udp_checksum_stays_missing() {
         let mut packet = made((v4(1), 53), (v4(2), 9), b"");
         packet[26..28].fill(0);
         set_address(&mut packet, Whose::Sender, v4(77));
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_tells_of_which_datagram_it_is() {
+    fn icmp_error_identifies_its_datagram() {
         let inner = made((v4(2), 65_000), ([9, 9, 9, 9].into(), 53), b"question");
         let mut packet =
             vec![0x45, 0, 0, (28 + inner.len()) as u8, 0, 0, 0, 0, 64, ICMP, 0, 0, 9, 9, 9, 9, 10, 45, 0, 2];
@@ -283,7 +286,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_packet_makes_it_panic(mut packet in foreign::made::packet(), port in any::<u16>()) {
+        fn arbitrary_packets_do_not_panic(mut packet in foreign::made::packet(), port in any::<u16>()) {
             if let Ok((from, _)) = foreign::addresses(&packet) {
                 let _ = (reported(&packet), fragment_octets(&packet));
                 if read(&packet).is_some() || fragments(&packet).is_some() {

@@ -1,29 +1,30 @@
-//! Packets of real programs, as much of them as the network between must know.
+//! Parses packets of real programs as far as a router or the core network needs it.
 
 use std::net::IpAddr;
 
 use thiserror::Error;
 
-/// Why a packet is not forwarded.
+/// Reason for which a packet is not forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Malformed {
-    /// Neither version 4 nor 6.
+    /// The version is neither 4 nor 6.
     #[error("no IP packet")]
     NoIp,
-    /// The header does not fit.
+    /// The header is truncated or too short.
     #[error("the IP header is cut off or too short")]
     Header,
-    /// The header tells of more octets than there are, or of fewer than the header has.
+    /// The length field exceeds the packet, or is shorter than the header.
     #[error("the length in the IP header is wrong")]
     Length,
 }
 
-/// Where a packet comes from and goes to.
+/// Returns the source and destination addresses.
 ///
-/// A router looks at no more (RFC 1812 §5.2.2, RFC 8200 §3): what is wrong above is for the ends to find.
+/// Checks only what a router checks (RFC 1812 §5.2.2, RFC 8200 §3). Errors in upper layers are for
+/// the hosts to detect.
 ///
 /// # Errors
-/// If a router could not read it.
+/// An error if a router could not forward the packet.
 pub fn addresses(packet: &[u8]) -> Result<(IpAddr, IpAddr), Malformed> {
     match packet.first().ok_or(Malformed::NoIp)? >> 4 {
         4 => {
@@ -56,7 +57,7 @@ pub fn addresses(packet: &[u8]) -> Result<(IpAddr, IpAddr), Malformed> {
     }
 }
 
-/// Whether a packet whose [`addresses`] could be read carries TCP; of one in fragments each does that says so.
+/// Whether a packet with valid [`addresses`] carries TCP. Later fragments of IPv4 count too.
 pub fn is_tcp(packet: &[u8]) -> bool {
     const TCP: u8 = 6;
     match packet[0] >> 4 {
@@ -65,29 +66,30 @@ pub fn is_tcp(packet: &[u8]) -> bool {
     }
 }
 
-/// What is above IP in a packet.
+/// The upper-layer part of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upper {
-    /// Its protocol, by the numbers of IANA.
+    /// Protocol number (IANA).
     pub protocol: u8,
-    /// Where its header begins.
+    /// Offset of the upper-layer header.
     pub at: usize,
-    /// Where the packet ends: what is behind that is padding.
+    /// End of the packet; bytes after it are padding.
     pub end: usize,
-    /// The rest of it is in other packets.
+    /// Whether the packet is the first fragment of several.
     pub is_fragment: bool,
 }
 
-/// Extension headers of IPv6 that an end skips (RFC 8200 §4): hop-by-hop options, routing, destination options.
+/// IPv6 extension headers that a host skips (RFC 8200 §4): hop-by-hop options, routing, destination
+/// options.
 const SKIPPED: [u8; 3] = [0, 43, 60];
 const FRAGMENT: u8 = 44;
 
-/// What is above IP in a packet whose [`addresses`] could be read; `None` if that begins in another packet, or behind the
-/// end of this one.
+/// Finds the upper-layer part of a packet with valid [`addresses`]. Returns `None` for a later
+/// fragment, or if the upper layer would begin after the end of the packet.
 pub fn upper(packet: &[u8]) -> Option<Upper> {
     let half = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     if packet[0] >> 4 == 4 {
-        // More fragments, and the offset of this one.
+        // The more-fragments flag and the fragment offset.
         let fragment = half(6) & 0x3fff;
         let at = usize::from(packet[0] & 15) * 4;
         let upper = Upper { protocol: packet[9], at, end: usize::from(half(2)), is_fragment: fragment != 0 };
@@ -115,22 +117,23 @@ pub fn upper(packet: &[u8]) -> Option<Upper> {
 
 #[cfg(test)]
 pub mod made {
-    //! Packets as they may come, right ones and wrong ones, for property tests.
+    //! Generators of valid and invalid packets for property tests.
 
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::strategy::ValueTree;
 
-    /// Protocols that somebody looks into, and one that nobody does.
+    /// Protocols that some parser handles, and two that none does.
     const PROTOCOLS: [u8; 6] = [1, 6, 17, 58, 132, 59];
 
-    /// A packet whose headers are right, with options (IPv4) or extension headers (IPv6) and whatever for a body.
+    /// A packet with valid headers, options (IPv4) or extension headers (IPv6), and an arbitrary
+    /// body.
     fn right() -> impl Strategy<Value = Vec<u8>> {
         let headers = prop_oneof![
             4 => Just(Vec::new()),
             2 => vec((prop::sample::select(vec![0_u8, 43, 60, 44]), 0_u8..3), 1..4),
         ];
-        // More fragments, of IPv4 and of IPv6, and any offset.
+        // More-fragments flag of IPv4, of IPv6, or any value.
         let fragment = prop_oneof![6 => Just(0_u16), 1 => Just(0x2000), 1 => Just(1), 1 => any::<u16>()];
         let body = prop_oneof![vec(any::<u8>(), 0..100), vec(any::<u8>(), 1400..4000)];
         (
@@ -144,7 +147,7 @@ pub mod made {
         )
             .prop_map(|(is_v4, protocol, headers, words, fragment, is_tcp_sane, mut body)| {
                 if protocol == 6 && is_tcp_sane && body.len() > 33 {
-                    // Mostly a header that fits, and no SYN.
+                    // A TCP header that usually fits into the body, without SYN.
                     body[12] = 0x50 | body[12] & 0x2f;
                     body[13] &= !2;
                 }
@@ -163,7 +166,7 @@ pub mod made {
         packet.extend([0, 9]);
         packet.extend(fragment.to_be_bytes());
         packet.extend([64, protocol, 0, 0, 10, 45, 0, 2, 9, 9, 9, 9]);
-        // No operation, as an option.
+        // Option "no operation".
         packet.resize(header, 1);
         packet.extend(body);
         packet
@@ -191,7 +194,7 @@ pub mod made {
         packet
     }
 
-    /// Any packet: right, or right but for some octets, or cut off, or with padding, or nothing of the kind.
+    /// Any packet: valid, with some bytes changed, truncated, padded, or random.
     pub fn packet() -> impl Strategy<Value = Vec<u8>> {
         let wrong = vec((0_usize..80, any::<u8>()), 1..4);
         prop_oneof![
@@ -214,7 +217,8 @@ pub mod made {
         ]
     }
 
-    /// How many of `count` packets have each of some properties: a generator that never makes one tests nothing.
+    /// Number of packets out of `count` that have each property, to check that the generator
+    /// produces all of them.
     pub fn shares<const N: usize>(count: usize, has: impl Fn(&[u8]) -> [bool; N]) -> [usize; N] {
         let mut runner = proptest::test_runner::TestRunner::deterministic();
         let strategy = packet();
@@ -236,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extension_headers_are_skipped_and_fragments_told() {
+    fn extension_headers_are_skipped_and_fragments_marked() {
         let with = |first: u8, inside: &[u8]| {
             let mut packet = vec![0x60, 0, 0, 0, 0, inside.len() as u8, first, 64];
             packet.extend([0xfd; 32]);
@@ -245,7 +249,7 @@ mod tests {
         };
         let tcp = Upper { protocol: 6, at: 40, end: 41, is_fragment: false };
         assert_eq!(upper(&with(6, &[1])), Some(tcp));
-        // Hop-by-hop options of sixteen octets, then a fragment header of a whole packet.
+        // Hop-by-hop options of 16 bytes, then a fragment header of an unfragmented packet.
         let mut inside = vec![44, 1];
         inside.resize(16, 0);
         inside.extend([6, 0, 0, 0, 0, 0, 0, 1]);
@@ -254,12 +258,12 @@ mod tests {
         assert_eq!(upper(&with(0, &inside)), Some(Upper { at: 64, end: 64, is_fragment: true, ..tcp }));
         inside[19] = 8;
         assert_eq!(upper(&with(0, &inside)), None);
-        // The last of them tells of more than there is.
+        // The length of the last header exceeds the packet.
         assert_eq!(upper(&with(60, &[6, 1, 0, 0, 0, 0, 0, 0])), None);
     }
 
     #[test]
-    fn the_packets_of_property_tests_are_of_every_kind() {
+    fn generated_packets_are_of_every_kind() {
         let found = made::shares(2000, |packet| {
             let Ok((from, _)) = addresses(packet) else { return [true, false, false, false, false, false] };
             let (is_v4, upper) = (from.is_ipv4(), upper(packet));
@@ -277,7 +281,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_above_lies_inside(packet in made::packet()) {
+        fn upper_layer_lies_inside_the_packet(packet in made::packet()) {
             if addresses(&packet).is_ok() && let Some(upper) = upper(&packet) {
                 prop_assert!(20 <= upper.at && upper.at <= upper.end && upper.end <= packet.len());
             }

@@ -1,6 +1,5 @@
-//! Packets of real programs: what their headers say, and their octets while the network carries descriptions of them.
-//!
-//! Nothing here knows where a packet comes from or where it goes.
+//! Packets of real programs: parsers for their headers, and a store for their bytes while the
+//! network carries descriptions. Independent of where packets enter and leave.
 
 pub mod datagram;
 pub mod foreign;

@@ -1,4 +1,4 @@
-//! The octets of real packets while the network carries their descriptions.
+//! Stores the bytes of real packets while the network carries their descriptions.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -12,31 +12,33 @@ use umts_stack::radio::rlc::RlcConfig;
 use umts_stack::trace::{DropPlace, TraceEvent};
 use umts_units::Time;
 
-/// Discarded packets that are kept all the same: the receiver may have had all of one when the sender gave it up.
+/// Discarded packets that are kept: the receiver may have received a packet completely when the
+/// sender discards it.
 const MOST_DOUBTFUL: usize = 256;
 
-/// Octets that are kept at once, whatever the network says it still has; of more, the oldest packet is given up. It is
-/// for radios that lose everything: then nothing comes out that would tell.
+/// Limit of the stored bytes. Beyond it the oldest packet counts as lost. This bounds memory for
+/// radios that lose everything, because no packet that leaves then reveals the losses.
 const MOST_OCTETS: u64 = 256 << 20;
 
-/// What stood in front of a packet in its frame, the tags of its VLANs among it; nothing if it came in no frame. It takes the
-/// radio with the packet, and the frame that comes out begins with it.
+/// Link-layer header of a packet, VLAN tags included. Empty if the packet did not arrive in a
+/// frame. The header crosses the radio with the packet and starts the outgoing frame.
 pub type Header = Rc<[u8]>;
 
-/// Octets by packet. What the network loses is let go of, so memory is bounded by what the network holds.
+/// Bytes of packets by packet number. Packets that the network loses are removed, so the network's
+/// own limits bound the memory. Clones share one store.
 #[derive(Debug, Clone, Default)]
 pub struct PacketStore(Rc<RefCell<Hold>>);
 
-/// Packets of programs that the network did not carry to the end.
+/// Packets of programs that did not leave the network, by cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Losses {
-    /// Lost between the servers and the RNC: at a full queue, or by the link's losses.
+    /// Lost between the servers and the RNC: queue full, or losses of the link.
     pub core: u64,
-    /// No room in front of the radio.
+    /// Dropped because the RLC buffer was full.
     pub buffer: u64,
-    /// Lost on the air and not repaired, or given up by RLC.
+    /// Lost on the radio and not repaired, or discarded by RLC.
     pub air: u64,
-    /// On their way when it was asked.
+    /// Still in the network.
     pub inside: u64,
 }
 
@@ -44,7 +46,7 @@ pub struct Losses {
 struct Hold {
     packets: BTreeMap<PacketId, Held>,
     octets: u64,
-    /// Those on the same way, in the order in which they entered.
+    /// Packets by UE, direction and leg, in the order in which they entered.
     ways: BTreeMap<Way, VecDeque<PacketId>>,
     doubtful: VecDeque<PacketId>,
     may_overtake: bool,
@@ -58,7 +60,7 @@ struct Held {
     way: Way,
 }
 
-/// The UE, the index of the direction, and the part of the way.
+/// UE, index of the direction, leg.
 type Way = (UeId, usize, ProxyLeg);
 
 impl Hold {
@@ -81,14 +83,14 @@ impl Hold {
 }
 
 impl PacketStore {
-    /// Nothing yet, on its way through `network`.
+    /// Creates an empty store for packets through `network`.
     pub fn new(network: &NetworkConfig) -> Self {
         let may_overtake = |ue: &UeConfig| matches!(&ue.rlc, RlcConfig::Am(config) if !config.in_sequence);
         let hold = Hold { may_overtake: network.ues.iter().any(may_overtake), ..Hold::default() };
         PacketStore(Rc::new(RefCell::new(hold)))
     }
 
-    /// Keeps the octets of a packet that enters, and what stood in front of them.
+    /// Stores the bytes and the link-layer header of a packet that enters.
     pub fn load(&self, packet: &Packet, bytes: Vec<u8>, header: Header) {
         let hold = &mut *self.0.borrow_mut();
         let way = (packet.ue, packet.direction().index(), packet.leg());
@@ -102,8 +104,9 @@ impl PacketStore {
         }
     }
 
-    /// Gives up those of a packet that leaves. Where none overtakes another, those that entered before it are lost: in
-    /// unacknowledged and transparent mode nothing else tells.
+    /// Removes a packet that leaves, and returns its bytes and header. If packets cannot overtake
+    /// each other, earlier packets of the same way are lost: in unacknowledged and transparent mode
+    /// no event reports these losses.
     pub fn unload(&self, packet: &Packet) -> Option<(Vec<u8>, Header)> {
         let hold = &mut *self.0.borrow_mut();
         let octets = hold.remove(packet.id)?;
@@ -117,17 +120,18 @@ impl PacketStore {
         Some(octets)
     }
 
-    /// What `read` makes of those of a packet on its way.
+    /// Calls `read` with the bytes of a packet in the network. Returns `None` if the packet is not
+    /// stored.
     pub fn with<R>(&self, id: PacketId, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
         self.0.borrow().packets.get(&id).map(|held| read(&held.bytes))
     }
 
-    /// A copy of those of a packet on its way.
+    /// Copies the bytes of a packet in the network.
     pub fn look(&self, id: PacketId) -> Option<Vec<u8>> {
         self.with(id, <[u8]>::to_vec)
     }
 
-    /// What was lost so far; what RLC has given up and nobody has delivered counts as lost.
+    /// Losses so far. Packets that RLC discarded and that have not left count as lost.
     pub fn losses(&self) -> Losses {
         let hold = self.0.borrow();
         let given_up = hold.doubtful.iter().filter(|id| hold.packets.contains_key(id)).count() as u64;
@@ -193,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_that_left_has_passed_is_lost() {
+    fn overtaken_packets_are_lost() {
         for (may_overtake, losses) in [
             (false, Losses { air: 5, inside: 5, ..Losses::default() }),
             (true, Losses { inside: 10, ..Losses::default() }),
@@ -206,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_was_given_up_may_come_out_all_the_same() {
+    fn discarded_packet_may_still_leave() {
         let mut packet_store = loaded(true, 2 + MOST_DOUBTFUL as u64, 100);
         let give_up = |packet_store: &mut PacketStore, id| {
             let (ue, direction, size) = (UeId(0), Direction::Uplink, umts_units::Bytes(100));
@@ -218,14 +222,14 @@ mod tests {
         assert!(packet_store.unload(&packet(0, Direction::Uplink)).is_some());
         assert_eq!(packet_store.losses().air, 0);
         (1..2 + MOST_DOUBTFUL as u64).for_each(|id| give_up(&mut packet_store, id));
-        // Of another network.
+        // A packet that is not in the store.
         give_up(&mut packet_store, 1_000_000);
         assert_eq!(packet_store.losses(), Losses { air: 1 + MOST_DOUBTFUL as u64, ..Losses::default() });
         assert!(packet_store.unload(&packet(1, Direction::Uplink)).is_none());
     }
 
     #[test]
-    fn memory_is_bounded_when_nothing_ever_comes_out() {
+    fn memory_is_bounded_without_leaving_packets() {
         let packet_store = loaded(false, 300, 1 << 20);
         assert_eq!(packet_store.losses(), Losses { air: 44, inside: 256, ..Losses::default() });
         assert!(packet_store.look(PacketId(43)).is_none() && packet_store.look(PacketId(44)).is_some());

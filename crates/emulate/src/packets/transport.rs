@@ -1,4 +1,4 @@
-//! What TCP and ICMP say in a packet of a real program, as far as round trips go.
+//! Parses TCP and ICMP headers of real packets, as far as round-trip times need them.
 
 use std::net::IpAddr;
 
@@ -12,44 +12,45 @@ const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
 
-/// A packet that belongs to a round trip.
+/// A packet that can begin or end a round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transport {
-    /// Address of the sender, and its port or the identifier of its echoes.
+    /// Address of the sender, and its port or the identifier of the echo.
     pub from: (IpAddr, u16),
-    /// Address of the receiver, and likewise.
+    /// Address of the receiver, and its port or the identifier of the echo.
     pub to: (IpAddr, u16),
-    /// What it is.
+    /// Kind of the packet.
     pub message: Message,
 }
 
-/// What a packet is.
+/// Kind of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
     /// A TCP segment.
     Segment {
-        /// Its sequence number.
+        /// Sequence number.
         seq: u32,
-        /// How many sequence numbers it takes: payload, SYN and FIN.
+        /// Length in sequence numbers: payload, SYN and FIN.
         length: u32,
-        /// What it acknowledges, if anything.
+        /// Acknowledgment number, if the ACK flag is set.
         ack: Option<u32>,
-        /// Its control bits, as in the header.
+        /// Flags of the TCP header.
         flags: u8,
     },
     /// An ICMP echo request.
     EchoRequest {
-        /// Its sequence number.
+        /// Sequence number of the echo.
         number: u32,
     },
-    /// The reply to one.
+    /// An ICMP echo reply.
     EchoReply {
-        /// The number of the request.
+        /// Sequence number of the echo.
         number: u32,
     },
 }
 
-/// Reads the headers of a packet; `None` if it is neither TCP nor an echo, is a fragment but the first, or is cut off.
+/// Parses the headers of a packet. Returns `None` if it is neither TCP nor an echo, is a later
+/// fragment, or is truncated.
 pub fn read(packet: &[u8]) -> Option<Transport> {
     let (from, to) = foreign::addresses(packet).ok()?;
     let upper = foreign::upper(packet)?;
@@ -86,7 +87,7 @@ pub fn read(packet: &[u8]) -> Option<Transport> {
     }
 }
 
-/// Where packets of a connection on `leg` pass its end.
+/// Capture point that packets of a connection on `leg` pass at the given end.
 pub fn point_of(leg: ProxyLeg, end: End) -> CapturePoint {
     match (leg.site(end), leg) {
         (Site::Server, _) => CapturePoint::Server,
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_tell_what_they_take_and_acknowledge() {
+    fn segment_has_sequence_length_and_acknowledgment() {
         let found = read(&tcp(0x12, 10)).unwrap();
         assert_eq!(found.message, Message::Segment { seq: 9, length: 11, ack: Some(7), flags: 0x12 });
         assert_eq!((found.from, found.to), (([1, 2, 3, 4].into(), 80), ([5, 6, 7, 8].into(), 256)));
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn echoes_are_found_in_both_versions_of_ip() {
+    fn echoes_are_parsed_in_both_ip_versions() {
         let mut packet = vec![0x60, 0, 0, 0, 0, 8, 58, 64];
         packet.extend([0xfd; 32]);
         packet.extend([128, 0, 0, 0, 0, 3, 0, 4]);
@@ -131,24 +132,24 @@ mod tests {
     }
 
     #[test]
-    fn the_packets_of_property_tests_are_segments_and_echoes_too() {
+    fn generated_packets_include_segments_and_echoes() {
         let found = foreign::made::shares(2000, |packet| match read(packet).map(|found| found.message) {
             Some(Message::Segment { .. }) => [true, false, false],
             Some(_) => [false, true, false],
             None => [false, false, true],
         });
-        // An echo takes one type of 256, so few are.
+        // Only a few are echoes, which need one of 256 ICMP types.
         assert!(found[0] > 100 && found[1] > 0 && found[2] > 100, "{found:?}");
     }
 
     proptest! {
         #[test]
-        fn no_packet_makes_it_panic(packet in foreign::made::packet()) {
+        fn arbitrary_packets_do_not_panic(packet in foreign::made::packet()) {
             let _ = read(&packet);
         }
 
         #[test]
-        fn no_header_makes_it_panic(at in 0_usize..40, octet in any::<u8>(), length in 0_usize..60) {
+        fn changed_headers_do_not_panic(at in 0_usize..40, octet in any::<u8>(), length in 0_usize..60) {
             let mut packet = tcp(0x10, 10);
             packet[at] = octet;
             packet.truncate(length);

@@ -1,4 +1,4 @@
-//! The programs that run inside: begun, waited for, and their statuses kept.
+//! Child processes of the emulator: starts them, waits for them, and keeps their exit statuses.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,28 +17,30 @@ use nix::unistd::Pid;
 use crate::devices::net_namespace::NetNamespace;
 use crate::programs::waiting::Waiting;
 
-/// A program that was started.
+/// A program that was started, by its process number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ChildId(i32);
 
-/// What is to be started.
+/// A program and its environment.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The program and its arguments.
+    /// Path of the program and its arguments.
     pub words: Vec<OsString>,
-    /// Variables of its environment, besides those of this process.
+    /// Environment variables in addition to the environment of this process.
     pub environment: Vec<(OsString, OsString)>,
-    /// It gets the terminal; another one reads nothing and writes to standard error.
+    /// Whether the program has the terminal. Other programs have no input and write to standard
+    /// error.
     pub has_terminal: bool,
 }
 
 impl Program {
-    /// What starts it, in the place and the namespaces of whoever does.
+    /// Returns the command that starts the program in the namespaces of the caller.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).envs(self.environment.iter().cloned());
         if !self.has_terminal {
-            // Ctrl-C is for the command alone: servers are there until it has made something of it.
+            // Ctrl-C must reach only the command: the servers keep running while the command
+            // reacts.
             command.process_group(0);
             command.stdin(Stdio::null()).stdout(io::stderr());
         }
@@ -46,7 +48,7 @@ impl Program {
     }
 }
 
-/// A program of our own that begins in two steps.
+/// A program of this project that starts in two steps, after the first step.
 #[derive(Debug)]
 pub struct Half {
     id: ChildId,
@@ -56,94 +58,97 @@ pub struct Half {
 }
 
 impl Half {
-    /// Has it take the second step.
+    /// Starts the second step and waits until it is done.
     ///
     /// # Errors
-    /// If it ends without a word.
+    /// An error if the program ends before it is ready.
     pub fn finish(mut self) -> io::Result<ChildId> {
         self.input.write_all(b"\n")?;
-        heard(&mut self.output, &self.name)?;
+        wait_for_line(&mut self.output, &self.name)?;
         Ok(self.id)
     }
 }
 
-/// Waits for a line of a program.
-fn heard(output: &mut BufReader<ChildStdout>, name: &str) -> io::Result<()> {
+/// Waits for one line of a program's output.
+fn wait_for_line(output: &mut BufReader<ChildStdout>, name: &str) -> io::Result<()> {
     match output.read_line(&mut String::new())? {
         0 => Err(io::Error::other(format!("{name} ended before it was ready"))),
         _ => Ok(()),
     }
 }
 
-/// All programs of an emulation.
+/// All child processes of an emulation.
 ///
-/// The emulator is process 1 of its namespace, so orphans of programs become its children too, and are waited for.
+/// The emulator is process 1 of its namespace. Orphaned processes of programs therefore become its
+/// children and are reaped too.
 #[derive(Debug, Default)]
 pub struct Children {
     ended: BTreeMap<ChildId, i32>,
     running: Vec<ChildId>,
 }
 
-/// Exit statuses of `env` (and of `umts emulate`) for what could not be started.
+/// Exit status of `env` and `umts emulate` for a program that cannot be executed.
 pub const NOT_EXECUTABLE: i32 = 126;
-/// As [`NOT_EXECUTABLE`]: there is no such program.
+/// Exit status of `env` and `umts emulate` for a program that does not exist.
 pub const NOT_FOUND: i32 = 127;
 
 impl Children {
-    /// Lets a program begin.
+    /// Lets a waiting program run.
     ///
     /// # Errors
-    /// If it is not there or cannot be executed: [`exit_status_of`] tells what to exit with.
+    /// An error if the program does not exist or cannot be executed; [`exit_status_of`] gives the
+    /// exit status.
     pub fn begin(&mut self, program: Waiting) -> io::Result<ChildId> {
         let process = program.begin()?;
-        Ok(self.note(process))
+        Ok(self.register(process))
     }
 
-    /// Starts a program of our own in the present namespace, without walls.
+    /// Starts a program of this project in the namespaces of this process, without a sandbox.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// An error of starting the process.
     pub fn start_here(&mut self, program: &Program) -> io::Result<ChildId> {
         let child = spawn(&mut program.command())?;
-        Ok(self.note(child.id() as i32))
+        Ok(self.register(child.id() as i32))
     }
 
-    fn note(&mut self, process: i32) -> ChildId {
+    fn register(&mut self, process: i32) -> ChildId {
         let id = ChildId(process);
         self.running.push(id);
         id
     }
 
-    /// Starts a program of our own in a namespace, without walls. It says on its standard output when it is ready; its first
-    /// line is waited for.
+    /// Starts a program of this project in a network namespace, without a sandbox, and waits for
+    /// its first line on standard output, which means that it is ready.
     ///
     /// # Errors
-    /// If it cannot be started, or ends without a word.
+    /// An error if the program cannot be started, or ends before it is ready.
     pub fn start_and_wait(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
         self.start_half(namespace, program).map(|half| half.id)
     }
 
-    /// As [`Children::start_and_wait`], of a program that begins in two steps: after the first one it waits for a line on its
-    /// standard input.
+    /// Like [`Children::start_and_wait`], but for a program that starts in two steps. After the
+    /// first step it waits for a line on its standard input.
     ///
     /// # Errors
-    /// If it cannot be started, or ends without a word.
+    /// An error if the program cannot be started, or ends before it is ready.
     pub fn start_half(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<Half> {
         let mut command = program.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = namespace.within(|| spawn(&mut command))?;
-        let id = self.note(child.id() as i32);
+        let id = self.register(child.id() as i32);
         let name = program.words[0].to_string_lossy().into_owned();
         let input = child.stdin.take().expect("it was asked for");
         let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
-        heard(&mut output, &name)?;
+        wait_for_line(&mut output, &name)?;
         Ok(Half { id, input, output, name })
     }
 
-    /// Lets a server begin of whose making nothing is known, and waits until it listens or has ended, for a while at most.
+    /// Lets a server of the user run. Waits until a new socket listens, the server has ended, or
+    /// `LONGEST_START` has passed.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// An error if the server cannot be started.
     pub fn begin_server(&mut self, namespace: &NetNamespace, program: Waiting) -> io::Result<ChildId> {
         let before = namespace.within(listening_sockets)?;
         let id = self.begin(program)?;
@@ -158,9 +163,9 @@ impl Children {
         Ok(id)
     }
 
-    /// Has a program of our own end, and waits for that, for a while at most.
+    /// Sends SIGTERM to a program, and waits at most `LONGEST_END` for its end.
     pub fn end(&mut self, child: ChildId) {
-        // One that has ended is not there.
+        // Fails if the program has already ended.
         let _ = kill(Pid::from_raw(child.0), Signal::SIGTERM);
         let deadline = Instant::now() + LONGEST_END;
         self.reap();
@@ -170,12 +175,12 @@ impl Children {
         }
     }
 
-    /// Waits for whoever has ended, without blocking.
+    /// Reaps all children that have ended, without blocking.
     pub fn reap(&mut self) {
         loop {
             let (pid, status) = match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::Exited(pid, status)) => (pid, status),
-                // As shells say it.
+                // The convention of shells.
                 Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
                 Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => return,
                 Ok(_) | Err(_) => continue,
@@ -188,19 +193,19 @@ impl Children {
         }
     }
 
-    /// The exit status of a program that has ended: 128 and the signal's number if a signal ended it.
+    /// Exit status of a program that has ended: 128 plus the signal number if a signal ended it.
     pub fn status(&self, child: ChildId) -> Option<i32> {
         self.ended.get(&child).copied()
     }
 }
 
-/// What to exit with if a program could not be started.
+/// Exit status for a program that could not be started.
 pub fn exit_status_of(error: &io::Error) -> i32 {
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
 }
 
-/// Starts a process that has no signal blocked, whatever this one has. A signal of a child that comes meanwhile is lost, so
-/// [`Children::reap`] is to be asked once afterwards.
+/// Starts a process without blocked signals, whatever this process blocks. A SIGCHLD that arrives
+/// meanwhile is lost, so the caller must call [`Children::reap`] once afterwards.
 fn spawn(command: &mut Command) -> io::Result<Child> {
     let ours = SigSet::thread_get_mask()?;
     SigSet::empty().thread_set_mask()?;
@@ -209,18 +214,19 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     child
 }
 
-/// How long a server is waited for that does not listen: it may not be one that does.
+/// Longest wait for a server that opens no socket: it may not be one that listens.
 const LONGEST_START: Duration = Duration::from_secs(5);
 
-/// How long a program of our own is waited for that was told to end.
+/// Longest wait for the end of a program after SIGTERM.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
-/// Sockets of this namespace that take connections or datagrams.
+/// Number of listening TCP sockets and unconnected UDP sockets in this namespace.
 fn listening_sockets() -> io::Result<usize> {
     let mut count = 0;
     for table in ["tcp", "tcp6", "udp", "udp6"] {
         let text = fs::read_to_string(format!("/proc/thread-self/net/{table}"))?;
-        // A heading, then a line for each socket; the fourth column is its state: 0A listens, 07 is an open UDP one.
+        // After a heading, one line per socket. The fourth column is its state: 0A for a listening
+        // TCP socket, 07 for an unconnected UDP socket.
         let states = text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(3));
         count += states.filter(|state| ["0A", "07"].contains(state)).count();
     }

@@ -1,9 +1,11 @@
-//! A process of its own world: user, mount, process, host name and network namespaces, so that nothing of it is left when
-//! it ends and nothing of the host is changed. Programs are behind [walls](super::walls) of their own in it.
+//! Isolates the emulator in its own user, mount, process, host name and network namespaces. The
+//! kernel removes them when it ends, and the host is unchanged. Programs run in
+//! [sandboxes](super::sandbox) inside.
 //!
-//! It takes two steps, since the kernel puts the *children* of whoever asks into the new process namespace: the
-//! launcher calls [`leave_host`] and starts the emulator, which calls [`settle`]. The emulator is then process 1 of the
-//! namespace: when it ends, however it ends, the kernel ends every process that it started.
+//! Isolation takes two steps, because the kernel puts only the *children* of the caller into a new
+//! process namespace. The launcher calls [`leave_host`] and starts the emulator, which calls
+//! [`settle`]. The emulator is then process 1 of the namespace. When it ends, however it ends, the
+//! kernel kills all processes that it started.
 
 use std::fs;
 use std::io;
@@ -13,11 +15,12 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{Gid, Uid};
 
-/// Leaves the host's namespaces; the caller has one thread. Without root a user namespace gives the rights, and this
-/// user is called root in it. With `keep_network` (root alone) the host's network stays in sight.
+/// Leaves the host's namespaces. The caller must have a single thread. Without root privileges, a
+/// user namespace grants them, and this user appears as root in it. With `keep_network`, which
+/// requires root, the host's network namespace is kept.
 ///
 /// # Errors
-/// Where the kernel does not allow it; the message says what to do.
+/// An error with advice if the kernel does not allow it.
 pub fn leave_host(keep_network: bool) -> io::Result<()> {
     let (user, group) = (Uid::effective(), Gid::effective());
     let mut flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWUTS;
@@ -41,12 +44,13 @@ fn refused(error: nix::Error, hint: &str) -> io::Error {
     io::Error::new(error.kind(), format!("cannot make namespaces: {error}; {hint}"))
 }
 
-/// Makes the mounts fit the new namespaces: `/proc` shows its processes, and names are asked of `name_server`.
+/// Adapts the mounts to the new namespaces: `/proc` shows their processes, and `/etc/resolv.conf`
+/// names `name_server`.
 ///
 /// # Errors
-/// If a mount is refused.
+/// An error of `mount`.
 pub fn settle(name_server: Option<&str>) -> io::Result<()> {
-    // The launcher keeps its own: it still has to see the host's processes.
+    // The launcher keeps its own mounts, because it must still see the host's processes.
     unshare(CloneFlags::CLONE_NEWNS)?;
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), None::<&str>)?;
@@ -55,7 +59,8 @@ pub fn settle(name_server: Option<&str>) -> io::Result<()> {
     }
     let Some(address) = name_server else { return Ok(()) };
     replace_resolver(&format!("nameserver {address}\noptions timeout:20 attempts:3\n"))?;
-    // These would answer names with what the host's network says: a socket in the file system knows no namespace.
+    // The sockets of these services belong to no network namespace: they would answer with names of
+    // the host's network.
     for socket in ["/run/systemd/resolve/io.systemd.Resolve", "/run/nscd/socket"].map(Path::new) {
         if socket.exists() {
             mount(Some("/dev/null"), socket, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
@@ -64,18 +69,19 @@ pub fn settle(name_server: Option<&str>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether root here, by the map of users, is root of the machine.
+/// Whether the user map shows that root in this namespace is root of the machine.
 fn is_root_outside(map: &str) -> bool {
     map.lines().any(|line| line.split_whitespace().take(2).eq(["0", "0"]))
 }
 
-/// Switches of the machine that belong to root whatever his rights; some are absent in some kernels.
+/// Switches of the machine that the user root may change even without capabilities. Some kernels
+/// lack some of them.
 const SWITCHES: [&str; 5] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"];
 
-/// Those of the network in which a process is.
+/// Switches of the current network namespace.
 const OF_NETWORK: &str = "/proc/sys/net";
 
-/// Has the machine's switches be looked at only, but for those of the network.
+/// Mounts the machine's switches read-only, except the switches of the network.
 fn guard_switches() -> io::Result<()> {
     let common =
         MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
@@ -91,7 +97,7 @@ fn guard_switches() -> io::Result<()> {
     Ok(())
 }
 
-/// Puts another `/etc/resolv.conf` over the host's, for the processes of this mount namespace.
+/// Mounts another file over `/etc/resolv.conf` in this mount namespace.
 fn replace_resolver(content: &str) -> io::Result<()> {
     let (resolver, scratch) = (Path::new("/etc/resolv.conf"), Path::new("/mnt"));
     if !resolver.exists() {
@@ -101,7 +107,7 @@ fn replace_resolver(content: &str) -> io::Result<()> {
     let file = scratch.join("resolv.conf");
     fs::write(&file, content)?;
     mount(Some(&file), resolver, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
-    // The file stays as long as it is mounted.
+    // The mounted file keeps the detached file system alive.
     umount2(scratch, MntFlags::MNT_DETACH)?;
     Ok(())
 }

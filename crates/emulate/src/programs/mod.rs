@@ -1,5 +1,5 @@
-//! Processes: the emulator's own, which leaves the host's namespaces, and the programs, which wait behind walls of their own
-//! until the network is there.
+//! Processes: the emulator, which leaves the host's namespaces, and the programs, which wait in
+//! their own places until the network exists.
 
 pub mod children;
 pub mod isolation;
@@ -15,72 +15,76 @@ use crate::devices::tcp_settings::TcpSettings;
 use children::Program;
 use waiting::Waiting;
 
-/// The programs of an emulation and what is around them.
+/// The programs of an emulation, and their environment.
 pub struct Programs {
-    /// The networks of the server side and of each UE, in their order; none between given devices.
+    /// Network namespaces of the server side and of the UEs, in the order of their ports. Empty
+    /// with given devices.
     pub networks: Vec<NetNamespace>,
-    /// Ends the TCP of the programs between the links, if it is to.
+    /// The proxy that splits the programs' TCP connections, if there is one.
     pub proxy: Option<Proxy>,
-    /// Runs in the first UE; the emulation ends with it.
+    /// The command. It runs in the first UE, and the emulation ends with it.
     pub command: Waiting,
-    /// Run in the second UE and those after it.
+    /// Programs of the second UE and later ones.
     pub ues: Vec<Waiting>,
-    /// The emulation ends when the programs of all UEs have ended, and not with the command alone.
+    /// Whether the emulation also waits for the programs of the other UEs.
     pub waits: bool,
-    /// What is behind the server side.
+    /// Network behind the server side.
     pub internet: Internet,
-    /// Run at the server side.
+    /// Programs of the server side.
     pub servers: Vec<Waiting>,
-    /// Given devices in place of namespaces: the UE's, and that of the network. The command then runs where this process
-    /// does, and nothing else is started.
+    /// Given devices instead of namespaces: towards the UE, towards the network. The command then
+    /// runs in the namespaces of this process, and nothing else is started.
     pub wires: Option<[String; 2]>,
-    /// What the kernel's TCP is told.
+    /// Settings of the kernel's TCP.
     pub tcp: TcpSettings,
-    /// Its other end is open while the emulation is wanted.
+    /// Pipe from the parent process. Its other end is open while the parent wants the emulation.
     pub parent: OwnedFd,
-    /// Where packets are noted for a replay, if anywhere.
+    /// File of the recording for a replay, if there is one.
     pub recording: Option<PathBuf>,
-    /// The process has a real-time priority.
+    /// Whether the process has a real-time priority.
     pub is_real_time: bool,
-    /// Flows of the scenario that are of a program's UE are simulated beside it; else they never begin.
+    /// Whether the scenario's flows of UEs with programs are simulated too. Otherwise they never
+    /// start.
     pub keeps_flows: bool,
 }
 
-/// What ends the programs' TCP, in a namespace of its own.
+/// The proxy that splits TCP connections, in its own namespace.
 pub struct Proxy {
-    /// It says a line on standard output when it begins, and intercepts what comes by the [devices](crate::PROXY_DEVICES).
+    /// The program. It writes a line to standard output when it is ready, and intercepts packets of
+    /// the [devices](crate::PROXY_DEVICES).
     pub program: Program,
-    /// What the kernel's TCP is told there, towards the servers and towards the users.
+    /// TCP settings towards the servers, and towards the users.
     pub sides: [TcpSettings; 2],
 }
 
-/// What is behind the server side.
+/// Network behind the server side.
 pub enum Internet {
-    /// Nothing: every address is its own.
+    /// Every address is local to the server side, and only the user's servers answer.
     None,
-    /// Nothing, but every address answers: this program does. It says a line on standard output when names are answered; a
-    /// line on its standard input has it take the ports that no server of the user's took, and it says another line then.
+    /// Every address is local to the server side, and this program provides built-in servers. It
+    /// writes a line to standard output when it answers DNS. After a line on its standard input it
+    /// opens the ports that no server of the user has opened, and writes another line.
     Hermetic(Program),
-    /// The host's network, by translation of addresses.
+    /// The host's network, by address translation.
     Host {
-        /// Answers names, in the host's network; the sockets where it is asked, UDP and TCP, are the two last words that it
-        /// gets.
+        /// Name server in the host's network. Its two last arguments are the descriptors of its UDP
+        /// and TCP sockets in the server side's namespace.
         resolver: Program,
-        /// The host's own addresses are in reach, too.
+        /// Whether the host's own addresses are reachable.
         services: bool,
     },
 }
 
-/// Something of each program beside the command.
+/// One value per program, except for the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Others<T> {
-    /// In the second UE and those after it.
+    /// Of the second UE and later ones.
     pub ues: Vec<T>,
-    /// Of the user's own at the server side.
+    /// Of the user's servers.
     pub servers: Vec<T>,
-    /// What is behind that, if it is anything.
+    /// Of the built-in servers or the name server, if there are any.
     pub internet: Option<T>,
-    /// The proxy, if there is one.
+    /// Of the proxy, if there is one.
     pub proxy: Option<T>,
 }
 
@@ -91,7 +95,7 @@ impl<T> Default for Others<T> {
 }
 
 impl<T> Others<T> {
-    /// The same with something else of each.
+    /// Applies `each` to every value.
     pub fn map<U>(self, each: impl Fn(T) -> U) -> Others<U> {
         Others {
             ues: self.ues.into_iter().map(&each).collect(),

@@ -1,18 +1,21 @@
-//! Walls around programs: every UE, and the server side, is a host of its own to those who run in it.
+//! Sandboxes of programs. Each UE, and the server side, looks like a separate host to its programs.
 //!
-//! A place has a user namespace, and in that network, mounts, IPC and control groups of its own. Whoever is root in it has
-//! root's rights over its network, so that `tcpdump`, `ping` and `ip link` work, and over nothing that was there before:
-//! the kernel asks for rights in the namespace to which a thing belongs. Users keep their numbers, so files are whose they
-//! were. What the emulator has mounted lies locked in a place: taking it away would show what is beneath.
+//! A place has its own user namespace, and in it its own network, mount, IPC and cgroup namespaces.
+//! Root in a place has root's capabilities over its network, so that `tcpdump`, `ping` and `ip
+//! link` work, but not over anything that existed before: the kernel checks capabilities in the
+//! namespace that owns an object. User numbers are unchanged, so files keep their owners. Mounts of
+//! the emulator are locked in a place, because unmounting them would uncover the directories
+//! beneath.
 //!
-//! The kernel lets only a process of one thread into a user namespace, and none out of it. So somebody else builds a place
-//! from within, step by step, and the emulator does at each step what takes rights outside of it:
+//! Only a single-threaded process can enter a user namespace, and no process can leave one.
+//! Therefore a separate builder process creates the namespaces around itself, step by step, and the
+//! emulator completes each step with the privileges that the builder lacks:
 //!
 //! ```text
 //!   builder                                   emulator
-//!   own users            ──── done ────▶      says who is who
+//!   own users            ──── done ────▶      writes the user and group maps
 //!   own network, IPC …   ──── done ────▶      mounts its devices on /sys
-//!   own mounts           ──── done ────▶      takes hold of all, takes the devices off its own /sys
+//!   own mounts           ──── done ────▶      opens all namespaces, unmounts its own /sys
 //! ```
 
 use std::env;
@@ -27,7 +30,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use crate::devices::net_namespace::NetNamespace;
 
-/// The namespaces of a place, in the order in which one goes in: the first gives the rights for the others.
+/// Namespaces of a place in the order of entry: the first one grants the privileges for the others.
 const KINDS: [(&str, CloneFlags); 5] = [
     ("user", CloneFlags::CLONE_NEWUSER),
     ("net", CloneFlags::CLONE_NEWNET),
@@ -36,39 +39,40 @@ const KINDS: [(&str, CloneFlags); 5] = [
     ("mnt", CloneFlags::CLONE_NEWNS),
 ];
 
-/// Where the kernel shows devices.
+/// Mount point of sysfs, which shows devices.
 const DEVICES: &str = "/sys";
 
-/// What is behind walls. It is gone with the last process and descriptor that holds it.
+/// The namespaces of one host. They exist as long as a process or a descriptor holds them.
 #[derive(Debug)]
 pub struct Place {
     namespaces: Vec<File>,
-    /// Its network, made ready.
+    /// The prepared network namespace.
     pub network: NetNamespace,
 }
 
-/// Builds a place around this process, which has one thread; at the other end of `emulator` somebody calls
-/// [`Place::around`]. The process ends afterwards: the place stays.
+/// Builds a place around this process, which must have a single thread. The process at the other
+/// end of `emulator` must call [`Place::around`]. This process ends afterwards; the place remains.
 ///
 /// # Errors
-/// The kernel's, which the other end is told too.
+/// An error of the kernel. The other end receives them too.
 pub fn build(emulator: &UnixStream) -> io::Result<()> {
     let own = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWCGROUP;
     for step in [CloneFlags::CLONE_NEWUSER, own, CloneFlags::CLONE_NEWNS] {
-        tell(emulator, unshare(step).map_err(io::Error::from))?;
+        report_step(emulator, unshare(step).map_err(io::Error::from))?;
         receive::<1>(emulator)?;
     }
     Ok(())
 }
 
 impl Place {
-    /// The one that process `builder` builds around itself, at the other end of `stream`.
+    /// Completes the place that process `builder` builds around itself. `stream` leads to the
+    /// builder.
     ///
     /// # Errors
-    /// Where the kernel does not allow it; the message says what to do.
+    /// An error with advice if the kernel does not allow it.
     pub fn around(builder: i32, stream: &UnixStream) -> io::Result<Self> {
         let of_builder = |file: &str| format!("/proc/{builder}/{file}");
-        hear(stream).map_err(|error| {
+        receive_result(stream).map_err(|error| {
             let hint = "programs run in user namespaces: set user.max_user_namespaces, and in a container allow them";
             io::Error::new(error.kind(), format!("cannot make namespaces: {error}; {hint}"))
         })?;
@@ -76,38 +80,40 @@ impl Place {
             let known = fs::read_to_string(Path::new("/proc/self").join(map))?;
             fs::write(of_builder(map), as_outside(&known))?;
         }
-        agree(stream)?;
-        hear(stream)?;
+        confirm_step(stream)?;
+        receive_result(stream)?;
         let network = NetNamespace::prepared(File::open(of_builder("ns/net"))?)?;
         let is_shown = network.within(show_devices)?;
-        agree(stream)?;
-        hear(stream)?;
+        confirm_step(stream)?;
+        receive_result(stream)?;
         if is_shown {
             umount2(DEVICES, MntFlags::MNT_DETACH)?;
         }
         let open = |(kind, _): (&str, CloneFlags)| File::open(of_builder(&format!("ns/{kind}")));
         let namespaces = KINDS.into_iter().map(open).collect::<io::Result<_>>()?;
-        agree(stream)?;
+        confirm_step(stream)?;
         Ok(Place { namespaces, network })
     }
 
-    /// Goes in, for good; the process has one thread.
+    /// Enters the place. The process cannot leave it, and must have a single thread.
     ///
     /// # Errors
-    /// The kernel's; or the working directory is not to be found there.
+    /// An error of the kernel, or if the working directory does not exist in the place.
     pub fn enter(&self) -> io::Result<()> {
         let folder = env::current_dir()?;
         for (file, (_, flag)) in self.namespaces.iter().zip(KINDS) {
             setns(file, flag)?;
         }
-        // By name: the folder that this process is in is among the mounts outside.
+        // By name: the current directory still refers to the mounts outside.
         env::set_current_dir(folder)
     }
 }
 
-/// Mounts the devices of this thread's network where the kernel shows them, unless there is no such folder; whether it did.
+/// Mounts a sysfs of this thread's network namespace, if the mount point exists. Returns whether it
+/// did.
 ///
-/// They can only be looked at: below them are switches of the machine, which belong to root, whatever his rights.
+/// The mount is read-only, because sysfs also contains switches of the machine that the user root
+/// may change even without capabilities.
 fn show_devices() -> io::Result<bool> {
     if !Path::new(DEVICES).is_dir() {
         return Ok(false);
@@ -115,14 +121,16 @@ fn show_devices() -> io::Result<bool> {
     let flags = MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     match mount(Some("sysfs"), DEVICES, Some("sysfs"), flags, None::<&str>) {
         Ok(()) => {}
-        // In a container that shows a part of it, nothing may be mounted that shows all. Then nothing is shown.
+        // A container that shows only a part of sysfs does not allow a mount that shows all. Then
+        // an empty directory is mounted.
         Err(Errno::EPERM) => mount(Some("tmpfs"), DEVICES, Some("tmpfs"), flags, Some("size=4k"))?,
         Err(error) => return Err(error.into()),
     }
     Ok(true)
 }
 
-/// The map by which users of a namespace are the same in one below it: what it says of its outside is not told.
+/// Converts the user map of this namespace into the identity map for a namespace below it. The
+/// outer numbers are not needed.
 fn as_outside(map: &str) -> String {
     let line = |line: &str| {
         let mut numbers = line.split_whitespace();
@@ -132,21 +140,21 @@ fn as_outside(map: &str) -> String {
     map.lines().filter_map(line).collect()
 }
 
-/// Says that a step is done, or why not.
-fn tell(mut stream: &UnixStream, step: io::Result<()>) -> io::Result<()> {
+/// Reports the result of a step to the emulator, and returns it.
+fn report_step(mut stream: &UnixStream, step: io::Result<()>) -> io::Result<()> {
     let code = step.as_ref().map_or_else(|error| error.raw_os_error().unwrap_or(Errno::EIO as i32), |()| 0);
     stream.write_all(&code.to_ne_bytes())?;
     step
 }
 
-fn hear(stream: &UnixStream) -> io::Result<()> {
+fn receive_result(stream: &UnixStream) -> io::Result<()> {
     match i32::from_ne_bytes(receive(stream)?) {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(code)),
     }
 }
 
-fn agree(mut stream: &UnixStream) -> io::Result<()> {
+fn confirm_step(mut stream: &UnixStream) -> io::Result<()> {
     stream.write_all(&[1])
 }
 
@@ -161,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn users_keep_their_numbers() {
+    fn identity_map_keeps_user_numbers() {
         assert_eq!(as_outside("         0          0 4294967295\n"), "0 0 4294967295\n");
         assert_eq!(as_outside("         0       1000          1\n"), "0 0 1\n");
         assert_eq!(as_outside("0 100000 1000\n1000 1000 1\n"), "0 0 1000\n1000 1000 1\n");
@@ -169,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn the_other_end_learns_why_a_step_failed() {
+    fn failed_step_is_reported_with_its_error() {
         let (builder, emulator) = UnixStream::pair().unwrap();
-        tell(&builder, Ok(())).unwrap();
-        assert!(hear(&emulator).is_ok());
-        tell(&builder, Err(Errno::ENOSPC.into())).unwrap_err();
-        assert_eq!(hear(&emulator).unwrap_err().raw_os_error(), Some(Errno::ENOSPC as i32));
+        report_step(&builder, Ok(())).unwrap();
+        assert!(receive_result(&emulator).is_ok());
+        report_step(&builder, Err(Errno::ENOSPC.into())).unwrap_err();
+        assert_eq!(receive_result(&emulator).unwrap_err().raw_os_error(), Some(Errno::ENOSPC as i32));
         drop(builder);
-        assert_eq!(hear(&emulator).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(receive_result(&emulator).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -1,4 +1,4 @@
-//! What is made around the programs before one of them runs.
+//! Everything that must exist before the first program runs.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,27 +15,27 @@ use crate::error::{EmulationError, system};
 use crate::programs::children::{ChildId, Children, Program};
 use crate::programs::{Internet, Others, Programs};
 
-/// Devices, and what is behind them.
+/// Devices, and the networks behind them.
 pub struct Surroundings {
-    /// In their order.
+    /// Ports in the order of their numbers.
     pub ports: Vec<Port>,
-    /// Who is behind them.
+    /// Hosts behind the ports.
     pub behind: Behind,
-    /// What the kernel's TCP says of itself in namespaces of ours.
+    /// Effective TCP settings in the namespaces of the emulation.
     pub tcp: Effective,
-    /// What it says at the proxy, towards the servers and towards the users.
+    /// Effective TCP settings at the proxy: towards the servers, towards the users.
     pub proxy_tcp: Option<[Effective; 2]>,
-    /// The way to the host's network.
+    /// Access to the host's network.
     pub uplink: Option<Uplink>,
-    /// Where the proxy runs.
+    /// Network namespace of the proxy.
     proxy: Option<NetNamespace>,
 }
 
 impl Surroundings {
-    /// Namespaces of ours for the programs, or the devices that were given.
+    /// Creates the devices in the namespaces of the programs, or opens the given devices.
     ///
     /// # Errors
-    /// If the kernel refuses something, or a given device is not fit.
+    /// An error if the kernel refuses an operation, or if a given device is unsuitable.
     pub fn new(programs: &mut Programs) -> Result<Self, EmulationError> {
         if let Some([ue, net]) = &programs.wires {
             let wires = Wire::pair([net, ue]).map_err(system("cannot use the given devices"))?;
@@ -56,7 +56,7 @@ impl Surroundings {
         };
         let is_hermetic = host_services.is_none();
         let networks = mem::take(&mut programs.networks);
-        topology::tell_tcp(&networks, &programs.tcp).map_err(system("cannot set up TCP"))?;
+        topology::apply_tcp_sysctls(&networks, &programs.tcp).map_err(system("cannot set up TCP"))?;
         let tuns = topology::build(networks, &programs.tcp, is_hermetic)
             .map_err(system("cannot make the devices"))?;
         let tcp = topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;
@@ -74,15 +74,16 @@ impl Surroundings {
         Ok(Surroundings { ports, behind, tcp, proxy_tcp, uplink, proxy })
     }
 
-    /// What was changed in the host's network.
+    /// Changes in the host's network.
     pub fn changes(&self) -> &[String] {
         self.uplink.as_ref().map_or(&[], |uplink| &uplink.changes)
     }
 
-    /// Starts what runs at the server side; the UEs' programs are still to come.
+    /// Starts the proxy and the programs of the server side. The programs of the UEs are started
+    /// later.
     ///
     /// # Errors
-    /// If one of them cannot be started.
+    /// An error if one of them cannot be started.
     pub fn start_servers(
         &self,
         children: &mut Children,
@@ -110,7 +111,8 @@ impl Surroundings {
             let begun = children.begin_server(server_side, server).map_err(system("cannot run a server"))?;
             others.servers.push(begun);
         }
-        // Servers of the user's own may use names when they start, and take ports of the built-in ones.
+        // The user's servers may resolve names when they start, and take precedence over the ports
+        // of built-in servers.
         if let Some(half) = built_in {
             others.internet = Some(half.finish().map_err(system("cannot start the servers inside"))?);
         }
@@ -118,7 +120,7 @@ impl Surroundings {
     }
 }
 
-/// Starts what answers names in the present namespace, with sockets of the server side.
+/// Starts the name server in the current namespace, with sockets of the server side.
 fn start_resolver(
     children: &mut Children,
     server_side: &NetNamespace,

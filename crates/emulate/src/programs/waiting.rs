@@ -1,4 +1,5 @@
-//! Programs that are ready before the clock starts: each is a process that waits in its place for the word to begin.
+//! Programs that are ready before the clock starts. Each is a process that waits in its place for
+//! the order to run.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -11,22 +12,22 @@ use nix::sys::signal::SigSet;
 use crate::programs::children::Program;
 use crate::programs::sandbox::Place;
 
-/// One of them, as the emulator knows it.
+/// A waiting program, as the emulator sees it.
 #[derive(Debug)]
 pub struct Waiting {
-    /// Its number; a child of this process.
+    /// Process number of this child.
     pub process: i32,
-    /// The first of its words.
+    /// Name of the program.
     pub name: OsString,
-    /// How it is told. The other end closes when the program runs.
+    /// Connection to the process. The other end is closed when the program runs.
     pub stream: UnixStream,
 }
 
 impl Waiting {
-    /// Lets it begin.
+    /// Lets the program run. Returns its process number.
     ///
     /// # Errors
-    /// If the program is not there or cannot be executed; or its process is gone.
+    /// An error if the program does not exist or cannot be executed, or if its process has ended.
     pub fn begin(mut self) -> io::Result<i32> {
         self.stream.write_all(&[1])?;
         let mut code = Vec::new();
@@ -38,17 +39,18 @@ impl Waiting {
     }
 }
 
-/// Waits in `place`, or where this process is, for the word at the other end of `emulator`, and becomes the program. It
-/// returns if that goes wrong; the process, which has one thread, ends then.
+/// Enters `place`, if there is one, waits for the order at the other end of `emulator`, and
+/// executes the program. Returns only on failure, and the process must then end. The process must
+/// have a single thread.
 ///
 /// # Errors
-/// Why there is no program; the other end is told.
+/// The reason of the failure. The other end receives it too.
 pub fn wait_and_become(program: &Program, place: Option<&Place>, mut emulator: UnixStream) -> io::Result<()> {
     let error = match place.map_or(Ok(()), Place::enter).and_then(|()| emulator.read_exact(&mut [0])) {
-        // The emulator has ended without it.
+        // The emulator has ended without starting the program.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(error),
         Err(error) => error,
-        // It has no signal blocked, whatever this process has.
+        // The program starts without blocked signals, whatever this process blocks.
         Ok(()) => SigSet::empty().thread_set_mask().map_or_else(Into::into, |()| program.command().exec()),
     };
     emulator.write_all(&error.raw_os_error().unwrap_or(Errno::EIO as i32).to_ne_bytes())?;
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_runs_has_closed_its_end() {
+    fn started_program_closes_its_end() {
         let (waiting, other) = waiting();
         drop(other.try_clone().unwrap());
         let begun = std::thread::spawn(move || waiting.begin());
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_executed_says_why() {
+    fn failed_execution_is_reported_with_its_error() {
         let (waiting, other) = waiting();
         let program = Program { words: vec!["/no/such/program".into()], ..Program::default() };
         let becoming = std::thread::spawn(move || wait_and_become(&program, None, other));

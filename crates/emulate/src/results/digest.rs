@@ -1,4 +1,4 @@
-//! A fingerprint of everything that happened, to hold a replay against its emulation.
+//! A fingerprint of all events, to compare a replay with its emulation.
 
 use std::hash::{Hash, Hasher};
 
@@ -6,14 +6,14 @@ use umts_kernel::TraceSink;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-/// What is hashed, which stands in front of the hash: fingerprints of different forms cannot be held against each other.
-/// Before there was a form in front, it was the text of the events.
+/// Form of the hashed data. It precedes the hash, because fingerprints of different forms cannot be
+/// compared. A fingerprint without a form is a hash of the text of the events.
 const FORM: &str = "events-2";
 
-/// The hash takes so many octets at once: it is several times faster than event by event.
+/// Bytes that are hashed at once, which is several times faster than hashing each event.
 const AT_ONCE: usize = 16 * 1024;
 
-/// Hash over all events with their times, as the octets of their fields.
+/// Hash over the bytes of all events and their times.
 #[derive(Debug, Default)]
 pub struct Digest {
     hasher: blake3::Hasher,
@@ -21,7 +21,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The form of the fingerprint, a colon, and the hash so far in hexadecimal digits.
+    /// Returns the form, a colon and the hash so far in hexadecimal digits.
     pub fn finish(&mut self) -> String {
         self.take_octets();
         format!("{FORM}:{}", self.hasher.finalize().to_hex())
@@ -43,7 +43,7 @@ impl TraceSink<TraceEvent> for Digest {
     }
 }
 
-/// Keeps what it is told to hash. Numbers have the same octets on every little-endian machine.
+/// Collects hashed values as bytes. Numbers have the same bytes on every little-endian machine.
 #[derive(Debug, Default)]
 struct Octets(Vec<u8>);
 
@@ -69,7 +69,7 @@ impl Hasher for Octets {
         self.write_u64(number as u64);
     }
 
-    /// Which variant of an enumeration it is: none has more than 256.
+    /// Discriminant of an enumeration. No enumeration has more than 256 variants.
     #[inline]
     fn write_isize(&mut self, number: isize) {
         self.write_u8(number as u8);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_a_late_a_swapped_and_a_missing_event_change_it() {
+    fn digest_depends_on_content_time_order_and_presence_of_events() {
         let postponed = |why| TraceEvent::DschPostponed { ue: UeId(1), cell: 3, why };
         let events = [(5, granted(1, 2.0)), (7, postponed(Postponed::Codes))];
         let others = [
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_the_octets_of_its_fields() {
+    fn event_is_hashed_as_the_bytes_of_its_fields() {
         let mut octets = Octets::default();
         granted(0x0102, 1.0).hash(&mut octets);
         assert_eq!(octets.0[1..], [2, 1, 3, 0, 2, 1, 64, 0, 32, 0, 5, 0, 0, 0, 0x80, 0x3f]);
     }
 
     #[test]
-    fn many_are_hashed_as_if_at_once() {
+    fn many_events_have_the_hash_of_their_bytes() {
         let mut digest = Digest::default();
         let mut whole = Octets::default();
         for at in 0..5_000 {

@@ -1,5 +1,6 @@
-//! The time from the first packet of the command to its first connection, over TCP or UDP (QUIC): a name is looked up, and
-//! RRC brings the UE to a state that carries data. The time budget has that time by cause.
+//! The time from the command's first packet to its first connection by TCP or UDP (QUIC). It
+//! includes DNS lookups and the promotion of the UE by RRC. The time budget contains the same time
+//! by cause.
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{Direction, UeId};
@@ -14,36 +15,37 @@ use crate::packets::transport::{self, Message};
 
 /// The UE of the command.
 const UE: UeId = UeId(0);
-/// Where names are asked.
+/// Port of DNS.
 const DNS: u16 = 53;
-/// In the header of a segment.
+/// SYN flag of a TCP header.
 const SYN: u8 = 2;
 
-/// Time before a first connection.
+/// Time before the first connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BeforeConnection {
-    /// From the first packet of the command's UE to the SYN, or to the first datagram that looks up no name.
+    /// From the first packet of the command's UE to the SYN, or to the first UDP datagram that is
+    /// not DNS.
     pub waited: Duration,
-    /// Part of it in which RRC brought the UE up.
+    /// Part of this time in which RRC promoted the UE.
     pub promotion: Duration,
-    /// Names were asked for.
-    pub has_asked_names: bool,
+    /// Whether names were looked up.
+    pub has_lookup: bool,
 }
 
-/// Watches the command's UE until its first connection.
+/// Observes the command's UE until its first connection.
 #[derive(Debug)]
 pub struct FirstConnection {
     packet_store: PacketStore,
     began: Option<Time>,
-    /// Since when it is brought up.
+    /// Start of the promotion in progress.
     up_since: Option<Time>,
     promotion: Duration,
-    has_asked_names: bool,
+    has_lookup: bool,
     found: Option<BeforeConnection>,
 }
 
 impl FirstConnection {
-    /// Of the packets in `packet_store`.
+    /// Creates an observer of the packets in `packet_store`.
     pub fn new(packet_store: PacketStore) -> Self {
         let promotion = Duration::ZERO;
         FirstConnection {
@@ -51,12 +53,13 @@ impl FirstConnection {
             began: None,
             up_since: None,
             promotion,
-            has_asked_names: false,
+            has_lookup: false,
             found: None,
         }
     }
 
-    /// What was before it; `None` if there was none, or nothing before it.
+    /// Returns the time before the first connection. `None` if there was no connection, or no
+    /// packet before it.
     pub fn found(&self) -> Option<BeforeConnection> {
         self.found.filter(|found| !found.waited.is_zero())
     }
@@ -68,22 +71,22 @@ impl FirstConnection {
             matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
         };
         let to = self.packet_store.with(packet.id, |octets| Some(datagram::read(octets)?.to.1)).flatten();
-        self.has_asked_names |= to == Some(DNS);
+        self.has_lookup |= to == Some(DNS);
         if self.packet_store.with(packet.id, is_syn) == Some(true) || to.is_some_and(|port| port != DNS) {
-            self.is_up(now);
-            let (promotion, has_asked_names) = (self.promotion, self.has_asked_names);
-            self.found = Some(BeforeConnection { waited: now - began, promotion, has_asked_names });
+            self.finish_promotion(now);
+            let (promotion, has_lookup) = (self.promotion, self.has_lookup);
+            self.found = Some(BeforeConnection { waited: now - began, promotion, has_lookup });
         }
     }
 
-    fn is_up(&mut self, now: Time) {
+    fn finish_promotion(&mut self, now: Time) {
         if let (Some(since), Some(began)) = (self.up_since.take(), self.began) {
             self.promotion += now.saturating_since(since.max(began));
         }
     }
 }
 
-/// Whether a switch brings a UE to a state in which more moves.
+/// Whether a switch moves a UE to a state with more capacity.
 fn is_promotion(from: RrcState, to: RrcState) -> bool {
     matches!((from, to), (_, CellDch) | (RrcState::Idle | RrcState::UraPch | RrcState::CellPch, CellFach))
         && from != CellDch
@@ -105,7 +108,7 @@ impl TraceSink<TraceEvent> for FirstConnection {
             TraceEvent::RrcSwitch { ue: UE, from, to, .. } if is_promotion(*from, *to) => {
                 self.up_since.get_or_insert(now);
             }
-            TraceEvent::RrcState { ue: UE, .. } => self.is_up(now),
+            TraceEvent::RrcState { ue: UE, .. } => self.finish_promotion(now),
             _ => {}
         }
     }
@@ -125,8 +128,9 @@ mod tests {
     use crate::run::tests::recorded;
     use crate::run::{OutputConfig, replay};
 
-    /// A name that is asked at 100 ms and answered at 2,300 ms, a SYN at so many milliseconds.
-    fn before(asks: bool, syn: u64) -> Option<BeforeConnection> {
+    /// Replays a SYN at `syn` milliseconds. With `with_lookup`, a DNS question at 100 ms and its
+    /// answer at 2300 ms precede it.
+    fn before(with_lookup: bool, syn: u64) -> Option<BeforeConnection> {
         let text = "version = 1\nduration = \"60 s\"\n[rrc]\nprofile = \"att-2010\"\n[[ue]]\nname = \"u\"\nbearer = \"switched\"\n";
         let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
         let (ue, server) = ((addresses::of_ue(0)[0], 4000), (addresses::SERVER[0], DNS));
@@ -134,7 +138,7 @@ mod tests {
         segment[9] = 6;
         segment[32..34].copy_from_slice(&[0x50, SYN]);
         let mut packets = vec![(syn, ue_port(0), segment)];
-        if asks {
+        if with_lookup {
             let question = (100, ue_port(0), made::datagram(ue, server, b"question"));
             packets.splice(0..0, [question, (2300, SERVER_PORT, made::datagram(server, ue, b"answer"))]);
         }
@@ -150,15 +154,15 @@ mod tests {
     }
 
     #[test]
-    fn the_promotion_that_a_name_took_is_told() {
+    fn promotion_during_a_lookup_is_measured() {
         let found = before(true, 2500).unwrap();
-        assert_eq!((found.waited, found.has_asked_names), (Duration::from_millis(2400), true));
-        // What the profile says that a promotion from idle takes.
+        assert_eq!((found.waited, found.has_lookup), (Duration::from_millis(2400), true));
+        // The promotion time from idle of the profile.
         assert_eq!(found.promotion, Duration::from_secs(2));
     }
 
     #[test]
-    fn nothing_is_told_where_the_connection_comes_first() {
+    fn connection_without_earlier_packets_has_no_waiting_time() {
         assert_eq!(before(false, 100), None);
     }
 }

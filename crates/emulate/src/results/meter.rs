@@ -1,4 +1,4 @@
-//! What the live meter shows.
+//! State of an emulation for the live meter.
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{Direction, UeId};
@@ -6,24 +6,25 @@ use umts_stack::rnc::rrc::RrcState;
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::{Duration, Time};
 
-/// Where the emulation stands; rates are of the time since the last reading.
+/// State of an emulation. Rates and means cover the time since the last reading.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
     /// Time since the start.
     pub at: Time,
-    /// Bits per second that came out of the network, downlink and uplink, IP headers included.
+    /// Rates in bit/s of packets that left the network, IP headers included: downlink, uplink.
     pub rate_bps: [f64; 2],
-    /// Octets in the RLC buffers of all UEs, downlink and uplink.
+    /// Bytes in the RLC buffers of all UEs: downlink, uplink.
     pub rlc_buffer: [u64; 2],
-    /// Mean time that an SDU spent in RLC, downlink; none if none came out.
+    /// Mean time of downlink SDUs in RLC. `None` if no SDU was delivered.
     pub rlc_delay: Option<Duration>,
-    /// RRC state of the first UE, and the one it is switched to; none where channels are fixed.
+    /// RRC state of the first UE, and the state to which it is being switched. `None` if its
+    /// channels are fixed.
     pub state: Option<(RrcState, Option<RrcState>)>,
-    /// Mean round-trip time of the programs' packets since the last reading; none if there was none.
+    /// Mean round-trip time of the programs' packets. `None` if there was no round trip.
     pub rtt: Option<Duration>,
 }
 
-/// Follows events for it.
+/// Collects the state from events.
 #[derive(Debug, Default)]
 pub struct Meter {
     read_at: Time,
@@ -34,7 +35,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The state at `now`, which begins the next interval; `rtt` is the programs' own.
+    /// Reads the state at `now` and starts the next interval. `rtt` is the programs' mean
+    /// round-trip time.
     pub fn read(&mut self, now: Time, rtt: Option<Duration>) -> Reading {
         let seconds = (now - self.read_at).as_secs().max(1e-9);
         let sum = |direction: usize| self.buffers.iter().map(|ue| ue[direction]).sum();

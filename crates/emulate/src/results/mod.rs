@@ -1,5 +1,5 @@
-//! What an emulation tells beside the recorders of every run: the meter, the programs' round trips and time budget, the
-//! fingerprint that a replay is held against, and whether the machine was quick enough.
+//! Results in addition to the recorders of every run: the meter, the programs' round trips and time
+//! budget, the fingerprint that is compared with a replay, and the fidelity of the emulation.
 
 pub mod digest;
 pub mod fidelity;

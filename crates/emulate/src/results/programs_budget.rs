@@ -1,6 +1,7 @@
-//! The time budget of the programs' TCP connections and flows of datagrams, read from their packets. What only the kernel
-//! knows (windows, what is written, timers) is not guessed: that time is `not_visible`. The budget of a connection begins
-//! with the question for its name, if a lookup precedes the connection.
+//! The time budget of the programs' TCP connections and UDP flows, derived from their packets.
+//! Internals of the kernel (windows, writes of the application, timers) are not guessed: their time
+//! is `not_visible`. If a DNS lookup precedes a connection, the connection's budget begins with the
+//! DNS question.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,43 +21,46 @@ use crate::packets::datagram;
 use crate::packets::packet_store::PacketStore;
 use crate::packets::transport::{Message, Transport, point_of, read};
 
-/// Connections and segments that are followed at once; of more, the first are forgotten.
+/// Maximum number of connections and flows, and of segments and datagrams in the network. Beyond
+/// the former, the first in the order of the keys is removed; beyond the latter, the oldest.
 const MOST_CONNECTIONS: usize = 4096;
 const MOST_SEGMENTS: usize = 65_536;
 
-/// Pieces of a direction that have come out of order; of more, the last is forgotten.
+/// Maximum number of out-of-order ranges of a direction. Beyond it, the range with the highest
+/// sequence numbers is removed.
 const MOST_BEYOND: usize = 4096;
 
-/// Port of name servers.
+/// Port of DNS.
 const DNS: u16 = 53;
 
-/// A connection that begins later than this after the last packet of a lookup has a budget of its own.
+/// Longest time from the last packet of a lookup to the connection that it belongs to.
 const LOOKUP_LASTS: Duration = Duration::from_secs(5);
 
-/// Payload of a full segment, for want of better: it decides nothing where windows are not known.
+/// Assumed payload of a full segment. It has no effect because windows are unknown.
 const MSS: u32 = 1460;
 
-/// The server's end and the UE's: address and port.
+/// Address and port of the server's end and of the UE's end.
 type Ends = [(IpAddr, u16); 2];
 
-/// Behind a proxy that keeps addresses and ports both legs of a transfer have the same ends.
+/// Key of a connection. It includes the leg: behind a proxy that keeps addresses and ports, both
+/// legs have the same ends.
 type Key = (ProxyLeg, Ends);
 
-/// One connection of two programs.
+/// A connection between two programs.
 #[derive(Debug)]
 struct Known {
     id: ConnectionId,
-    /// By the end that sends.
+    /// Directions, by the end that sends.
     ways: [StreamDirection; 2],
 }
 
-/// One direction of it. Sequence numbers are counted from the SYN, without wrapping.
+/// One direction of a connection. Sequence numbers count from the SYN without wrapping.
 #[derive(Debug, Default)]
 struct StreamDirection {
     initial: Option<u32>,
     highest: u64,
     una: u64,
-    /// Payload in order up to here, and what has come beyond.
+    /// End of the payload that has arrived in order, and ranges of payload beyond it.
     next: u64,
     beyond: Vec<(u64, u64)>,
     has_finished: bool,
@@ -65,8 +69,9 @@ struct StreamDirection {
 }
 
 impl Known {
-    /// No SYN of it was seen: it is of a transfer whose other connection has begun.
-    fn is_expected(&self) -> bool {
+    /// Whether no SYN of this connection was seen yet: only the other connection of its transfer
+    /// has begun.
+    fn is_unopened(&self) -> bool {
         self.ways.iter().all(|way| way.initial.is_none())
     }
 }
@@ -78,7 +83,8 @@ impl StreamDirection {
         self.highest.checked_add_signed(ahead)
     }
 
-    /// Payload `from..to` has come; how much is in order because of it.
+    /// Records the arrival of payload `from..to`. Returns the number of bytes that are newly in
+    /// order.
     fn arrived(&mut self, from: u64, to: u64) -> u64 {
         let before = self.next.max(1);
         if self.beyond.len() >= MOST_BEYOND {
@@ -97,16 +103,16 @@ impl StreamDirection {
     }
 }
 
-/// A flow of datagrams, or a lookup of names.
+/// A UDP flow, or a lookup of names.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     id: ConnectionId,
-    /// Octets sent so far, or questions and answers, by the end that sends.
+    /// Bytes sent so far, or number of questions and answers, by the end that sends.
     sent: [u64; 2],
     last: Time,
 }
 
-/// What the table of connections has of one beside its budget.
+/// Columns of a connection in the table, in addition to its budget.
 #[derive(Debug, Clone, Copy)]
 struct About {
     server_port: u16,
@@ -114,25 +120,25 @@ struct About {
     packets: u32,
 }
 
-/// Divides the time of connections that are seen from their SYN on, and of flows of datagrams.
+/// Computes the budgets of UDP flows, and of TCP connections from their SYN on.
 #[derive(Debug)]
 pub struct ProgramsBudget {
     packet_store: PacketStore,
     budget: Budget,
     known: BTreeMap<Key, Known>,
     flows: BTreeMap<Key, Flow>,
-    /// Lookups for which no connection has begun.
+    /// Lookups that no connection has followed yet.
     lookups: BTreeMap<UeId, Flow>,
-    /// By the number of the connection.
+    /// Additional columns by connection number.
     about: Vec<About>,
-    /// Segments under way.
+    /// Segments in the network.
     segments: BTreeMap<PacketId, (Key, Segment)>,
-    /// Datagrams under way.
+    /// Datagrams in the network.
     datagrams: BTreeMap<PacketId, Segment>,
 }
 
 impl ProgramsBudget {
-    /// Of the packets in `packet_store`.
+    /// Creates the recorder for the packets in `packet_store`.
     pub fn new(packet_store: PacketStore, config: BudgetConfig, network: &NetworkConfig) -> Self {
         let budget = Budget::new(BudgetConfig { whose: Whose::Programs, ..config }, network);
         ProgramsBudget {
@@ -147,7 +153,7 @@ impl ProgramsBudget {
         }
     }
 
-    /// Adds the metrics, and returns the tables: intervals, and a row per connection.
+    /// Adds the metrics. Returns the tables of intervals and of connections.
     pub fn finish(self, end: Time, results: &mut RunMetrics) -> Vec<Table> {
         let mut tables = self.budget.finish(end, results);
         for table in &mut tables {
@@ -166,11 +172,11 @@ impl ProgramsBudget {
         tables
     }
 
-    fn tell(&mut self, now: Time, event: TraceEvent) {
+    fn record_event(&mut self, now: Time, event: TraceEvent) {
         self.budget.record(now, &event);
     }
 
-    /// A packet leaves its host.
+    /// A packet enters the network. Returns `None` if it belongs to no known TCP connection.
     fn sent(&mut self, now: Time, packet: Packet) -> Option<()> {
         let Transport { from, to, message } = self.packet_store.with(packet.id, read)??;
         let Message::Segment { seq, length, ack, flags } = message else { return None };
@@ -209,11 +215,12 @@ impl ProgramsBudget {
         self.segments.insert(id, (key, segment));
         self.about[segment.connection.0 as usize].packets += 1;
         let cause = if length == 0 { SendCause::Ack } else { SendCause::New };
-        self.tell(now, TraceEvent::SegmentSent { packet: id, segment, cause });
+        self.record_event(now, TraceEvent::SegmentSent { packet: id, segment, cause });
         Some(())
     }
 
-    /// A datagram leaves its host.
+    /// A packet enters the network. Returns `None` if it is not UDP, or is the late answer of a
+    /// lookup.
     fn datagram_sent(&mut self, now: Time, packet: &Packet) -> Option<()> {
         let found = self.packet_store.with(packet.id, datagram::read)??;
         let direction = packet.direction();
@@ -242,11 +249,12 @@ impl ProgramsBudget {
         }
         self.datagrams.insert(packet.id, segment);
         self.about[segment.connection.0 as usize].packets += 1;
-        self.tell(now, TraceEvent::SegmentSent { packet: packet.id, segment, cause: SendCause::New });
+        self.record_event(now, TraceEvent::SegmentSent { packet: packet.id, segment, cause: SendCause::New });
         Some(())
     }
 
-    /// The lookup that a question or an answer is part of; none for an answer that comes after it is over.
+    /// Returns the lookup of a question or an answer. `None` for an answer after the end of its
+    /// lookup.
     fn lookup(&mut self, now: Time, ue: UeId, direction: Direction, ends: Ends) -> Option<&mut Flow> {
         if !self.lookups.contains_key(&ue) {
             if direction == Direction::Downlink {
@@ -265,9 +273,9 @@ impl ProgramsBudget {
             if self.flows.len() >= MOST_CONNECTIONS
                 && let Some((_, flow)) = self.flows.pop_first()
             {
-                self.tell(now, TraceEvent::ConnectionClosed { connection: flow.id });
+                self.record_event(now, TraceEvent::ConnectionClosed { connection: flow.id });
             }
-            let id = match self.adopted(now, packet.ue, ends, Kind::Datagrams) {
+            let id = match self.adopt_lookup(now, packet.ue, ends, Kind::Datagrams) {
                 Some(id) => id,
                 None => {
                     let id = self.next_id(ends);
@@ -280,11 +288,11 @@ impl ProgramsBudget {
         self.flows.get_mut(&key).expect("it was put there if it was missing")
     }
 
-    /// The number of the lookup that the UE made for a connection that begins now. The lookup becomes that connection.
-    fn adopted(&mut self, now: Time, ue: UeId, ends: Ends, kind: Kind) -> Option<ConnectionId> {
+    /// Turns the recent lookup of a UE into the connection that begins now, and returns its number.
+    fn adopt_lookup(&mut self, now: Time, ue: UeId, ends: Ends, kind: Kind) -> Option<ConnectionId> {
         let lookup = self.lookups.remove(&ue)?;
         if lookup.last + LOOKUP_LASTS < now {
-            self.tell(now, TraceEvent::ConnectionClosed { connection: lookup.id });
+            self.record_event(now, TraceEvent::ConnectionClosed { connection: lookup.id });
             return None;
         }
         self.datagrams.retain(|_, segment| segment.connection != lookup.id);
@@ -300,11 +308,11 @@ impl ProgramsBudget {
         id
     }
 
-    /// A SYN leaves: a new connection, unless the SYN was sent before. The first of a transfer opens both its connections, as
-    /// in a simulation.
+    /// Opens a connection for a SYN, unless it is a retransmission. The first SYN of a transfer
+    /// through a proxy opens both connections, as in a simulation.
     fn begin(&mut self, now: Time, (leg, ends): Key, ue: UeId, (end, seq): (End, u32)) {
         let known = self.known.get(&(leg, ends));
-        if known.is_some_and(|known| known.is_expected() || known.ways[end as usize].initial == Some(seq)) {
+        if known.is_some_and(|known| known.is_unopened() || known.ways[end as usize].initial == Some(seq)) {
             return;
         }
         let legs = if leg == ProxyLeg::Whole {
@@ -319,7 +327,7 @@ impl ProgramsBudget {
             self.forget(now, first);
         }
         if leg == ProxyLeg::Whole
-            && let Some(id) = self.adopted(now, ue, ends, Kind::Tcp)
+            && let Some(id) = self.adopt_lookup(now, ue, ends, Kind::Tcp)
         {
             let mut ways = [StreamDirection::default(), StreamDirection::default()];
             ways[end as usize].initial = Some(seq);
@@ -335,15 +343,15 @@ impl ProgramsBudget {
             let (flow, sender) = (FlowId(u32::MAX), End::Server);
             let opened =
                 TraceEvent::ConnectionOpened { connection, transfer, leg: of, flow, ue, sender, mss: MSS };
-            self.tell(now, opened);
+            self.record_event(now, opened);
         }
     }
 
-    /// A connection is over, and with it the one that the proxy would have opened for it.
-    fn over(&mut self, now: Time, (leg, ends): Key) {
+    /// Closes a connection, and the proxy's other connection if it was never opened.
+    fn close(&mut self, now: Time, (leg, ends): Key) {
         self.forget(now, (leg, ends));
         for other in [ProxyLeg::Server, ProxyLeg::Radio] {
-            if self.known.get(&(other, ends)).is_some_and(Known::is_expected) {
+            if self.known.get(&(other, ends)).is_some_and(Known::is_unopened) {
                 self.forget(now, (other, ends));
             }
         }
@@ -351,15 +359,18 @@ impl ProgramsBudget {
 
     fn forget(&mut self, now: Time, ends: Key) {
         if let Some(known) = self.known.remove(&ends) {
-            self.tell(now, TraceEvent::ConnectionClosed { connection: known.id });
+            self.record_event(now, TraceEvent::ConnectionClosed { connection: known.id });
         }
     }
 
-    /// A packet has reached its host.
+    /// A packet leaves the network.
     fn received(&mut self, now: Time, packet: PacketId) {
         if let Some(segment) = self.datagrams.remove(&packet) {
             let delivered = u64::from(segment.payload);
-            self.tell(now, TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false });
+            self.record_event(
+                now,
+                TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false },
+            );
             return;
         }
         let Some((ends, segment)) = self.segments.remove(&packet) else { return };
@@ -374,27 +385,28 @@ impl ProgramsBudget {
             0 => 0,
             payload => way.arrived(first, first + u64::from(payload)),
         };
-        let mut told = vec![TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false }];
+        let mut events = vec![TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false }];
         let (end, back) = (from.other(), &mut known.ways[from.other() as usize]);
         if segment.flags.ack && segment.ack > back.una {
             back.una = segment.ack;
-            told.push(TraceEvent::Acked { connection, end, una: segment.ack, payload: 0 });
+            events.push(TraceEvent::Acked { connection, end, una: segment.ack, payload: 0 });
             if !std::mem::replace(&mut back.is_established, true) {
-                told.push(TraceEvent::Established { connection, end });
+                events.push(TraceEvent::Established { connection, end });
             }
             back.fin_acknowledged |= back.has_finished && back.una >= back.highest;
         }
         let is_over = segment.flags.rst || known.ways.iter().all(|way| way.fin_acknowledged);
-        for event in told {
-            self.tell(now, event);
+        for event in events {
+            self.record_event(now, event);
         }
         if is_over {
-            self.over(now, ends);
+            self.close(now, ends);
         }
     }
 
-    /// The packet as a segment of its connection, if it is one of a program's; any other as octets of unknown meaning.
-    fn described(&self, packet: &Packet) -> Packet {
+    /// Describes a packet of a program as a segment of its connection. All other packets stay
+    /// opaque.
+    fn describe(&self, packet: &Packet) -> Packet {
         let segment = self.segments.get(&packet.id).map(|(_, segment)| segment);
         let content = match segment.or_else(|| self.datagrams.get(&packet.id)) {
             Some(segment) => Content::Segment(*segment),
@@ -419,17 +431,17 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
                 if is_program && leaves && self.sent(now, *packet).is_none() {
                     self.datagram_sent(now, packet);
                 }
-                let described = self.described(packet);
-                self.tell(now, TraceEvent::PacketCaptured { at: *at, packet: described });
+                let described = self.describe(packet);
+                self.record_event(now, TraceEvent::PacketCaptured { at: *at, packet: described });
                 if !leaves && *at != CapturePoint::Rnc {
                     self.received(now, packet.id);
                 }
             }
             TraceEvent::PacketDropped { place, packet } => {
-                let described = self.described(packet);
+                let described = self.describe(packet);
                 self.segments.remove(&packet.id);
                 self.datagrams.remove(&packet.id);
-                self.tell(now, TraceEvent::PacketDropped { place: *place, packet: described });
+                self.record_event(now, TraceEvent::PacketDropped { place: *place, packet: described });
             }
             TraceEvent::SduDelivered { .. }
             | TraceEvent::SduDiscarded { .. }
@@ -443,7 +455,7 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
             | TraceEvent::DchWithdrawn { .. }
             | TraceEvent::RrcSwitch { .. }
             | TraceEvent::RrcState { .. } => self.budget.record(now, event),
-            // Of simulated connections, whose numbers are others.
+            // Events of simulated connections. Their numbers are unrelated.
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! The programs' UDP datagrams, read from their packets: the metrics that datagrams of a simulated flow have, by the same
-//! recorder.
+//! Metrics of the programs' UDP datagrams, derived from their packets by the recorder of simulated
+//! datagrams.
 
 use std::collections::BTreeMap;
 
@@ -13,33 +13,34 @@ use umts_units::Time;
 use crate::packets::datagram::{self, End, Fragments};
 use crate::packets::packet_store::PacketStore;
 
-/// What the names of these metrics begin with.
+/// Prefix of the names of these metrics.
 const NAMES: &str = "udp_";
 
-/// Flows that are told apart at once; the next one takes the place of the first in the order of addresses.
+/// Maximum number of flows. Beyond it, a new flow replaces the first in the order of the keys.
 const MOST_FLOWS: usize = 4096;
 
-/// Datagrams that are followed at once, whole ones and those in fragments; of more, the first are forgotten.
+/// Maximum number of datagrams in the network, counted separately for whole and fragmented ones.
+/// Beyond it, the first in the order of the keys is removed.
 const MOST_UNDER_WAY: usize = 65_536;
 
-/// Datagrams with the same ends that go the same way.
+/// Datagrams with the same ends in the same direction.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     id: FlowId,
-    /// Of the next datagram.
+    /// Number of the next datagram.
     number: u64,
 }
 
-/// A datagram that comes in fragments.
+/// A fragmented datagram in the network.
 #[derive(Debug)]
 struct Cut {
     flow: FlowId,
     datagram: Datagram,
-    /// Octets that are still to come, its header included.
+    /// Bytes that have not arrived, UDP header included.
     missing: usize,
 }
 
-/// Follows each datagram from its host to the other.
+/// Follows each datagram from host to host.
 #[derive(Debug)]
 pub struct ProgramsDatagrams {
     packet_store: PacketStore,
@@ -50,19 +51,19 @@ pub struct ProgramsDatagrams {
 }
 
 impl ProgramsDatagrams {
-    /// Of the packets in `packet_store`, measured as `config` says.
+    /// Creates a recorder for the packets in `packet_store`.
     pub fn new(packet_store: PacketStore, config: MetricsConfig) -> Self {
         let (whole, cut) = (BTreeMap::new(), BTreeMap::new());
         ProgramsDatagrams { packet_store, metrics: Metrics::new(config), flows: BTreeMap::new(), whole, cut }
     }
 
-    /// The metrics of datagrams, of a run that ended at `end`.
+    /// Returns the metrics of datagrams of a run that ended at `end`.
     pub fn finish(self, end: Time) -> MetricSet {
         let network = self.metrics.finish_early(end).network;
         network.iter().filter(|(name, _)| name.starts_with(NAMES)).collect()
     }
 
-    /// A packet leaves its host.
+    /// A packet enters the network.
     fn sent(&mut self, now: Time, packet: &Packet) {
         let Some(Some(found)) = self.packet_store.with(packet.id, datagram::read) else { return };
         let direction = packet.direction();
@@ -88,7 +89,7 @@ impl ProgramsDatagrams {
         self.metrics.record(now, &TraceEvent::DatagramSent { flow: id, datagram });
     }
 
-    /// A packet has reached its host: a datagram that is whole has, one in fragments with the last of them.
+    /// A packet leaves the network. A fragmented datagram is received when all its bytes have left.
     fn received(&mut self, now: Time, packet: PacketId) {
         if let Some((flow, datagram)) = self.whole.remove(&packet) {
             self.metrics.record(now, &TraceEvent::DatagramReceived { flow, datagram });
@@ -112,7 +113,8 @@ impl ProgramsDatagrams {
             && !self.flows.contains_key(&key)
             && let Some((_, first)) = self.flows.pop_first()
         {
-            // Numbers go on: what of the one that is forgotten has not arrived is missing all the same.
+            // The numbers continue, so that datagrams of the replaced flow that have not arrived
+            // count as lost.
             next = first;
         }
         self.flows.entry(key).or_insert(next)
@@ -160,8 +162,8 @@ mod tests {
     use crate::run::tests::recorded;
     use crate::run::{OutputConfig, replay};
 
-    /// What is measured of packets that come at these milliseconds and ports, beside what `others` of the scenario send,
-    /// and when the run ended.
+    /// Replays packets, given as time in milliseconds, port and bytes, in addition to the `others`
+    /// of the scenario. Returns the metrics and the end of the run in seconds.
     fn replayed(others: &str, packets: &[(u64, usize, Vec<u8>)]) -> (MetricSet, f64) {
         let text = format!(
             "version = 1\nduration = \"60 s\"\n[[cell]]\nname = \"cell\"\n[cell.fach]\nrate = \"32 kbit/s\"\n\
@@ -189,7 +191,7 @@ mod tests {
     const SERVER: End = (std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 9)), 53);
 
     #[test]
-    fn datagrams_of_programs_are_counted_and_timed() {
+    fn datagrams_of_programs_are_counted_and_measured() {
         let mut packets: Vec<_> =
             (0..5).map(|n| (500 * n, ue_port(0), made::datagram(ue(4000), SERVER, &[0; 72]))).collect();
         packets.push((2600, SERVER_PORT, made::datagram(SERVER, ue(4000), &[0; 472])));
@@ -197,7 +199,7 @@ mod tests {
         let value = |name| found.value(name).unwrap();
         assert_eq!((value("udp_sent_uplink"), value("udp_received_uplink")), (5.0, 5.0));
         assert_eq!((value("udp_sent"), value("udp_received"), value("udp_loss_pct")), (1.0, 1.0, 0.0));
-        // 500 octets over 32 kbit/s take 125 ms at least.
+        // 500 bytes take at least 125 ms at 32 kbit/s.
         assert!((value("udp_goodput_kbps") - 0.472 * 8.0 / end_s).abs() < 1e-9);
         assert!(value("udp_delay_ms") > 125.0 && value("udp_max_delay_ms") < 500.0);
         assert_eq!(found.value("udp_jitter_ms"), None);
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_in_fragments_has_arrived_with_the_last_of_them() {
+    fn fragmented_datagram_is_received_with_its_last_fragment() {
         let whole = made::datagram(SERVER, ue(4000), &[0; 1192]);
         let piece = |at: usize, octets: usize, more: u8| {
             let mut packet = whole[..20].to_vec();
@@ -224,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn simulated_datagrams_beside_them_are_not_the_programs() {
+    fn simulated_datagrams_are_not_counted_for_programs() {
         let others = "[[flow]]\nue = \"u\"\ntraffic = \"cbr\"\n";
         let (found, _) = replayed(others, &[(0, ue_port(0), made::datagram(ue(4000), SERVER, &[0; 72]))]);
         assert_eq!((found.value("udp_sent"), found.value("udp_sent_uplink")), (Some(0.0), Some(1.0)));

@@ -1,4 +1,4 @@
-//! What watches an emulation beside the recorders of every run.
+//! Recorders of an emulation in addition to the recorders of every run.
 
 use umts_kernel::TraceSink;
 use umts_record::metrics::RunMetrics;
@@ -15,33 +15,35 @@ use crate::results::programs_budget::ProgramsBudget;
 use crate::results::programs_datagrams::ProgramsDatagrams;
 use crate::results::round_trips::RoundTrips;
 
-/// In the order in which they hear: the cargo first, which lets go of what is lost.
+/// Fields are in the order in which they receive events. The packet store is first and removes
+/// packets that are lost.
 #[derive(Debug)]
 pub struct EmulationRecorder {
-    /// The octets of the programs' packets.
+    /// Bytes of the programs' packets.
     pub packet_store: PacketStore,
-    /// For the meter.
+    /// State for the live meter.
     pub meter: Meter,
-    /// Of the programs' packets.
+    /// Round-trip times of the programs' packets.
     pub round_trips: RoundTrips,
-    /// The programs' datagrams.
+    /// Metrics of the programs' datagrams.
     pub datagrams: ProgramsDatagrams,
-    /// What the command waits for before it.
+    /// Time before the command's first connection.
     pub first_connection: FirstConnection,
-    /// The fingerprint, if it is wanted.
+    /// Fingerprint, if it is computed.
     pub digest: Option<Digest>,
-    /// The time budget of the programs' connections, if it is wanted.
+    /// Time budget of the programs' connections, if it is computed.
     pub programs: Option<ProgramsBudget>,
 }
 
 impl EmulationRecorder {
-    /// The state at `now`, which begins the next interval of the meter.
+    /// Reads the state at `now` and starts the next interval of the meter.
     pub fn read(&mut self, now: Time) -> Reading {
         self.meter.read(now, self.round_trips.take_mean())
     }
 
-    /// The run ended at `end`. The programs' metrics take the place of those of simulated users, or go behind those that
-    /// are there; returned are the tables, and the fingerprint.
+    /// Finishes the recording of a run that ended at `end`. The programs' metrics replace metrics
+    /// of simulated users with the same names, and are appended otherwise. Returns the tables and
+    /// the fingerprint.
     pub fn finish(mut self, end: Time, metrics: &mut RunMetrics) -> (Vec<Table>, Option<String>) {
         metrics.network.replace(self.datagrams.finish(end));
         let mut tables = self.programs.map(|programs| programs.finish(end, metrics)).unwrap_or_default();

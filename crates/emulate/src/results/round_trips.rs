@@ -1,9 +1,10 @@
-//! Round-trip times of the programs' packets, read from the packets themselves.
+//! Measures round-trip times of the programs from their packets.
 //!
-//! A TCP sample is the time from a segment that takes new sequence numbers, as the network takes it from its host, to the
-//! first acknowledgment of all of it that the network hands to that host. One segment of a connection is timed at once,
-//! and none that was sent again (Karn's algorithm, RFC 6298 §3), so there is about one sample a round trip. An ICMP sample
-//! is the time from an echo request to its reply. Either end may be the one that sends.
+//! A TCP sample starts when the network receives a segment with new sequence numbers from its host.
+//! It ends when the network delivers the first acknowledgment of the whole segment to that host.
+//! Only one segment of a connection is timed at a time, and no retransmitted one (Karn's algorithm,
+//! RFC 6298 §3), so there is about one sample per round trip. An ICMP sample is the time from an
+//! echo request to its reply. Either end may be the sender.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -17,48 +18,50 @@ use umts_units::{Duration, Time};
 use crate::packets::packet_store::PacketStore;
 use crate::packets::transport::{Message, Transport, point_of, read};
 
-/// Connections and echoes that are followed at once; of more, the first in the order of addresses is forgotten.
+/// Maximum number of connections and echo sequences. Beyond it, the first in the order of the keys
+/// is removed.
 const MOST_FOLLOWED: usize = 4096;
 
-/// The two ends of what is timed, seen from the end that sends: address and port, or the identifier of an echo.
+/// Both ends, sender first: address, and port or identifier of the echo.
 type Ends = [(IpAddr, u16); 2];
 
 /// A connection, or the echoes of one program.
 #[derive(Debug, Clone, Copy)]
 struct Followed {
-    /// What the next new segment begins with, or the number of the last echo.
+    /// Sequence number of the next new segment, or number after the last echo.
     highest: u32,
-    /// What is waited for, and since when.
+    /// Acknowledgment that ends the sample, and the start time of the sample.
     probe: Option<(u32, Time)>,
 }
 
 /// One round trip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundTrip {
-    /// When it ended.
+    /// Time at which it ended.
     pub at: Time,
-    /// The UE at one end of it.
+    /// The UE at one end.
     pub ue: u16,
-    /// Where it began: at the server side, at the proxy, at the UE.
+    /// Host at which it began: `server`, `proxy` or `ue`.
     pub from: &'static str,
-    /// TCP, or an ICMP echo.
+    /// Whether it is a TCP sample. Otherwise it is an ICMP echo.
     pub is_tcp: bool,
-    /// How long it took.
+    /// Round-trip time.
     pub took: Duration,
 }
 
-/// Watches packets where they meet the programs.
+/// Measures round-trip times where packets enter and leave the network.
 #[derive(Debug)]
 pub struct RoundTrips {
     packet_store: PacketStore,
     followed: BTreeMap<(&'static str, bool, Ends), Followed>,
-    /// Since they were last taken.
+    /// Sum and count of the samples since the last [`RoundTrips::take_mean`].
     recent: (Duration, u64),
     kept: Option<Vec<RoundTrip>>,
 }
 
 impl RoundTrips {
-    /// Of the packets in `packet_store`; `keep` says whether all of them are wanted as a series.
+    /// Creates a recorder for the packets in `packet_store`. `keep` selects whether all samples are
+    /// kept as a series.
     pub fn new(packet_store: PacketStore, keep: bool) -> Self {
         RoundTrips {
             packet_store,
@@ -68,13 +71,13 @@ impl RoundTrips {
         }
     }
 
-    /// The mean since this was last asked; none if there was no round trip.
+    /// Mean of the samples since the last call. `None` if there was none.
     pub fn take_mean(&mut self) -> Option<Duration> {
         let (sum, count) = std::mem::take(&mut self.recent);
         sum.as_nanos().checked_div(count).map(Duration::from_nanos)
     }
 
-    /// The series `program_rtt`, if it was to be kept.
+    /// The series `program_rtt`, if it was kept.
     pub fn into_table(self) -> Option<Table> {
         let kept = self.kept?;
         let word = |choose: fn(&RoundTrip) -> &'static str| Values::Word(kept.iter().map(choose).collect());
@@ -100,7 +103,7 @@ impl RoundTrips {
         Some(Table { name: "program_rtt", columns })
     }
 
-    /// A packet leaves its host: `here` says which.
+    /// A packet enters the network at host `here`: starts or cancels a sample.
     fn sent(&mut self, now: Time, here: &'static str, transport: &Transport) {
         let Transport { from, to, message } = *transport;
         let (is_tcp, first, end) = match message {
@@ -114,7 +117,7 @@ impl RoundTrips {
         }
         let followed = self.followed.entry(key).or_insert(Followed { highest: first, probe: None });
         if is_before(first, followed.highest) {
-            // Sent again: whatever is timed may be answered by either.
+            // A retransmission: the acknowledgment may belong to either transmission.
             followed.probe = None;
         } else if followed.probe.is_none() || !is_tcp {
             followed.probe = Some((end, now));
@@ -124,7 +127,7 @@ impl RoundTrips {
         }
     }
 
-    /// A packet reaches its host: how long what it answers took, if that was timed.
+    /// A packet leaves the network at host `here`. Returns the round-trip time if it ends a sample.
     fn received(&mut self, now: Time, here: &'static str, transport: &Transport) -> Option<(bool, Duration)> {
         let Transport { from, to, message } = *transport;
         let (is_tcp, answered) = match message {
@@ -142,7 +145,7 @@ impl RoundTrips {
     }
 }
 
-/// In the arithmetic of sequence numbers (RFC 9293 §3.4).
+/// Whether `a` precedes `b` in the arithmetic of sequence numbers (RFC 9293 §3.4).
 fn is_before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn one_segment_is_timed_at_once_and_its_acknowledgment_ends_it() {
+    fn one_segment_is_timed_until_its_acknowledgment() {
         let mut trips = trips();
         trips.sent(ms(0), "server", &packet(true, data(u32::MAX - 9, 100)));
         trips.sent(ms(5), "server", &packet(true, data(90, 100)));
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_again_is_not_timed() {
+    fn retransmitted_segment_is_not_timed() {
         let mut trips = trips();
         trips.sent(ms(0), "server", &packet(true, data(1, 100)));
         trips.sent(ms(500), "server", &packet(true, data(1, 100)));
@@ -217,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_is_timed_by_its_number() {
+    fn echo_is_matched_by_its_number() {
         let mut trips = trips();
         trips.sent(ms(0), "ue", &packet(false, Message::EchoRequest { number: 7 }));
         let wrong = Message::EchoReply { number: 6 };

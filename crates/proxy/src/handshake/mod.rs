@@ -1,4 +1,4 @@
-//! Where a client wants to go, and how the server is told who it is.
+//! Reads the destination that a client requests, and sends the client's address to the server.
 
 pub mod proxy_protocol;
 pub mod request;

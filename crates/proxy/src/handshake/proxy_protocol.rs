@@ -1,15 +1,16 @@
-//! The header of the PROXY protocol, version 2, by which a server learns the client's address (haproxy's proxy-protocol.txt,
-//! §2.2): twelve octets that no other protocol begins with, what it is about, both addresses.
+//! The header of version 2 of the PROXY protocol, which carries the client's address to the server
+//! (haproxy's proxy-protocol.txt, §2.2): a signature of twelve octets, command, family, length,
+//! both addresses and ports.
 
 use std::net::{IpAddr, SocketAddr};
 
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
-/// Version 2, on behalf of somebody.
+/// Version 2, command PROXY.
 const PROXIED: u8 = 0x21;
-/// A stream over IPv4, and over IPv6.
+/// Family and protocol: TCP over IPv4, TCP over IPv6.
 const TCP: [u8; 2] = [0x11, 0x21];
 
-/// What is sent before the client's first octet: it came from `client` and was for `destination`.
+/// Builds the header that precedes the client's data. Both addresses must have the same IP version.
 pub fn header(client: SocketAddr, destination: SocketAddr) -> Vec<u8> {
     let (client_ip, destination_ip) = (octets(client.ip()), octets(destination.ip()));
     let of_same_version = client_ip.len() == destination_ip.len();
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_of_ipv4_has_28_octets_and_one_of_ipv6_52() {
+    fn header_has_28_octets_for_ipv4_and_52_for_ipv6() {
         let found = header("192.0.2.1:5000".parse().unwrap(), "198.51.100.2:80".parse().unwrap());
         let expected =
             b"\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x01\xc6\x33\x64\x02\x13\x88\x00\x50";

@@ -1,4 +1,4 @@
-//! A client's own words about where it wants to go, read from its connection; and answers to it.
+//! Reads the request of a client from its connection, and writes the replies.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -11,10 +11,11 @@ use tokio::task::spawn_blocking;
 use crate::handshake::socks5::{Socks5, Step, Target};
 use crate::relay::ended::{Ended, Side};
 
-/// Reads a request of SOCKS5 to its end.
+/// Reads a SOCKS5 request and answers its greeting.
 ///
 /// # Errors
-/// How the connection ends: it is no such request, as the client was told, or the client went away.
+/// The outcome of the connection: the request is invalid, which the client is informed of where
+/// SOCKS5 has a reply, or the client has gone.
 pub async fn socks5(client: &TcpStream) -> Result<Target, Ended> {
     let gone = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Ended::BadRequest,
@@ -26,40 +27,41 @@ pub async fn socks5(client: &TcpStream) -> Result<Target, Ended> {
         match request.handle(&octets) {
             Step::More(more) => wanted = more,
             Step::Say(words, more) => {
-                say(client, &words).await.map_err(gone)?;
+                write_all(client, &words).await.map_err(gone)?;
                 wanted = more;
             }
             Step::Done(target) => return Ok(target),
             Step::Over(words) => {
-                say(client, &words).await.map_err(gone)?;
+                write_all(client, &words).await.map_err(gone)?;
                 return Err(Ended::BadRequest);
             }
         }
     }
 }
 
-/// Addresses of what a client names. No more are `asking` for a name than it allows, also when nobody waits for the answer any
-/// more: a name that nobody answers for keeps a thread for seconds.
+/// Resolves a target. The semaphore limits the number of names being resolved, including names of
+/// requests that have timed out: an unanswered name occupies a thread for several seconds.
 ///
 /// # Errors
-/// Nobody knows the name.
+/// `HostUnreachable` if the name cannot be resolved.
 pub async fn addresses(target: Target, asking: &Arc<Semaphore>) -> io::Result<Vec<SocketAddr>> {
     let (name, port) = match target {
         Target::Address(address) => return Ok(vec![address]),
         Target::Name(name, port) => (name, port),
     };
-    let turn = asking.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let permit = asking.clone().acquire_owned().await.map_err(io::Error::other)?;
     let found = spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         (name.as_str(), port).to_socket_addrs().map(Iterator::collect)
     });
     let unknown = |_| io::Error::from(io::ErrorKind::HostUnreachable);
     found.await.map_err(io::Error::other)?.map_err(unknown)
 }
 
-/// Reads what has come, for nobody: a connection that is closed with something unread is reset, which overtakes what was said.
-pub fn let_go(stream: &TcpStream) {
-    /// Octets that are read.
+/// Reads and discards received data. Closing a socket with unread data resets the connection, and
+/// the reset could overtake the last reply.
+pub fn discard_received(stream: &TcpStream) {
+    /// Maximum number of bytes to read.
     const MOST: usize = 1 << 16;
     let (mut left, mut room) = (MOST, [0; 4096]);
     while let Ok(octets @ 1..) = stream.try_read(&mut room) {
@@ -70,7 +72,7 @@ pub fn let_go(stream: &TcpStream) {
     }
 }
 
-/// So many octets, and no more.
+/// Reads exactly `octets` bytes.
 async fn read(stream: &TcpStream, octets: usize) -> io::Result<Vec<u8>> {
     let mut found = vec![0; octets];
     let mut from = 0;
@@ -86,11 +88,11 @@ async fn read(stream: &TcpStream, octets: usize) -> io::Result<Vec<u8>> {
     Ok(found)
 }
 
-/// Sends all of it.
+/// Writes all of `words`.
 ///
 /// # Errors
-/// The kernel's.
-pub async fn say(stream: &TcpStream, words: &[u8]) -> io::Result<()> {
+/// An error of the kernel.
+pub async fn write_all(stream: &TcpStream, words: &[u8]) -> io::Result<()> {
     let mut from = 0;
     while from < words.len() {
         stream.writable().await?;

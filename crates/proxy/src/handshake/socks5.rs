@@ -1,7 +1,8 @@
-//! What a client says by SOCKS5 (RFC 1928), octet by octet: a greeting, then where to. CONNECT without authentication.
+//! A parser of SOCKS5 requests (RFC 1928): a greeting, then a request. Supports CONNECT without
+//! authentication.
 //!
-//! It is told octets and says how many it wants next, never more than belong to the request: what follows is the client's
-//! stream.
+//! The parser states the number of octets that it needs next. It never requests octets beyond the
+//! request, because these belong to the client's stream.
 
 use std::fmt;
 use std::io;
@@ -12,12 +13,12 @@ const CONNECT: u8 = 1;
 const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
 
-/// Kinds of addresses.
+/// Address types.
 const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Replies of a server.
+/// Reply codes.
 const SUCCEEDED: u8 = 0;
 const FAILED: u8 = 1;
 const NOT_ALLOWED: u8 = 2;
@@ -26,40 +27,41 @@ const REFUSED: u8 = 5;
 const NO_SUCH_COMMAND: u8 = 7;
 const NO_SUCH_ADDRESS: u8 = 8;
 
-/// Where a client wants to go.
+/// Destination of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// To an address.
+    /// IP address and port.
     Address(SocketAddr),
-    /// To a host by its name.
+    /// Host name and port.
     Name(String, u16),
 }
 
-/// What comes of some octets.
+/// Result of a parsing step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// So many more are wanted.
+    /// The parser needs this number of octets next.
     More(usize),
-    /// This is to be said, then so many more are wanted.
+    /// Send this reply; the parser then needs this number of octets.
     Say(Vec<u8>, usize),
-    /// The client has said where to.
+    /// The request is complete.
     Done(Target),
-    /// This is to be said, and nothing more is to be heard; without words it is no SOCKS5.
+    /// Send this reply and close the connection. The reply is empty if the client does not use
+    /// SOCKS5.
     Over(Vec<u8>),
 }
 
-/// What is expected next.
+/// The part of the request that is parsed next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Greeting,
     Methods,
     Request,
     NameLength,
-    /// The address and the port.
+    /// Address of this type, and port.
     Address(u8),
 }
 
-/// One client's request.
+/// State of the parser for one client.
 #[derive(Debug)]
 pub struct Socks5 {
     expected: Expected,
@@ -67,12 +69,12 @@ pub struct Socks5 {
 }
 
 impl Socks5 {
-    /// Nothing has been said; this many octets are wanted first.
+    /// Creates a parser. Returns the number of octets that it needs first.
     pub fn new() -> (Self, usize) {
         (Socks5 { expected: Expected::Greeting, wanted: 2 }, 2)
     }
 
-    /// Exactly as many octets as were wanted.
+    /// Parses exactly as many octets as the last step requested.
     pub fn handle(&mut self, octets: &[u8]) -> Step {
         assert_eq!(octets.len(), self.wanted, "as many as were asked for");
         match (self.expected, octets) {
@@ -109,7 +111,7 @@ impl Socks5 {
     }
 }
 
-/// An address and its port; none if no host can be meant.
+/// Parses an address and its port. Returns `None` if they cannot denote a host.
 fn target(kind: u8, octets: &[u8]) -> Option<Target> {
     let (host, port) = octets.split_last_chunk::<2>()?;
     let port = u16::from_be_bytes(*port);
@@ -124,7 +126,7 @@ fn target(kind: u8, octets: &[u8]) -> Option<Target> {
     (!address.is_unspecified()).then_some(Target::Address(SocketAddr::new(address, port)))
 }
 
-/// Letters, digits and what stands between them in names of hosts.
+/// Accepts letters, digits and the punctuation of host names and addresses.
 fn name(octets: &[u8]) -> Option<String> {
     let is_usual = |octet: &u8| octet.is_ascii_alphanumeric() || b".-_:".contains(octet);
     octets.iter().all(is_usual).then(|| String::from_utf8_lossy(octets).into_owned())
@@ -139,8 +141,8 @@ impl fmt::Display for Target {
     }
 }
 
-/// What the client is told of an attempt to connect. A destination that it may not reach is an error of the kind
-/// `PermissionDenied`.
+/// Builds the reply to the result of connecting. An error of the kind `PermissionDenied` means that
+/// the policy forbids the destination.
 pub fn reply_of(outcome: Result<(), &io::Error>) -> Vec<u8> {
     reply(match outcome.map_err(io::Error::kind) {
         Ok(()) => SUCCEEDED,
@@ -153,7 +155,7 @@ pub fn reply_of(outcome: Result<(), &io::Error>) -> Vec<u8> {
     })
 }
 
-/// With no address of ours: nobody may connect to it.
+/// Builds a reply with an unspecified bound address, which CONNECT does not need.
 fn reply(code: u8) -> Vec<u8> {
     vec![VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0]
 }
@@ -164,8 +166,8 @@ mod tests {
 
     use super::*;
 
-    /// What comes of a whole stream: the last step, what was said, and how much of the stream was taken.
-    fn hear(stream: &[u8]) -> (Step, Vec<u8>, usize) {
+    /// Parses a whole stream. Returns the last step, all replies and the number of octets consumed.
+    fn parse_stream(stream: &[u8]) -> (Step, Vec<u8>, usize) {
         let (mut client, mut wanted) = Socks5::new();
         let (mut taken, mut said) = (0, Vec::new());
         loop {
@@ -187,43 +189,47 @@ mod tests {
 
     const GREETING: [u8; 4] = [5, 2, 2, 0];
 
-    fn asked(request: &[u8]) -> Step {
-        hear(&[&GREETING, request].concat()).0
+    fn parse_request(request: &[u8]) -> Step {
+        parse_stream(&[&GREETING, request].concat()).0
     }
 
     #[test]
-    fn an_address_or_a_name_is_asked_for() {
-        let step = asked(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 80]);
+    fn request_names_an_address_or_a_host() {
+        let step = parse_request(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 80]);
         assert_eq!(step, Step::Done(Target::Address("192.0.2.1:80".parse().unwrap())));
         let six: Vec<u8> = [&[5, 1, 0, 4, 0x20, 1, 0xd, 0xb8][..], &[0; 11], &[1, 1, 0xbb]].concat();
-        assert_eq!(asked(&six), Step::Done(Target::Address("[2001:db8::1]:443".parse().unwrap())));
+        assert_eq!(parse_request(&six), Step::Done(Target::Address("[2001:db8::1]:443".parse().unwrap())));
         let named = [&[5, 1, 0, 3, 14][..], b"server.example", &[0x1f, 0x90]].concat();
-        assert_eq!(asked(&named), Step::Done(Target::Name("server.example".to_owned(), 8080)));
+        assert_eq!(parse_request(&named), Step::Done(Target::Name("server.example".to_owned(), 8080)));
     }
 
     #[test]
-    fn what_follows_the_request_is_not_taken() {
+    fn bytes_after_the_request_are_not_consumed() {
         let request = [&GREETING[..], &[5, 1, 0, 1, 192, 0, 2, 1, 0, 80], b"GET /"].concat();
-        let (_, said, taken) = hear(&request);
+        let (_, said, taken) = parse_stream(&request);
         assert_eq!((said, taken), (vec![5, 0], 14));
     }
 
     #[test]
-    fn what_is_not_to_be_had_is_said() {
-        assert_eq!(hear(&[5, 1, 2]).0, Step::Over(vec![5, 0xff]), "with a password alone");
-        assert_eq!(asked(&[5, 2, 0, 1]), Step::Over(reply(NO_SUCH_COMMAND)), "BIND");
-        assert_eq!(asked(&[5, 1, 0, 2]), Step::Over(reply(NO_SUCH_ADDRESS)));
-        assert_eq!(asked(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "port 0");
-        assert_eq!(asked(&[5, 1, 0, 3, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "no name");
-        assert_eq!(asked(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Over(reply(NO_SUCH_ADDRESS)));
-        assert_eq!(hear(b"GET / HTTP/1.1\r\n").0, Step::Over(Vec::new()), "it is no SOCKS5");
-        assert_eq!(hear(&[4, 1]).0, Step::Over(Vec::new()), "it is SOCKS4");
+    fn invalid_requests_have_reply_codes() {
+        assert_eq!(parse_stream(&[5, 1, 2]).0, Step::Over(vec![5, 0xff]), "with a password alone");
+        assert_eq!(parse_request(&[5, 2, 0, 1]), Step::Over(reply(NO_SUCH_COMMAND)), "BIND");
+        assert_eq!(parse_request(&[5, 1, 0, 2]), Step::Over(reply(NO_SUCH_ADDRESS)));
+        assert_eq!(
+            parse_request(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 0]),
+            Step::Over(reply(NO_SUCH_ADDRESS)),
+            "port 0"
+        );
+        assert_eq!(parse_request(&[5, 1, 0, 3, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "no name");
+        assert_eq!(parse_request(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Over(reply(NO_SUCH_ADDRESS)));
+        assert_eq!(parse_stream(b"GET / HTTP/1.1\r\n").0, Step::Over(Vec::new()), "it is no SOCKS5");
+        assert_eq!(parse_stream(&[4, 1]).0, Step::Over(Vec::new()), "it is SOCKS4");
     }
 
     proptest! {
         #[test]
-        fn any_octets_end_or_want_more_within_what_a_request_may_have(stream: Vec<u8>) {
-            let (step, said, taken) = hear(&stream);
+        fn arbitrary_streams_end_within_the_length_of_a_request(stream: Vec<u8>) {
+            let (step, said, taken) = parse_stream(&stream);
             prop_assert!(taken <= 2 + 255 + 4 + 1 + 255 + 2);
             prop_assert!(said.is_empty() || said == [5, 0]);
             if let Step::More(more) = step {
@@ -232,12 +238,12 @@ mod tests {
         }
 
         #[test]
-        fn every_request_that_is_right_is_understood(methods in prop::collection::vec(any::<u8>(), 0..255), host: [u8; 4], port in 1_u16..) {
+        fn valid_requests_are_parsed(methods in prop::collection::vec(any::<u8>(), 0..255), host: [u8; 4], port in 1_u16..) {
             prop_assume!(host != [0; 4]);
             let methods = [&methods[..], &[NO_AUTHENTICATION]].concat();
             let greeting = [&[5, methods.len() as u8][..], &methods].concat();
             let request = [&[5, 1, 0, 1][..], &host, &port.to_be_bytes()].concat();
-            let (step, _, taken) = hear(&[&greeting[..], &request].concat());
+            let (step, _, taken) = parse_stream(&[&greeting[..], &request].concat());
             prop_assert_eq!(step, Step::Done(Target::Address(SocketAddr::from((host, port)))));
             prop_assert_eq!(taken, greeting.len() + request.len());
         }

@@ -1,16 +1,16 @@
-//! Interception: connections that come by a device and are for others are led into the proxy (TPROXY), which answers with
-//! the addresses of those whom they are for.
+//! Interception by TPROXY: redirects connections that arrive on a device and are addressed to other
+//! hosts into the proxy. The proxy answers with the addresses of the original destinations.
 //!
 //! ```text
-//!   device ── nftables: our listener's ── mark ── policy rule ── table: local, over a device of ours ── listener
+//!   device ── nftables: tproxy to listener ── mark ── policy rule ── table: local, over own device ── listener
 //! ```
 //!
-//! The table of nftables is owned by this process and the route stands over a device of this process: both are gone with it,
-//! however it ends. What stays after a kill is the policy rule, which then leads to an empty table: nowhere. Whoever of us
-//! comes next removes it ([`clean`]).
+//! This process owns the nftables table, and the route uses a device of this process. The kernel
+//! removes both when the process ends, however it ends. After a kill only the policy rule remains,
+//! which leads to an empty table and has no effect. The next proxy removes it, or [`clean`].
 //!
-//! A packet that is led here passes the hook `input` of the host's firewall and not its hook `forward`. [`Policy`] refuses
-//! destinations in the former.
+//! A redirected packet passes the hook `input` of the host's firewall instead of the hook
+//! `forward`. Rules in the hook `input` enforce the [`Policy`].
 
 mod paths;
 mod privileges;
@@ -35,38 +35,39 @@ pub use crate::interception::paths::{Manner, PathSettings, Paths};
 pub use crate::interception::privileges::{Least, lay_down};
 pub use crate::interception::slot::{Cleaned, Slot, at_work, clean, left_behind};
 
-/// Before anybody translates destinations.
+/// Runs before destination NAT.
 const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
-/// Packets that are delivered to the listener.
+/// Hook of packets that are delivered to the listener.
 const POLICY: Chain = Chain { name: "input", kind: "filter", hook: 1, priority: 0 };
-/// Packets that this host sends.
+/// Hook of packets that this host sends.
 const ANSWERS: Chain = Chain { name: "output", kind: "filter", hook: 3, priority: 0 };
-/// Ports in whose name the kernel has sent SYN cookies, as long as it accepts what answers them: two minutes.
+/// Ports from which the kernel has sent SYN cookies. An entry lasts two minutes, the time for which
+/// the kernel accepts the answer to a cookie.
 const COOKIES: PortSet = PortSet { name: "cookies", timeout_ms: 120_000 };
 
-/// What becomes of connections when there is no proxy any more.
+/// Handling of new connections after the proxy was killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfDead {
-    /// They go on without it.
+    /// They reach their destination without the proxy.
     Pass,
-    /// They are reset until somebody cleans up or starts another proxy.
+    /// They are reset until [`clean`] runs or another proxy starts.
     Refuse,
 }
 
-/// Which connections are led into the proxy.
+/// Selects the connections that the proxy intercepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// Names of the devices by which clients' packets come.
+    /// Names of the devices on which clients' packets arrive.
     pub devices: Vec<String>,
-    /// For which ports; none: for all.
+    /// Destination ports. An empty list selects all ports.
     pub ports: Vec<RangeInclusive<u16>>,
-    /// What becomes of them when the proxy is dead.
+    /// Handling of connections after the proxy was killed.
     pub if_dead: IfDead,
-    /// Destinations that are refused, or not.
+    /// Destinations that clients may reach.
     pub policy: Policy,
 }
 
-/// As long as this lives.
+/// Redirects connections until it is dropped.
 #[derive(Debug)]
 pub struct Interception {
     _owner: Owner,
@@ -84,17 +85,19 @@ impl std::fmt::Debug for Device {
 }
 
 impl Interception {
-    /// Leads `selection` by the numbers of `slot` to whoever listens at `port` of this host.
+    /// Redirects the connections of `selection` to the listener at `port`. Marks and names come
+    /// from `slot`.
     ///
     /// # Errors
-    /// [`ProxyError::Wrong`]: there is no such device, this user may not, or the kernel cannot; nothing is left.
+    /// [`ProxyError::Wrong`] if a device is missing, privileges are missing, or the kernel lacks a
+    /// feature. Nothing is left changed.
     pub fn new(slot: Arc<Slot>, selection: &Selection, port: u16) -> Result<Self, ProxyError> {
         let mut netlink = Netlink::open().map_err(refused)?;
         let index =
             |netlink: &mut Netlink, name: &String| netlink.index(name).map_err(|_| no_such_device(name));
         let from: Vec<u32> =
             selection.devices.iter().map(|name| index(&mut netlink, name)).collect::<Result<_, _>>()?;
-        let device = lead_in(&mut netlink, &slot).map_err(refused)?;
+        let device = create_redirect(&mut netlink, &slot).map_err(refused)?;
         netlink.add_rule(slot.rule(Lead::Here)).map_err(refused)?;
         let made = rules(&slot, selection, &from, port).make();
         let if_dead = selection.if_dead;
@@ -110,7 +113,7 @@ impl Interception {
 
 impl Drop for Interception {
     fn drop(&mut self) {
-        // With the least of rights this is for the process that waits for this one.
+        // Without CAP_NET_ADMIN this fails; the parent process then cleans up.
         if let Ok(mut netlink) = Netlink::open() {
             netlink.remove_rule(self.slot.rule(Lead::Here));
         }
@@ -120,8 +123,9 @@ impl Drop for Interception {
     }
 }
 
-/// A device of this process, and over it a table of routes that makes every address one of this host's.
-fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
+/// Creates a device of this process, and a routing table that treats every address as local to this
+/// host.
+fn create_redirect(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
     let device = DeviceBuilder::new().name(slot.device()).enable(false).build_sync()?;
     let index = device.if_index()?;
     netlink.set_up(index)?;
@@ -132,22 +136,22 @@ fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
     Ok(device)
 }
 
-/// What is done with packets, in the order in which the kernel asks. Packets of connections that the proxy does not
-/// own, and that it is not to take, pass as they would without it.
+/// Builds the nftables table. Rules are in the order of evaluation. Packets of connections that the
+/// proxy does not own and must not intercept pass unchanged.
 fn rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Rules {
     let mut table = Rules::new(&slot.table(), Family::Inet, selection.if_dead == IfDead::Pass);
     table.port_set(COOKIES);
-    table.chain(CHAIN, &led(slot, selection, from, port));
-    table.chain(ANSWERS, &cookies());
-    let policy = refused_by(&selection.policy, slot.mark(Lead::Here));
+    table.chain(CHAIN, &redirect_rules(slot, selection, from, port));
+    table.chain(ANSWERS, &cookie_rules());
+    let policy = policy_rules(&selection.policy, slot.mark(Lead::Here));
     if !policy.is_empty() {
         table.chain(POLICY, &policy);
     }
     table
 }
 
-/// What leads packets into the proxy.
-fn led(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule> {
+/// Rules that redirect packets into the proxy.
+fn redirect_rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule> {
     let lead = [&steps::mark(slot.mark(Lead::Here))[..], &steps::accept()].concat();
     let came = |from: u32| [&steps::came_by(from)[..], &steps::is_tcp()].concat();
     let every = vec![0..=u16::MAX];
@@ -162,11 +166,11 @@ fn led(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule>
         all.push(Rule::new("services of this host", &own));
     }
     for chosen in &chosen {
-        // It goes to the listener though a connection of the same addresses and ports may wait in TIME-WAIT.
+        // Matches SYNs even if a connection with the same addresses and ports is in TIME-WAIT.
         let opens = [chosen, &steps::is_syn()[..], &steps::hand_to(port), &lead];
         all.push(Rule::new("new connections", &opens));
         if selection.if_dead == IfDead::Refuse {
-            // The rule before ends where there is no listener.
+            // Reached only without a listener: otherwise the previous rule accepts the packet.
             all.push(Rule::new("without a proxy", &[chosen, &steps::is_syn(), &steps::reset()]));
         }
     }
@@ -180,9 +184,9 @@ fn led(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Vec<Rule>
     all
 }
 
-/// What notes for which ports the kernel sends SYN cookies: only then can a packet without a socket be the
-/// proxy's.
-fn cookies() -> [Rule; 2] {
+/// Rules that record the ports from which the kernel sends SYN cookies. Only for these ports can a
+/// packet without a socket belong to the proxy.
+fn cookie_rules() -> [Rule; 2] {
     let accepts = [&steps::is_tcp()[..], &steps::is_syn_ack()].concat();
     [
         Rule::new("not a SYN cookie", &[&accepts, &steps::has_socket(), &steps::accept()]),
@@ -190,8 +194,9 @@ fn cookies() -> [Rule; 2] {
     ]
 }
 
-/// What refuses new connections to the listener that have this mark. Those that are denied come first.
-fn refused_by(policy: &Policy, mark: u32) -> Vec<Rule> {
+/// Rules that reset new connections to the listener if `policy` forbids their destination. Denied
+/// destinations take precedence.
+fn policy_rules(policy: &Policy, mark: u32) -> Vec<Rule> {
     let opens = [&steps::has_mark(mark)[..], &steps::is_tcp(), &steps::is_syn()].concat();
     let to = |destination: &Destinations| {
         let network = destination.network.map(|network| steps::is_to(network.address, network.length));

@@ -1,5 +1,6 @@
-//! What belongs to a route and to no socket: the initial window and the least retransmission timeout. Each side that is told
-//! has copies of the host's routes in a table of its own, to which the marks of its sockets lead.
+//! Settings that belong to routes instead of sockets: the initial window and the minimum RTO. Each
+//! side with such settings has a routing table with copies of the host's routes. The marks of its
+//! sockets select that table.
 
 use std::io;
 use std::sync::Arc;
@@ -10,26 +11,26 @@ use umts_netlink::{Netlink, RouteMetric, rto_min};
 use crate::error::{ProxyError, wrong};
 use crate::interception::slot::{Lead, OWNER, Slot};
 
-/// Of one side.
+/// Route settings of one side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PathSettings {
-    /// Segments that may leave before anything is acknowledged.
+    /// Initial congestion window in segments.
     pub initial_window: Option<u32>,
-    /// Least time after which something is sent again.
+    /// Minimum retransmission timeout.
     pub min_rto: Option<Duration>,
 }
 
-/// What TCP does on some route.
+/// TCP settings on a route.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manner {
-    /// Congestion control; none: that of the socket.
+    /// Congestion control of the route. `None`: the one of the socket.
     pub congestion_control: Option<String>,
-    /// What only routes have a word for.
+    /// Settings that only routes have.
     pub path: PathSettings,
 }
 
 impl Manner {
-    /// What the kernel says of a route.
+    /// Reads the settings from the metrics of a route.
     fn of(metrics: &[RouteMetric]) -> Self {
         let mut found = Manner::default();
         for metric in metrics {
@@ -47,9 +48,10 @@ impl Manner {
         found
     }
 
-    /// What a copy of a route says, of what it says itself. The law of a route goes before that of a socket, so it is left out
-    /// where sockets are told one.
-    fn told(&self, own: Vec<RouteMetric>) -> Vec<RouteMetric> {
+    /// Metrics of the copy of a route with the metrics `own`. If this side sets a congestion
+    /// control, the copy has none, because a route's congestion control takes precedence over a
+    /// socket's.
+    fn apply_to(&self, own: Vec<RouteMetric>) -> Vec<RouteMetric> {
         let (mut locks, mut metrics) = (0, Vec::new());
         let is_law_left_out = self.congestion_control.is_some();
         for metric in own {
@@ -74,8 +76,8 @@ impl Manner {
         metrics
     }
 
-    /// Those of the routes to hosts, each once: by a table of ours if sockets have this mark. None are known if the kernel tells
-    /// of no routes.
+    /// Settings of the routes to hosts, without duplicates. With a mark, reads the side's own
+    /// table. Returns an empty list if the kernel does not list the routes.
     pub fn of_routes(mark: Option<u32>) -> Vec<Manner> {
         let mut found = Vec::new();
         let routes = Netlink::open().and_then(|mut netlink| netlink.said_to_tcp(mark));
@@ -88,21 +90,22 @@ impl Manner {
     }
 }
 
-/// Tables of both sides, as long as this lives.
+/// Routing tables of both sides. Dropping it removes them.
 #[derive(Debug)]
 pub struct Paths {
     slot: Arc<Slot>,
-    /// Marks of sockets towards clients, and towards servers; none for a side that is told nothing.
+    /// Marks of the sockets towards clients and towards servers. `None` for a side without route
+    /// settings.
     pub marks: [Option<u32>; 2],
 }
 
 impl Paths {
-    /// Makes those of the sides that are told something.
+    /// Creates the tables of the sides that have route settings.
     ///
     /// # Errors
-    /// [`ProxyError::Wrong`]: it takes root; nothing is left.
+    /// [`ProxyError::Wrong`] without root privileges. Nothing is left changed.
     pub fn new(slot: Arc<Slot>, sides: [Manner; 2]) -> Result<Self, ProxyError> {
-        // What was made so far goes with it.
+        // Dropping it on an error removes the tables created so far.
         let mut paths = Paths { slot, marks: [None; 2] };
         for (at, lead) in [Lead::Clients, Lead::Servers].into_iter().enumerate() {
             if sides[at].path != PathSettings::default() {
@@ -113,17 +116,17 @@ impl Paths {
         Ok(paths)
     }
 
-    fn lead(&self, lead: Lead, told: &Manner) -> io::Result<()> {
+    fn lead(&self, lead: Lead, manner: &Manner) -> io::Result<()> {
         let mut netlink = Netlink::open()?;
         let rule = self.slot.rule(lead);
         netlink.add_rule(rule)?;
-        netlink.copy_routes(rule.table, OWNER, |own| told.told(own))
+        netlink.copy_routes(rule.table, OWNER, |own| manner.apply_to(own))
     }
 }
 
 impl Drop for Paths {
     fn drop(&mut self) {
-        // With the least of rights this is for the process that waits for this one.
+        // Without CAP_NET_ADMIN this fails; the parent process then cleans up.
         let Ok(mut netlink) = Netlink::open() else { return };
         for lead in [Lead::Clients, Lead::Servers] {
             netlink.remove_rule(self.slot.rule(lead));
@@ -142,11 +145,11 @@ fn refused(error: io::Error) -> ProxyError {
 mod tests {
     use super::*;
 
-    /// RTAX_MTU, as a bit.
+    /// Bit of RTAX_MTU.
     const MTU: u32 = 1 << 2;
 
     #[test]
-    fn a_copy_keeps_what_it_is_not_told() {
+    fn copied_route_keeps_metrics_that_are_not_set() {
         let own = [
             RouteMetric::Lock(MTU),
             RouteMetric::Mtu(1400),
@@ -154,13 +157,13 @@ mod tests {
             RouteMetric::CcAlgo("bbr".to_owned()),
         ];
         let path = PathSettings { initial_window: Some(3), min_rto: Some(Duration::from_millis(700)) };
-        let mut told = Manner { congestion_control: None, path };
-        let copied = told.told(own.to_vec());
+        let mut manner = Manner { congestion_control: None, path };
+        let copied = manner.apply_to(own.to_vec());
         assert!(copied.contains(&RouteMetric::Mtu(1400)));
         let [RouteMetric::Lock(rto), _] = rto_min(700) else { panic!("a lock first") };
         assert!(copied.contains(&RouteMetric::Lock(MTU | rto)), "{copied:?}");
         assert_eq!(Manner::of(&copied), Manner { congestion_control: Some("bbr".to_owned()), path });
-        told.congestion_control = Some("reno".to_owned());
-        assert_eq!(Manner::of(&told.told(own.to_vec())), Manner { congestion_control: None, path });
+        manner.congestion_control = Some("reno".to_owned());
+        assert_eq!(Manner::of(&manner.apply_to(own.to_vec())), Manner { congestion_control: None, path });
     }
 }

@@ -1,4 +1,4 @@
-//! Rights, laid down when nothing more is to be set up.
+//! Drops privileges after the setup.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,12 +10,12 @@ use nix::errno::Errno;
 use nix::sys::prctl::{set_keepcaps, set_no_new_privs};
 use nix::unistd::{Gid, Uid, User, getpid, setgid, setgroups, setuid};
 
-/// What is kept.
+/// Privileges to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Least {
-    /// To have other hosts' addresses and ports.
+    /// Use of addresses and ports of other hosts.
     Addresses,
-    /// To undo what was set up, and to end who set it up.
+    /// Removal of network settings, and signals to the process that set them up.
     Undo,
 }
 
@@ -30,22 +30,22 @@ impl Least {
     }
 }
 
-/// Users without a name, which systemd too gives to services (systemd.io/UIDS-GIDS). A service that runs as
-/// `nobody` could kill a proxy that is `nobody` too.
+/// Range of user IDs without names, which systemd also assigns to services (systemd.io/UIDS-GIDS).
+/// With the user ID of a service, the proxy could be killed by that service.
 const FIRST_USER: u32 = 61_184;
 const USERS: u32 = 65_519 - FIRST_USER + 1;
 
-/// Drops all other rights of this thread, and of those that it starts. Root becomes a user that no other process
-/// has, where users are those of the machine.
+/// Drops all other privileges of this thread and of threads that it starts later. Root changes to a
+/// user ID that no other process uses, unless the user namespace has no other users.
 ///
 /// # Errors
-/// The kernel's.
+/// An error of the kernel.
 pub fn lay_down(least: Least) -> io::Result<()> {
     let kept = least.rights();
     let refused = |error: caps::errors::CapsError| io::Error::other(error.to_string());
     if Uid::effective().is_root() {
         set_keepcaps(true)?;
-        become_user(free_user(getpid().as_raw() as u32, &users_at_work()))?;
+        become_user(free_user(getpid().as_raw() as u32, &active_users()))?;
     }
     let permitted = caps::read(None, CapSet::Permitted).map_err(refused)?;
     let kept: CapsHashSet = kept.intersection(&permitted).copied().collect();
@@ -56,7 +56,8 @@ pub fn lay_down(least: Least) -> io::Result<()> {
     Ok(set_no_new_privs()?)
 }
 
-/// In a namespace that knows no other users root is nobody outside of it: there is no user to become.
+/// Changes to `user`. In a user namespace without other users, root is unprivileged outside of it
+/// and stays root.
 fn become_user(user: u32) -> io::Result<()> {
     if setgroups(&[]).is_ok() && setgid(Gid::from_raw(user)).is_ok() {
         match setuid(Uid::from_raw(user)) {
@@ -67,8 +68,8 @@ fn become_user(user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The first user without a name and without a process. The search begins at `start`, so that two proxies that
-/// start at once find different ones.
+/// Returns the first user ID without a name and without a process. The search starts at an offset
+/// of `start`, so that two proxies that start simultaneously find different IDs.
 fn free_user(start: u32, taken: &BTreeSet<u32>) -> u32 {
     let is_free =
         |user: &u32| !taken.contains(user) && matches!(User::from_uid(Uid::from_raw(*user)), Ok(None));
@@ -76,8 +77,8 @@ fn free_user(start: u32, taken: &BTreeSet<u32>) -> u32 {
     users.clone().find(is_free).or_else(|| users.clone().next()).unwrap_or(FIRST_USER)
 }
 
-/// Users of the processes that this one sees.
-fn users_at_work() -> BTreeSet<u32> {
+/// User IDs of all visible processes.
+fn active_users() -> BTreeSet<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter_map(|process| process.metadata().ok()).map(|found| found.uid()).collect()
 }
@@ -87,13 +88,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_is_taken_that_no_process_has() {
+    fn free_user_has_no_process() {
         let first = free_user(0, &BTreeSet::new());
         assert!((FIRST_USER..FIRST_USER + USERS).contains(&first));
         let second = free_user(0, &BTreeSet::from([first]));
         assert!(second > first, "{second}");
         assert_ne!(free_user(1234, &BTreeSet::new()), free_user(1235, &BTreeSet::new()));
-        // It begins again at the first.
+        // The search wraps around.
         assert_eq!(free_user(USERS, &BTreeSet::new()), first);
     }
 }

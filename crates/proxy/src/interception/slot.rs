@@ -1,6 +1,7 @@
-//! Slots: numbers of the marks, tables and devices of a proxy in the kernel. A running proxy holds its slot by an empty
-//! table of nftables that the kernel removes with its process. So rules and tables of a slot that no process holds were
-//! left by a proxy that was killed. Only root can make such a table.
+//! Slots: a slot determines the marks, tables and device of a proxy in the kernel. A running proxy
+//! holds its slot by an empty nftables table that the kernel removes when the process ends. Rules
+//! and tables of a slot that no process holds therefore belong to a proxy that was killed. Creating
+//! the table requires root.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,33 +11,34 @@ use std::time::{Duration, Instant};
 use umts_netlink::nftables::{self, Family, Owner, Table};
 use umts_netlink::{Netlink, Rule};
 
-/// Proxies of one network at once.
+/// Maximum number of proxies in one network namespace.
 const SLOTS: u32 = 64;
-/// The first table and mark.
+/// Base of the numbers of tables and marks.
 const FIRST: u32 = 0x7570_0000;
-/// By which rules and routes are known as ours (`ip rule` shows it as `proto`).
+/// Protocol number that identifies the proxy's rules and routes (`ip rule` shows it as `proto`).
 pub const OWNER: u8 = 117;
-/// Of a slot's rule: before the rule that leads to the main table.
+/// Priority of the rule of slot 0. Rules of all slots precede the rule of the main table.
 const PRIORITY: u32 = 100;
-/// Prefix of the names of tables.
+/// Prefix of the names of nftables tables.
 const TABLE: &str = "umtslab_proxy_";
-/// Longest wait of [`clean`] for processes that are ending: the kernel may still be ending a process that was killed.
+/// Longest wait of [`clean`] for processes that are ending: the kernel may take a moment to end a
+/// killed process.
 const LONGEST_END: Duration = Duration::from_millis(1500);
 
-/// What rules of one slot lead to.
+/// Purpose of a policy rule and its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lead {
-    /// Into this host, what is intercepted.
+    /// Delivers intercepted packets to this host.
     Here = 0,
-    /// To clients.
+    /// Routes packets to clients.
     Clients = 1,
-    /// To servers.
+    /// Routes packets to servers.
     Servers = 2,
 }
 
 const LEADS: [Lead; 3] = [Lead::Here, Lead::Clients, Lead::Servers];
 
-/// One of them, held.
+/// A slot that this process holds until it is dropped.
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
@@ -44,10 +46,11 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Takes the first slot that no process holds, and removes rules and tables that were left in it. It takes root.
+    /// Takes the first slot that no process holds, and removes rules and tables that were left in
+    /// it. Requires root.
     ///
     /// # Errors
-    /// All slots are held, or the kernel's.
+    /// All slots are held, or an error of the kernel.
     pub fn free() -> io::Result<Slot> {
         let held = held()?;
         for number in (0..SLOTS).filter(|number| !held.contains(number)) {
@@ -68,28 +71,29 @@ impl Slot {
         }
     }
 
-    /// The mark of what is to be led, and the table that leads it.
+    /// Firewall mark of the packets, and number of the routing table.
     pub fn mark(&self, lead: Lead) -> u32 {
         mark(self.number, lead)
     }
 
-    /// The name of its table of nftables.
+    /// Name of the nftables table.
     pub fn table(&self) -> String {
         format!("{TABLE}{}", self.number)
     }
 
-    /// The name of its device.
+    /// Name of the device.
     pub fn device(&self) -> String {
         device(self.number)
     }
 
-    /// The rule that leads marked packets to their table.
+    /// The policy rule that sends marked packets to their table.
     pub fn rule(&self, lead: Lead) -> Rule {
         let mark = self.mark(lead);
         Rule { priority: PRIORITY + self.number, mark, table: mark, owner: OWNER }
     }
 
-    /// Removes what was left, `keep_refusals` but for a table that refuses: how many things.
+    /// Removes leftover rules, routes and tables. With `keep_refusals`, keeps an nftables table
+    /// that refuses connections. Returns the number of removed items.
     pub fn clean(&self, keep_refusals: bool) -> io::Result<usize> {
         let mut netlink = Netlink::open()?;
         let marks = LEADS.map(|lead| self.mark(lead));
@@ -116,12 +120,12 @@ fn device(number: u32) -> String {
     format!("umts-proxy{number}")
 }
 
-/// The name of the table by which a slot is held.
+/// Name of the nftables table that holds a slot.
 fn lock(number: u32) -> String {
     format!("{TABLE}{number}_held")
 }
 
-/// The number of the slot in the name of a table that ends with `suffix`.
+/// Parses the slot number from the name of a table that ends with `suffix`.
 fn number_of(table: &str, suffix: &str) -> Option<u32> {
     let number = table.strip_prefix(TABLE)?.strip_suffix(suffix)?.parse().ok();
     number.filter(|&number| number < SLOTS)
@@ -133,7 +137,7 @@ fn held() -> io::Result<BTreeSet<u32>> {
     Ok(tables.iter().filter_map(|table| number_of(table, "_held")).collect())
 }
 
-/// Slots that have a policy rule or a table.
+/// Slots that have a policy rule or an nftables table.
 fn used() -> io::Result<BTreeSet<u32>> {
     let of_rule = |rule: &Rule| {
         let beyond = rule.mark.checked_sub(FIRST)?;
@@ -149,16 +153,16 @@ fn used() -> io::Result<BTreeSet<u32>> {
 pub struct Cleaned {
     /// Policy rules, routes and tables that were removed.
     pub removed: usize,
-    /// Slots in use: their processes run, or have not ended yet.
+    /// Slots in use: their processes are running or have not ended yet.
     pub held: usize,
 }
 
-/// Removes rules, routes and tables that proxies of this network left when they were killed. With `keep_refusals`, tables
-/// that refuse connections instead of a proxy stay. With `waits`, waits for processes that are ending, for at most
-/// `LONGEST_END`.
+/// Removes rules, routes and tables that killed proxies left in this network namespace. With
+/// `keep_refusals`, keeps tables that refuse connections. With `waits`, waits up to `LONGEST_END`
+/// for processes that are ending.
 ///
 /// # Errors
-/// The kernel's: it takes root.
+/// An error of the kernel. Requires root.
 pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
     let deadline = Instant::now() + if waits { LONGEST_END } else { Duration::ZERO };
     let mut removed = 0;
@@ -177,23 +181,25 @@ pub fn clean(keep_refusals: bool, waits: bool) -> io::Result<Cleaned> {
     }
 }
 
-/// Number of policy rules that lead to a missing device, because their proxies were killed. It takes no privileges.
+/// Number of slots with a policy rule but without a device, because their proxies were killed.
+/// Requires no privileges.
 ///
 /// # Errors
-/// The kernel's.
+/// An error of the kernel.
 pub fn left_behind() -> io::Result<usize> {
     interceptions(|has_device| !has_device)
 }
 
-/// Number of proxies that intercept in this network. It takes no privileges.
+/// Number of proxies that intercept in this network namespace. Requires no privileges.
 ///
 /// # Errors
-/// The kernel's.
+/// An error of the kernel.
 pub fn at_work() -> io::Result<usize> {
     interceptions(|has_device| has_device)
 }
 
-/// Number of slots with a policy rule for which `wanted` returns true, given whether their device exists.
+/// Number of slots with a policy rule for which `wanted` returns true. Its argument is whether the
+/// slot's device exists.
 fn interceptions(wanted: impl Fn(bool) -> bool) -> io::Result<usize> {
     let mut netlink = Netlink::open()?;
     let rules = netlink.rules(OWNER)?;
@@ -208,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_a_slot_is_read_from_the_names_of_its_tables() {
+    fn slot_number_is_parsed_from_table_names() {
         assert_eq!(number_of(&lock(7), "_held"), Some(7));
         assert_eq!(number_of(&lock(7), ""), None);
         assert_eq!(number_of("umtslab_proxy_63", ""), Some(63));

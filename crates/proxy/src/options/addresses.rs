@@ -6,13 +6,14 @@ use std::str::FromStr;
 
 use crate::error::{ProxyError, wrong};
 
-/// An address to listen at: `127.0.0.1:8080`, `[::1]:8080`, or a port alone for every address.
+/// Parses an address to listen at: `127.0.0.1:8080`, `[::1]:8080`, or a port alone for every
+/// address.
 pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyError> {
     let port = text.strip_prefix(':').unwrap_or(text);
     if let Ok(port) = u16::from_str(port) {
         return Ok(SocketAddr::from(([0_u16; 8], port)));
     }
-    let found = text.parse().ok().or_else(|| scoped(text));
+    let found = text.parse().ok().or_else(|| parse_scoped(text));
     found.filter(|found: &SocketAddr| is_of_one_host(found.ip())).map(unmapped).ok_or_else(|| {
         wrong(format!(
             "{option} takes an address of this host and a port, as in 127.0.0.1:8080 or [::1]:8080, not {text:?}"
@@ -20,20 +21,21 @@ pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyEr
     })
 }
 
-/// `[fe80::1%eth0]:8080`: an address that is one's only by the device, whose name the system's resolver reads.
-fn scoped(text: &str) -> Option<SocketAddr> {
+/// Parses a link-local address with its device, for example `[fe80::1%eth0]:8080`. The system's
+/// resolver maps the device name to its index.
+fn parse_scoped(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.strip_prefix('[')?.split_once("]:")?;
     let (_address, _device) = host.split_once('%')?;
     (host, u16::from_str(port).ok()?).to_socket_addrs().ok()?.next()
 }
 
-/// One host has it, or it stands for all that this host has.
+/// Whether an address is neither multicast nor broadcast.
 fn is_of_one_host(address: IpAddr) -> bool {
     let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
     !address.is_multicast() && !is_broadcast
 }
 
-/// Those of a server by its name, in the order in which they are tried.
+/// Resolves the server of `--to`. Returns its addresses in the order in which they are tried.
 pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     let is_complete = text
         .rsplit_once(':')
@@ -41,30 +43,30 @@ pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     if !is_complete {
         return Err(wrong(format!("--to takes a host and a port, as in server.example:80, not {text:?}")));
     }
-    let found: Vec<SocketAddr> = match scoped(text) {
+    let found: Vec<SocketAddr> = match parse_scoped(text) {
         Some(address) => vec![address],
-        None => text.to_socket_addrs().map_err(|error| unknown(text, error))?.collect(),
+        None => text.to_socket_addrs().map_err(|error| unknown_host(text, error))?.collect(),
     };
     if let Some(group) = found.iter().find(|address| !is_of_one_host(address.ip())) {
         return Err(wrong(format!("--to {text}: {} is no one host's: TCP has two ends", group.ip())));
     }
     match found.is_empty() {
-        true => Err(unknown(text, "it has no address")),
+        true => Err(unknown_host(text, "it has no address")),
         false => Ok(found.into_iter().map(canonical).collect()),
     }
 }
 
-/// An IPv4 address as itself, though it is written as one of IPv6.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 pub fn unmapped(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
-        // With its scope.
+        // Keeps the scope of the address.
         IpAddr::V6(_) => address,
         ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),
     }
 }
 
-/// The address to which the kernel connects a socket that is to be connected to this one: one for every address is
-/// loopback.
+/// The address to which the kernel connects if `address` is the destination: for an unspecified
+/// address it is loopback.
 pub fn canonical(address: SocketAddr) -> SocketAddr {
     let address = unmapped(address);
     match address.ip() {
@@ -74,11 +76,11 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-fn unknown(text: &str, why: impl Display) -> ProxyError {
+fn unknown_host(text: &str, why: impl Display) -> ProxyError {
     wrong(format!("--to {text}: nobody knows this host ({why})"))
 }
 
-/// A proxy that leads to itself would go round for ever.
+/// Returns an error if the proxy would connect to itself.
 pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) -> Result<(), ProxyError> {
     let is_own = |server: &SocketAddr| {
         server.port() == listen.port()
@@ -93,7 +95,7 @@ pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) ->
     }
 }
 
-/// Whether an address is one of this host's own.
+/// Whether an address belongs to this host.
 pub fn is_of_this_host(address: IpAddr) -> bool {
     address.is_unspecified() || address.is_loopback() || TcpListener::bind((address, 0)).is_ok()
 }
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_those_to_which_the_kernel_connects() {
+    fn canonical_addresses_match_the_kernel() {
         for (typed, found) in [
             ("0.0.0.0:80", "127.0.0.1:80"),
             ("[::]:80", "[::1]:80"),
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_leads_to_itself_is_refused_however_it_is_written() {
+    fn destination_that_is_the_proxy_itself_is_refused_in_every_notation() {
         for (listen, to) in [
             ("127.0.0.1:80", "0.0.0.0:80"),
             ("127.0.0.1:80", "[::ffff:127.0.0.1]:80"),

@@ -1,4 +1,4 @@
-//! Where clients want to go, and who says so.
+//! Options that select the destination of connections.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use crate::options::addresses::{refuse_itself, server_addresses};
 use crate::options::values::Typed;
 use crate::policy::{Destinations, Policy, port_range};
 
-/// Where to: exactly one of the ways to say it.
+/// Parses the destination. Exactly one of `--to`, `--socks5` and `--transparent` must be set.
 pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination, ProxyError> {
     let ways: Vec<&str> =
         ["--to", "--socks5", "--transparent"].into_iter().filter(|name| typed.is_set(name)).collect();
@@ -42,7 +42,7 @@ pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination,
     }
 }
 
-/// Which connections are intercepted.
+/// Parses the selection of intercepted connections.
 fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
     let Some(devices) = typed.get("--from") else {
         return Err(wrong("--from is missing, the device by which clients' packets come: --from eth1"));
@@ -60,7 +60,7 @@ fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
     Ok(Selection { devices, ports, if_dead, policy: policy(typed)? })
 }
 
-/// Which destinations clients may reach.
+/// Parses the destinations that clients may reach.
 fn policy(typed: &Typed<'_>) -> Result<Policy, ProxyError> {
     let list = |name: &str| {
         let lists = typed.all(name).map(|text| Destinations::list(name, text));
@@ -69,8 +69,8 @@ fn policy(typed: &Typed<'_>) -> Result<Policy, ProxyError> {
     Ok(Policy { allowed: list("--allow")?, denied: list("--deny")? })
 }
 
-/// Where a proxy listens whose clients say where to: a port alone is this host's loopback, so that the proxy does
-/// not serve other hosts by accident.
+/// Address at which the proxy listens. With SOCKS5 (`is_asked`), a port alone stands for loopback,
+/// so that the proxy does not serve other hosts by accident.
 pub fn listening_by_default(listen: SocketAddr, typed: &str, is_asked: bool) -> SocketAddr {
     let has_no_address = typed.trim_start_matches(':').parse::<u16>().is_ok();
     match is_asked && has_no_address {
@@ -79,7 +79,7 @@ pub fn listening_by_default(listen: SocketAddr, typed: &str, is_asked: bool) -> 
     }
 }
 
-/// `80,443,8000-8100`.
+/// Parses ports, for example `80,443,8000-8100`.
 fn port_ranges(text: &str) -> Result<Vec<RangeInclusive<u16>>, ProxyError> {
     text.split(',')
         .map(|part| {

@@ -1,4 +1,4 @@
-//! What was typed behind `umts proxy`, checked: nothing below asks again.
+//! Options of `umts proxy`. They are checked here; other modules rely on that.
 
 mod addresses;
 mod destination;
@@ -20,79 +20,78 @@ use crate::policy::Policy;
 pub use crate::options::addresses::{canonical, is_of_this_host, unmapped};
 pub use crate::options::values::{LEAST_BUFFER, MOST_BUFFER};
 
-/// Where clients want to go, and who says so.
+/// How the destination of a client is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// All to one server, whose addresses are tried in their order.
+    /// One server for all clients; its addresses are tried in this order.
     Fixed(Vec<SocketAddr>),
-    /// Each says it by SOCKS5, and reaches what the policy permits.
+    /// Each client requests a destination by SOCKS5; the policy limits the choice.
     Socks5(Policy),
-    /// Their packets say it: connections are intercepted.
+    /// The original destination of an intercepted connection.
     Original(Selection),
 }
 
-/// What TCP does at one side; none is the kernel's own.
+/// TCP settings of one side. `None` is the default of the kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SideOptions {
-    /// Name of a congestion control.
+    /// Name of the congestion control.
     pub congestion_control: Option<String>,
-    /// Kernel memory for what was received, in octets.
+    /// Kernel memory for received data, in bytes.
     pub receive_buffer: Option<u64>,
-    /// Kernel memory for what is to be sent, in octets.
+    /// Kernel memory for data to send, in bytes.
     pub send_buffer: Option<u64>,
-    /// What belongs to its routes.
+    /// Settings that belong to routes.
     pub path: PathSettings,
 }
 
 impl SideOptions {
-    /// What routes may be told of it.
+    /// The settings that routes can have.
     pub fn manner(&self) -> Manner {
         Manner { congestion_control: self.congestion_control.clone(), path: self.path }
     }
 }
 
-/// All of it.
+/// Options of a proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Where clients connect.
+    /// Address at which clients connect.
     pub listen: SocketAddr,
-    /// Where they are led to.
     pub destination: Destination,
-    /// Servers are told the client's address, by the PROXY protocol.
+    /// Whether the proxy sends the client's address to servers (PROXY protocol).
     pub tells_client: bool,
-    /// TCP towards clients.
+    /// TCP settings towards clients.
     pub client: SideOptions,
-    /// TCP towards servers.
+    /// TCP settings towards servers.
     pub server: SideOptions,
-    /// Octets that a connection may have in the proxy each way, kernel memory included.
+    /// Bytes that a connection may hold in the proxy per direction, kernel memory included.
     pub buffer: Option<u64>,
-    /// Octets that all connections may have there.
+    /// Bytes that all connections together may hold in the proxy.
     pub memory: Option<u64>,
-    /// Connections at once.
+    /// Maximum number of simultaneous connections.
     pub connections: Option<usize>,
-    /// Threads that relay.
+    /// Number of threads that relay.
     pub workers: usize,
-    /// How long a server may take to answer a SYN, and a client to say where to.
+    /// Time limit for a connection to a server, and for a SOCKS5 request.
     pub connect_timeout: Duration,
-    /// How long a connection may be silent.
+    /// How long a connection may transfer nothing.
     pub idle_timeout: Duration,
-    /// How long what was sent may stay unacknowledged (RFC 5482).
+    /// How long sent data may stay unacknowledged (RFC 5482).
     pub user_timeout: Option<Duration>,
-    /// How long connections may go on after the first signal.
+    /// How long open connections may continue after the first signal.
     pub drain: Duration,
-    /// Where metrics are asked for.
+    /// Address at which metrics are served.
     pub metrics: Option<SocketAddr>,
-    /// Where a line for every connection goes; `-` is standard output.
+    /// File for the log; `-` is standard output.
     pub log: Option<PathBuf>,
 }
 
 const MOST_WORKERS: usize = 256;
 
 impl Options {
-    /// From pairs as they were typed: `--listen` and its value.
+    /// Parses pairs of an option, for example `--listen`, and its value.
     ///
     /// # Errors
-    /// [`ProxyError::Wrong`], with what would be right.
+    /// [`ProxyError::Wrong`] with a correct example.
     pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, ProxyError> {
         let typed = Typed(pairs);
         let listen = match (typed.get("--listen"), typed.is_set("--transparent")) {
@@ -143,14 +142,14 @@ mod tests {
     const LEAST: [(&str, &str); 2] = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80")];
 
     #[test]
-    fn a_port_alone_is_every_address() {
+    fn port_alone_means_every_address() {
         let options = read(&[("--listen", ":8080"), LEAST[1]]).unwrap();
         assert_eq!(options.listen, "[::]:8080".parse().unwrap());
         assert_eq!(read(&[("--listen", "8080"), LEAST[1]]).unwrap().listen, options.listen);
     }
 
     #[test]
-    fn an_address_may_name_its_device() {
+    fn address_may_include_its_device() {
         let options = read(&[("--listen", "[fe80::1%lo]:8080"), ("--to", "[fe80::2%lo]:80")]).unwrap();
         let SocketAddr::V6(listen) = options.listen else { panic!("{options:?}") };
         assert_eq!((listen.port(), listen.scope_id()), (8080, 1), "lo is the first of all");
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_what_is_done() {
+    fn options_are_parsed() {
         let more = [
             ("--buffer", "64 kB"),
             ("--memory", "unlimited"),
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_may_say_where_to() {
+    fn socks5_and_proxy_protocol_are_accepted() {
         let options = read(&[LEAST[0], ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
         assert_eq!(
             (options.destination, options.tells_client),
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_alone_is_loopback_where_clients_say_where_to() {
+    fn port_alone_means_loopback_with_socks5() {
         for typed in ["1080", ":1080"] {
             let options = read(&[("--listen", typed), ("--socks5", "")]).unwrap();
             assert_eq!(options.listen, "127.0.0.1:1080".parse().unwrap());
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_may_be_intercepted() {
+    fn transparent_mode_selects_devices_and_ports() {
         let words = [("--transparent", ""), ("--from", "eth1"), ("--ports", "80,8000-8100")];
         let options = read(&words).unwrap();
         assert_eq!(options.listen, "[::]:0".parse().unwrap());
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told_with_what_would() {
+    fn invalid_options_are_refused_with_a_correction() {
         for (words, said) in [
             (vec![LEAST[1]], "--listen is missing, where clients connect"),
             (vec![LEAST[0]], "--to is missing, the server"),

@@ -1,4 +1,4 @@
-//! What TCP is told of one side.
+//! Settings of TCP on one side.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::error::{ProxyError, wrong};
 use crate::options::SideOptions;
 use crate::options::values::{Typed, most, size};
 
-/// Least of one socket's.
+/// Minimum of a socket's buffer, in bytes.
 const LEAST_SOCKET_BUFFER: u64 = 4_000;
 
-/// The keys of one side, each as `key=value`.
+/// Parses the settings of one side, each `key=value`.
 pub fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> {
     let mut side = SideOptions::default();
     for (_, pair) in typed.0.iter().filter(|(name, _)| name == option) {
@@ -39,7 +39,7 @@ pub fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> 
     Ok(side)
 }
 
-/// `10 segments`.
+/// Parses a number of segments, for example `10 segments`.
 fn segments(option: &str, pair: &str, value: &str) -> Result<u32, ProxyError> {
     let number = value.trim().trim_end_matches("segments").trim_end_matches("segment").trim();
     match number.parse() {
@@ -48,7 +48,8 @@ fn segments(option: &str, pair: &str, value: &str) -> Result<u32, ProxyError> {
     }
 }
 
-/// A time of whole milliseconds, up to the minute that RFC 6298 sets as the most.
+/// Parses a timeout from 1 ms to 60 s. RFC 6298 allows an upper bound of the RTO that is at least
+/// 60 s.
 fn timeout(option: &str, pair: &str, value: &str) -> Result<Duration, ProxyError> {
     let time: Time = value.parse().map_err(|error: UnitError| wrong(format!("{option} {pair}: {error}")))?;
     let time = Duration::from_nanos(time.as_nanos());

@@ -1,4 +1,4 @@
-//! Values as they are typed: sizes, counts, times.
+//! Parses sizes, counts and times.
 
 use std::time::Duration;
 
@@ -6,31 +6,32 @@ use umts_units::{Bytes, Duration as Time, UnitError};
 
 use crate::error::{ProxyError, wrong};
 
-/// Least of `--buffer`: a segment or two in each of its three parts.
+/// Minimum of `--buffer` in bytes: a segment or two in each of its three parts.
 pub const LEAST_BUFFER: u64 = 16_000;
-/// Most of a buffer: the kernel counts in 32 bits with a sign, and doubles.
+/// Maximum of a buffer in bytes: the kernel doubles the value and stores it as a signed 32-bit
+/// integer.
 pub const MOST_BUFFER: u64 = 1_000_000_000;
 
-/// Pairs, by name.
+/// Pairs of option and value.
 pub struct Typed<'a>(pub &'a [(String, String)]);
 
 impl<'a> Typed<'a> {
-    /// The first value of a name.
+    /// First value of an option.
     pub fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().find(|(typed, _)| typed == name).map(|(_, value)| value.as_str())
     }
 
-    /// All values of a name.
+    /// All values of an option.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(typed, _)| typed == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether it was typed at all.
+    /// Whether the option is given.
     pub fn is_set(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Octets; none of what is unlimited.
+    /// A size in bytes. Returns `None` if the option is missing or `unlimited`.
     pub fn size(&self, name: &str) -> Result<Option<u64>, ProxyError> {
         let text = self.get(name).filter(|text| *text != "unlimited");
         text.map(|text| size(name, text, LEAST_BUFFER)).transpose()
@@ -53,7 +54,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// A time, zero too.
+    /// A time that may be zero.
     pub fn time_or_none(&self, name: &str) -> Result<Option<Duration>, ProxyError> {
         let read = |text: &str| {
             let time: Time = text.parse().map_err(|error: UnitError| wrong(format!("{name}: {error}")))?;
@@ -63,7 +64,7 @@ impl<'a> Typed<'a> {
     }
 }
 
-/// Octets, of a buffer that has room for `least`.
+/// Parses a size in bytes of at least `least`.
 pub fn size(name: &str, text: &str, least: u64) -> Result<u64, ProxyError> {
     let Bytes(octets) = text.parse().map_err(|error: UnitError| wrong(format!("{name}: {error}")))?;
     if octets < least {
@@ -73,7 +74,7 @@ pub fn size(name: &str, text: &str, least: u64) -> Result<u64, ProxyError> {
     Ok(octets)
 }
 
-/// A buffer that is not too large for the kernel.
+/// Returns `octets` if the kernel supports a buffer of that size.
 pub fn most(octets: u64, what: &str) -> Result<u64, ProxyError> {
     match octets <= MOST_BUFFER {
         true => Ok(octets),
@@ -81,7 +82,7 @@ pub fn most(octets: u64, what: &str) -> Result<u64, ProxyError> {
     }
 }
 
-/// The kernel counts it in milliseconds, with 31 bits.
+/// Parses `--user-timeout`: 1 ms to 2³¹ − 1 ms, the range of the kernel's option.
 pub fn user_timeout(typed: &Typed<'_>) -> Result<Option<Duration>, ProxyError> {
     let most = Duration::from_millis(i32::MAX as u64);
     match typed.time("--user-timeout")? {

@@ -1,18 +1,18 @@
-//! How connections end.
+//! Outcomes of connections.
 
 use std::io;
 
-/// Which of the two TCP connections of a transfer.
+/// One of the two TCP connections of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// To the client.
+    /// The connection to the client.
     Client,
-    /// To the server.
+    /// The connection to the server.
     Server,
 }
 
 impl Side {
-    /// As users read it.
+    /// Name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
             Side::Client => "client",
@@ -21,39 +21,39 @@ impl Side {
     }
 }
 
-/// How a connection ended.
+/// Outcome of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ended {
-    /// Both sides closed, and each got all that the other one sent.
+    /// Both sides closed, and each received all data of the other side.
     InOrder,
-    /// The client reset it.
+    /// The client reset the connection.
     ResetByClient,
-    /// The server reset it.
+    /// The server reset the connection.
     ResetByServer,
-    /// The client answered no more, for the user timeout or what the kernel has in its place.
+    /// The client stopped answering for the user timeout, or for the kernel's default timeout.
     ClientGone,
-    /// Likewise the server.
+    /// The server stopped answering for that time.
     ServerGone,
-    /// Nothing was sent for the idle timeout.
+    /// No data were transferred for the idle timeout.
     Idle,
-    /// The server refused it.
+    /// The server refused the connection.
     Refused,
-    /// The server did not answer in time, or there is no way to it.
+    /// The server did not answer in time, or there is no route to it.
     Unreachable,
-    /// It came from the proxy itself.
+    /// The client is the proxy itself.
     Loop,
-    /// The client did not say where to in time, or not in the way of SOCKS5.
+    /// The client sent no complete SOCKS5 request in time, or an invalid one.
     BadRequest,
-    /// The client may not reach where it wants to go.
+    /// The policy does not permit the requested destination.
     Denied,
-    /// Descriptors, memory or ports of this host ran out.
+    /// This host ran out of descriptors, memory or ports.
     Exhausted,
-    /// The proxy was ended.
+    /// The proxy was stopped.
     Stopped,
 }
 
 impl Ended {
-    /// All of them.
+    /// All outcomes.
     pub const ALL: [Ended; 13] = [
         Ended::InOrder,
         Ended::ResetByClient,
@@ -70,7 +70,7 @@ impl Ended {
         Ended::Stopped,
     ];
 
-    /// As logs and metrics have it.
+    /// Name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
             Ended::InOrder => "in_order",
@@ -89,7 +89,7 @@ impl Ended {
         }
     }
 
-    /// What an error at one side means.
+    /// Maps a socket error at one side to an outcome.
     pub fn of_error(side: Side, error: &io::Error) -> Ended {
         let is_reset = matches!(
             error.kind(),

@@ -1,8 +1,9 @@
-//! Two TCP connections joined: octets both ways, the end of each way behind its octets, a reset at once.
+//! Relays between two TCP connections: data and the end of the stream in both directions, a reset
+//! at once.
 //!
-//! Both sockets linger for no time while they are joined, so whatever ends this process, and whatever goes wrong, both
-//! peers get a reset: never what looks like the end of a short stream. Only when both ways have ended in order are they
-//! closed as others are.
+//! While they are joined, both sockets have a linger time of zero. Whatever ends this process, both
+//! peers get a reset and cannot mistake a truncated stream for a complete one. Only after both
+//! directions have ended in order are the sockets closed normally.
 
 pub mod ended;
 pub mod pipes;
@@ -28,29 +29,29 @@ use crate::relay::tcp_info::Delivery;
 
 pub use crate::relay::pump::Passed;
 
-/// Two connections that are joined.
+/// Two joined connections.
 #[derive(Debug)]
 pub struct Joined {
-    /// To the client.
+    /// Connection to the client.
     pub client: TcpStream,
-    /// To the server.
+    /// Connection to the server.
     pub server: TcpStream,
-    /// Where the server is.
     pub server_address: SocketAddr,
-    /// From the client to the server, and back.
+    /// Progress from the client to the server, and in the reverse direction.
     pub passed: [Passed; 2],
 }
 
-/// What bounds a relay.
+/// Limits of a relay.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Octets that are moved at once, and so the most that the proxy itself holds of each way.
+    /// Bytes that one call moves at most. The proxy holds no more than this between the sockets per
+    /// direction.
     pub chunk: usize,
-    /// How long nothing may be sent.
+    /// How long a connection may transfer nothing.
     pub idle: Duration,
 }
 
-/// Relays until both ways have ended, or something goes wrong.
+/// Relays until both directions have ended or an error occurs.
 pub async fn relay(joined: &Joined, pipes: &Pipes, bounds: Bounds) -> Ended {
     let mut client_breaks = pin!(joined.client.ready(Interest::ERROR));
     let mut server_breaks = pin!(joined.server.ready(Interest::ERROR));
@@ -82,13 +83,13 @@ pub async fn relay(joined: &Joined, pipes: &Pipes, bounds: Bounds) -> Ended {
     ended
 }
 
-/// Waits until both peers have acknowledged everything, so that the kernel holds none of it any more. A connection of
-/// which nothing is acknowledged for the idle timeout is reset.
+/// Waits until both peers have acknowledged all data, so that the kernel buffers nothing any more.
+/// If no data are acknowledged for the idle timeout, the connection is reset.
 pub async fn delivered(joined: &Joined, idle: Duration) -> Ended {
     const MOST_BETWEEN: Duration = Duration::from_secs(1);
     let sides = [(Side::Client, &joined.client), (Side::Server, &joined.server)];
     for (_, stream) in sides {
-        // One whose peer has reset it is not connected.
+        // Fails if the peer has reset the connection.
         let _ = SockRef::from(stream).shutdown(std::net::Shutdown::Write);
     }
     let (mut since, mut last) = (Instant::now(), [0; 2]);
@@ -118,13 +119,13 @@ pub async fn delivered(joined: &Joined, idle: Duration) -> Ended {
     }
 }
 
-/// From now on the kernel delivers what it still has, as after any close.
+/// After this, the kernel delivers buffered data after the close.
 fn close_in_order(joined: &Joined) -> io::Result<()> {
     SockRef::from(&joined.client).set_linger(None)?;
     SockRef::from(&joined.server).set_linger(None)
 }
 
-/// A reset is seen though nobody reads: while the other side is slow.
+/// Detects a reset even while the relay does not read because the other side is slow.
 struct Watch {
     is_over: [bool; 2],
 }
@@ -141,7 +142,7 @@ impl Watch {
                 continue;
             }
             self.is_over[at] = true;
-            // Without an error of its own the event was about something that reading and writing tell.
+            // Without a pending error, reading or writing reports the cause of the event.
             if let Ok(Some(error)) | Err(error) = stream.take_error() {
                 return Some(Ended::of_error(side, &error));
             }
@@ -150,7 +151,7 @@ impl Watch {
     }
 }
 
-/// Both ways, whose octets are gone with it.
+/// Both directions. Dropping it discards the data that they hold.
 struct Both<'a> {
     ways: [Pump; 2],
     pipes: &'a Pipes,
@@ -189,12 +190,12 @@ impl Both<'_> {
 
 impl Drop for Both<'_> {
     fn drop(&mut self) {
-        self.ways.iter_mut().for_each(|way| way.abandon(self.pipes));
+        self.ways.iter_mut().for_each(|way| way.discard(self.pipes));
     }
 }
 
-/// Since when nothing was sent. The alarm is set anew only when it went off: setting it at every packet would cost more
-/// than the packet.
+/// Time since the last transfer. The timer is reset only when it expires: resetting it for each
+/// packet would cost more than the packet.
 struct Idle {
     since: Instant,
     most: Duration,

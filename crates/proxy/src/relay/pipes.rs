@@ -1,8 +1,9 @@
-//! Pipes through which octets are spliced, so that they never come into this process's memory unless they are few.
+//! Pool of pipes for `splice`, so that larger amounts of data do not pass through this process's
+//! memory.
 //!
-//! A connection takes one when there is something to move and gives it back as soon as it is empty. One that a slow reader
-//! leaves full stays with its connection, but only so many: beyond that its octets are moved to memory, and the pipe is
-//! free again for those who go on.
+//! A connection takes a pipe when it has data to move, and returns it as soon as it is empty. A
+//! pipe that a slow reader leaves full stays with its connection, up to `MOST_FULL` pipes. Beyond
+//! that, the data are moved to memory and the pipe returns to the pool.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,35 +12,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::pipe2;
 
-/// Pipes of one worker that may stand full: all pipes of a user without rights share 64 MiB, then they become small.
+/// Pipes of one worker that may stay full. All pipes of an unprivileged user share 64 MiB; beyond
+/// that the kernel makes new pipes small.
 pub const MOST_FULL: usize = 32;
 
-/// Octets that are copied rather than spliced: of so few the pipe is dearer than the copy.
+/// Data up to this number of bytes are copied: a pipe costs more than the copy.
 pub const FEW: usize = 1 << 14;
 
-/// Octets that one can hold. The fewer turns for the same octets the less the kernel does: with four flows, half of this takes
-/// half as much time again.
+/// Capacity of a pipe in bytes. Moving more at once takes fewer system calls: with four flows, half
+/// of this capacity takes 1.5 times as long.
 pub const SIZE: i32 = 1 << 19;
 
-/// Two descriptors, and what is in between.
+/// A non-blocking pipe.
 #[derive(Debug)]
 pub struct Pipe {
-    /// Where octets come out.
+    /// End to read from.
     pub read: OwnedFd,
-    /// Where they go in.
+    /// End to write to.
     pub write: OwnedFd,
 }
 
 impl Pipe {
     fn new() -> io::Result<Self> {
         let (read, write) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
-        // Where this user has many pipes already the kernel leaves it as large as it is.
+        // If this user has many pipes already, the kernel leaves the capacity unchanged.
         let _ = fcntl(&write, FcntlArg::F_SETPIPE_SZ(SIZE));
         Ok(Pipe { read, write })
     }
 }
 
-/// Those of one worker.
+/// Pipes of one worker.
 #[derive(Debug)]
 pub struct Pipes {
     pool: Mutex<Pool>,
@@ -59,39 +61,40 @@ struct Pool {
 }
 
 impl Pipes {
-    /// An empty one.
+    /// Takes an empty pipe from the pool, or creates one.
     ///
     /// # Errors
-    /// If there are no descriptors left.
+    /// An error of the kernel if there are no descriptors left.
     pub fn take(&self) -> io::Result<Pipe> {
         self.pool().spare.pop().map_or_else(Pipe::new, Ok)
     }
 
-    /// Gives an empty one back.
-    pub fn give(&self, pipe: Pipe) {
+    /// Returns an empty pipe to the pool.
+    pub fn put_back(&self, pipe: Pipe) {
         self.pool().spare.push(pipe);
     }
 
-    /// Whether one more may stand full; if so it is counted until [`Pipes::emptied`].
-    pub fn may_stand_full(&self) -> bool {
+    /// Whether one more pipe may stay full. If so, it is counted until [`Pipes::release_full`] is
+    /// called.
+    pub fn reserve_full(&self) -> bool {
         let mut pool = self.pool();
         let may = pool.full < MOST_FULL;
         pool.full += usize::from(may);
         may
     }
 
-    /// One that stood full does no more.
-    pub fn emptied(&self) {
+    /// Uncounts a pipe that was full.
+    pub fn release_full(&self) {
         self.pool().full -= 1;
     }
 
-    /// Where a few octets are between being read and being written.
+    /// Buffer for copied data.
     pub fn few(&self) -> MutexGuard<'_, [u8; FEW]> {
         self.few.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
-        // One thread uses it; whatever it did before a panic, the numbers are whole.
+        // A panic cannot leave the pool inconsistent.
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,20 +104,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_so_many_stand_full() {
+    fn number_of_full_pipes_is_limited() {
         let pipes = Pipes::default();
-        assert!((0..MOST_FULL).all(|_| pipes.may_stand_full()));
-        assert!(!pipes.may_stand_full());
-        pipes.emptied();
-        assert!(pipes.may_stand_full());
+        assert!((0..MOST_FULL).all(|_| pipes.reserve_full()));
+        assert!(!pipes.reserve_full());
+        pipes.release_full();
+        assert!(pipes.reserve_full());
     }
 
     #[test]
-    fn an_empty_pipe_is_used_again() {
+    fn returned_pipe_is_reused() {
         let pipes = Pipes::default();
         let first = pipes.take().unwrap();
         let number = format!("{:?}", first.read);
-        pipes.give(first);
+        pipes.put_back(first);
         assert_eq!(format!("{:?}", pipes.take().unwrap().read), number);
     }
 }

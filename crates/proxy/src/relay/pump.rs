@@ -1,4 +1,5 @@
-//! One way of a connection: octets from a source to a sink, in order, each once, and the source's end after them.
+//! One direction of a connection: copies data in order from a source to a sink, then the end of the
+//! stream.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,61 +15,63 @@ use tokio::net::TcpStream;
 
 use crate::relay::pipes::{FEW, Pipe, Pipes};
 
-/// Times that one way moves something before others of the same worker get their turn.
+/// Moves of one direction before other tasks of the worker run.
 const TURN: u32 = 16;
 
-/// What is known of a way from outside, while it goes on.
+/// Progress of one direction. Other threads read it while the relay runs.
 #[derive(Debug, Default)]
 pub struct Passed {
-    /// Octets that the sink's kernel has taken.
+    /// Bytes that the kernel accepted for the sink.
     pub octets: AtomicU64,
-    /// Octets that came from the source and are with the proxy.
+    /// Bytes that were read from the source and not yet written to the sink.
     pub held: AtomicU64,
-    /// Times that the sink took nothing while there was something for it.
+    /// Number of stalls: the send buffer towards the sink was full.
     pub stalls: AtomicU64,
-    /// How long, in nanoseconds.
+    /// Duration of all stalls, in nanoseconds.
     pub stalled_ns: AtomicU64,
 }
 
-/// Which of both ends an error is about.
+/// An error of a relay, by the socket that it concerns.
 #[derive(Debug)]
 pub enum Broken {
-    /// The source's.
+    /// An error of the source.
     Source(io::Error),
-    /// The sink's.
+    /// An error of the sink.
     Sink(io::Error),
-    /// This host has no descriptor left.
+    /// No pipe is available, for example because this host has no free descriptor.
     Own,
 }
 
-/// What is between source and sink.
+/// Data between the source and the sink.
 #[derive(Debug, Default)]
 enum Buffered {
     #[default]
     Nothing,
-    /// So many octets in a pipe.
+    /// A pipe and the number of bytes in it.
     Pipe(Pipe, usize),
-    /// Octets in memory, from a place on.
+    /// Data in memory, and the offset of the first byte that is not written.
     Memory(Box<[u8]>, usize),
 }
 
-/// One way.
+/// State of one direction.
 #[derive(Debug, Default)]
 pub struct Pump {
     held: Buffered,
-    /// There was much last time, so there will be: it is spliced.
+    /// The last read filled the buffer, so the next data are spliced.
     is_much: bool,
-    /// Of `held`: a pipe that the pool counts as full.
+    /// Whether the pool counts the pipe in `held` as full.
     is_counted: bool,
     has_source_ended: bool,
-    /// The sink has got everything and, where it is not closed now, the end.
+    /// The sink has received all data and the end of the stream. If this direction is the last to
+    /// end, closing the socket sends that end.
     pub is_over: bool,
     stalled_since: Option<Instant>,
 }
 
 impl Pump {
-    /// Moves what can be moved, at most `chunk` octets at once. Ready when the sink got the end; `has_moved` is set if
-    /// anything happened. If the other way is over already both sockets are closed now, which tells the sink of the end.
+    /// Moves data, at most `chunk` bytes at once. Returns ready when the stream has ended; sets
+    /// `has_moved` on progress. With `is_last`, the other direction has already ended: the caller
+    /// then closes both sockets, which signals the end to the sink.
     pub fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -101,7 +104,8 @@ impl Pump {
         Poll::Pending
     }
 
-    /// Hands a few octets on, if that can be done at once; otherwise they are held in memory.
+    /// Copies a small amount of data. Data that the sink does not accept at once are held in
+    /// memory.
     fn poll_copy(
         &mut self,
         cx: &mut Context<'_>,
@@ -128,7 +132,7 @@ impl Pump {
         }
     }
 
-    /// Hands copied octets on; what the sink does not take at once is held.
+    /// Writes copied data to the sink, and holds the rest in memory.
     fn write_copied(&mut self, octets: &[u8], sink: &TcpStream, passed: &Passed) -> Result<(), Broken> {
         let done = match sink.try_write(octets) {
             Ok(done) => done,
@@ -155,14 +159,14 @@ impl Pump {
             let pipe = pipes.take().map_err(|_| Broken::Own)?;
             let mut few = pipes.few();
             let few = &mut few[..chunk.min(FEW)];
-            let found = source.try_io(Interest::READABLE, || taken(source, &pipe, chunk, few));
+            let found = source.try_io(Interest::READABLE, || read_source(source, &pipe, chunk, few));
             if let Ok(Taken::Spliced(octets)) = found {
                 passed.held.store(octets as u64, Ordering::Relaxed);
                 self.is_much = octets >= chunk.min(FEW);
                 self.held = Buffered::Pipe(pipe, octets);
                 return Poll::Ready(Ok(()));
             }
-            pipes.give(pipe);
+            pipes.put_back(pipe);
             match found {
                 Ok(Taken::End) => {
                     self.has_source_ended = true;
@@ -178,7 +182,7 @@ impl Pump {
         }
     }
 
-    /// Hands on what is held, or as much as the sink takes.
+    /// Writes the held data until none is left or the sink's send buffer is full.
     fn poll_write(
         &mut self,
         cx: &mut Context<'_>,
@@ -194,7 +198,7 @@ impl Pump {
             let (done, left) = match &mut self.held {
                 Buffered::Nothing => return Poll::Ready(Ok(())),
                 Buffered::Pipe(pipe, octets) => {
-                    let done = sink.try_io(Interest::WRITABLE, || moved(&pipe.read, sink, *octets));
+                    let done = sink.try_io(Interest::WRITABLE, || splice_bytes(&pipe.read, sink, *octets));
                     *octets -= done.as_ref().map_or(0, |&done| done);
                     (done, *octets)
                 }
@@ -213,13 +217,13 @@ impl Pump {
                 Err(error) => return Poll::Ready(Err(Broken::Sink(error))),
             }
             if left == 0 {
-                self.go_on(pipes, passed);
+                self.finish_write(pipes, passed);
                 return Poll::Ready(Ok(()));
             }
         }
     }
 
-    /// The sink takes no more for now.
+    /// Records a stall. Moves the data of a pipe to memory if too many pipes are full.
     fn stall(&mut self, pipes: &Pipes, passed: &Passed) -> io::Result<()> {
         if self.stalled_since.is_none() {
             self.stalled_since = Some(Instant::now());
@@ -228,55 +232,55 @@ impl Pump {
         if self.is_counted || !matches!(self.held, Buffered::Pipe(..)) {
             return Ok(());
         }
-        if pipes.may_stand_full() {
+        if pipes.reserve_full() {
             self.is_counted = true;
             return Ok(());
         }
         let Buffered::Pipe(pipe, octets) = std::mem::take(&mut self.held) else { return Ok(()) };
-        let octets = drained(&pipe.read, octets)?;
-        pipes.give(pipe);
+        let octets = read_pipe(&pipe.read, octets)?;
+        pipes.put_back(pipe);
         self.held = Buffered::Memory(octets, 0);
         Ok(())
     }
 
-    /// Everything that was held is gone.
-    fn go_on(&mut self, pipes: &Pipes, passed: &Passed) {
+    /// Ends a stall after all held data are written, and returns the pipe.
+    fn finish_write(&mut self, pipes: &Pipes, passed: &Passed) {
         if let Some(since) = self.stalled_since.take() {
             let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
             passed.stalled_ns.fetch_add(waited, Ordering::Relaxed);
         }
         if std::mem::take(&mut self.is_counted) {
-            pipes.emptied();
+            pipes.release_full();
         }
         if let Buffered::Pipe(pipe, _) = std::mem::take(&mut self.held) {
-            pipes.give(pipe);
+            pipes.put_back(pipe);
         }
     }
 
-    /// Whatever is held is lost; a pipe with octets in it is of no use to anybody.
-    pub fn abandon(&mut self, pipes: &Pipes) {
+    /// Discards the held data. A pipe that contains data cannot be used again.
+    pub fn discard(&mut self, pipes: &Pipes) {
         if std::mem::take(&mut self.is_counted) {
-            pipes.emptied();
+            pipes.release_full();
         }
         self.held = Buffered::Nothing;
     }
 }
 
-/// What was taken from a source.
+/// Result of reading from a source.
 enum Taken {
-    /// So many octets, into the pipe.
+    /// Number of bytes moved into the pipe.
     Spliced(usize),
-    /// So many octets, into memory.
+    /// Number of bytes read into memory.
     Copied(usize),
-    /// Its end.
+    /// End of the stream.
     End,
 }
 
-/// Takes octets from a source into the pipe, or into memory where the kernel does not splice: it stops at a mark of
-/// urgent data, and then says that there is nothing, or after a FIN that this is the end (`tcp_read_sock`). Only a
-/// read that finds nothing either is to be believed.
-fn taken(source: &TcpStream, pipe: &Pipe, chunk: usize, few: &mut [u8]) -> io::Result<Taken> {
-    match moved(source, &pipe.write, chunk) {
+/// Reads from a source into the pipe, or into memory if the kernel does not splice. `splice` stops
+/// at a mark of urgent data: it then reports that there are no data, or the end if a FIN follows
+/// (`tcp_read_sock`). Only a read distinguishes these cases.
+fn read_source(source: &TcpStream, pipe: &Pipe, chunk: usize, few: &mut [u8]) -> io::Result<Taken> {
+    match splice_bytes(source, &pipe.write, chunk) {
         Ok(octets @ 1..) => return Ok(Taken::Spliced(octets)),
         Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
         Ok(0) | Err(_) => {}
@@ -287,14 +291,19 @@ fn taken(source: &TcpStream, pipe: &Pipe, chunk: usize, few: &mut [u8]) -> io::R
     }
 }
 
-/// Moves octets inside the kernel. Never with `SPLICE_F_MORE`: it holds a last partial segment back for 200 ms.
-fn moved(from: impl std::os::fd::AsFd, to: impl std::os::fd::AsFd, octets: usize) -> io::Result<usize> {
+/// Moves bytes inside the kernel. Without `SPLICE_F_MORE`, which delays a last partial segment by
+/// up to 200 ms.
+fn splice_bytes(
+    from: impl std::os::fd::AsFd,
+    to: impl std::os::fd::AsFd,
+    octets: usize,
+) -> io::Result<usize> {
     let flags = SpliceFFlags::SPLICE_F_NONBLOCK | SpliceFFlags::SPLICE_F_MOVE;
     splice(from, None, to, None, octets, flags).map_err(io::Error::from)
 }
 
-/// The octets of a pipe.
-fn drained(pipe: &OwnedFd, octets: usize) -> io::Result<Box<[u8]>> {
+/// Reads all `octets` bytes of a pipe.
+fn read_pipe(pipe: &OwnedFd, octets: usize) -> io::Result<Box<[u8]>> {
     let mut found = vec![0; octets];
     let mut from = 0;
     while from < octets {

@@ -1,10 +1,10 @@
-//! What the kernel's TCP tells of a connection: `TCP_INFO`, of which the part that every kernel since Linux 4.1 has.
+//! State of a TCP connection from `TCP_INFO`, limited to the fields of all kernels since Linux 4.1.
 
 use nix::libc;
 use nix::sys::socket::getsockopt;
 use tokio::net::TcpStream;
 
-/// The beginning of the kernel's `struct tcp_info` (linux/tcp.h), which only ever grows at its end.
+/// The beginning of the kernel's `struct tcp_info` (linux/tcp.h). Newer kernels only append fields.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct RawTcpInfo {
@@ -40,19 +40,19 @@ nix::getsockopt_impl!(
     nix::sys::socket::sockopt::GetStruct<RawTcpInfo>
 );
 
-/// Of one leg, at one instant.
+/// State of one of the two connections of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Leg {
-    /// Smoothed round-trip time in seconds; none as long as nothing was measured.
+    /// Smoothed round-trip time in seconds. `None` before the first measurement.
     pub rtt_s: Option<f64>,
-    /// Congestion window.
+    /// Congestion window in segments.
     pub cwnd_segments: u32,
-    /// Segments sent again so far.
+    /// Segments retransmitted so far.
     pub retransmissions: u32,
 }
 
 impl Leg {
-    /// What the kernel says of a socket; none if it does not.
+    /// Reads the state of a socket. Returns `None` if the kernel reports an error.
     pub fn of(stream: &TcpStream) -> Option<Leg> {
         let told = getsockopt(stream, Info).ok()?;
         Some(Leg {
@@ -63,19 +63,20 @@ impl Leg {
     }
 }
 
-/// How far a connection is whose own direction was closed.
+/// Delivery state of a connection after its sending direction was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery {
-    /// The peer has acknowledged everything, the end too; or the connection is over.
+    /// The peer has acknowledged all data and the FIN, or the connection is closed.
     pub is_complete: bool,
-    /// Octets that the peer has acknowledged.
+    /// Bytes that the peer has acknowledged.
     pub acknowledged: u64,
 }
 
 impl Delivery {
-    /// What the kernel says of a socket; none if it does not.
+    /// Reads the state of a socket. Returns `None` if the kernel reports an error.
     pub fn of(stream: &TcpStream) -> Option<Delivery> {
-        /// States in which the FIN of this side is acknowledged: FIN-WAIT-2, TIME-WAIT, CLOSED (net/tcp_states.h).
+        /// States in which the peer has acknowledged the FIN: FIN-WAIT-2, TIME-WAIT, CLOSED
+        /// (net/tcp_states.h).
         const ACKNOWLEDGED: [u8; 3] = [5, 6, 7];
         let told = getsockopt(stream, Info).ok()?;
         let is_complete = ACKNOWLEDGED.contains(&told.state_and_flags[0]);
@@ -88,13 +89,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_closed_is_delivered_when_the_peer_has_read_it() {
+    fn delivery_is_complete_when_the_peer_has_read_all_data() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
             let (mut peer, _) = listener.accept().unwrap();
-            // More than the buffer of the peer that does not read.
+            // Fill the buffers of the peer, which does not read.
             let room = vec![0; 1 << 16];
             let mut sent = 0;
             loop {
@@ -109,7 +110,7 @@ mod tests {
             let mut found = Vec::new();
             std::io::Read::read_to_end(&mut peer, &mut found).unwrap();
             assert_eq!(found.len(), sent);
-            // The acknowledgment of the end may take a moment.
+            // The acknowledgment of the FIN may take a moment.
             while !Delivery::of(&stream).unwrap().is_complete {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_over_loopback_tells_its_window() {
+    fn tcp_info_of_loopback_has_rtt_and_window() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

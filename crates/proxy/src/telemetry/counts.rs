@@ -1,4 +1,4 @@
-//! What is counted: of connections that are over, and of those that go on.
+//! Counters of ended and open connections.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,37 +8,37 @@ use crate::relay::Joined;
 use crate::relay::ended::Ended;
 use crate::relay::tcp_info::Leg;
 
-/// Of one way of connections.
+/// Totals of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WayTotal {
-    /// Octets that the sinks' kernels took.
+    /// Bytes that the receiving sockets accepted.
     pub octets: u64,
-    /// Octets that are with the proxy now.
+    /// Bytes that the proxy holds between its sockets now.
     pub held: u64,
-    /// Times that a sink took nothing though there was something.
+    /// Number of stalls: the send buffer towards the receiver was full.
     pub stalls: u64,
-    /// How long, in nanoseconds.
+    /// Duration of all stalls, in nanoseconds.
     pub stalled_ns: u64,
 }
 
-/// Of all connections.
+/// Totals of all connections.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
-    /// Connections that were accepted.
+    /// Number of accepted connections.
     pub accepted: u64,
-    /// Connections that were refused because there was no room.
+    /// Number of connections that were refused because the limit of connections was reached.
     pub refused: u64,
-    /// How those that are over ended.
+    /// Number of ended connections by outcome.
     pub ended: BTreeMap<Ended, u64>,
-    /// From clients to servers, and back.
+    /// Totals of the direction from clients to servers, and of the reverse direction.
     pub ways: [WayTotal; 2],
-    /// Segments sent again to clients, and to servers.
+    /// Segments that the kernel retransmitted to clients, and to servers.
     pub retransmissions: [u64; 2],
-    /// Of connections that go on: the legs to clients, and to servers.
+    /// TCP state of open connections: those to clients, and those to servers.
     pub legs: [Vec<Leg>; 2],
 }
 
-/// Connections that go on, and the sums of those that are over.
+/// Counters that all workers update.
 #[derive(Debug, Default)]
 pub struct Counts {
     accepted: AtomicU64,
@@ -53,34 +53,34 @@ struct Kept {
 }
 
 impl Counts {
-    /// One more was accepted: its number.
+    /// Counts an accepted connection. Returns its number.
     pub fn accepted(&self) -> u64 {
         self.accepted.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// There was no room for one.
+    /// Counts a connection that was refused because the limit was reached.
     pub fn refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Both connections of a transfer are there.
+    /// Adds an established connection to the open ones.
     pub fn joined(&self, number: u64, joined: &Arc<Joined>) {
         self.kept().live.insert(number, Arc::downgrade(joined));
     }
 
-    /// A transfer is over, and `legs` are what the kernel said last.
+    /// Counts an ended connection. `legs` are the last values of `TCP_INFO`, if they were read.
     pub fn over(&self, number: u64, ended: Ended, joined: Option<&Joined>, legs: [Option<Leg>; 2]) {
         let mut kept = self.kept();
         kept.live.remove(&number);
         *kept.over.ended.entry(ended).or_default() += 1;
         if let Some(joined) = joined {
             kept.over.add(joined, legs);
-            // What the proxy still held is gone.
+            // The bytes that the proxy still held are lost.
             kept.over.ways.iter_mut().for_each(|way| way.held = 0);
         }
     }
 
-    /// The sums, those of connections that go on included.
+    /// Returns the totals, including open connections.
     pub fn totals(&self) -> Totals {
         let (mut totals, live) = {
             let kept = self.kept();

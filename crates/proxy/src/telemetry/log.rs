@@ -1,7 +1,7 @@
-//! The log: one JSON object in a line for every connection that is over.
+//! The log: one line of JSON for each ended connection.
 //!
-//! A thread of its own writes it, so that a slow disk or a reader that stands still delays no octet; lines that it cannot
-//! take are lost and counted.
+//! A separate thread writes the log, so that a slow disk or a blocked reader does not delay
+//! connections. Lines that do not fit into its queue are lost and counted.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ use std::time::Duration;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc::ENXIO;
 
-/// Lines that wait for the writer.
+/// Capacity of the queue to the writer, in lines.
 const WAITING: usize = 16_384;
 
-/// Longest wait for the writer at the end: a reader that stands still must not keep the proxy.
+/// Longest wait for the writer at the end: a blocked reader must not keep the proxy running.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
 /// An order to the writer.
@@ -30,31 +30,32 @@ enum Order {
     Reopen,
 }
 
-/// Where lines go in.
+/// Sends lines to the writer. Clones share one writer.
 #[derive(Debug, Clone)]
 pub struct Log {
     orders: SyncSender<Order>,
     shared: Arc<Shared>,
 }
 
-/// State that the writer shares with the others.
+/// State shared by the log and its writer.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Lines so far.
+    /// Number of lines passed to [`Log::add`].
     added: AtomicU64,
     written: AtomicU64,
-    /// The file is to be opened again before the next order. Not an order alone: orders may find no room.
+    /// The writer must reopen the file before it handles the next order. A flag, because the queue
+    /// may have no space for an order.
     reopens: AtomicBool,
 }
 
-/// Writes until the last [`Log`] is gone.
+/// Waits for the thread that writes the log. The thread ends when the last [`Log`] is dropped.
 #[derive(Debug)]
 pub struct Writer {
     ended: Receiver<io::Result<()>>,
     shared: Arc<Shared>,
 }
 
-/// A file to which lines are added.
+/// The file or standard output to which lines are appended.
 #[derive(Debug)]
 pub struct Output {
     file: File,
@@ -63,10 +64,10 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens a file; `-` is standard output.
+    /// Opens a file for appending; `-` is standard output.
     ///
     /// # Errors
-    /// The system's; also if no process reads a FIFO.
+    /// An error of the system, or if no process reads a FIFO.
     pub fn open(path: &Path) -> io::Result<Self> {
         if path.as_os_str() == "-" {
             let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -76,7 +77,7 @@ impl Output {
     }
 }
 
-/// Opens a file without waiting for the reader of a FIFO. Writes to it then wait.
+/// Opens a file without waiting for the reader of a FIFO. Later writes block.
 fn opened(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NONBLOCK.bits();
     let file =
@@ -91,7 +92,7 @@ fn opened(path: &Path) -> io::Result<File> {
 }
 
 impl Log {
-    /// Lines that are written to `out`.
+    /// Starts a thread that writes lines to `out`.
     pub fn new(out: Output) -> (Log, Writer) {
         let (orders, received) = sync_channel(WAITING);
         let (end, ended) = sync_channel(1);
@@ -104,23 +105,24 @@ impl Log {
     /// Adds a line.
     pub fn add(&self, line: &serde_json::Value) {
         self.shared.added.fetch_add(1, Ordering::Relaxed);
-        // A line for which there is no room is lost: it is counted as added and never as written.
+        // If the queue is full, the line is lost: it counts as added and never as written.
         let _ = self.orders.try_send(Order::Write(format!("{line}\n")));
     }
 
-    /// Opens the file again by its name, because it may have been renamed. No line is lost by that.
+    /// Reopens the file by its path, because it may have been renamed. This loses no line.
     pub fn reopen(&self) {
         self.shared.reopens.store(true, Ordering::Relaxed);
-        // Without room for this order, the writer sees the request at the next line.
+        // If the queue is full, the writer sees the flag at the next line.
         let _ = self.orders.try_send(Order::Reopen);
     }
 }
 
 impl Writer {
-    /// Waits until all lines are written, for at most `LONGEST_END`. Returns the number of lines that are lost.
+    /// Waits until all lines are written, for at most `LONGEST_END`. Returns the number of lost
+    /// lines.
     ///
     /// # Errors
-    /// The system's, of the first line that could not be written; those after it are lost.
+    /// The error of the first write that failed; all later lines are lost.
     pub fn finish(self) -> io::Result<u64> {
         match self.ended.recv_timeout(LONGEST_END) {
             Ok(ended) => ended?,
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_to_the_file_that_has_the_name_when_it_is_opened_again() {
+    fn reopened_log_writes_to_a_new_file() {
         let folder = folder("reopen");
         let (path, old) = (folder.join("log"), folder.join("log.1"));
         let (log, writer) = Log::new(Output::open(&path).expect("a file"));
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_opened_again_though_lines_fill_the_queue() {
+    fn log_is_reopened_with_a_full_queue() {
         let folder = folder("full");
         let (path, old) = (folder.join("log"), folder.join("log.1"));
         let output = Output::open(&path).expect("a file");
@@ -201,7 +203,7 @@ mod tests {
         let log = Log { orders, shared: Arc::default() };
         log.add(&json!(1));
         fs::rename(&path, &old).expect("another name");
-        // There is no room for this order.
+        // The queue has no space for this order.
         log.reopen();
         let shared = log.shared.clone();
         drop(log);
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_stands_still_is_not_waited_for() {
+    fn blocked_reader_does_not_delay_the_end() {
         let (reader, writer) = nix::unistd::pipe().expect("a pipe");
         let (log, written) = Log::new(Output { file: File::from(writer), path: None });
         const LINES: u64 = 2000;
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fifo_without_a_reader_is_refused_and_one_with_a_reader_is_written() {
+    fn fifo_is_written_only_with_a_reader() {
         let folder = folder("fifo");
         let path = folder.join("fifo");
         mkfifo(&path, Mode::S_IRWXU).expect("a FIFO");

@@ -1,4 +1,4 @@
-//! Answers requests for metrics: the few words of HTTP/1.1 that Prometheus and curl speak.
+//! Serves metrics by a minimal subset of HTTP/1.1, sufficient for Prometheus and curl.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,20 +9,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Octets of a request that are read.
-const MOST: usize = 8192;
-/// How long a client may take to ask and to read.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Kept for a client that cannot be accepted now.
+/// Maximum size of a request in bytes.
+const MAX_REQUEST: usize = 8192;
+/// Time limit of a client, from the connection to the end of the response.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Pause after a client could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Clients that are answered at once. Beyond that the client that has taken longest is dropped, so that silent
-/// clients keep no other from its answer.
-const AT_ONCE: usize = 64;
+/// Maximum number of simultaneous clients. Beyond it, the oldest client is dropped, so that silent
+/// clients cannot block others.
+const MAX_CLIENTS: usize = 64;
 
-/// What metrics say at this instant.
+/// Renders the current metrics.
 type Page = dyn Fn() -> String + Send + Sync;
 
-/// Answers clients with what `page` says when they ask.
+/// Serves the text that `page` returns at the time of each request.
 pub async fn serve(listener: TcpListener, page: impl Fn() -> String + Send + Sync + 'static) {
     let page: Arc<Page> = Arc::new(page);
     let mut clients: VecDeque<JoinHandle<()>> = VecDeque::new();
@@ -30,15 +30,15 @@ pub async fn serve(listener: TcpListener, page: impl Fn() -> String + Send + Syn
         match listener.accept().await {
             Ok((stream, _)) => {
                 clients.retain(|client| !client.is_finished());
-                if clients.len() >= AT_ONCE
-                    && let Some(longest) = clients.pop_front()
+                if clients.len() >= MAX_CLIENTS
+                    && let Some(oldest) = clients.pop_front()
                 {
-                    longest.abort();
+                    oldest.abort();
                 }
                 let page = page.clone();
                 clients.push_back(tokio::spawn(async move {
-                    // A client that is too slow, or asks what makes no sense, loses no more than its answer.
-                    drop(timeout(PATIENCE, answer(&stream, &*page)).await);
+                    // Errors and timeouts affect only this client.
+                    drop(timeout(CLIENT_TIMEOUT, answer(&stream, &*page)).await);
                 }));
             }
             Err(_) => tokio::time::sleep(PAUSE).await,
@@ -57,7 +57,7 @@ async fn answer(stream: &TcpStream, page: &Page) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
-        if request.len() > MOST {
+        if request.len() > MAX_REQUEST {
             return send(stream, "431 Request Header Fields Too Large", "").await;
         }
     }
@@ -96,8 +96,8 @@ mod tests {
 
     use super::*;
 
-    /// What a client reads that asks for metrics.
-    fn ask(at: SocketAddr) -> String {
+    /// Requests the metrics and returns the whole response.
+    fn request_metrics(at: SocketAddr) -> String {
         let mut stream = std::net::TcpStream::connect(at).expect("a connection");
         stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("a request");
         let mut found = String::new();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_clients_keep_no_other_from_its_answer_and_are_bounded() {
+    fn silent_clients_are_bounded_and_do_not_block_others() {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
         runtime.block_on(async {
@@ -114,9 +114,9 @@ mod tests {
             let at = listener.local_addr().unwrap();
             let asking = std::thread::spawn(move || {
                 let connect = |_| std::net::TcpStream::connect(at).expect("a connection");
-                let silent: Vec<_> = (0..2 * AT_ONCE).map(connect).collect();
-                let answer = ask(at);
-                // The first were dropped long before their patience ended.
+                let silent: Vec<_> = (0..2 * MAX_CLIENTS).map(connect).collect();
+                let answer = request_metrics(at);
+                // The first clients were dropped before their time limit.
                 let dropped = (&silent[0]).read(&mut [0]).expect("an end");
                 (answer, dropped)
             });

@@ -1,4 +1,4 @@
-//! What the proxy tells of itself: counts, metrics for Prometheus, a line for every connection.
+//! Counters, metrics for Prometheus, and a log with one line per connection.
 
 pub mod counts;
 pub mod log;

@@ -1,4 +1,4 @@
-//! Counts as text for Prometheus (exposition format 0.0.4).
+//! Formats counters for Prometheus (text exposition format 0.0.4).
 
 use std::fmt::Write;
 
@@ -9,7 +9,8 @@ const SIDES: [Side; 2] = [Side::Client, Side::Server];
 const WAYS: [&str; 2] = ["up", "down"];
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// The page; `open` connections are there at this instant, of `room`, and so many have not their client's port.
+/// Renders the page. `open` is the number of open connections and `room` their limit. `other_ports`
+/// counts connections in a client's name that use another port.
 pub fn page(totals: &Totals, open: usize, room: usize, other_ports: u64) -> String {
     let mut page = Page(String::new());
     page.family("connections_total", "counter", "Connections that were accepted.");
@@ -101,7 +102,7 @@ impl Page {
         let _ = writeln!(self.0, "umts_proxy_{name}{labels} {value}");
     }
 
-    /// Nothing is known of no connection, so then there is no line.
+    /// Writes the quantiles of `values`. Without values, writes no line.
     fn quantiles(&mut self, name: &str, leg: &str, mut values: Vec<f64>) {
         values.sort_by(f64::total_cmp);
         let Some(last) = values.len().checked_sub(1) else { return };
@@ -118,7 +119,7 @@ mod tests {
     use crate::relay::tcp_info::Leg;
 
     #[test]
-    fn every_family_has_its_kind_and_every_line_a_number() {
+    fn every_family_has_a_type_and_every_line_a_number() {
         let leg = Leg { rtt_s: Some(0.084), cwnd_segments: 10, retransmissions: 3 };
         let mut totals = Totals { accepted: 7, retransmissions: [3, 0], ..Totals::default() };
         totals.legs[0].push(leg);

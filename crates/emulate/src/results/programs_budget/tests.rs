@@ -1,4 +1,4 @@
-//! The time budget of programs' connections, from packets at their times.
+//! Time budgets of programs' connections, from replayed packets.
 
 use proptest::prelude::*;
 use umts_record::metrics::MetricSet;
@@ -15,7 +15,7 @@ use crate::run::{OutputConfig, Results, replay};
 
 const SERVER: [u8; 4] = [192, 0, 2, 1];
 
-/// A segment between port 80 of a server and port 5000 of the first UE.
+/// Builds a segment between port 80 of a server and port 5000 of the first UE.
 fn segment(from_server: bool, (flags, seq, ack): (u8, u32, u32), payload: usize) -> Vec<u8> {
     let IpAddr::V4(ue) = crate::devices::addresses::of_ue(0)[0] else { panic!("the first is of version 4") };
     let ends = [(SERVER, 80_u16), (ue.octets(), 5000)];
@@ -34,7 +34,8 @@ fn segment(from_server: bool, (flags, seq, ack): (u8, u32, u32), payload: usize)
     packet
 }
 
-/// What is measured of packets that come at these milliseconds, beside `others` of the scenario.
+/// Replays packets, given as time in milliseconds, direction and bytes, in addition to the `others`
+/// of the scenario.
 fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
     let text = "version = 1\nduration = \"60 s\"\nmeasure.budget = true\n[[cell]]\nname = \"cell\"\n[cell.fach]\n\
         rate = \"32 kbit/s\"\ntti = \"10 ms\"\n[[ue]]\nname = \"u\"\n";
@@ -79,7 +80,7 @@ fn check_sums(tables: &[Table]) {
     }
 }
 
-/// A download of two segments, across the end of the sequence numbers.
+/// A download of two segments across the wrap of sequence numbers.
 fn download() -> Vec<(u64, bool, Vec<u8>)> {
     let far = u32::MAX - 500;
     vec![
@@ -96,7 +97,7 @@ fn download() -> Vec<(u64, bool, Vec<u8>)> {
 }
 
 #[test]
-fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
+fn download_of_a_program_has_a_budget_from_its_packets() {
     let tables = tables(&download());
     check_sums(&tables);
     assert_eq!(column(&tables, "server_port"), [80.0]);
@@ -104,8 +105,8 @@ fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
     assert_eq!(column(&tables, "opened_s"), [1.0]);
     let (until, of) = (column(&tables, "until_s")[0], |cause| column(&tables, cause)[0]);
     assert!((14.0..15.0).contains(&until), "{until}");
-    // Two packets of 1,040 octets over 32 kbit/s take half a second. SYN and SYN+ACK take about 0.1 s each; that the
-    // ends wait before they answer, the lab does not see.
+    // Two packets of 1040 bytes take 0.5 s at 32 kbit/s. SYN and SYN+ACK take about 0.1 s each. The
+    // delays of the ends before they answer are not visible.
     assert!((0.4..1.2).contains(&of("budget_serialisation_s")), "{}", of("budget_serialisation_s"));
     assert!((0.15..0.35).contains(&of("budget_setup_s")), "{}", of("budget_setup_s"));
     assert!(of("budget_not_visible_s") > 6.0);
@@ -113,7 +114,7 @@ fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
 }
 
 #[test]
-fn simulated_users_beside_programs_have_a_budget_of_their_own() {
+fn simulated_users_have_a_separate_budget() {
     let results = replayed("[[ue]]\nname = \"v\"\n[[flow]]\nue = \"v\"\n", &download());
     let (tables, metrics) = (results.series.unwrap().tables, results.metrics);
     let seconds_in = |name: &str| {
@@ -123,7 +124,8 @@ fn simulated_users_beside_programs_have_a_budget_of_their_own() {
         start.iter().zip(end).map(|(start, end)| end - start).sum::<f64>()
     };
     let in_budget = |metrics: &MetricSet| metrics.value("budget_total_s").unwrap();
-    // The network's are the programs'; the simulated connection has the whole run, and its own in its row.
+    // The metrics of the network cover the programs only. The budget of the simulated connection
+    // covers the whole run and is in its own row.
     let of_programs = column(&tables, "until_s")[0] - column(&tables, "opened_s")[0];
     assert!((seconds_in("budget_intervals") - of_programs).abs() < 1e-9);
     assert!((in_budget(&metrics.network) - of_programs).abs() < 1e-9);
@@ -140,7 +142,7 @@ fn simulated_users_beside_programs_have_a_budget_of_their_own() {
 }
 
 #[test]
-fn pieces_out_of_order_take_bounded_memory() {
+fn out_of_order_ranges_take_bounded_memory() {
     let mut way = StreamDirection::default();
     for piece in 0..10_000 {
         assert_eq!(way.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
@@ -149,7 +151,7 @@ fn pieces_out_of_order_take_bounded_memory() {
     assert_eq!(way.arrived(1, 10), 19);
 }
 
-/// A datagram between port `port` of a server and port 6000 of the first UE.
+/// Builds a datagram between port `port` of a server and port 6000 of the first UE.
 fn datagram(from_server: bool, port: u16, payload: usize) -> Vec<u8> {
     let ends = [(IpAddr::from(SERVER), port), (crate::devices::addresses::of_ue(0)[0], 6000)];
     let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
@@ -157,7 +159,7 @@ fn datagram(from_server: bool, port: u16, payload: usize) -> Vec<u8> {
 }
 
 #[test]
-fn the_budget_of_a_connection_begins_with_the_question_for_its_name() {
+fn budget_of_a_connection_begins_with_its_lookup() {
     let lookup = [(100, false, datagram(false, 53, 30)), (600, true, datagram(true, 53, 80))];
     let packets: Vec<_> = lookup.into_iter().chain(download()).collect();
     let with_name = tables(&packets);
@@ -172,7 +174,7 @@ fn the_budget_of_a_connection_begins_with_the_question_for_its_name() {
 }
 
 #[test]
-fn a_flow_of_datagrams_has_a_budget_from_its_first_packet_to_its_last() {
+fn udp_flow_has_a_budget_from_first_to_last_packet() {
     let packets: Vec<_> = [
         (1000, false, datagram(false, 443, 1200)),
         (3000, true, datagram(true, 443, 1200)),
@@ -184,12 +186,12 @@ fn a_flow_of_datagrams_has_a_budget_from_its_first_packet_to_its_last() {
     assert_eq!((column(&tables, "opened_s"), column(&tables, "packets")), (vec![1.0], vec![3.0]));
     let (until, of) = (column(&tables, "until_s")[0], |cause| column(&tables, cause)[0]);
     assert!((3.5..5.0).contains(&until), "{until}");
-    // Two packets of 1,228 octets over 32 kbit/s take 0.6 s; the server is silent for more than a second.
+    // Two packets of 1228 bytes take 0.6 s at 32 kbit/s. The server is silent for more than 1 s.
     assert!(of("budget_serialisation_s") > 0.6 && of("budget_not_visible_s") > 1.0);
 }
 
 #[test]
-fn a_lookup_for_which_nothing_begins_ends_with_its_answer() {
+fn lookup_without_a_connection_ends_with_its_answer() {
     let packets = [(100, false, datagram(false, 53, 30)), (600, true, datagram(true, 53, 80))];
     let packets: Vec<_> =
         packets.into_iter().chain(download().into_iter().map(|(ms, s, p)| (ms + 9000, s, p))).collect();
@@ -202,7 +204,7 @@ fn a_lookup_for_which_nothing_begins_ends_with_its_answer() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
     #[test]
-    fn whatever_programs_send_the_parts_add_up(
+    fn budget_parts_add_up_for_arbitrary_segments(
         steps in prop::collection::vec(
             (0_u64..400, any::<bool>(), 0_u8..32, -2000_i32..5000, -2000_i32..5000, 0_usize..1400), 1..40,
         ),
