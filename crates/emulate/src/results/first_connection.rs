@@ -1,5 +1,6 @@
-//! The time from the first packet of the command to its first connection, over TCP or UDP (QUIC): a name is looked up, and
-//! RRC brings the UE to a state that carries data. The time budget has that time by cause.
+//! The time from the first packet of the command until the first packet of its first connection,
+//! over TCP or UDP (QUIC), can leave: a name is looked up, and RRC brings the UE to a state that
+//! carries data. The time budget has that time by cause.
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{Direction, UeId};
@@ -22,7 +23,8 @@ const SYN: u8 = 2;
 /// Time before a first connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BeforeConnection {
-    /// From the first packet of the command's UE to the SYN, or to the first datagram that looks up no name.
+    /// From the first packet of the command's UE to the SYN, or to the first datagram that looks up
+    /// no name. If that packet starts a promotion or arrives during one: to its end.
     pub waited: Duration,
     /// Part of it in which RRC brought the UE up.
     pub promotion: Duration,
@@ -39,23 +41,36 @@ pub struct FirstConnection {
     up_since: Option<Time>,
     promotion: Duration,
     has_asked_names: bool,
-    found: Option<BeforeConnection>,
+    /// When the first packet of the first connection arrived at the UE.
+    connected: Option<Time>,
+    /// Part of `promotion` after `connected`.
+    held_back: Duration,
 }
 
 impl FirstConnection {
     /// Of the packets in `cargo`.
     pub fn new(cargo: Cargo) -> Self {
-        let promotion = Duration::ZERO;
-        FirstConnection { cargo, began: None, up_since: None, promotion, has_asked_names: false, found: None }
+        FirstConnection {
+            cargo,
+            began: None,
+            up_since: None,
+            promotion: Duration::ZERO,
+            has_asked_names: false,
+            connected: None,
+            held_back: Duration::ZERO,
+        }
     }
 
-    /// What was before it; `None` if there was none, or nothing before it.
+    /// The time before the first connection; `None` if there was no connection, or if its first
+    /// packet was the first packet of all and left at once.
     pub fn found(&self) -> Option<BeforeConnection> {
-        self.found.filter(|found| !found.waited.is_zero())
+        let waited = self.connected? - self.began? + self.held_back;
+        let (promotion, has_asked_names) = (self.promotion, self.has_asked_names);
+        (!waited.is_zero()).then_some(BeforeConnection { waited, promotion, has_asked_names })
     }
 
     fn sent(&mut self, now: Time, packet: &Packet) {
-        let began = *self.began.get_or_insert(now);
+        self.began.get_or_insert(now);
         let is_syn = |octets: &[u8]| {
             let message = transport::read(octets).map(|found| found.message);
             matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
@@ -63,16 +78,22 @@ impl FirstConnection {
         let to = self.cargo.with(packet.id, |octets| Some(datagram::read(octets)?.to.1)).flatten();
         self.has_asked_names |= to == Some(DNS);
         if self.cargo.with(packet.id, is_syn) == Some(true) || to.is_some_and(|port| port != DNS) {
-            self.is_up(now);
-            let (promotion, has_asked_names) = (self.promotion, self.has_asked_names);
-            self.found = Some(BeforeConnection { waited: now - began, promotion, has_asked_names });
+            self.connected = Some(now);
         }
     }
 
     fn is_up(&mut self, now: Time) {
         if let (Some(since), Some(began)) = (self.up_since.take(), self.began) {
             self.promotion += now.saturating_since(since.max(began));
+            if let Some(connected) = self.connected {
+                self.held_back = now.saturating_since(since.max(connected));
+            }
         }
+    }
+
+    /// The first packet of the first connection has left, or could have left.
+    fn is_over(&self, now: Time) -> bool {
+        self.up_since.is_none() && self.connected.is_some_and(|connected| connected < now)
     }
 }
 
@@ -84,12 +105,13 @@ fn is_promotion(from: RrcState, to: RrcState) -> bool {
 
 impl TraceSink<TraceEvent> for FirstConnection {
     fn record(&mut self, now: Time, event: &TraceEvent) {
-        if self.found.is_some() {
+        if self.is_over(now) {
             return;
         }
         match event {
             TraceEvent::PacketSeen { at: CapturePoint::Ue, packet }
-                if packet.ue == UE
+                if self.connected.is_none()
+                    && packet.ue == UE
                     && packet.direction() == Direction::Uplink
                     && matches!(packet.content, Content::Foreign(_)) =>
             {
@@ -118,9 +140,34 @@ mod tests {
     use crate::run::tests::recorded;
     use crate::run::{Keep, replay};
 
-    /// A name that is asked at 100 ms and answered at 2,300 ms, a SYN at so many milliseconds.
+    const SWITCHED: &str = r#"
+version = 1
+duration = "60 s"
+[rrc]
+profile = "att-2010"
+[[ue]]
+name = "u"
+bearer = "switched"
+"#;
+
+    const DEDICATED: &str = r#"
+version = 1
+duration = "60 s"
+[[bearer]]
+name = "ps"
+downlink = { rate = "64 kbit/s", tti = "20 ms" }
+uplink = { rate = "64 kbit/s", tti = "20 ms" }
+[[ue]]
+name = "u"
+bearer = "ps"
+"#;
+
     fn before(asks: bool, syn: u64) -> Option<BeforeConnection> {
-        let text = "version = 1\nduration = \"60 s\"\n[rrc]\nprofile = \"att-2010\"\n[[ue]]\nname = \"u\"\nbearer = \"switched\"\n";
+        of(SWITCHED, asks, syn)
+    }
+
+    /// A name is looked up at 100 ms if `asks`, and the answer arrives at 2,300 ms. A SYN leaves at `syn`, in ms.
+    fn of(text: &str, asks: bool, syn: u64) -> Option<BeforeConnection> {
         let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
         let (ue, server) = ((addresses::of_ue(0)[0], 4000), (addresses::SERVER[0], DNS));
         let mut segment = made::datagram(ue, server, &[0; 12]);
@@ -129,7 +176,8 @@ mod tests {
         let mut packets = vec![(syn, ue_port(0), segment)];
         if asks {
             let question = (100, ue_port(0), made::datagram(ue, server, b"question"));
-            packets.splice(0..0, [question, (2300, SERVER_PORT, made::datagram(server, ue, b"answer"))]);
+            packets.extend([question, (2300, SERVER_PORT, made::datagram(server, ue, b"answer"))]);
+            packets.sort_by_key(|(ms, ..)| *ms);
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
@@ -151,7 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_where_the_connection_comes_first() {
-        assert_eq!(before(false, 100), None);
+    fn a_promotion_that_the_first_packet_of_the_connection_triggers_counts() {
+        let found = before(false, 100).unwrap();
+        assert_eq!((found.waited, found.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
+        assert!(!found.has_asked_names);
+        // The connection opens during the promotion that the name started at 100 ms.
+        let found = before(true, 1000).unwrap();
+        assert_eq!((found.waited, found.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn nothing_is_reported_if_the_first_packet_leaves_at_once() {
+        assert_eq!(of(DEDICATED, false, 100), None);
     }
 }
