@@ -55,13 +55,19 @@ __all__ = [
 ]
 
 class ScenarioError(ValueError):
-    """A scenario is wrong; ``str(error)`` is the rendered message, without colour."""
+    """A scenario is wrong; ``str(error)`` renders every mistake, without colour.
 
+    `mistakes` has an error for each mistake, the first included; it is empty in these errors. The other
+    attributes describe the first mistake.
+    """
+
+    message: str
     file: str
     line: int | None
     column: int | None
     key: str | None
     help: str | None
+    mistakes: tuple[ScenarioError, ...]
 
 class EmulationError(Exception):
     """An emulation failed; ``error.status`` is what to exit with."""

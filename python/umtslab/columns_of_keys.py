@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.quantity import BASE_UNITS, quantity
@@ -22,6 +22,17 @@ def column(key: str, values: Sequence[Any]) -> pl.Series:
         numbers = [None if (one := quantity(value)) is None else one.base for value in values]
         return pl.Series(key, numbers, dtype=pl.Float64).cast(pl.Int64 if _are_whole(known) else pl.Float64)
     return pl.Series(key, [None if value is None else str(value) for value in values], dtype=pl.String)
+
+
+def with_numbers(table: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
+    """The table with numbers in s, bit/s or B instead of text in the columns of `keys`.
+
+    A column whose values are not quantities of one kind stays as it is.
+    """
+    import polars as pl
+
+    texts = [key for key in keys if key in table.columns and table.schema[key] == pl.String]
+    return table.with_columns(column(key, table[key].to_list()) for key in texts)
 
 
 def unit(values: Sequence[Any]) -> str | None:

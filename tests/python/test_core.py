@@ -1,5 +1,6 @@
 """The compiled core, as Python sees it."""
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,6 +44,22 @@ def test_a_wrong_scenario_is_an_error_with_a_place() -> None:
     assert error.help
     assert "wrong.toml:2:12" in str(error)
     assert "\x1b" not in str(error)
+
+
+def test_an_error_has_every_mistake() -> None:
+    text = 'version = 1\nduration = 10\nnonsense = 1\n[tcp]\nvariant = "renno"\n'
+    with pytest.raises(_core.ScenarioError) as caught:
+        _core.Scenario.parse(text, "wrong.toml")
+    error = pickle.loads(pickle.dumps(caught.value))
+    first, *others = error.mistakes
+    assert (first.key, first.line, first.message) == (error.key, error.line, error.message)
+    assert [(one.key, one.line) for one in error.mistakes[:3]] == [
+        ("duration", 2),
+        ("nonsense", 3),
+        ("tcp.variant", 5),
+    ]
+    assert all(one.mistakes == () and str(one) in str(error) for one in error.mistakes)
+    assert all(one.message not in str(first) for one in others)
 
 
 def test_a_wrong_override_names_its_key() -> None:

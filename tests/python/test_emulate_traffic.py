@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from conftest import Umts, command
 from umtslab.emulate.network import dch_of, of_bearer
-from umtslab.emulate.report import before_line, datagram_lines
+from umtslab.emulate.report import before_line, datagram_lines, recovery_lines
 from umtslab.emulate.traffic import whole_network
 from umtslab.scenario import Scenario
 
@@ -269,6 +269,9 @@ def test_lines_of_the_summary() -> None:
         "before the first connection: 2.20 s, of which 2.00 s promotion (DNS)"
     )
     assert before_line(0.35, 0.0, False) == "before the first connection: 0.35 s"
+    assert recovery_lines({"rlc_unrecoverable_errors": 0.0, "cell_updates": None}) == []
+    failed = {"rlc_unrecoverable_errors": 2.0, "cell_updates": 1.0}
+    assert recovery_lines(failed) == ["  RLC unrecoverable errors: 2, cell updates: 1"]
     assert datagram_lines({"udp_sent": 0.0, "udp_sent_uplink": 0.0}) == []
     counts = {"udp_sent": 5.0, "udp_received": 4.0, "udp_sent_uplink": 2.0, "udp_received_uplink": 2.0}
     assert datagram_lines(counts) == ["  UDP datagrams: 2 up, 5 down, 1 of them not arrived"]

@@ -49,6 +49,23 @@ def test_the_command_writes_files_whole(umts: Umts, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["results", "runs.csv", "runs.tex"]
 
 
+def test_varied_quantities_are_numbers_in_base_units(umts: Umts) -> None:
+    varied = ("-P", "duration=20 s,25000 ms", "-P", "rlc.sdu_discard=max_dat,never")
+    umts("sweep", FTP, *varied, "--name", "lengths", "--runs", 1, "--quiet")
+
+    def column(*words: str) -> list[tuple[str, str]]:
+        rows = csv.DictReader(io.StringIO(umts("export", "lengths", "--csv", *words).stdout))
+        return [(row["duration"], row.get("rlc.sdu_discard", "")) for row in rows]
+
+    points = [(duration, discard) for duration in ("20.0", "25.0") for discard in ("max_dat", "never")]
+    assert sorted(column()) == sorted(column("--table", "connections")) == points
+    assert set(column("--table", "summary")) == set(points)
+    pivot = ("--rows", "duration", "--columns", "rlc.sdu_discard", "--metric", "goodput_kbps")
+    assert column(*pivot) == [("20.0", ""), ("25.0", "")]
+    # A table for readers has the values as they were given.
+    assert "25000 ms" in umts("export", "lengths", "--latex").stdout
+
+
 def test_a_saturated_bearer_is_exported_as_the_trace_that_it_is(tmp_path: Path, umts: Umts) -> None:
     scenario = FTP.parent / "measured-radio.toml"
     saturating = ("--set", "flow.1.cbr.payload=1472 B", "--set", "flow.1.cbr.interval=10 ms")

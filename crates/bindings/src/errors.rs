@@ -6,13 +6,14 @@ use std::path::Path;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use umts_record::capture::CaptureError;
 
 pyo3::create_exception!(
     umtslab._core,
     ScenarioError,
     PyValueError,
-    "A scenario is wrong; ``str(error)`` is the rendered message, without colour."
+    "A scenario is wrong; ``str(error)`` renders every mistake, ``mistakes`` has an error for each; other attributes describe the first."
 );
 
 pyo3::create_exception!(
@@ -55,21 +56,32 @@ pub fn input_error(py: Python<'_>, error: &umts_capture::reader::ReadError) -> P
     }
 }
 
-/// The exception for an invalid scenario, with its location and help as attributes.
+/// The exception for an invalid scenario: the message, the location and help of the first mistake as
+/// attributes, and an exception for each mistake in `mistakes`.
 pub fn scenario_error(py: Python<'_>, error: &umts_scenario::ScenarioError) -> PyErr {
+    let all = || {
+        let mistakes = error.mistakes().map(|mistake| single_error(py, &mistake, PyTuple::empty(py)));
+        let mistakes = PyTuple::new(py, mistakes.collect::<PyResult<Vec<_>>>()?)?;
+        single_error(py, error, mistakes)
+    };
+    all().unwrap_or_else(|unexpected| unexpected)
+}
+
+fn single_error(
+    py: Python<'_>,
+    error: &umts_scenario::ScenarioError,
+    mistakes: Bound<'_, PyTuple>,
+) -> PyResult<PyErr> {
     let exception = ScenarioError::new_err(error.render(false));
     let value = exception.value(py);
-    let attributes = || {
-        value.setattr("file", error.file())?;
-        value.setattr("line", error.line())?;
-        value.setattr("column", error.column())?;
-        value.setattr("key", Some(error.key()).filter(|key| !key.is_empty()))?;
-        value.setattr("help", error.help())
-    };
-    match attributes() {
-        Ok(()) => exception,
-        Err(unexpected) => unexpected,
-    }
+    value.setattr("message", error.message())?;
+    value.setattr("file", error.file())?;
+    value.setattr("line", error.line())?;
+    value.setattr("column", error.column())?;
+    value.setattr("key", Some(error.key()).filter(|key| !key.is_empty()))?;
+    value.setattr("help", error.help())?;
+    value.setattr("mistakes", mistakes)?;
+    Ok(exception)
 }
 
 /// The exception for a capture that could not be written, with `errno` and `filename` like Python's

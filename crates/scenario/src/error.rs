@@ -121,6 +121,11 @@ impl ScenarioError {
         &self.1
     }
 
+    /// One error per mistake, the first included.
+    pub fn mistakes(&self) -> impl Iterator<Item = ScenarioError> {
+        std::iter::once(self).chain(&self.1).map(|one| ScenarioError(one.0.clone(), Vec::new()))
+    }
+
     /// What is wrong, in one sentence.
     pub fn message(&self) -> &str {
         &self.0.problem.message

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use umts_kernel::random::Streams;
 use umts_scenario::Scenario;
-use umts_stack::ids::{CellId, Direction, End, FlowId, UeId};
+use umts_stack::ids::{Direction, End, FlowId, UeId};
 use umts_stack::network::NetworkConfig;
-use umts_stack::radio::phy::{BlockErrors, Lost, Question, errors_stream};
+use umts_stack::radio::phy::{BlockErrors, Lost, errors_stream};
 use umts_stack::traffic::laws::Law;
 use umts_stack::traffic::{Action, BrowsingConfig, Draws, EtsiWww, TrafficConfig, etsi_www};
 use umts_units::Time;
@@ -113,30 +113,30 @@ fn law(name: &str, law: &Law, drawn: &mut Drawn) {
     drawn.insert(format!("{name}_law_sd"), Some(deviation));
 }
 
-/// Sends `blocks` blocks to the first user, one after another in full TTIs: how many are lost, how long losses and what
-/// lies between them are on average, and the correlation of each block's fate with the next one's.
+/// Sends `blocks` blocks to the first user in full TTIs. Returns the number of lost blocks, the mean length of losses and of the
+/// intervals between them, and the correlation of the fates of consecutive blocks.
 pub fn draw_errors(scenario: &Scenario, blocks: u64, seed: u64, run: u64) -> Drawn {
     let config = network_config(scenario);
-    let (mut errors, mut question) = first_radio(&config, &Streams::new(seed, run));
+    let (mut errors, blocks_of_tti) = first_radio(&config, &Streams::new(seed, run));
     let (mut tally, mut left) = (Fates::default(), blocks);
-    while left > 0 {
-        question.blocks = left.min(u64::from(question.format.blocks)) as u32;
-        let lost = errors.verdict(&question);
-        (0..question.blocks).for_each(|block| tally.add(lost.contains(block)));
-        left -= u64::from(question.blocks);
-        question.tti += 1;
+    for tti in 0.. {
+        if left == 0 {
+            break;
+        }
+        let blocks = left.min(u64::from(blocks_of_tti)) as u32;
+        let lost = errors.losses(tti, 0, blocks);
+        (0..blocks).for_each(|block| tally.add(lost.contains(block)));
+        left -= u64::from(blocks);
     }
     tally.tell()
 }
 
-/// The errors of the first user's downlink, and the question about a full TTI of it.
-fn first_radio(config: &NetworkConfig, streams: &Streams) -> (BlockErrors, Question) {
+/// The errors of the first user's downlink, and the blocks of a full TTI.
+fn first_radio(config: &NetworkConfig, streams: &Streams) -> (BlockErrors, u32) {
     let (user, ue, direction) = (&config.ues[0], UeId(0), Direction::Downlink);
-    let format = user.channels[direction.index()].format;
+    let blocks = user.channels[direction.index()].format.blocks.clamp(1, Lost::MOST_BLOCKS);
     let model = user.errors[direction.index()].clone();
-    let errors = BlockErrors::new(model, streams.addressed(&errors_stream(direction, ue)));
-    let blocks = format.blocks.clamp(1, Lost::MOST_BLOCKS);
-    (errors, Question { cell: CellId(user.cell as u16), ue, direction, tti: 0, first: 0, blocks, format })
+    (BlockErrors::new(model, streams.addressed(&errors_stream(direction, ue))), blocks)
 }
 
 /// Fates of blocks, one after another.

@@ -40,7 +40,11 @@ def options(parser: Parser) -> None:
 
 
 def _kinds(group: Options) -> None:
-    add_flag(group, "--csv", "Comma-separated values; by default one row per run.")
+    add_flag(
+        group,
+        "--csv",
+        "Comma-separated values; by default one row per run. Varied quantities are numbers in s, bit/s or B.",
+    )
     add_flag(
         group,
         "--latex",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_folder
 from umtslab.cli.results import find_runs, read_results
 from umtslab.cli.studies import find_study
+from umtslab.columns_of_keys import with_numbers
 from umtslab.export import to_csv
 from umtslab.headline_metrics import first_look
 from umtslab.metrics import units, unknown
@@ -84,7 +85,7 @@ def table_of(
             record, store = found
             runs: Sequence[Run] = [run for cell in record.cells for run in cell.runs]
             content = _of_campaign(record, store, table, _wanted(metrics, runs, latex=latex))
-            return _written(content, table, record.heading, latex=latex)
+            return _written(content, table, record.heading, keys=record.axes, latex=latex)
     if (study := find_study(result, out)) is not None:
         return _of_study(study, latex=latex)
     runs = find_runs(result, out)
@@ -102,9 +103,12 @@ def _heading(runs: Sequence[Run]) -> str:
     return ", ".join(filter(None, [runs[0].scenario, f"{len(runs)} runs", changes]))
 
 
-def _written(content: pl.DataFrame, table: str, caption: str, *, latex: bool) -> str:
+def _written(
+    content: pl.DataFrame, table: str, caption: str, *, latex: bool, keys: Iterable[str] = ()
+) -> str:
+    """LaTeX with the values of `keys` as they were given, or CSV with quantities as numbers."""
     if not latex:
-        return to_csv(content)
+        return to_csv(with_numbers(content, keys))
     from umtslab.latex import summary_to_latex, to_latex
 
     return (summary_to_latex if table == "summary" else to_latex)(content, caption=caption)
@@ -124,7 +128,7 @@ def _pivot(
         return "\n".join(table.latex() for table in tables)
     if len(tables) > 1:
         raise UsageError("a CSV file holds one table: give one --metric")
-    return to_csv(tables[0].frame())
+    return to_csv(with_numbers(tables[0].frame(), [rows]))
 
 
 def _of_study(study: Outcome | Findings, *, latex: bool) -> str:
@@ -132,7 +136,9 @@ def _of_study(study: Outcome | Findings, *, latex: bool) -> str:
     from umtslab.studies.tables import effects_table, trials_table
 
     content = trials_table(study) if isinstance(study, Outcome) else effects_table(study)
-    return _written(content, "runs", study.study.frame.title or study.study.frame.name, latex=latex)
+    keys = [parameter.key for parameter in study.study.frame.parameters]
+    caption = study.study.frame.title or study.study.frame.name
+    return _written(content, "runs", caption, keys=keys, latex=latex)
 
 
 def _of_runs(runs: Sequence[Run], table: str, metrics: Sequence[str]) -> pl.DataFrame:

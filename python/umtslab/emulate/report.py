@@ -43,6 +43,7 @@ def print_summary(
         value = run.metrics.get(name)
         if value is not None:
             lines.append(f"  {label}: {value * scale:.4g} {unit}".rstrip())
+    lines += recovery_lines(run.metrics)
     lines += datagram_lines(run.metrics)
     lines += [f"  {name}, of a program: {value:.6g}" for name, value in own.items() if name in run.metrics]
     lines += fidelity_lines(result)
@@ -77,8 +78,19 @@ def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
     return [f"  UDP datagrams: {sent[0]:.0f} up, {sent[1]:.0f} down, {missing:.0f} of them not arrived"]
 
 
+def recovery_lines(metrics: Mapping[str, float | None]) -> list[str]:
+    """The counts of RLC unrecoverable errors and of the cell updates after them; empty if there were none."""
+    errors, updates = (metrics.get(name) or 0.0 for name in ("rlc_unrecoverable_errors", "cell_updates"))
+    if not errors and not updates:
+        return []
+    return [f"  RLC unrecoverable errors: {errors:.0f}, cell updates: {updates:.0f}"]
+
+
 def before_line(waited_s: float, promotion_s: float, has_asked_names: bool) -> str:
-    """The time from the first packet of the command to its first connection, over TCP or UDP."""
+    """The time from the first packet of the command until its first connection, over TCP or UDP, can send.
+
+    It includes a promotion that the first packet of the connection triggers.
+    """
     promotion = f", of which {promotion_s:.2f} s promotion" if promotion_s else ""
     names = " (DNS)" if has_asked_names else ""
     return f"before the first connection: {waited_s:.2f} s{promotion}{names}"

@@ -1,6 +1,6 @@
-//! The time from the command's first packet to its first connection by TCP or UDP (QUIC). It
-//! includes DNS lookups and the promotion of the UE by RRC. The time budget contains the same time
-//! by cause.
+//! The time from the first packet of the command until the first packet of its first connection,
+//! over TCP or UDP (QUIC), can leave: a name is looked up, and RRC brings the UE to a state that
+//! carries data. The time budget has that time by cause.
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{Direction, UeId};
@@ -15,57 +15,62 @@ use crate::packets::transport::{self, Message};
 
 /// The UE of the command.
 const UE: UeId = UeId(0);
-/// Port of DNS.
+/// Where names are asked.
 const DNS: u16 = 53;
-/// SYN flag of a TCP header.
+/// In the header of a segment.
 const SYN: u8 = 2;
 
-/// Time before the first connection.
+/// Time before a first connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BeforeConnection {
-    /// From the first packet of the command's UE to the SYN, or to the first UDP datagram that is
-    /// not DNS.
+    /// From the first packet of the command's UE to the SYN, or to the first datagram that looks up
+    /// no name. If that packet starts a promotion or arrives during one: to its end.
     pub waited: Duration,
-    /// Part of this time in which RRC promoted the UE.
+    /// Part of it in which RRC brought the UE up.
     pub promotion: Duration,
-    /// Whether names were looked up.
+    /// Names were asked for.
     pub has_lookup: bool,
 }
 
-/// Observes the command's UE until its first connection.
+/// Watches the command's UE until its first connection.
 #[derive(Debug)]
 pub struct FirstConnection {
     packet_store: PacketStore,
     began: Option<Time>,
-    /// Start of the promotion in progress.
+    /// Since when it is brought up.
     up_since: Option<Time>,
     promotion: Duration,
     has_lookup: bool,
-    found: Option<BeforeConnection>,
+    /// When the first packet of the first connection arrived at the UE.
+    connected: Option<Time>,
+    /// Part of `promotion` after `connected`.
+    held_back: Duration,
 }
 
 impl FirstConnection {
-    /// Creates an observer of the packets in `packet_store`.
+    /// Of the packets in `packet_store`.
     pub fn new(packet_store: PacketStore) -> Self {
-        let promotion = Duration::ZERO;
         FirstConnection {
             packet_store,
             began: None,
             up_since: None,
-            promotion,
+            promotion: Duration::ZERO,
             has_lookup: false,
-            found: None,
+            connected: None,
+            held_back: Duration::ZERO,
         }
     }
 
-    /// Returns the time before the first connection. `None` if there was no connection, or no
-    /// packet before it.
+    /// The time before the first connection; `None` if there was no connection, or if its first
+    /// packet was the first packet of all and left at once.
     pub fn found(&self) -> Option<BeforeConnection> {
-        self.found.filter(|found| !found.waited.is_zero())
+        let waited = self.connected? - self.began? + self.held_back;
+        let (promotion, has_lookup) = (self.promotion, self.has_lookup);
+        (!waited.is_zero()).then_some(BeforeConnection { waited, promotion, has_lookup })
     }
 
     fn sent(&mut self, now: Time, packet: &Packet) {
-        let began = *self.began.get_or_insert(now);
+        self.began.get_or_insert(now);
         let is_syn = |octets: &[u8]| {
             let message = transport::read(octets).map(|found| found.message);
             matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
@@ -73,20 +78,26 @@ impl FirstConnection {
         let to = self.packet_store.with(packet.id, |octets| Some(datagram::read(octets)?.to.1)).flatten();
         self.has_lookup |= to == Some(DNS);
         if self.packet_store.with(packet.id, is_syn) == Some(true) || to.is_some_and(|port| port != DNS) {
-            self.finish_promotion(now);
-            let (promotion, has_lookup) = (self.promotion, self.has_lookup);
-            self.found = Some(BeforeConnection { waited: now - began, promotion, has_lookup });
+            self.connected = Some(now);
         }
     }
 
     fn finish_promotion(&mut self, now: Time) {
         if let (Some(since), Some(began)) = (self.up_since.take(), self.began) {
             self.promotion += now.saturating_since(since.max(began));
+            if let Some(connected) = self.connected {
+                self.held_back = now.saturating_since(since.max(connected));
+            }
         }
+    }
+
+    /// The first packet of the first connection has left, or could have left.
+    fn is_over(&self, now: Time) -> bool {
+        self.up_since.is_none() && self.connected.is_some_and(|connected| connected < now)
     }
 }
 
-/// Whether a switch moves a UE to a state with more capacity.
+/// Whether a switch brings a UE to a state in which more moves.
 fn is_promotion(from: RrcState, to: RrcState) -> bool {
     matches!((from, to), (_, CellDch) | (RrcState::Idle | RrcState::UraPch | RrcState::CellPch, CellFach))
         && from != CellDch
@@ -94,12 +105,13 @@ fn is_promotion(from: RrcState, to: RrcState) -> bool {
 
 impl TraceSink<TraceEvent> for FirstConnection {
     fn record(&mut self, now: Time, event: &TraceEvent) {
-        if self.found.is_some() {
+        if self.is_over(now) {
             return;
         }
         match event {
             TraceEvent::PacketCaptured { at: CapturePoint::Ue, packet }
-                if packet.ue == UE
+                if self.connected.is_none()
+                    && packet.ue == UE
                     && packet.direction() == Direction::Uplink
                     && matches!(packet.content, Content::Foreign(_)) =>
             {
@@ -128,19 +140,44 @@ mod tests {
     use crate::run::tests::recorded;
     use crate::run::{OutputConfig, replay};
 
-    /// Replays a SYN at `syn` milliseconds. With `with_lookup`, a DNS question at 100 ms and its
-    /// answer at 2300 ms precede it.
-    fn before(with_lookup: bool, syn: u64) -> Option<BeforeConnection> {
-        let text = "version = 1\nduration = \"60 s\"\n[rrc]\nprofile = \"att-2010\"\n[[ue]]\nname = \"u\"\nbearer = \"switched\"\n";
+    const SWITCHED: &str = r#"
+version = 1
+duration = "60 s"
+[rrc]
+profile = "att-2010"
+[[ue]]
+name = "u"
+bearer = "switched"
+"#;
+
+    const DEDICATED: &str = r#"
+version = 1
+duration = "60 s"
+[[bearer]]
+name = "ps"
+downlink = { rate = "64 kbit/s", tti = "20 ms" }
+uplink = { rate = "64 kbit/s", tti = "20 ms" }
+[[ue]]
+name = "u"
+bearer = "ps"
+"#;
+
+    fn before(asks: bool, syn: u64) -> Option<BeforeConnection> {
+        of(SWITCHED, asks, syn)
+    }
+
+    /// A name is looked up at 100 ms if `asks`, and the answer arrives at 2,300 ms. A SYN leaves at `syn`, in ms.
+    fn of(text: &str, asks: bool, syn: u64) -> Option<BeforeConnection> {
         let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
         let (ue, server) = ((addresses::of_ue(0)[0], 4000), (addresses::SERVER[0], DNS));
         let mut segment = made::datagram(ue, server, &[0; 12]);
         segment[9] = 6;
         segment[32..34].copy_from_slice(&[0x50, SYN]);
         let mut packets = vec![(syn, ue_port(0), segment)];
-        if with_lookup {
+        if asks {
             let question = (100, ue_port(0), made::datagram(ue, server, b"question"));
-            packets.splice(0..0, [question, (2300, SERVER_PORT, made::datagram(server, ue, b"answer"))]);
+            packets.extend([question, (2300, SERVER_PORT, made::datagram(server, ue, b"answer"))]);
+            packets.sort_by_key(|(ms, ..)| *ms);
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
@@ -154,15 +191,25 @@ mod tests {
     }
 
     #[test]
-    fn promotion_during_a_lookup_is_measured() {
+    fn the_promotion_that_a_name_took_is_told() {
         let found = before(true, 2500).unwrap();
         assert_eq!((found.waited, found.has_lookup), (Duration::from_millis(2400), true));
-        // The promotion time from idle of the profile.
+        // What the profile says that a promotion from idle takes.
         assert_eq!(found.promotion, Duration::from_secs(2));
     }
 
     #[test]
-    fn connection_without_earlier_packets_has_no_waiting_time() {
-        assert_eq!(before(false, 100), None);
+    fn a_promotion_that_the_first_packet_of_the_connection_triggers_counts() {
+        let found = before(false, 100).unwrap();
+        assert_eq!((found.waited, found.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
+        assert!(!found.has_lookup);
+        // The connection opens during the promotion that the name started at 100 ms.
+        let found = before(true, 1000).unwrap();
+        assert_eq!((found.waited, found.promotion), (Duration::from_secs(2), Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn nothing_is_reported_if_the_first_packet_leaves_at_once() {
+        assert_eq!(of(DEDICATED, false, 100), None);
     }
 }

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use umts_record::budget::{Cause, ConnectionBudget, Loss, Parts};
+use umts_record::series::Values;
 use umts_scenario::Scenario;
-use umts_simulate::observe;
+use umts_simulate::{RunOptions, observe, run};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
@@ -173,6 +174,42 @@ fn a_loss_that_no_mode_repairs_is_found_wherever_it_is() {
     }
     // Blocks of one segment cost nearly the same.
     assert!(waits.windows(2).filter(|pair| (pair[0] - pair[1]).abs() > 0.1).count() < 4, "{waits:.3?}");
+}
+
+/// A lost block takes its SDU with it. The waterfall shows the segment as lost on the air, not before
+/// the block could have arrived, and no other segment as lost.
+#[test]
+fn the_waterfall_shows_segments_that_um_loses_as_lost() {
+    const BLOCK: usize = 120;
+    let folder = tempfile::tempdir().expect("a folder for the error trace");
+    let verdicts: String = (0..100_000).map(|block| if block == BLOCK { '1' } else { '0' }).collect();
+    std::fs::write(folder.path().join("down"), verdicts).expect("the folder is ours");
+    let changes = [
+        ("rlc.mode", "um"),
+        ("radio.model", "trace"),
+        ("radio.file", "down"),
+        ("radio.uplink.model", "error_free"),
+        ("measure.budget", "true"),
+        ("measure.waterfall", "0"),
+    ];
+    let scenario = parse(PLAIN, folder.path(), &changes);
+    let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
+    let tables = run(&scenario, options).expect("nothing stops it").series.expect("they are wanted");
+    let table = tables.table("waterfall").expect("it is wanted");
+    let Some(Values::Word(layer)) = table.column("layer") else { panic!("layers are words") };
+    let Some(Values::Word(what)) = table.column("what") else { panic!("kinds are words") };
+    let Some(Values::Word(lost_at)) = table.column("lost_at") else { panic!("places are words") };
+    let Some(Values::Float(start)) = table.column("time_s") else { panic!("starts are known") };
+    let Some(Values::OptionalFloat(end)) = table.column("end_s") else { panic!("ends may be unknown") };
+    let Some(Values::Count(first)) = table.column("first") else { panic!("numbers are counts") };
+    let lost: Vec<_> = (0..layer.len()).filter(|row| !lost_at[*row].is_empty()).collect();
+    let [segment, pdu] = lost[..] else { panic!("one segment and one PDU: {lost:?}") };
+    assert_eq!([segment, pdu].map(|row| (layer[row], lost_at[row])), [("tcp", "air"), ("rlc", "air")]);
+    let [segment_end, pdu_end] = [segment, pdu].map(|row| end[row].expect("its fate is known"));
+    assert!(start[segment] < start[pdu] && segment_end >= pdu_end, "{segment_end} {pdu_end}");
+    let again = |row: &usize| what[*row] == "retransmission" && first[*row] == first[segment];
+    let again = (0..layer.len()).find(again).expect("TCP sends it again");
+    assert!(start[again] > segment_end && lost_at[again].is_empty());
 }
 
 /// Pauses of the radio that outlast MaxMRW and MaxRST end in cell updates. The cause has no more time than these take.

@@ -173,6 +173,33 @@ fn budget_of_a_connection_begins_with_its_lookup() {
     assert_eq!(column(&plain, "budget_setup_s"), column(&with_name, "budget_setup_s"));
 }
 
+/// The first packet of the UE triggers the promotion from idle mode, which takes 2 s: the question for
+/// the name, or the SYN. The time is part of the connection's budget.
+#[test]
+fn a_promotion_is_in_the_budget_of_the_connection_that_waits_for_it() {
+    let switched = "bearer = \"switched\"\n[rrc]\nprofile = \"att-2010\"\n";
+    let lookup = [(100, false, datagram(false, 53, 30)), (2500, true, datagram(true, 53, 80))];
+    let connection = |syn: u64, answer: u64| {
+        vec![
+            (syn, false, segment(false, (0x02, 9, 0), 0)),
+            (answer, true, segment(true, (0x12, 99, 10), 0)),
+            (answer + 300, false, segment(false, (0x10, 10, 100), 0)),
+            (answer + 600, true, segment(true, (0x11, 100, 10), 1000)),
+            (answer + 1000, false, segment(false, (0x11, 10, 1101), 0)),
+            (answer + 1300, true, segment(true, (0x10, 1101, 11), 0)),
+        ]
+    };
+    let with_name: Vec<_> = lookup.into_iter().chain(connection(2800, 3100)).collect();
+    for (packets, asks) in [(with_name, true), (connection(100, 2500), false)] {
+        let tables = replayed(switched, &packets).series.unwrap().tables;
+        check_sums(&tables);
+        let of = |cause| column(&tables, cause)[0];
+        assert_eq!(column(&tables, "opened_s"), [0.1]);
+        assert!((1.9..2.2).contains(&of("budget_channel_switch_s")), "{}", of("budget_channel_switch_s"));
+        assert_eq!(of("budget_names_s") > 0.0, asks);
+    }
+}
+
 #[test]
 fn udp_flow_has_a_budget_from_first_to_last_packet() {
     let packets: Vec<_> = [

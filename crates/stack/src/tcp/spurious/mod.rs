@@ -36,6 +36,8 @@ pub(super) struct Episode {
     timeout: bool,
     /// Oldest unacknowledged sequence number when it began.
     una: u64,
+    /// The sequence number after the highest sent when it began, or when its segment timed out last.
+    recover: u64,
     /// The larger of what was under way and the threshold (RFC 4015: pipe_prev), in segments.
     pipe: f64,
     /// The window and the threshold before, as Linux keeps them (`prior_cwnd`, `prior_ssthresh`).
@@ -76,13 +78,23 @@ impl Connection {
         if !detection.any() || self.config.one_way || flight.una == 0 {
             return;
         }
-        if timeout
+        // A timeout before everything sent by the previous timeout is acknowledged belongs to the
+        // same recovery. RFC 5682 §2.1, step 1, allows F-RTO only for the first timeout of a
+        // recovery: otherwise each hole could cost a timeout. Linux recognises originals by their
+        // number of transmissions and allows F-RTO for each timeout.
+        let in_recovery = timeout
+            && self
+                .sender
+                .episode
+                .as_ref()
+                .is_some_and(|episode| episode.timeout && episode.recover > flight.una);
+        let allows_frto = timeout && (!in_recovery || self.config.is_recent_linux());
+        if in_recovery
             && let Some(episode) = &mut self.sender.episode
-            && episode.timeout
             && episode.una == flight.una
         {
-            // The same segment times out again: F-RTO is for the first time (RFC 5682 §2.1, step 1), in Linux for each.
-            episode.frto = episode.frto.filter(|_| self.config.is_recent_linux());
+            episode.recover = flight.max_sent;
+            episode.frto = episode.frto.filter(|_| allows_frto);
             if let Some(frto) = &mut episode.frto {
                 frto.begin_again(flight.max_sent);
             }
@@ -96,11 +108,12 @@ impl Connection {
         let episode = Episode {
             timeout,
             una: flight.una,
+            recover: flight.max_sent,
             pipe: f64::from(flight.segments).max(ssthresh),
             prior: (cwnd, ssthresh.max((cwnd * 0.75).floor())),
             registers: self.sender.estimator.registers(),
             eifel: (detection.eifel && self.agreed.timestamps && is_first).then(|| Eifel::new(stamp)),
-            frto: (detection.frto && timeout).then(|| self.new_frto(flight.max_sent)),
+            frto: (detection.frto && allows_frto).then(|| self.new_frto(flight.max_sent)),
             duplicates: duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
             probes: 0,
         };

@@ -305,3 +305,36 @@ fn vegas_goes_on_after_a_timeout_and_a_mark() {
     };
     goes_on(&config, &trouble, &[(23_001, 0)], 9001).expect("it goes on");
 }
+
+/// The reader opens the window with each ACK, so that no ACK is a duplicate and F-RTO does not
+/// decide. Only the first timeout of a recovery may cost that wait, not the timeout of each hole.
+#[test]
+fn bbr_goes_on_when_frto_does_not_decide() {
+    let mut config = TcpConfig {
+        initial_window: 10,
+        advertised_window: 18 * MSS,
+        sack_blocks: 0,
+        timestamps: false,
+        window_scaling: false,
+        slow_start_restart: false,
+        spurious: SpuriousConfig { frto: true, ..SpuriousConfig::default() },
+        newreno: NewRenoConfig { careful: false, impatient: false },
+        read_rate: BitRate::from_bps(841_413),
+        retries: Retries::FOR_EVER,
+        charged_options: ChargedOptions::All,
+        ..config(Variant::Bbr)
+    };
+    config.rto.rule = RtoRule::Ns2;
+    config.rto.min = Duration::from_millis(1);
+    let trouble = Trouble {
+        loss: 343,
+        double: 84,
+        reorder: 141,
+        hold: Duration::from_millis(319),
+        slot: Some(Duration::from_millis(19)),
+        outage: (super::pair::ms(1754), Duration::from_millis(1316)),
+        repaired: super::pair::ms(66_092),
+        ..quiet(6_965_935_005_063_238_741)
+    };
+    goes_on(&config, &trouble, &[(27_720, 0), (14_281, 0)], 2001).expect("it goes on");
+}
