@@ -1,4 +1,4 @@
-//! Connections that are too many: which of the open ones are let go of, and which get no rows.
+//! Limits on connections: which open ones are dropped, and which get no row.
 
 use std::collections::VecDeque;
 
@@ -8,26 +8,31 @@ use crate::ends::Ends;
 use crate::metrics::MetricSet;
 use crate::packet::Packet;
 
-/// Connections of which one end was heard only, of each kind, that are kept at a time: a flood of SYNs, or a scan, opens
-/// millions. The oldest goes first.
+/// Maximum number of connections with packets of one end only, separately for those with and
+/// without a SYN: a SYN flood or a scan opens millions. The oldest is dropped first.
 const MOST_ONE_SIDED: usize = 1 << 17;
 
-/// Of too many open connections one in so many goes at a time, since all have to be looked at.
+/// If there are too many open connections, one in `PART` is dropped at a time, because each pass
+/// visits all of them.
 const PART: usize = 16;
 
-/// What is known of the crowd, and the most that it may be.
+/// Limits on connections, and the counts of dropped ones.
 #[derive(Debug)]
 pub(super) struct HalfOpenTable {
-    /// Rows, open connections, and open ones of each kind of which one end was heard only.
+    /// Maximum number of rows.
     most_rows: u64,
+    /// Maximum number of open connections.
     most_open: usize,
+    /// Maximum number of open connections with packets of one end only, with and without a SYN
+    /// separately.
     most_one_sided: usize,
-    /// Has a row in any case.
+    /// Number of a connection that always has a row.
     wanted: Option<u64>,
-    /// Connections that began without a SYN, in the order of their numbers: the latest of them.
+    /// The latest connections that began without a SYN, in the order of their numbers.
     mid_stream: VecDeque<(Ends, u64)>,
-    /// Connections that were let go of because there were too many: of which one end was heard only, and others.
+    /// Dropped connections with packets of one end only.
     pub one_sided: u64,
+    /// Other open connections that were dropped.
     pub open: u64,
 }
 
@@ -46,14 +51,15 @@ impl Default for HalfOpenTable {
 }
 
 impl HalfOpenTable {
-    /// Whether a connection has a row of its own.
+    /// Returns whether a connection has a row of its own.
     pub fn has_row(&self, number: u64) -> bool {
         number < self.most_rows || self.wanted == Some(number)
     }
 }
 
 impl Analyser {
-    /// Keeps so many connections at a time, and gives as many a row of their own, the first ones; the others are summed.
+    /// Keeps at most `connections` open connections, and gives the first `connections` a row of
+    /// their own. The others are summed.
     pub fn with_limit(mut self, connections: usize) -> Self {
         self.crowd.most_rows = connections as u64;
         self.crowd.most_open = connections.max(1);
@@ -62,13 +68,13 @@ impl Analyser {
         self
     }
 
-    /// Gives this connection a row, however many others there are.
+    /// Gives this connection a row, whatever the limit.
     pub fn with_row_of(mut self, connection: u64) -> Self {
         self.crowd.wanted = Some(connection);
         self
     }
 
-    /// The place of the connection that the packet begins.
+    /// Creates the connection that begins with the packet, and returns its slot.
     #[cold]
     pub(super) fn begin(&mut self, packet: &Packet) -> usize {
         self.make_room();
@@ -94,14 +100,14 @@ impl Analyser {
         self.open.insert(connection)
     }
 
-    /// Those without rows, added up.
+    /// Returns the sum of the connections without rows, if there are any.
     pub(super) fn rest(&mut self) -> Option<Rest> {
         self.rest.window = self.window();
         let (connections, metrics) = (self.rest.connections, MetricSet::of(&self.rest));
         (connections > 0).then_some(Rest { connections, metrics })
     }
 
-    /// Lets go of a connection if one end of it was heard only.
+    /// Drops a connection if packets of only one end were seen.
     fn crowd_out(&mut self, ends: Ends, number: u64) {
         if self.open.get(&ends).is_some_and(|found| found.number == number && found.is_one_sided())
             && let Some(over) = self.open.remove(&ends)
@@ -111,7 +117,8 @@ impl Analyser {
         }
     }
 
-    /// Lets go of some connections if there are too many: of those that are over, and then of those that were quiet longest.
+    /// Drops some connections if there are too many: closed ones first, then the ones that were
+    /// quiet longest.
     fn make_room(&mut self) {
         if self.open.len() < self.crowd.most_open {
             return;
