@@ -1,28 +1,30 @@
-//! Puts packets into the order of their times, within a window.
+//! Sorts packets by time, within a window.
 //!
-//! Network cards with several queues, captures of several interfaces and merged files have packets in another order. The
-//! window has a bounded number of packets. A packet that is farther from its place is not moved before those that have left
-//! the window.
+//! Network cards with several queues, captures of several interfaces and merged files may have
+//! packets out of order. The window has a bounded number of packets. A packet is not moved before
+//! packets that have left the window.
 
 use std::collections::VecDeque;
 
 use umts_units::{Duration, Time};
 
-/// Packets in the window.
+/// Number of packets in the window.
 const WINDOW: usize = 4096;
-/// If more than `OUTLIERS` packets in the window are later than a packet by more than `STEP`, the clock was set back, and the
-/// packet keeps its place. If there are fewer, their times are wrong, and the packet moves before them.
+/// If more than `OUTLIERS` packets in the window are later than a packet by more than `STEP`, the
+/// clock was set back, and the packet keeps its place. If there are fewer, their times are wrong,
+/// and the packet is moved before them.
 const STEP: Duration = Duration::from_secs(10);
 const OUTLIERS: usize = 16;
 
-/// Items, sorted by time as they pass.
+/// Items in a window, sorted by time.
 #[derive(Debug)]
 pub(crate) struct TimeWindow<T> {
-    /// Times by which items are sorted, and the slots of the items. Items with the same time keep their order.
+    /// Times by which items are sorted, and the slots of the items. Items with the same time keep
+    /// their order.
     order: VecDeque<(Time, u32)>,
     slots: Vec<T>,
     free: Vec<u32>,
-    /// Items that were moved to an earlier place.
+    /// Number of items that were moved to an earlier place.
     pub moved: u64,
 }
 
@@ -40,7 +42,8 @@ impl<T> TimeWindow<T> {
         self.free.is_empty()
     }
 
-    /// The slot into which the caller writes the next item, before `push`. The window must not be full.
+    /// Returns the slot into which the caller must write the next item before `push`. The window
+    /// must not be full.
     #[inline]
     pub fn next_slot(&mut self) -> &mut T {
         let slot = *self.free.last().expect("the caller takes an item out of a full window first");
@@ -69,7 +72,7 @@ impl<T> TimeWindow<T> {
         self.moved += 1;
     }
 
-    /// Removes the earliest item. Its slot is used again by the next `push`.
+    /// Removes the earliest item. The next `push` reuses its slot.
     #[inline]
     pub fn pop(&mut self) -> Option<&mut T> {
         let (_, slot) = self.order.pop_front()?;
@@ -84,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// The order in which items with these times come out.
+    /// Returns the order in which items with these times come out, and the number of moved items.
     fn sorted(times: &[u64]) -> (Vec<u64>, u64) {
         let mut window = TimeWindow::new(|| 0);
         let mut out = Vec::new();
