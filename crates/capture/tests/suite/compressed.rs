@@ -1,4 +1,4 @@
-//! Compressed captures, whole, cut off, damaged, and made to unpack to much more than they are.
+//! Compressed captures: whole, cut off, damaged, and with contents much larger than the file.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -41,7 +41,7 @@ fn compressed_captures_say_what_they_say_unpacked() {
     let expected = read(&plain).expect("it is a capture");
     for pack in PACKERS {
         assert_eq!(read(&pack(&plain)).expect("it is a capture"), expected);
-        // Two members or frames, one after the other, are one file.
+        // Two consecutive members or frames are one file.
         let (head, tail) = plain.split_at(plain.len() / 3);
         assert_eq!(read(&[pack(head), pack(tail)].concat()).expect("it is a capture"), expected);
     }
@@ -93,7 +93,7 @@ fn what_is_packed_twice_or_holds_no_capture_is_refused() {
     }
 }
 
-/// Packets without octets, of which 320 MB are packed into a few kilobytes.
+/// Packets without octets, of which 320 MB are compressed into a few kilobytes.
 #[test]
 fn a_file_that_unpacks_to_far_more_than_its_size_is_read_up_to_a_limit() {
     let mut bomb = zstd::Encoder::new(Vec::new(), 1).expect("it can be made");

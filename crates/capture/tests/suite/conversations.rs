@@ -1,4 +1,4 @@
-//! Conversations packet by packet, and what the analyser says of them.
+//! Conversations packet by packet, and the results of the analyser.
 
 use std::collections::BTreeSet;
 
@@ -201,7 +201,7 @@ fn sequence_numbers_wrap_around() {
 fn a_capture_that_starts_mid_stream_counts_what_it_sees() {
     let mut talk = Talk::new();
     talk.data(0, 7).ack(50, 7).ack(100, 8).data(100, 8).ack(200, 9);
-    // A late repetition from before the capture began.
+    // A late retransmission of data from before the capture began.
     talk.data(250, 3);
     let row = talk.row();
     assert_eq!((row.position, row.mss, row.sack_permitted), (Position::Unknown, None, None));
@@ -304,7 +304,7 @@ fn a_shut_window_lasts_until_it_opens_and_what_asks_for_it_is_a_probe() {
     let mut talk = Talk::opened();
     talk.data(100, 0);
     talk.put(200, 1, Some(1001), Packet::new(End::Client, "").window(0));
-    // As Linux asks: nothing new, below the window.
+    // The probe of Linux: no new data, below the window.
     talk.put(1200, 1000, Some(1), Packet::new(End::Server, ""));
     talk.put(1300, 1, Some(1001), Packet::new(End::Client, "").window(0));
     talk.put(3300, 1000, Some(1), Packet::new(End::Server, ""));
@@ -445,7 +445,7 @@ fn a_file_of_many_short_connections_keeps_only_those_that_are_open() {
         }
         rows += analyser.take_finished().len();
     }
-    // A connection a second, each let go of after 120 s.
+    // One connection per second, each removed after 120 s.
     assert!((19_870..=19_890).contains(&rows), "{rows}");
     assert_eq!(analyser.finish().connection_count, 20_000);
 }
@@ -466,7 +466,7 @@ fn a_flood_of_connections_that_nobody_answers_is_bounded_and_told() {
         let mut analyser = Analyser::new();
         let most = 1 << 17;
         for number in 0..most + 1_000u32 {
-            // From another address each, within a millisecond.
+            // Each from another address, at the same time.
             let mut bytes = Packet { ack: Some(1), ..Packet::new(End::Client, flags) }.ipv4();
             bytes[12..16].copy_from_slice(&number.to_be_bytes());
             analyser.packet(ms(0), LinkType::Raw, &bytes, bytes.len() as u32);
@@ -479,7 +479,7 @@ fn a_flood_of_connections_that_nobody_answers_is_bounded_and_told() {
     }
 }
 
-/// Data from an address of its own.
+/// Data from an address that depends on `number`.
 fn data_of(number: u32) -> Vec<u8> {
     let mut bytes = Packet { ack: Some(1), payload: 1_000, ..Packet::new(End::Client, "") }.ipv4();
     bytes[12..16].copy_from_slice(&number.to_be_bytes());
@@ -502,7 +502,7 @@ fn connections_beyond_the_limit_are_summed_in_one_row() {
     assert_eq!(rest.metrics.value("payload_bytes"), Some(899.0 * 1_000.0));
     let numbers: Vec<u64> = some.connections.iter().map(|row| row.connection).collect();
     assert_eq!(numbers, (0..100).chain([700]).collect::<Vec<_>>());
-    // The sums of the capture are those of all.
+    // The sums of the capture include all connections.
     assert_eq!(some.metrics, all.metrics);
     assert_eq!(some.connection_count, 1_000);
     let told = |words: &str| some.warnings.iter().any(|warning| warning.starts_with(words));
@@ -522,7 +522,7 @@ fn the_quietest_of_too_many_open_connections_is_let_go_of() {
         put(at, 2_000 + number, End::Client, "S", 0, None);
         put(at + 1, 2_000 + number, End::Server, "S", 0, Some(1));
         put(at + 2, 2_000 + number, End::Client, "", 1, Some(1));
-        // The first one is always at work.
+        // The first connection is always active.
         put(at + 500, 2_000, End::Client, "", 1, Some(1));
     }
     let analysis = analyser.finish();
@@ -539,7 +539,7 @@ fn a_shut_window_ends_with_its_connection() {
     talk.put(400, 1001, Some(1), Packet::new(End::Server, "F"));
     talk.put(500, 1, Some(1002), Packet::new(End::Client, "F").window(0));
     talk.put(600, 1002, Some(2), Packet::new(End::Server, ""));
-    // The connection is over; a minute later the capture ends.
+    // The connection is closed. A minute later the capture ends.
     talk.put(700, 2, Some(1002), Packet::new(End::Client, "").window(0));
     let other = Packet { port: 50_000, ..Packet::new(End::Client, "S") }.ipv4();
     talk.analyser.packet(ms(60_000), LinkType::Raw, &other, other.len() as u32);
@@ -551,16 +551,17 @@ fn a_shut_window_ends_with_its_connection() {
 #[test]
 fn the_segment_that_left_last_decides_whether_a_round_trip_is_sampled() {
     let mut talk = Talk::opened();
-    // The first of two is sent again, then a third one leaves; one acknowledgment covers all three.
+    // The first of two segments is retransmitted, then a third one leaves. One acknowledgment
+    // covers all three.
     talk.flight(110, 2).data(400, 0).data(410, 2).ack(530, 3);
-    // And here what is sent again leaves last: no sample, however it is acknowledged (Karn).
+    // Here the retransmission leaves last: no sample, however it is acknowledged (Karn).
     talk.data(600, 3).data(610, 4).data(900, 3).ack(1010, 5);
     let row = talk.row();
     expect(&row, &[("rtt_samples", 2.0), ("min_rtt_every_ack_s", 0.1), ("max_rtt_every_ack_s", 0.12)]);
 }
 
-/// Both tables are written by hand, since a row is read as a whole: name, unit, meaning and formula. What stands in both has
-/// to be the same, and nothing else may share a name.
+/// Both tables are written by hand, so that a row has everything: name, unit, meaning and formula.
+/// Names in both tables must have the same unit, and no other names may be shared.
 #[test]
 fn names_and_units_are_those_of_the_simulation() {
     let unit_of = |name: &str| definitions().find(|mine| mine.name == name).map(|mine| mine.unit);

@@ -1,4 +1,4 @@
-//! Capture files of every kind, whole, cut off, damaged and made up.
+//! Capture files of every kind: whole, cut off, damaged and random.
 
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ pub fn packets() -> Vec<(u64, Vec<u8>)> {
     list.map(|(at, packet)| (crate::common::ms(*at).as_nanos(), packet.ipv4())).collect()
 }
 
-/// The same analysis, without a file.
+/// The analysis of the same packets without a file.
 pub fn expected() -> Analysis {
     let mut analyser = Analyser::new();
     for (at, bytes) in packets() {
@@ -79,7 +79,8 @@ pub fn section(order: Order) -> Vec<u8> {
     block(order, 0x0a0d_0d0a, &body)
 }
 
-/// `resolution` as the option if_tsresol has it, none for the default of microseconds; `offset` in seconds.
+/// `resolution` as in the option if_tsresol; `None` leaves the default of microseconds. `offset` is
+/// in seconds.
 pub fn interface(order: Order, resolution: Option<u8>, offset: Option<i64>) -> Vec<u8> {
     let mut body = [&order.half(101)[..], &order.half(0), &order.word(0)].concat();
     if let Some(resolution) = resolution {
@@ -108,7 +109,8 @@ pub fn packet(order: Order, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8>
     block(order, 6, &body)
 }
 
-/// Sections in both byte orders; interfaces that count time in nanoseconds, microseconds, 2^-33 s and with an offset.
+/// Sections in both byte orders, with interfaces that count nanoseconds, microseconds, 2^-33 s, and
+/// microseconds with an offset.
 fn pcapng() -> Vec<u8> {
     let mut file = Vec::new();
     for (index, (at, bytes)) in packets().into_iter().enumerate() {
@@ -158,12 +160,13 @@ fn pcapng_with_sections_of_both_byte_orders_and_interfaces_with_clocks_of_their_
             (Some(found), Some(expected)) => (found - expected).abs() <= 1e-6 * expected.abs(),
             (found, expected) => found == expected,
         };
-        // Units of 2^-33 s are less than a nanosecond, so no time is moved; sums are rounded in another order.
+        // A unit of 2^-33 s is less than a nanosecond, so no time changes. Sums are rounded in
+        // another order.
         assert!(close, "{name}: {found:?}, {expected:?}");
     }
 }
 
-/// Gives a few bytes at a time, as a pipe may.
+/// Returns a few bytes at a time, as a pipe may.
 struct Dribble(Cursor<Vec<u8>>);
 
 impl Read for Dribble {
@@ -282,7 +285,7 @@ fn a_large_file_is_read_in_pieces_reports_progress_and_can_be_stopped() {
     let (packets, mut told) = run(usize::MAX);
     assert_eq!(packets.expect("it reads"), 20_000);
     assert!(told.is_sorted() && told.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // While nothing comes, the same fraction is told again, so that Ctrl-C is noticed.
+    // While the source is slow, the same fraction is reported again, so that Ctrl-C is noticed.
     told.dedup();
     told.retain(|&fraction| fraction > 0.0);
     assert_eq!(told.len(), file.len() >> 23);
@@ -290,7 +293,7 @@ fn a_large_file_is_read_in_pieces_reports_progress_and_can_be_stopped() {
     assert!(matches!(stopped.expect_err("it was stopped").reason, Reason::Stopped));
 }
 
-/// Changes, one after the other: a byte, a piece taken out, a piece doubled.
+/// Applies changes one after the other: a byte changed, a piece removed, a piece doubled.
 fn mutated(mut file: Vec<u8>, changes: &[(usize, u8, u8)]) -> Vec<u8> {
     for &(at, kind, byte) in changes {
         let at = at % file.len().max(1);
@@ -323,7 +326,7 @@ proptest! {
             1 => pcap(Order::Big, false),
             _ => pcapng(),
         };
-        // Errors are as good as results: only a panic fails.
+        // Errors are valid results: only a panic fails.
         drop(read(&mutated(file, &changes)));
     }
 
@@ -338,7 +341,7 @@ proptest! {
         drop(read(&file));
     }
 
-    /// Blocks of pcapng with bodies, options and lengths that may be anything.
+    /// Blocks of pcapng with random bodies, options and lengths.
     #[test]
     fn made_up_blocks_never_panic(
         is_big in any::<bool>(),
@@ -357,7 +360,8 @@ proptest! {
                 2 => block(order, 1, &[&order.half(101)[..], &order.half(0), &order.word(0),
                     &option(small as u16 % 16, words.unwrap_or(8) as u16)].concat()),
                 3 => packet(order, small % 3, u64::from(words.unwrap_or(1)) << 20, ip),
-                // A packet that says that it has captured more or less than the block holds, with an option.
+                // A packet whose captured length is more or less than the block has, with an
+                // option.
                 4 => block(order, 6, &[&order.word(0)[..], &order.word(small), &order.word(7),
                     &order.word(words.unwrap_or(small)), &order.word(small), ip, &option(1, small as u16)].concat()),
                 5 => block(order, 3, &body),
@@ -388,7 +392,7 @@ proptest! {
         analyser.finish();
     }
 
-    /// Headers that are right, with numbers, flags, options and times that are not.
+    /// Valid headers with arbitrary numbers, flags, options and times.
     #[test]
     fn absurd_conversations_never_panic(
         list in proptest::collection::vec(
@@ -397,7 +401,7 @@ proptest! {
         let mut analyser = Analyser::new().with_time_sequence(0);
         for (time, is_client, flags, numbers, payload) in list {
             let [seq, ack, left, right, value, echo] = numbers;
-            // Half of the numbers lie together.
+            // Half of the numbers are close together.
             let near = |number: u32| if number & 1 == 0 { number } else { number % 10_000 };
             let from = if is_client { End::Client } else { End::Server };
             let flags = ["", "", "", "S", "F", "R", "SF", "SR"][flags];

@@ -1,4 +1,5 @@
-//! Conversations that are easily misread: old acknowledgments, copies of mirror ports, late packets, holes, keep-alives.
+//! Conversations that are easily misread: old acknowledgments, copies of mirror ports, late
+//! packets, holes, keep-alives.
 
 use etherparse::TcpOptionElement;
 use umts_capture::{Analyser, Analysis, LinkType};
@@ -6,7 +7,7 @@ use umts_units::{Duration, Time};
 
 use crate::common::{End, Packet, Talk, expect, ms};
 
-/// Packets with their times in microseconds, in any order; captured as IPv4 or IPv6.
+/// Analyses packets with times in microseconds, in any order, captured as IPv4 or IPv6.
 fn analysed(is_v6: bool, mut packets: Vec<(u64, Packet)>) -> Analysis {
     packets.sort_by_key(|(at, _)| *at);
     let mut analyser = Analyser::new();
@@ -26,7 +27,7 @@ fn segment(from: End, flags: &'static str, seq: u32, ack: Option<u32>, payload: 
     Packet { seq, ack, payload, ..Packet::new(from, flags) }
 }
 
-/// A download of `segments` at once, 100 ms from the client, with its times in microseconds.
+/// A download of `segments` sent at once, 100 ms from the client, with times in microseconds.
 fn download(isn: [u32; 2], segments: u32) -> Vec<(u64, Packet)> {
     let [client, server] = isn;
     let after = |isn: u32, octets: u32| isn.wrapping_add(1 + octets);
@@ -45,7 +46,8 @@ fn download(isn: [u32; 2], segments: u32) -> Vec<(u64, Packet)> {
     packets
 }
 
-/// Old numbers of a server, below and above those of the connection, near the wrap and far from it.
+/// Old numbers of a server, below and above the numbers of the connection, near the wrap and far
+/// from it.
 #[test]
 fn old_acknowledgments_are_not_believed_whatever_their_numbers() {
     for isn in [[1000, 3_000_000_000], [u32::MAX - 5, 7], [0x8000_0000, u32::MAX - 2000]] {
@@ -74,7 +76,8 @@ fn old_acknowledgments_are_not_believed_whatever_their_numbers() {
     }
 }
 
-/// The same while data flow: an acknowledgment far beyond the window, once or twice with the same number.
+/// The same while data flow: an acknowledgment far beyond the window, once, or twice with the same
+/// number.
 #[test]
 fn an_acknowledgment_beyond_any_window_is_not_believed() {
     for times in [1, 2] {
@@ -82,14 +85,14 @@ fn an_acknowledgment_beyond_any_window_is_not_believed() {
         for number in 0..times {
             packets.push((200_350 + number, segment(End::Client, "", 1001, Some(500_000_000), 0)));
         }
-        // Windows are known where the handshake is.
+        // Windows are known if the handshake was captured.
         let analysis = analysed(false, packets);
         expect(&analysis.connections[0], &[("acknowledged_bytes", 10_000.0), ("tcp_retransmissions", 0.0)]);
         assert_eq!(analysis.counts.not_believed, times);
     }
 }
 
-/// A capture that misses many packets of both directions goes on.
+/// A capture that misses many packets of both directions is analysed further.
 #[test]
 fn acknowledgments_after_a_gap_of_the_capture_are_believed_when_others_follow() {
     let mut packets = download([1000, 5000], 2);
@@ -145,7 +148,7 @@ fn equal_packets_further_apart_were_sent_again() {
             let mut packets = download([1000, 5000], 1);
             packets[3].1.identification = 777;
             let (at, copy) = packets[3].clone();
-            // The acknowledgment comes after both.
+            // The acknowledgment comes after both copies.
             packets[4].0 = at + gap + 100_000;
             packets.push((at + gap, copy));
             let analysis = analysed(is_v6, packets);
@@ -155,7 +158,7 @@ fn equal_packets_further_apart_were_sent_again() {
     }
 }
 
-/// Duplicate acknowledgments without IP identification are equal, and are no copies.
+/// Duplicate acknowledgments without IP identification are equal, but not copies.
 #[test]
 fn duplicate_acknowledgments_at_once_are_no_copies() {
     let mut packets = download([1000, 5000], 6);
@@ -180,7 +183,7 @@ fn duplicate_acknowledgments_at_once_are_no_copies() {
 fn acknowledgments_before_their_data_are_no_sign_of_repetition() {
     for (early, is_first_copy) in [(25, true), (1_000, true), (2_900, true), (5_000, false)] {
         let mut packets = download([1000, u32::MAX - 1500], 5);
-        // At the receiver: each acknowledgment belongs to the data that come after it.
+        // At the receiver, each acknowledgment belongs to the data that come after it.
         for number in 0..5 {
             packets[4 + 2 * number].0 = packets[3 + 2 * number].0 + 20_000 * number as u64 - early;
             packets[3 + 2 * number].0 += 20_000 * number as u64;
@@ -215,7 +218,7 @@ fn a_fin_and_a_syn_after_their_acknowledgments_are_first_copies_too() {
     assert_eq!(row.client.port(), 40_000);
 }
 
-/// At the receiver, with timestamps of 1 ms: packets that were overtaken by others, and one that was lost.
+/// At the receiver, with timestamps of 1 ms: packets that were overtaken, and a lost one.
 #[test]
 fn timestamps_tell_late_packets_from_repetitions() {
     for has_timestamps in [true, false] {
@@ -234,7 +237,7 @@ fn timestamps_tell_late_packets_from_repetitions() {
                 let is_late = number % 5 == 2;
                 let arrives = sent + 50_000 + if is_late { 9_500 } else { 0 };
                 let data = segment(End::Server, "", 5001 + 1000 * number, Some(1001), 1000);
-                // Number 20 is lost and sent again 150 ms later.
+                // Number 20 is lost, and retransmitted 150 ms later.
                 let (arrives, sent) =
                     if number == 20 { (arrives + 150_000, sent + 150_000) } else { (arrives, sent) };
                 packets.push((arrives, stamp(data, sent / 1_000)));
@@ -252,7 +255,7 @@ fn timestamps_tell_late_packets_from_repetitions() {
     }
 }
 
-/// The receiver gets the repetition first and then the packet that was only late.
+/// The receiver gets the retransmission first, and then the late original.
 #[test]
 fn a_late_packet_after_its_needless_repetition_is_no_second_repetition() {
     let mut talk = Talk::new();
@@ -295,7 +298,7 @@ fn holes_shown_by_empty_segments_are_filled_by_repetitions() {
             );
         }
     }
-    // Reordered by a millisecond: new.
+    // Reordered by a millisecond: new data.
     let mut packets = download([1000, 5000], 1);
     packets.push((420_000, segment(End::Server, "", 7001, Some(1001), 0)));
     packets.push((421_000, segment(End::Server, "", 6001, Some(1001), 1000)));
@@ -306,7 +309,7 @@ fn holes_shown_by_empty_segments_are_filled_by_repetitions() {
 #[test]
 fn octets_that_were_acknowledged_and_never_seen_are_counted() {
     let mut packets = download([1000, 5000], 6);
-    // Data 2 and 3 were not captured, their acknowledgments were.
+    // Data 2 and 3 were not captured, but their acknowledgments were.
     packets.retain(|(_, packet)| packet.payload == 0 || ![7001, 8001].contains(&packet.seq));
     let analysis = analysed(false, packets);
     expect(

@@ -1,4 +1,4 @@
-//! Small captures that were once misread, each with the values that are right and why.
+//! Small captures that were once misread, with the correct values and their reasons.
 
 use std::path::{Path, PathBuf};
 
@@ -24,8 +24,8 @@ fn has_warning(analysis: &Analysis, words: &str) -> bool {
     analysis.warnings.iter().any(|warning| warning.contains(words))
 }
 
-/// A server that still has an old connection answers a SYN in its numbers (RFC 5961 §4); the client resets that (RFC 9293
-/// §3.10.7.3) and sends its SYN again.
+/// A server that still has an old connection answers a SYN with that connection's numbers (RFC 5961
+/// §4). The client resets it (RFC 9293 §3.10.7.3) and repeats its SYN.
 #[test]
 fn a_challenge_ack_of_an_old_connection_is_not_believed() {
     let analysis = analysed("challenge.pcap");
@@ -47,7 +47,8 @@ fn a_challenge_ack_of_an_old_connection_is_not_believed() {
     assert!(has_warning(&analysis, "2 segments acknowledge or reset what their connection cannot have sent"));
 }
 
-/// The copies leave 0.45 s and 0.9 s after the one before: the timeout doubles (RFC 6298 §5.5), so neither is a probe.
+/// The copies leave 0.45 s and 0.9 s after the one before: the timeout doubles (RFC 6298 §5.5), so
+/// neither is a probe.
 #[test]
 fn an_equal_identification_half_a_second_later_is_a_retransmission() {
     let analysis = analysed("same-id.pcap");

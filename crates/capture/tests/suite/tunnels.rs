@@ -1,10 +1,11 @@
-//! Connections in tunnels and behind other link headers, nested in each other.
+//! Connections in tunnels and behind other link headers, also nested.
 
 use umts_capture::{Analyser, Analysis, LinkType};
 
 use crate::common::{End, Packet, expect, ms};
 
-/// A small download: a handshake, three segments, an acknowledgment of each; with its times in milliseconds.
+/// A small download: a handshake, and three segments with an acknowledgment each. Times are in
+/// milliseconds.
 fn download(port: u16, isn: [u32; 2]) -> Vec<(u64, Packet)> {
     let packet = |at, from, flags, seq: u32, ack: Option<u32>, payload| {
         let (own, other) = if from == End::Client { (isn[0], isn[1]) } else { (isn[1], isn[0]) };
@@ -32,7 +33,7 @@ fn analysed(link: u32, frames: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Anal
     analyser.finish()
 }
 
-/// Panics unless the download was found, whole.
+/// Panics unless the whole download was found.
 #[track_caller]
 fn expect_download(analysis: &Analysis) {
     assert_eq!(analysis.connection_count, 1, "{:?} {:?}", analysis.counts, analysis.passed_over);
@@ -57,7 +58,7 @@ fn ethernet(packet: &[u8]) -> Vec<u8> {
     [&[2; 12][..], &number_of(packet), packet].concat()
 }
 
-/// An outer IPv4 header, or IPv6.
+/// An outer header of IPv4 or IPv6.
 fn ip(is_v6: bool, protocol: u8, payload: &[u8]) -> Vec<u8> {
     if is_v6 {
         let length = (payload.len() as u16).to_be_bytes();
@@ -74,7 +75,7 @@ fn udp(is_v6: bool, port: u16, payload: &[u8]) -> Vec<u8> {
     ip(is_v6, 17, &[&words[..], payload].concat())
 }
 
-/// GTP-U with this TEID; `extensions` of 4 and 8 octets.
+/// GTP-U with this TEID, and extensions of 4 and 8 octets.
 fn gtp(is_v6: bool, teid: u32, extensions: usize, packet: &[u8]) -> Vec<u8> {
     let mut rest = Vec::new();
     if extensions > 0 {
@@ -104,7 +105,7 @@ fn mpls(labels: u8, packet: &[u8]) -> Vec<u8> {
 
 type Wrap = fn(&[u8]) -> Vec<u8>;
 
-/// How a packet of IP may be carried over Ethernet.
+/// Encapsulations of an IP packet over Ethernet.
 const WRAPS: [(&str, Wrap); 24] = [
     ("GTP-U", |packet| ethernet(&gtp(false, 7, 0, packet))),
     ("GTP-U over IPv6", |packet| ethernet(&gtp(true, 7, 0, packet))),
@@ -174,7 +175,8 @@ fn tcp_is_found_in_each_tunnel_over_ipv4_and_ipv6() {
             println!("{name}, IPv6 inside: {is_v6}");
             let frames: Vec<_> = packets.iter().map(|(at, packet)| (*at, wrap(&inner(packet)))).collect();
             expect_download(&analysed(1, frames.clone()));
-            // Cut behind the innermost header, as captures are: lengths come from the headers.
+            // Cut behind the innermost header, as captures often are: lengths come from the
+            // headers.
             let mut analyser = Analyser::new();
             for (at, frame) in &frames {
                 let kept = &frame[..frame.len().min(frame.len() - frame.len().saturating_sub(200))];
@@ -237,7 +239,8 @@ fn a_connection_that_moves_to_another_tunnel_stays_one() {
     assert_eq!(analysis.connections[0].teid, [Some(21), Some(22)]);
 }
 
-/// Captured on both sides of a GGSN: each packet once in a tunnel and, a little later, once outside.
+/// Captured on both sides of a GGSN: each packet once in a tunnel and, a little later, once
+/// outside.
 #[test]
 fn copies_inside_and_outside_of_a_tunnel_count_once() {
     let mut analyser = Analyser::new();
