@@ -1,9 +1,9 @@
-//! What comes first goes first, and what comes into an empty queue goes to its first place.
+//! Keeps a queue at the start of its buffer.
 
 use std::collections::VecDeque;
 
-/// To be called when something was taken from a queue: what comes into an empty one goes to its first place then, which is in
-/// the cache. A queue that went round all its room would have left it long ago.
+/// Call after a pop: resets an empty queue to the start of its buffer. Otherwise the queue would
+/// move through its whole capacity, beyond the cache.
 #[inline(always)]
 pub fn begin_anew_if_empty<T>(queue: &mut VecDeque<T>) {
     if queue.is_empty() {

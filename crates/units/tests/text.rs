@@ -1,4 +1,4 @@
-//! Quantities as a user writes them.
+//! Quantities as users write them.
 
 use proptest::prelude::*;
 use umts_units::{
