@@ -1,4 +1,5 @@
-//! Digests of the tables of a run, whose rows come in pieces: where one piece ends and the next begins changes nothing.
+//! Digests of the tables of a run, whose rows come in pieces. The digest does not depend on how
+//! rows are divided into pieces.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +10,7 @@ use umts_record::series::{Column, Table, Values};
 
 use crate::digest::hex;
 
-/// Rows of connections.
+/// Digest of the rows of connections.
 #[derive(Debug, Default)]
 pub struct Connections {
     rows: u64,
@@ -17,7 +18,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Adds rows behind those that are there.
+    /// Adds rows after the ones added before.
     pub fn add(&mut self, rows: &[ConnectionRow]) {
         let mut text = String::new();
         for row in rows {
@@ -44,25 +45,25 @@ impl Connections {
         }
     }
 
-    /// The number of rows and their digest.
+    /// Returns the number of rows and their digest.
     pub fn finish(&self) -> String {
         format!("{} rows, {}", self.rows, hex(&self.hasher))
     }
 }
 
-/// Time series and the tables of the time budget, by name.
+/// Digests of time series and of the tables of the time budget, by name.
 #[derive(Debug, Default)]
 pub struct Series(BTreeMap<&'static str, Filling>);
 
 #[derive(Debug, Default)]
 struct Filling {
     rows: usize,
-    /// Each has its own, since the rows of a piece come column by column.
+    /// Each column has a hasher of its own, because the rows of a piece come column by column.
     columns: Vec<(&'static str, Hasher)>,
 }
 
 impl Series {
-    /// Adds rows behind those of the same table.
+    /// Adds rows after the ones of the same table.
     pub fn add(&mut self, table: &Table) {
         let filling = self.0.entry(table.name).or_default();
         filling.rows += table.rows();
@@ -71,14 +72,14 @@ impl Series {
         }
     }
 
-    /// The number of rows and the digest of each table.
+    /// Returns the number of rows and the digest of each table.
     pub fn finish(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.0.iter().map(|(name, filling)| (*name, filling.finish()))
     }
 }
 
 impl Filling {
-    /// What the column's values are hashed with: behind its name, unit and type.
+    /// Returns the hasher of a column, to which name, unit and type are added first.
     fn column(&mut self, of: &Column) -> &mut Hasher {
         let place = self.columns.iter().position(|(name, _)| *name == of.name).unwrap_or_else(|| {
             let mut hasher = Hasher::new();
@@ -111,7 +112,7 @@ fn kind(values: &Values) -> &'static str {
     }
 }
 
-/// Hashes values so that each has one reading: floats by their bits, words behind their length.
+/// Hashes values unambiguously: floats by their bits, words with their length in front.
 fn update(hasher: &mut Hasher, values: &Values) {
     let optional = |value: Option<u64>| match value {
         Some(value) => [1, value].map(u64::to_le_bytes).concat(),

@@ -9,10 +9,11 @@ use umts_units::Time;
 
 use crate::digest::hex;
 
-/// BLAKE3 is fastest on pieces of this size.
+/// Number of bytes that are hashed at a time; BLAKE3 is fastest at this size.
 const PIECE: usize = 1 << 16;
 
-/// Takes events. Their `Debug` text names variants and fields but no modules, so that types may move.
+/// Hashes events. Their `Debug` text names variants and fields but no modules, so that types may
+/// move.
 #[derive(Debug, Default)]
 pub struct TraceDigest {
     events: u64,
@@ -27,7 +28,7 @@ impl TraceDigest {
         self.text.clear();
     }
 
-    /// The number of events and their digest.
+    /// Returns the number of events and their digest.
     pub fn finish(mut self) -> String {
         self.hash();
         format!("{} events, {}", self.events, hex(&self.hasher))

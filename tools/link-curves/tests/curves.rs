@@ -1,5 +1,5 @@
-//! The curves against those of a second program (`crates/stack/tests/link-level/README.md`), and the file of the stack
-//! against what makes it.
+//! Compares the curves with those of a second program (`crates/stack/tests/link-level/README.md`),
+//! and the file of the stack with the output of this tool.
 
 use umts_link_curves::bounds::{BITS, Bounds, Code, Decision, LARGEST_WEIGHT, raw_bit_error};
 use umts_link_curves::code::spectrum;
@@ -12,7 +12,7 @@ fn points() -> Vec<Point> {
     read_points(POINTS).expect("the tool wrote them")
 }
 
-/// The numbers of a table's rows; a field without a number is none.
+/// Returns the numbers of a table's rows, `None` for a field without a number.
 fn rows(table: &str) -> impl Iterator<Item = Vec<Option<f64>>> {
     table.lines().skip(1).map(|line| line.split(',').map(|field| field.parse().ok()).collect())
 }
@@ -40,7 +40,7 @@ fn bounds_are_those_of_the_table() {
         for (decision, bits, blocks) in [(Decision::Hard, 2, 3), (Decision::Soft, 4, 5)] {
             let found: Bounds = code.bounds(decision, sir);
             near(found.bits, number(bits), 0.0);
-            // The table takes the power of 1 - P, which is rounded at one part in 10^16.
+            // The table computes a power of 1 - P, which is rounded to 1 in 10^16.
             near(found.blocks, number(blocks), BITS as f64 * f64::EPSILON);
         }
     }
@@ -79,7 +79,8 @@ fn the_stack_answers_with_the_curves_between_rows_too() {
         for n in -650..2_000 {
             let sir = libm::exp10(f64::from(n) / 1_000.0);
             let (found, expected) = (table.ratio(sir), code.bounds(decision, sir).blocks);
-            // Straight lines over 0.05 dB; at the bend where the bound reaches 1 they are above it.
+            // Linear interpolation over 0.05 dB. Where the bound reaches 1, the interpolation
+            // exceeds it.
             assert!((found - expected).abs() < 0.01 * expected + 1e-9, "{n}: {found}, not {expected}");
         }
     }

@@ -1,4 +1,4 @@
-//! Folders of a few small scenarios.
+//! Tests with folders of a few small scenarios.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use umts_golden::folder::{Goldens, Outcome};
 
-/// Loses a block now and then, so that seeds differ.
+/// Loses blocks occasionally, so that seeds give different results.
 const SCENARIO: &str = r#"
 version = 1
 duration = "3 s"
@@ -28,7 +28,7 @@ struct Folder {
 }
 
 impl Folder {
-    /// Scenarios of these names, with their goldens.
+    /// Creates scenarios with these names and their goldens.
     fn blessed(names: &[&str]) -> Self {
         let kept = tempfile::tempdir().expect("a folder");
         let (scenarios, goldens) = (kept.path().join("scenarios"), kept.path().join("tests/golden"));
@@ -48,7 +48,8 @@ impl Folder {
         fs::read_to_string(self.goldens.goldens.join(format!("{name}.txt"))).expect("it is there")
     }
 
-    /// Edits the only line that begins so, behind `head`; gives what it was and is.
+    /// Changes the last digit of the first line that begins with `line` after `head`. Returns the
+    /// changed and the original value.
     fn edit(&self, name: &str, head: &str, line: &str) -> [String; 2] {
         let text = self.golden(name);
         let from = text.find(head).expect("there is such a run");

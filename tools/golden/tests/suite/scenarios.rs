@@ -1,4 +1,4 @@
-//! What `make test` runs of `make golden`.
+//! The part of `make golden` that `make test` runs.
 
 use umts_golden::folder::{Goldens, Outcome};
 
