@@ -1,4 +1,4 @@
-//! Every script beside this crate comes true, and a script that is wrong says where.
+//! Every script beside this crate passes, and errors in scripts are reported with their line.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ fn every_script_comes_true() {
     assert!(problems.is_empty(), "{} of {}:\n{}", problems.len(), files.len(), problems.join("\n"));
 }
 
-/// A handshake with nothing after it.
+/// A handshake without data.
 const OPEN: &str = "set segment_payload = 1000 B\n0 ms open\n> syn\n100 ms < syn ack 1\n> ack 1\n";
 
 fn wrong(more: &str) -> String {
