@@ -74,7 +74,7 @@ class Outcome:
     chapters: Sequence[Chapter]
 
     def row(self) -> str:
-        """Return a row of the table: the claims whose verdict changes, by old and new verdict."""
+        """Return a row of the table: the claims with a changed verdict, by old and new verdict."""
         ways: dict[str, dict[str, None]] = {}
         for chapter in self.chapters:
             for scored, changed in turned(chapter):

@@ -35,7 +35,7 @@ const HALF_OPEN: Duration = Duration::from_secs(300);
 /// The year 2262, the limit of libpcap's nanoseconds. Later times are wrong, and sums of times must
 /// not overflow.
 const LATEST: Time = Time::from_nanos(i64::MAX as u64);
-/// Maximum number of host pairs without a connection whose last closing time is kept.
+/// Maximum number of host pairs without a connection for which the last closing time is kept.
 const MOST_PAIRS: usize = 1 << 16;
 
 /// Maximum number of protocols other than TCP and UDP that are counted separately.

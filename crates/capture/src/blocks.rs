@@ -129,12 +129,12 @@ impl Blocks {
         }
     }
 
-    /// Returns the octets used so far of the decompressed file.
+    /// Returns the number of octets used of the decompressed file.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the octets of the file itself that were read so far: fewer than `offset` if the file
+    /// Returns the number of octets read of the file itself: fewer than `offset` if the file
     /// is compressed.
     pub fn position(&self) -> u64 {
         match &self.source {

@@ -27,7 +27,7 @@ impl BusyClock {
         }
     }
 
-    /// Returns the time so far. All users must be inactive.
+    /// Returns the accumulated time. All users must be inactive.
     pub fn total(&self) -> Duration {
         self.total
     }

@@ -59,7 +59,7 @@ impl Recent {
         }
     }
 
-    /// Removes a stored digest whose packet has had its copy: a third packet is not a copy.
+    /// Removes a stored digest after the copy of its packet: a third packet is not a copy.
     #[cold]
     pub fn forget(&mut self, digest: u64) {
         let set = &mut self.sets[set_of(digest)];

@@ -382,7 +382,7 @@ impl HalfConnection {
     }
 }
 
-/// Returns the number nearest to `known` whose low 32 bits are `number`.
+/// Returns the number nearest to `known` with `number` as its low 32 bits.
 fn unwrap(number: u32, known: u64) -> u64 {
     let step = number.wrapping_sub(known as u32) as i32;
     known.saturating_add_signed(i64::from(step))

@@ -40,7 +40,7 @@ pub(crate) enum PassedOver {
     GreContent,
     GtpSignalling,
     GtpContent,
-    /// Tunnels in UDP whose contents are not read.
+    /// Tunnels in UDP that are not supported.
     L2tp,
     Teredo,
     Capwap,

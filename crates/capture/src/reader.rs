@@ -69,7 +69,7 @@ pub enum Reason {
 /// Options of an analysis.
 #[derive(Default)]
 pub struct ReadOptions<'a> {
-    /// Number of a connection whose time-sequence tables are collected.
+    /// Number of a connection for which time-sequence tables are collected.
     pub time_sequence: Option<u64>,
     /// Maximum number of open connections, and of connections with rows of their own, which are the
     /// first ones.

@@ -149,7 +149,7 @@ impl UdpFlows {
     }
 }
 
-/// Returns the protocol of a tunnel whose contents are not read, by the ports of the datagram.
+/// Returns the protocol of an unsupported tunnel, by the ports of the datagram.
 pub(crate) fn unread_tunnel(packet: &Packet) -> Option<PassedOver> {
     let Ends(a, b) = packet.ends;
     [a.port(), b.port()].into_iter().find_map(|port| match port {

@@ -242,7 +242,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         Some((self.now, entry.event))
     }
 
-    /// Returns the number of events scheduled so far.
+    /// Returns the number of events that have been scheduled.
     pub fn scheduled(&self) -> u64 {
         self.inserted
     }

@@ -47,7 +47,7 @@ impl Streams {
     }
 }
 
-/// A stream whose draws are consumed in order.
+/// A stream with draws that are consumed in order.
 #[derive(Debug, Clone)]
 pub struct Stream(Pcg64Dxsm);
 
@@ -75,7 +75,7 @@ impl Stream {
     }
 }
 
-/// A stream whose draws are independent of their order: equal addresses give equal numbers.
+/// A stream with draws that are independent of their order: equal addresses give equal numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressedStream {
     key: [u64; 2],

@@ -277,7 +277,7 @@ fn comment(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns the comment of a rule whose user data begin with one.
+/// Returns the comment of a rule if its user data begin with one.
 fn comment_of(rule: &[u8]) -> Option<String> {
     let [0, length, rest @ ..] = find(rule, 7)? else { return None };
     let text = rest.get(..usize::from(*length).checked_sub(1)?)?;
@@ -295,7 +295,7 @@ fn open() -> io::Result<Socket> {
 fn commit(mut messages: Vec<Vec<u8>>) -> io::Result<Socket> {
     let socket = open()?;
     // If a message fails, the kernel answers it first. If all succeed, it answers only the last
-    // one, which asks for it.
+    // one, which requests it.
     if let Some(last) = messages.last_mut() {
         let flags = u16::from_ne_bytes([last[6], last[7]]) | ACKNOWLEDGE;
         last[6..8].copy_from_slice(&flags.to_ne_bytes());
@@ -401,7 +401,7 @@ pub mod steps {
         [payload(TCP_HEADER, 13, 1), masked(&[MASK]), compare(EQUAL, &[flags])]
     }
 
-    /// Condition: the first `length` bits of the destination address are those of `network`.
+    /// Condition: the destination address and `network` have the same first `length` bits.
     pub fn is_to(network: IpAddr, length: u8) -> Vec<Expression> {
         /// Offsets of the destination address in the headers of IPv4 and IPv6.
         const OFFSETS: [u32; 2] = [16, 24];

@@ -46,7 +46,7 @@ impl BitRate {
     }
 }
 
-/// The time to send a size whose bits times 10^9 exceed 64 bits.
+/// The time to send a size of more than 2^64 / 10^9 bits.
 #[cold]
 #[inline(never)]
 fn long_time(bits: u64, bps: u64) -> Duration {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::text::{Quantity, UnitError, format_integer, parse_integer};
 
-/// Defines a quantity that is a whole number of a small unit, and whose text has larger units. The
+/// Defines a quantity that is a whole number of a small unit, and has larger units in text. The
 /// first `$printed` of `$units` are used for printing; the last of these must be able to print any
 /// value.
 macro_rules! whole {

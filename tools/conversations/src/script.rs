@@ -98,9 +98,9 @@ quantities! {
     Rto = "rto",
     /// In milliseconds.
     Srtt = "srtt",
-    /// Number of expiries of the retransmission timer so far.
+    /// Number of expiries of the retransmission timer.
     Timeouts = "timeouts",
-    /// Number of bytes delivered to the application so far.
+    /// Number of bytes delivered to the application.
     Delivered = "delivered",
     /// State of RFC 9293 in lower case, without hyphens.
     State = "state",

@@ -1,4 +1,4 @@
-//! Digests of the tables of a run, whose rows come in pieces. The digest does not depend on how
+//! Digests of the tables of a run. Their rows come in pieces. The digest does not depend on how
 //! rows are divided into pieces.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
-//! Compares the curves with those of a second program (`crates/stack/tests/link-level/README.md`),
-//! and the file of the stack with the output of this tool.
+//! Compares the curves with the results of a second program
+//! (`crates/stack/tests/link-level/README.md`), and the file of the stack with the output of this
+//! tool.
 
 use umts_link_curves::bounds::{BITS, Bounds, Code, Decision, LARGEST_WEIGHT, raw_bit_error};
 use umts_link_curves::code::spectrum;

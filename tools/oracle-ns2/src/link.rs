@@ -42,7 +42,7 @@ pub struct Link {
     free_s: f64,
     /// Times at which the packets that are queued or in transmission will have left.
     leaving: VecDeque<f64>,
-    /// The latest arrival so far.
+    /// The latest arrival.
     latest_s: f64,
 }
 

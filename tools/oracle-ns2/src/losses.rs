@@ -16,7 +16,7 @@ pub struct LossList {
 }
 
 impl LossList {
-    /// Parses the file, whose first line is a header. An invalid line is returned as the error.
+    /// Parses the file. Its first line is a header. An invalid line is returned as the error.
     pub fn parse_all(text: &str) -> Result<Vec<LossList>, String> {
         text.lines().skip(1).map(|line| Self::parse(line).ok_or_else(|| line.to_owned())).collect()
     }
@@ -51,7 +51,7 @@ pub struct LongRun {
 }
 
 impl LongRun {
-    /// Parses the file, whose first line is a header. An invalid line is returned as the error.
+    /// Parses the file. Its first line is a header. An invalid line is returned as the error.
     pub fn parse_all(text: &str) -> Result<Vec<LongRun>, String> {
         text.lines().skip(1).map(|line| Self::parse(line).ok_or_else(|| line.to_owned())).collect()
     }
@@ -90,7 +90,7 @@ impl LongRun {
 
     /// Returns how a tie must be broken to give the totals of ns-2: links that are a few
     /// nanoseconds longer or shorter, or Vegas' queued segments rounded slightly earlier or later.
-    /// ns-2's clock is a binary fraction, whose noise decides ties. `None` if no such change helps.
+    /// ns-2's clock is a binary fraction; its noise decides ties. `None` if no such change helps.
     pub fn tie(&self, lists: &[LossList]) -> Result<Option<String>, Skip> {
         let run = self.run(lists)?;
         for nanoseconds in [1, 2, 5, 10] {

@@ -20,7 +20,7 @@ pub struct ConnectionRow {
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
-    /// The end whose data the row describes, which sent more payload: `client` or `server`.
+    /// The sender of the data, which sent more payload: `client` or `server`.
     pub sender: &'static str,
     /// Where the capture was taken, relative to that sender.
     pub position: Position,

@@ -30,7 +30,7 @@ pub(super) struct LeftOut {
     /// Number of packets of further interfaces.
     other_impossible_times: u64,
     pub large_fractions: u64,
-    /// Warnings about interfaces whose units are finer than any clock.
+    /// Warnings about interfaces with units finer than any clock.
     fine_clocks: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use umts_capture::Cause;
 
 const SACK: TcpOptionElement = TcpOptionElement::SelectiveAcknowledgementPermitted;
 
-/// A connection whose ends permit selective acknowledgments.
+/// A connection with ends that permit selective acknowledgments.
 fn opened() -> Talk {
     let mut talk = Talk::new();
     talk.handshake(&[SACK]);

@@ -360,7 +360,7 @@ proptest! {
                 2 => block(order, 1, &[&order.half(101)[..], &order.half(0), &order.word(0),
                     &option(small as u16 % 16, words.unwrap_or(8) as u16)].concat()),
                 3 => packet(order, small % 3, u64::from(words.unwrap_or(1)) << 20, ip),
-                // A packet whose captured length is more or less than the block has, with an
+                // A packet with a captured length of more or less than the block has, with an
                 // option.
                 4 => block(order, 6, &[&order.word(0)[..], &order.word(small), &order.word(7),
                     &order.word(words.unwrap_or(small)), &order.word(small), ip, &option(1, small as u16)].concat()),
