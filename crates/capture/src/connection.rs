@@ -380,7 +380,7 @@ mod tests {
     /// `umts analyse --help` and docs/limitations.md state the memory of a connection: 4 kB with
     /// its segments in flight.
     #[test]
-    fn a_connection_takes_less_than_is_documented() {
+    fn connection_size_is_within_the_documented_memory() {
         let octets = size_of::<Connection>();
         assert!((2_000..3_600).contains(&octets), "{octets} octets");
     }

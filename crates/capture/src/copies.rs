@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_found_within_milliseconds_and_not_later() {
+    fn copy_is_found_within_10_ms_only() {
         let mut recent = Recent::default();
         assert_eq!(recent.age(us(0), 77), None);
         assert_eq!(recent.age(us(5_000), 77), Some(Duration::from_millis(5)));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn many_others_between_push_none_out() {
+    fn recent_digests_survive_500_others() {
         let mut recent = Recent::default();
         let digest = |number: u64| fold(number ^ KEYS[0], KEYS[1]);
         (0..500).for_each(|number| assert_eq!(recent.age(us(number), digest(number)), None));

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_that_is_filled_in_the_middle_is_two() {
+    fn filling_the_middle_of_a_hole_splits_it() {
         let mut holes = Holes::default();
         holes.open(10, 40, ms(1), Some(7));
         let filled = holes.fill(20, 30, ms(2)).expect("it is in the hole");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_of_holes_are_acknowledged_once_and_forgotten_soon() {
+    fn hole_octets_are_acknowledged_once_and_removed_after_3_ms() {
         let mut holes = Holes::default();
         holes.open(10, 40, ms(1), None);
         holes.open(50, 60, ms(1), None);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_where_one_hole_is_acknowledged_octet_by_octet_at_one_instant() {
+    fn memory_is_bounded_for_octetwise_acknowledgments() {
         let mut holes = Holes::default();
         holes.open(0, 10_000, ms(1), None);
         let octets: u64 = (1..=5_000).map(|una| holes.acknowledge(una, ms(2))).sum();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_where_every_other_octet_of_a_hole_is_filled() {
+    fn memory_is_bounded_when_every_second_octet_is_filled() {
         let mut holes = Holes::default();
         holes.open(0, 10_000, ms(1), None);
         for from in (1..9_000).step_by(2) {

@@ -107,7 +107,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn one_wrong_time_far_ahead_does_not_hold_the_others() {
+    fn single_wrong_future_time_does_not_disturb_sorting() {
         let mut times: Vec<u64> = (1..100).map(|number| number * MS).collect();
         times[40] = u64::MAX / 4;
         let (out, _) = sorted(&times);
@@ -115,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_keeps_the_order_of_the_file() {
+    fn file_order_is_kept_after_the_clock_is_set_back() {
         let times: Vec<u64> = (100_000..100_050).chain(10_000..10_050).map(|number| number * MS).collect();
         assert_eq!(sorted(&times), (times.clone(), 0));
     }
 
     #[test]
-    fn times_farther_apart_than_the_window_stay_apart() {
+    fn packet_beyond_the_window_is_not_moved_farther() {
         let mut times: Vec<u64> = (1..=10_000).map(|number| number * 1_000).collect();
         times.push(500);
         let (out, _) = sorted(&times);
@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_window_that_holds_all_sorts_all(times in proptest::collection::vec(0..9_000 * MS, 0..300)) {
+        fn window_sorts_all_packets_that_fit(times in proptest::collection::vec(0..9_000 * MS, 0..300)) {
             let (out, _) = sorted(&times);
             let mut expected = times.clone();
             expected.sort_unstable();

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_of_a_ramp_are_its_values_few_or_many_merged_or_not() {
+    fn percentiles_are_accurate_for_few_many_and_merged_samples() {
         let mut merged = ramp(1, 20);
         merged.merge(&ramp(21, 990));
         merged.merge(&ramp(991, 1000));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_nothing_is_claimed() {
+    fn empty_samples_have_no_statistics() {
         let samples = RttSamples::default();
         assert_eq!(
             (samples.sums.mean_s(), samples.sums.min_s(), samples.quantile_s(0.5)),

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_is_what_the_headers_leave_and_no_padding() {
+    fn payload_excludes_headers_and_padding() {
         for link in [LinkType::Ethernet, LinkType::Raw] {
             for (options, content) in [(0, &b"octets"[..]), (12, b"octets"), (12, b"")] {
                 let mut bytes = packet(link, options, content);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_of_all_courses_are_bounded() {
+    fn steps_of_all_courses_are_bounded() {
         let mut courses = Courses { most_steps: 1000, ..Courses::new(10) };
         for number in 0..100_000 {
             let sent = SentAs { start: number, end: number + 1, cause: Cause::New, takes_probe_back: false };

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_finds_the_first_packet_of_its_value_across_the_wrap() {
+    fn echo_finds_first_packet_of_value_across_wrap() {
         let mut timestamps = Timestamps::default();
         for (ns, value) in [(1, u32::MAX - 1), (2, u32::MAX - 1), (3, u32::MAX), (4, 1), (5, 9)] {
             timestamps.sent(at(ns), value);

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spin_bit_gives_round_trips_where_it_spins() {
+    fn spinning_bit_gives_round_trips() {
         // Eight packets per round trip, 10 ms apart.
         let rtt = spin_of((0..80).map(|number| number / 8 % 2 == 1));
         assert_eq!((rtt.count(), rtt.mean_s(), rtt.min_s()), (8, Some(0.08), Some(0.08)));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bit_that_is_constant_or_random_gives_none() {
+    fn constant_or_random_bit_gives_no_round_trips() {
         assert_eq!(spin_of((0..100).map(|_| true)).count(), 0);
         let mut state = 7_u64;
         let mut random = || {

@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_into_an_empty_queue_goes_to_the_first_place() {
+    fn emptied_queue_restarts_at_the_first_slot() {
         let mut queue = VecDeque::with_capacity(8);
         queue.push_back(0);
         let first_place = std::ptr::from_ref(&queue[0]);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_inverse_of_the_error_function() {
+    fn quantile_inverts_the_error_function() {
         // Both sides of the limits at 0.075 and e^-25, and far out.
         for p in [0.5, 0.3, 0.1, 0.075_001, 0.074_999, 1e-3, 1.4e-11, 1.3e-11, 1e-15, 1e-100, 1e-300] {
             let x = quantile(p);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rises() {
+    fn quantile_increases() {
         let values: Vec<f64> = (1..10_000).map(|n| quantile(f64::from(n) / 10_000.0)).collect();
         assert!(values.windows(2).all(|pair| pair[0] < pair[1]));
     }

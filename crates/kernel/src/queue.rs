@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_has_phases_and_a_phase_has_an_order() {
+    fn events_are_ordered_by_time_phase_and_insertion() {
         let mut queue = EventQueue::new();
         queue.push(at(2), Phase::Receive, "later");
         queue.push(at(1), Phase::Transmit, "send");
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "already")]
-    fn the_past_cannot_be_changed() {
+    fn event_in_the_past_panics() {
         let mut queue = EventQueue::new();
         queue.push(at(2), Phase::Receive, ());
         queue.pop();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_the_next_event_once_that_is_known_is_not_late() {
+    fn event_before_a_peeked_one_is_delivered_first() {
         let mut queue = EventQueue::new();
         queue.push(at(5_000), Phase::Receive, "last");
         assert_eq!(queue.next_time(), Some(at(5_000)));

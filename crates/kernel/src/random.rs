@@ -174,7 +174,7 @@ mod tests {
 
     /// If a new version of a library changed these numbers, every result would change unnoticed.
     #[test]
-    fn the_first_draws_are_pinned() {
+    fn first_draws_are_pinned() {
         let streams = Streams::new(1, 0);
         let mut named = streams.stream("web/page_size/ue3");
         let addressed = streams.addressed("radio/downlink/ue0");
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_bit_flips_half_of_the_output() {
+    fn each_tti_bit_flips_half_of_the_output() {
         let stream = Streams::new(9, 0).addressed("radio/downlink/ue0");
         for bit in 0..20 {
             let flips: u32 = (0..2_000u64)
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chance_is_met_by_draws_below_its_probability() {
+    fn chance_is_met_exactly_below_its_probability() {
         let draws = Streams::new(1, 0).addressed("radio/downlink/ue0");
         for tti in 0..1_000 {
             let draws = draws.tti(tti);

@@ -578,7 +578,7 @@ mod tests {
     const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
 
     #[test]
-    fn the_kernel_lists_rules_in_the_order_in_which_they_were_given() {
+    fn rules_are_listed_in_the_given_order() {
         let listed = in_own_network(|| {
             let mut table = Table::new("order", Family::Inet, true);
             let rule = |comment| Rule::new(comment, &[&steps::is_tcp(), &steps::accept()]);
@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_made_once_and_is_gone_with_its_owner() {
+    fn owned_table_is_removed_with_its_owner() {
         let found = in_own_network(|| {
             let make = || Table::new("once", Family::Inet, true).make();
             let owner = make()?;
@@ -607,7 +607,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_that_see_forwarded_packets_are_found_and_no_others() {
+    fn only_forward_chains_are_listed() {
         let found = in_own_network(|| {
             let mut table = Table::new("host", Family::Ipv4, true);
             table.chain(CHAIN, &[]);
@@ -621,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_is_accepted_by_the_kernel() {
+    fn kernel_accepts_every_step() {
         let made = in_own_network(|| {
             const SET: PortSet = PortSet { name: "ports", timeout_ms: 1000 };
             let mut table = Table::new("steps", Family::Inet, true);
@@ -645,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_that_are_cut_off_are_not_found() {
+    fn truncated_attributes_are_not_found() {
         let whole = [text(1, "name"), number(2, 7)].concat();
         assert_eq!(string(&whole, 1).as_deref(), Some("name"));
         assert_eq!(find(&whole, 2), Some(&7_u32.to_be_bytes()[..]));

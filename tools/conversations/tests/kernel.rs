@@ -25,14 +25,14 @@ fn scripts() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_model_holds_the_conversations_of_linux() {
+fn model_passes_the_conversations_of_linux() {
     let problems: Vec<String> =
         scripts().iter().filter_map(|file| hold(file).err()).map(|problem| problem.to_string()).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
-fn the_kernel_holds_the_same_conversations() {
+fn kernel_passes_the_same_conversations() {
     if let Some(reason) = kernel_is_out_of_reach() {
         eprintln!("skipped: no conversation can be held with the kernel: {reason}");
         return;

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_executions_of_every_target_find_nothing() {
+    fn first_executions_of_every_target_succeed() {
         for (name, execute) in TARGETS {
             // A scenario is parsed, built and run, which takes about a hundred times as long.
             let most = if name == "scenario" { 60 } else { 300 };
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_arguments_are_named() {
+    fn wrong_arguments_are_reported() {
         let message = |line: &str| options(line.split(' ').map(str::to_owned)).err();
         assert_eq!(message("--seconds"), Some("--seconds needs a value".to_owned()));
         assert_eq!(message("--seed x"), Some("--seed needs a number, not \"x\"".to_owned()));

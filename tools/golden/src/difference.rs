@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_told_and_the_others_are_counted() {
+    fn first_difference_is_shown_and_others_are_counted() {
         let was = [("events", "1"), ("trace", "a"), ("metric.rtt", "0.5"), ("metric.old", "2.0")];
         let is = [("events", "1"), ("trace", "b"), ("metric.rtt", "null"), ("metric.new", "3.0")];
         assert_eq!(words(&was, &is), "seed 1, recorded: trace was a, is b; 3 other lines differ");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_compared_with_that_of_its_own_run() {
+    fn lines_are_compared_within_their_run() {
         let [mut was, mut is] = [Golden::default(), Golden::default()];
         for run in ["seed 1, recorded", "seed 2, recorded"] {
             was.add(run, "events", "1");

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_golden_parses_to_the_same_value() {
         let mut golden = Golden::default();
         golden.add("seed 1, whole length", "events", "12");
         golden.add("seed 1, whole length", "metric.goodput_kbps", exact(Some(0.1 + 0.2)));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_named() {
+    fn invalid_lines_are_reported_with_their_number() {
         assert_eq!(
             Golden::parse("events = 1\n"),
             Err("line 1: a [run] comes first, not \"events = 1\"".to_owned())

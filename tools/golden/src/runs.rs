@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changed_octet_changes_the_digest_of_a_capture() {
+    fn changed_octet_changes_the_digest_of_a_capture() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("ue.pcapng");
         let digest = |content: &[u8]| {

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn name_unit_type_and_every_bit_of_a_column_count() {
+    fn digest_covers_name_unit_type_and_every_bit() {
         let whole = digest(&[table("a", "s", Values::Float(vec![1.0, 0.0]))]);
         assert!(whole.starts_with("cwnd = 2 rows, "), "{whole}");
         let others = [
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_numbers_that_are_not_there_have_one_reading() {
+    fn digest_of_words_and_missing_numbers_is_unambiguous() {
         let words = |words: &[&'static str]| digest(&[table("a", "", Values::Word(words.to_vec()))]);
         assert_ne!(words(&["ab", "c"]), words(&["a", "bc"]));
         let ids = |ids: &[Option<u32>]| digest(&[table("a", "", Values::OptionalId(ids.to_vec()))]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_table_have_the_digest_of_the_whole() {
+    fn digest_is_independent_of_pieces() {
         let piece = |values: &[f64]| table("a", "s", Values::Float(values.to_vec()));
         assert_eq!(
             digest(&[piece(&[]), piece(&[1.0]), piece(&[2.0, 3.0])]),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_of_a_connection_counts() {
+    fn digest_covers_every_field_of_a_connection() {
         let row = ConnectionRow {
             connection: ConnectionId(1),
             transfer: ConnectionId(1),

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_a_late_a_swapped_and_a_missing_event_change_the_digest() {
+    fn every_change_of_events_changes_the_digest() {
         let events = [(5, window(1.0)), (7, window(2.0))];
         let others = [
             digest(&[(5, window(1.0)), (7, window(2.0_f64.next_up()))]),
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hashed_in_pieces_is_what_would_be_hashed_at_once() {
+    fn piecewise_digest_equals_the_whole_digest() {
         let events: Vec<_> = (0..2_000).map(|at| (at, window(at as f64))).collect();
         let mut text = String::new();
         for (at, event) in &events {

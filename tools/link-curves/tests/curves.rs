@@ -19,7 +19,7 @@ fn rows(table: &str) -> impl Iterator<Item = Vec<Option<f64>>> {
 }
 
 #[test]
-fn the_spectrum_is_that_of_the_table() {
+fn spectrum_equals_the_table() {
     let table = rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler-spectrum.csv"));
     let expected: Vec<[f64; 3]> = table.map(|row| [0, 1, 2].map(|n| row[n].expect("a number"))).collect();
     let found: Vec<[f64; 3]> =
@@ -28,7 +28,7 @@ fn the_spectrum_is_that_of_the_table() {
 }
 
 #[test]
-fn bounds_are_those_of_the_table() {
+fn bounds_equal_the_table() {
     let code = Code::default();
     for row in rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler.csv")) {
         let number = |n: usize| row[n].expect("a number");
@@ -48,7 +48,7 @@ fn bounds_are_those_of_the_table() {
 }
 
 #[test]
-fn simulated_decoders_agree_with_those_of_the_table() {
+fn simulated_decoders_agree_with_the_table() {
     let table: Vec<_> = rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler.csv")).collect();
     let mut compared = 0;
     for Point { sir_db, hard, soft } in points() {
@@ -66,13 +66,13 @@ fn simulated_decoders_agree_with_those_of_the_table() {
 }
 
 #[test]
-fn the_stack_has_the_curves_of_these_points() {
+fn stack_has_the_current_curves() {
     let file = include_str!("../../../crates/stack/src/radio/phy/link_curve.csv");
     assert!(file == curves(&points()), "cargo run --release -p umts-link-curves writes it anew");
 }
 
 #[test]
-fn the_stack_answers_with_the_curves_between_rows_too() {
+fn stack_interpolates_the_curves_between_rows() {
     use umts_stack::radio::phy::{Curve, LinkCurve};
     let code = Code::default();
     for (curve, decision) in [(Curve::UnionBound, Decision::Hard), (Curve::SoftBound, Decision::Soft)] {
@@ -88,7 +88,7 @@ fn the_stack_answers_with_the_curves_between_rows_too() {
 }
 
 #[test]
-fn a_file_that_is_none_is_refused() {
+fn invalid_point_files_are_refused() {
     let refused = |text| read_points(text).expect_err("it is no file of points");
     assert!(refused("sir_db\n1,2").starts_with("the first line is not sir_db,hard_lost"));
     let header = POINTS.lines().next().expect("a header");

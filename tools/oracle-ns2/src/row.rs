@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_written_as_it_was_read() {
+    fn rows_are_formatted_as_they_were_parsed() {
         for line in [
             "0.631200000,A,2,,3.33333,20,0,168,24,1,0.45",
             "0.631200000,S,5,0,3,20,0,168,24,1,0.45",
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_row_is_an_error() {
+    fn invalid_rows_are_errors() {
         for line in ["", "t,ev,seq", "1,A,2,,3", "1,AB,2,,,,,,,,", "1,A,2,2,,,,,,,"] {
             assert!(line.parse::<Row>().is_err(), "{line}");
         }
     }
 
     #[test]
-    fn six_digits_are_those_of_c() {
+    fn six_digits_equal_the_format_of_c() {
         let texts = [0.45, 10.0, 123.4567, 9.999_999_9, 0.012_345_678, 123_456.0].map(six_digits);
         assert_eq!(texts, ["0.45", "10", "123.457", "10", "0.0123457", "123456"]);
     }

@@ -21,7 +21,7 @@ fn event_files(text: &str) -> BTreeMap<&str, &str> {
 }
 
 #[test]
-fn every_row_of_every_event_run_is_met() {
+fn every_row_of_every_event_run_is_equal() {
     let runs: Vec<Entry> =
         serde_json::from_str(&unpacked(include_bytes!("../golden/runs.json.gz"))).expect("runs.json is JSON");
     let events = unpacked(include_bytes!("../golden/events.csv.gz"));

@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     /// In any order of any packets: no panic, and each retransmission has one cause.
     #[test]
-    fn each_repetition_has_one_cause(
+    fn each_retransmission_has_one_cause(
         has_handshake in any::<bool>(),
         has_sack in any::<bool>(),
         isn in any::<u32>(),
@@ -84,7 +84,7 @@ proptest! {
 
 /// The latest possible times cause no overflow.
 #[test]
-fn the_ends_of_time_are_no_trouble() {
+fn latest_times_do_not_overflow() {
     let mut analyser = Analyser::new();
     let latest = i64::MAX as u64;
     for (at, from, flags, seq, ack, payload) in [

@@ -70,7 +70,7 @@ fn analysed(packets: &[(u64, Packet)], courses: bool) -> umts_capture::Analysis 
 }
 
 #[test]
-fn downloads_and_uploads_have_the_round_trip_times_of_their_senders() {
+fn round_trip_times_come_from_the_senders_side() {
     let packets = [transfer(0, 40_000, End::Server), transfer(20, 40_001, End::Client)].concat();
     let found = analysed(&packets, false);
     assert_eq!(found.connection_count, 2);
@@ -87,7 +87,7 @@ fn downloads_and_uploads_have_the_round_trip_times_of_their_senders() {
 }
 
 #[test]
-fn courses_are_of_all_connections_and_in_the_time_of_the_captures() {
+fn time_sequences_cover_all_connections_since_the_first_packet() {
     let packets = [transfer(0, 40_000, End::Server), transfer(1000, 40_001, End::Client)].concat();
     let found = analysed(&packets, true);
     // The first packet that counts is the download's SYN at the server, 50 ms after it left.
@@ -105,7 +105,7 @@ fn courses_are_of_all_connections_and_in_the_time_of_the_captures() {
 }
 
 #[test]
-fn a_first_packet_that_is_lost_misleads_nobody() {
+fn lost_first_packet_does_not_change_the_senders_side() {
     // The SYN is sent twice. The first one was lost, so only one side saw it.
     let mut packets = transfer(1000, 40_000, End::Client);
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn a_first_packet_that_is_lost_misleads_nobody() {
 }
 
 #[test]
-fn connections_between_other_addresses_are_left_out() {
+fn unwanted_connections_are_left_out() {
     let packets = transfer(0, 40_000, End::Server);
     let folder = tempfile::tempdir().unwrap();
     let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
@@ -132,7 +132,7 @@ fn connections_between_other_addresses_are_left_out() {
 }
 
 #[test]
-fn captures_of_nothing_tell_of_no_connection() {
+fn empty_captures_give_no_connections() {
     let found = analysed(&[], true);
     assert_eq!((found.connection_count, found.first, found.time_sequences.len()), (0, None, 0));
     assert_eq!(found.metrics.value("acknowledged_bytes"), None);

@@ -36,7 +36,7 @@ fn expect_causes(talk: Talk, expected: &[Cause]) {
 /// RFC 8985 §7.3 and §6.2: the probe causes a selective acknowledgment. All segments before the
 /// probe are then lost.
 #[test]
-fn a_probe_of_the_last_segment_and_what_it_finds() {
+fn tail_loss_probe_starts_a_rack_recovery() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.ack(200, 1).data(402, 3).sack(502, 1, 3, 4).data(502, 1).data(503, 2).ack(603, 4);
@@ -58,7 +58,7 @@ fn a_probe_of_the_last_segment_and_what_it_finds() {
 /// RFC 8985 §7.2: with one outstanding segment the probe comes after 2·SRTT and the longest delay
 /// of an acknowledgment, or at the retransmission timeout if that is sooner.
 #[test]
-fn the_only_segment_is_probed_when_a_probe_is_due() {
+fn single_segment_is_probed_at_the_probe_timeout() {
     for at in [500, 600, 690] {
         let mut talk = one_outstanding(&[SACK]);
         talk.data(at, 1).ack(at + 100, 2);
@@ -73,7 +73,7 @@ fn the_only_segment_is_probed_when_a_probe_is_due() {
 /// RACK and its probes need selective acknowledgments (RFC 8985 §4). Without them only a timeout
 /// repeats the only segment.
 #[test]
-fn without_selective_acknowledgments_the_only_segment_is_not_probed() {
+fn single_segment_without_sack_is_not_probed() {
     let mut talk = one_outstanding(&[]);
     talk.data(500, 1).ack(600, 2);
     expect_causes(talk, &[Cause::Rto]);
@@ -82,7 +82,7 @@ fn without_selective_acknowledgments_the_only_segment_is_not_probed() {
 /// RFC 8985 §7.2 permits one probe. After that, only the retransmission timer is left (RFC 6298
 /// §5.4).
 #[test]
-fn an_expiry_follows_a_probe_that_is_not_answered() {
+fn expiry_follows_an_unanswered_probe() {
     let mut talk = one_outstanding(&[SACK]);
     talk.data(500, 1).data(820, 1).data(1460, 1).ack(1560, 2);
     expect_causes(talk, &[Cause::Probe, Cause::Rto, Cause::Rto]);
@@ -106,7 +106,7 @@ fn a_probe_repairs_a_loss_unless_both_copies_arrive() {
 /// RFC 8985 §7.3: a probe carries new data if there are some. The sender must have sent in answer
 /// to the last acknowledgment; at other times the application causes the transmission.
 #[test]
-fn new_data_are_a_probe_at_its_time_only() {
+fn new_data_are_a_probe_only_when_a_probe_is_due() {
     for (at, probes) in [(310, 0.0), (402, 1.0), (600, 0.0)] {
         let mut talk = opened();
         talk.flight(100, 2);
@@ -135,7 +135,7 @@ fn new_data_are_a_probe_at_its_time_only() {
 /// A sender whose timer expires over several segments, without a known loss, has no probes: a probe
 /// would have come before (RFC 8985 §7.2). So a timeout repeats its only segment too.
 #[test]
-fn a_sender_without_probes_is_recognised() {
+fn sender_without_probes_is_recognised() {
     let mut talk = opened();
     talk.flight(100, 3).data(420, 0).ack(520, 3);
     talk.data(520, 3).data(830, 3).ack(930, 4);
@@ -144,7 +144,7 @@ fn a_sender_without_probes_is_recognised() {
 
 /// RFC 8985 §6.2, step 5: one selective acknowledgment is enough, after the reordering window of min_rtt/4.
 #[test]
-fn one_selective_acknowledgment_and_the_reordering_window() {
+fn rack_retransmits_after_the_reordering_window() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).ack(336, 4);
@@ -162,7 +162,7 @@ fn one_selective_acknowledgment_and_the_reordering_window() {
 /// A retransmission long after the reordering window is no RACK timer: the sender does not use
 /// RACK.
 #[test]
-fn a_sender_that_waits_for_its_timeout_does_so() {
+fn late_retransmission_after_sack_is_an_expiry() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(1210, 1).ack(1310, 4);
@@ -173,7 +173,7 @@ fn a_sender_that_waits_for_its_timeout_does_so() {
 /// preceding acknowledgment. Its retransmission timer does not expire within 200 ms of the last
 /// packet in either direction.
 #[test]
-fn a_paced_repetition_is_no_expiry() {
+fn paced_retransmission_is_not_an_expiry() {
     for (is_paced, expected) in [(true, Cause::Rack), (false, Cause::Rto)] {
         let mut talk = opened();
         talk.data(100, 0).data(if is_paced { 150 } else { 100 }, 1).ack(200, 1).data(200, 2);
@@ -190,7 +190,7 @@ fn a_paced_repetition_is_no_expiry() {
 
 /// The same after three duplicates, without selective acknowledgments.
 #[test]
-fn a_paced_answer_to_three_duplicates_is_no_expiry() {
+fn paced_fast_retransmission_is_not_an_expiry() {
     let mut talk = Talk::opened();
     for number in 0..6 {
         talk.data(100 + 30 * u64::from(number), number);
@@ -205,7 +205,7 @@ fn a_paced_answer_to_three_duplicates_is_no_expiry() {
 /// acknowledgment reports the oldest segment, with a long round trip, and a segment that left much
 /// later. RACK.rtt comes from the former (step 2), so the timer for the latter is still running.
 #[test]
-fn the_reordering_timer_waits_for_the_longest() {
+fn reordering_timer_waits_for_all_passed_segments() {
     let mut talk = opened();
     talk.flight(100, 2);
     talk.data(110, 2).ack(200, 1);
@@ -218,7 +218,7 @@ fn the_reordering_timer_waits_for_the_longest() {
 /// RFC 5682 §2.1 and Linux: F-RTO does not apply to an expiry in a fast recovery. Go-back-N
 /// follows.
 #[test]
-fn an_expiry_in_a_fast_recovery_is_not_taken_back_for_originals() {
+fn frto_does_not_undo_an_expiry_in_fast_recovery() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1).sack(1137, 3, 4, 5).data(1137, 3);
@@ -228,7 +228,7 @@ fn an_expiry_in_a_fast_recovery_is_not_taken_back_for_originals() {
 
 /// RFC 8985 §7.4.2: a pure duplicate shows that both copies arrived, even without a DSACK.
 #[test]
-fn a_duplicate_after_a_probe_shows_that_it_was_needless() {
+fn duplicate_ack_after_a_probe_is_not_a_repair() {
     let mut talk = one_outstanding(&[SACK]);
     talk.data(500, 1).ack(550, 2).ack(600, 2).data(600, 2).ack(700, 3);
     expect(&talk.row(), &[("tail_loss_probes", 1.0), ("tail_loss_probe_repairs", 0.0)]);
@@ -237,7 +237,7 @@ fn a_duplicate_after_a_probe_shows_that_it_was_needless() {
 /// RFC 3708 counts all retransmissions: after an expiry in a recovery, a report of one of two
 /// copies proves nothing.
 #[test]
-fn a_report_of_one_of_two_copies_takes_nothing_back() {
+fn dsack_of_one_of_two_copies_undoes_nothing() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1);
@@ -251,7 +251,7 @@ fn a_report_of_one_of_two_copies_takes_nothing_back() {
 /// An acknowledgment of new data causes a retransmission even if a duplicate follows it (RFC 6582
 /// §3.2, step 3).
 #[test]
-fn a_duplicate_does_not_hide_what_it_came_with() {
+fn duplicate_ack_does_not_hide_a_partial_ack() {
     let mut talk = Talk::opened();
     talk.flight(100, 8);
     talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1);
@@ -261,7 +261,7 @@ fn a_duplicate_does_not_hide_what_it_came_with() {
 
 /// Within the reordering window, nothing is retransmitted (RFC 8985 §6.2, step 4).
 #[test]
-fn reordering_is_no_loss() {
+fn reordering_is_not_a_loss() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.sack(200, 0, 1, 2).ack(205, 4);
@@ -275,7 +275,7 @@ fn reordering_is_no_loss() {
 
 /// RFC 8985 §6.2, step 4: reports of duplicates widen the reordering window, at most to SRTT.
 #[test]
-fn reports_of_second_copies_widen_the_reordering_window() {
+fn dsack_widens_the_reordering_window() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).ack(237, 4).sack(336, 4, 1, 2);
@@ -290,7 +290,7 @@ fn reports_of_second_copies_widen_the_reordering_window() {
 /// RACK also finds a lost retransmission, when a segment sent after it arrives (RFC 8985 §6.2, step
 /// 5). RFC 6675 leaves it to the timer.
 #[test]
-fn a_repetition_that_is_lost_is_repeated_in_its_recovery() {
+fn lost_retransmission_is_repeated_in_its_recovery() {
     let begin = || {
         let mut talk = opened();
         talk.flight(100, 6);
@@ -313,7 +313,7 @@ fn a_repetition_that_is_lost_is_repeated_in_its_recovery() {
 /// RFC 6298 §5.4: a timer may expire at the same time as an acknowledgment arrives. If no segment
 /// has passed the second copy, no acknowledgment shows that the copy is lost.
 #[test]
-fn an_expiry_may_come_with_an_acknowledgment() {
+fn expiry_may_coincide_with_an_acknowledgment() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).sack(1035, 1, 2, 4).data(1036, 1).ack(1137, 8);
@@ -323,7 +323,7 @@ fn an_expiry_may_come_with_an_acknowledgment() {
 /// After an expiry, the same loss begins a fast recovery. Slow start continues to retransmit what
 /// was outstanding.
 #[test]
-fn a_repetition_that_is_lost_ends_the_recovery_of_an_expiry() {
+fn lost_retransmission_after_an_expiry_begins_fast_recovery() {
     let mut talk = opened();
     talk.flight(100, 6).data(1100, 0).ack(1200, 1).data(1200, 1).data(1201, 2);
     talk.sack(1301, 1, 2, 3).data(1301, 1).data(1302, 3).ack(1401, 3).ack(1402, 6);
@@ -335,7 +335,7 @@ fn a_repetition_that_is_lost_ends_the_recovery_of_an_expiry() {
 /// segments that were retransmitted in it are still outstanding, another recovery begins (RFC 6675
 /// §5, step 2).
 #[test]
-fn what_is_still_lost_when_a_recovery_ends_begins_another() {
+fn outstanding_retransmissions_begin_another_recovery() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.sack(200, 0, 1, 4).data(200, 0);
@@ -364,7 +364,7 @@ fn echoed(talk: &mut Talk, at: u64, number: u32, (value, echo): (u32, u32), sack
 /// repairs a later loss in a recovery of its own. A sender that continues to retransmit has ignored
 /// the echo.
 #[test]
-fn an_expiry_that_was_taken_back_does_not_excuse_what_follows() {
+fn loss_after_an_undone_expiry_begins_another_recovery() {
     let begin = || {
         let mut talk = Talk::new();
         talk.handshake(&[SACK, TcpOptionElement::Timestamp(1, 0)]);
@@ -389,7 +389,7 @@ fn an_expiry_that_was_taken_back_does_not_excuse_what_follows() {
 /// RFC 5682: without timestamps, the acknowledgment of data that were never retransmitted shows the
 /// same.
 #[test]
-fn new_data_after_a_needless_expiry_show_that_it_was_taken_back() {
+fn new_data_show_that_frto_undid_an_expiry() {
     let mut talk = opened();
     talk.flight(100, 6).data(1100, 0).ack(1110, 2).data(1110, 6);
     talk.sack(1210, 2, 3, 7).data(1210, 2).ack(1310, 7);
@@ -399,7 +399,7 @@ fn new_data_after_a_needless_expiry_show_that_it_was_taken_back() {
 /// A sender with RACK undoes the expiry at once: a loss that its acknowledgment shows belongs to
 /// another recovery.
 #[test]
-fn with_rack_a_needless_expiry_is_taken_back_at_once() {
+fn rack_sender_undoes_a_needless_expiry_at_once() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1).data(2636, 1);
@@ -412,7 +412,7 @@ fn with_rack_a_needless_expiry_is_taken_back_at_once() {
 /// RFC 3708: the receiver reports that all retransmissions in a recovery were duplicates. A later
 /// loss begins another recovery.
 #[test]
-fn a_recovery_of_which_all_came_twice_is_over() {
+fn recovery_ends_when_all_retransmissions_are_duplicates() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.sack(200, 0, 1, 2).sack(201, 0, 1, 3).sack(202, 0, 1, 4).data(202, 0);
@@ -422,7 +422,7 @@ fn a_recovery_of_which_all_came_twice_is_over() {
 
 /// RFC 7323 §5.3: overtaken acknowledgments are ignored, so they cause no retransmission.
 #[test]
-fn an_acknowledgment_with_an_old_timestamp_asks_for_nothing() {
+fn overtaken_acknowledgment_causes_no_retransmission() {
     let mut talk = Talk::new();
     talk.handshake(&[SACK, TcpOptionElement::Timestamp(1, 0)]);
     (0..6).for_each(|number| stamped(&mut talk, 100, number, 100));
@@ -436,7 +436,7 @@ fn an_acknowledgment_with_an_old_timestamp_asks_for_nothing() {
 
 /// Without acknowledgments, the cause of a retransmission is unknown.
 #[test]
-fn without_acknowledgments_a_cause_is_unknown() {
+fn cause_is_unknown_without_acknowledgments() {
     let mut talk = Talk::new();
     talk.data(0, 0).data(10, 1).data(500, 0);
     expect_causes(talk, &[Cause::Unknown]);

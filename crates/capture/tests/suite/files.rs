@@ -151,7 +151,7 @@ fn pcap_in_both_byte_orders_and_resolutions() {
 }
 
 #[test]
-fn pcapng_with_sections_of_both_byte_orders_and_interfaces_with_clocks_of_their_own() {
+fn pcapng_in_both_byte_orders_with_different_clocks() {
     let (analysis, expected) = (read(&pcapng()).expect("it is a capture"), expected());
     assert_eq!(analysis.counts, expected.counts);
     assert_eq!(analysis.warnings, Vec::<String>::new());
@@ -177,7 +177,7 @@ impl Read for Dribble {
 }
 
 #[test]
-fn it_does_not_matter_how_the_bytes_come() {
+fn result_is_independent_of_read_sizes() {
     for bytes in [pcap(Order::Little, true), pcapng()] {
         let source = Dribble(Cursor::new(bytes.clone()));
         let dribbled = analyse(Path::new("-"), source, 0, ReadOptions::default()).expect("it reads");
@@ -186,7 +186,7 @@ fn it_does_not_matter_how_the_bytes_come() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_is_analysed_up_to_there() {
+fn truncated_file_is_analysed_with_a_warning() {
     for whole in [pcap(Order::Big, false), pcapng()] {
         let mut most = 0;
         for length in 24..whole.len() {
@@ -202,7 +202,7 @@ fn a_file_that_is_cut_off_is_analysed_up_to_there() {
 }
 
 #[test]
-fn damage_is_reported_with_its_place() {
+fn damage_is_reported_with_its_offset() {
     let mut file = pcap(Order::Little, true);
     let second = 24 + 16 + packets()[0].1.len();
     file[second + 8..second + 12].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
@@ -212,7 +212,7 @@ fn damage_is_reported_with_its_place() {
 }
 
 #[test]
-fn what_is_no_capture_says_so() {
+fn other_files_are_refused() {
     let reason = |bytes: &[u8]| read(bytes).expect_err("it is none").reason;
     assert!(matches!(reason(b""), Reason::Empty));
     assert!(matches!(reason(b"\xfd7zXZ\0\0\x04"), Reason::Compressed));
@@ -225,7 +225,7 @@ fn what_is_no_capture_says_so() {
 }
 
 #[test]
-fn an_error_of_the_system_is_not_taken_for_the_end() {
+fn read_error_is_not_the_end_of_the_file() {
     struct Broken(Cursor<Vec<u8>>);
     impl Read for Broken {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -259,7 +259,7 @@ fn packets_without_time_or_interface_are_left_out_and_counted() {
 }
 
 #[test]
-fn a_large_file_is_read_in_pieces_reports_progress_and_can_be_stopped() {
+fn large_file_reports_progress_and_can_be_stopped() {
     let mut file = pcap(Order::Little, true)[..24].to_vec();
     let bytes = Packet { payload: 1400, ..Packet::new(End::Server, "") }.ipv4();
     for number in 0..20_000u32 {
@@ -331,7 +331,7 @@ proptest! {
     }
 
     #[test]
-    fn made_up_files_never_panic(body in proptest::collection::vec(any::<u8>(), 0..400), which in 0..3usize) {
+    fn random_files_never_panic(body in proptest::collection::vec(any::<u8>(), 0..400), which in 0..3usize) {
         let mut file = match which {
             0 => pcap(Order::Little, true)[..24].to_vec(),
             1 => [section(Order::Big), interface(Order::Big, None, None)].concat(),
@@ -343,7 +343,7 @@ proptest! {
 
     /// Blocks of pcapng with random bodies, options and lengths.
     #[test]
-    fn made_up_blocks_never_panic(
+    fn random_blocks_never_panic(
         is_big in any::<bool>(),
         list in proptest::collection::vec(
             (0..8usize, proptest::collection::vec(any::<u8>(), 0..60), any::<Option<u32>>(), 0..200u32), 1..12),
@@ -381,7 +381,7 @@ proptest! {
     }
 
     #[test]
-    fn made_up_packets_never_panic(
+    fn random_packets_never_panic(
         list in proptest::collection::vec(
             (any::<u64>(), 0..300u32, proptest::collection::vec(any::<u8>(), 0..90), any::<u32>()), 1..20),
     ) {
@@ -394,7 +394,7 @@ proptest! {
 
     /// Valid headers with arbitrary numbers, flags, options and times.
     #[test]
-    fn absurd_conversations_never_panic(
+    fn random_conversations_never_panic(
         list in proptest::collection::vec(
             (any::<u64>(), any::<bool>(), 0..8usize, any::<[u32; 6]>(), 0..3000usize), 1..60),
     ) {

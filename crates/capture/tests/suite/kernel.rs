@@ -25,7 +25,7 @@ const CAPTURES: [(&str, [f64; 5]); 10] = [
 ];
 
 #[test]
-fn causes_are_those_that_the_kernel_counted() {
+fn causes_equal_the_counters_of_the_kernel() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/oracles/kernel-tcp");
     if !folder.exists() {
         eprintln!("SKIPPED: there is no {}", folder.display());

@@ -80,7 +80,7 @@ fn every_link_type_leads_to_the_same_packet() {
 }
 
 #[test]
-fn what_is_no_tcp_is_counted_by_kind() {
+fn other_protocols_are_counted_by_kind() {
     let ethernet = |ether_type: u16, ip: &[u8]| [&[0u8; 12][..], &ether_type.to_be_bytes(), ip].concat();
     let mut udp = data(false);
     udp[9] = 17;
@@ -112,7 +112,7 @@ fn extended(first: u8, extensions: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn ipv6_extension_headers_are_stepped_over() {
+fn ipv6_extension_headers_are_skipped() {
     let hop_by_hop_then_destination =
         [60, 0, 1, 4, 0, 0, 0, 0, 6, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let authentication = [6, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -128,7 +128,7 @@ fn ipv6_extension_headers_are_stepped_over() {
 }
 
 #[test]
-fn a_length_of_zero_means_that_the_card_was_to_divide_the_packet() {
+fn zero_ip_length_means_segmentation_offload() {
     let mut bytes = data(false);
     bytes[2..4].copy_from_slice(&[0, 0]);
     assert_eq!(payload(&analysed(101, &bytes, 40)), Some(100.0));
@@ -138,7 +138,7 @@ fn a_length_of_zero_means_that_the_card_was_to_divide_the_packet() {
 }
 
 #[test]
-fn options_that_were_cut_off_are_missing_and_the_rest_is_not() {
+fn truncated_options_do_not_affect_other_fields() {
     let syn = Packet::new(End::Client, "S")
         .option(etherparse::TcpOptionElement::MaximumSegmentSize(1400))
         .option(etherparse::TcpOptionElement::WindowScale(3));

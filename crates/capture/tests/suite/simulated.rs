@@ -101,7 +101,7 @@ const EXACT: &[&str] = &[
 ];
 
 #[test]
-fn counts_causes_and_round_trips_equal_the_simulations_exactly() {
+fn counts_causes_and_round_trips_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS.iter().chain(&[("ftp-on-dch-384-3gpp", SLOW_READER)]) {
         let (simulated, analysis, _) = both(name, overrides, "server");
         for metric in EXACT {
@@ -118,7 +118,7 @@ fn counts_causes_and_round_trips_equal_the_simulations_exactly() {
 }
 
 #[test]
-fn bytes_equal_the_simulations_over_windows_of_their_own() {
+fn bytes_per_measurement_window_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS {
         let (simulated, analysis, duration_s) = both(name, overrides, "server");
         for metric in ["goodput_kbps", "goodput_sent_kbps", "throughput_kbps"] {
@@ -132,7 +132,7 @@ fn bytes_equal_the_simulations_over_windows_of_their_own() {
 }
 
 #[test]
-fn time_averages_differ_by_what_a_capture_cannot_see() {
+fn time_averages_are_close_to_the_simulation() {
     for &(name, overrides) in SCENARIOS {
         let (simulated, analysis, _) = both(name, overrides, "server");
         for (metric, tolerance) in [
@@ -149,7 +149,7 @@ fn time_averages_differ_by_what_a_capture_cannot_see() {
 }
 
 #[test]
-fn runs_of_duplicates_and_acknowledgments_equal_the_simulations() {
+fn duplicate_runs_and_acknowledgments_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS {
         let (simulated, analysis, _) = both(name, overrides, "server");
         let found = |metric| analysis.metrics.value(metric).expect("there are acknowledgments");
@@ -166,7 +166,7 @@ fn runs_of_duplicates_and_acknowledgments_equal_the_simulations() {
 
 /// RACK, probes for a lost tail and keep-alives, under the same names.
 #[test]
-fn causes_of_todays_tcp_equal_the_simulations() {
+fn causes_of_linux_tcp_equal_the_simulation() {
     let mut probes = 0.0;
     for size in (10..60).map(|segments| format!("{} B", 1448 * segments)) {
         let overrides = [("radio.bler", "0.1"), ("flow.0.size", size.as_str())];
@@ -210,7 +210,7 @@ fn marks_are_seen_at_the_receiver() {
 }
 
 #[test]
-fn a_slow_reader_shuts_its_window() {
+fn slow_reader_closes_its_window() {
     let (simulated, _, _) = both("ftp-on-dch-384-3gpp", SLOW_READER, "server");
     let [windows, probes, time] = ["zero_windows", "zero_window_probes", "zero_window_time_s"]
         .map(|name| simulated.value(name).expect("it is counted"));
@@ -218,7 +218,7 @@ fn a_slow_reader_shuts_its_window() {
 }
 
 #[test]
-fn at_the_receiver_the_capture_says_where_it_was_taken() {
+fn receiver_capture_has_position_receiver() {
     let (_, analysis, _) = both("ftp-on-dch-384-3gpp", &[("duration", "20 s")], "ue");
     assert!(analysis.connections.iter().all(|row| row.position == Position::Receiver));
 }

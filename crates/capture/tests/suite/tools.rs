@@ -297,7 +297,7 @@ fn judged(file: &Path) {
 }
 
 #[test]
-fn a_clean_download_over_a_veth_pair() {
+fn clean_download_agrees_with_tshark_and_tcptrace() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let Some(network) = Network::new("clean", &[]) else { return };
     let files = network.download(folder.path(), BYTES);
@@ -311,7 +311,7 @@ fn a_clean_download_over_a_veth_pair() {
 }
 
 #[test]
-fn a_slow_download_with_losses() {
+fn lossy_download_agrees_with_tshark_and_tcptrace() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     // A small queue in front of a slow link: the kernel overflows it, and repairs the losses.
     let slow = ["tbf", "rate", "8mbit", "burst", "3000", "limit", "20000"];

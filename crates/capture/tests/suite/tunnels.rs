@@ -188,7 +188,7 @@ fn tcp_is_found_in_each_tunnel_over_ipv4_and_ipv6() {
 }
 
 #[test]
-fn padding_of_short_frames_is_no_payload() {
+fn frame_padding_is_not_payload() {
     let frames = download(40_000, [7, 9]).into_iter().map(|(at, packet)| {
         let mut frame = ethernet(&packet.ipv4());
         frame.resize(frame.len().max(60) + 4, 0);
@@ -198,7 +198,7 @@ fn padding_of_short_frames_is_no_payload() {
 }
 
 #[test]
-fn ah_in_ipv4_is_stepped_over() {
+fn ah_in_ipv4_is_skipped() {
     let frames = download(40_000, [7, 9]).into_iter().map(|(at, packet)| {
         let mut bytes = packet.ipv4();
         let total = u16::from_be_bytes([bytes[2], bytes[3]]) + 24;
@@ -211,7 +211,7 @@ fn ah_in_ipv4_is_stepped_over() {
 }
 
 #[test]
-fn connections_between_the_same_ends_in_two_tunnels_are_two() {
+fn equal_ends_in_two_tunnels_are_two_connections() {
     let mut frames = Vec::new();
     for (tunnel, isn) in [(0, [1000, 5000]), (10, [700_000_000, 3_000_000_000])] {
         for (at, packet) in download(40_000, isn) {
@@ -229,7 +229,7 @@ fn connections_between_the_same_ends_in_two_tunnels_are_two() {
 }
 
 #[test]
-fn a_connection_that_moves_to_another_tunnel_stays_one() {
+fn connection_that_changes_tunnels_stays_one() {
     let frames = download(40_000, [1000, 5000]).into_iter().map(|(at, packet)| {
         let teid = if at < 250 { 1 } else { 21 } + u32::from(packet.from == End::Server);
         (at, ethernet(&gtp(false, teid, 0, &packet.ipv4())))
@@ -259,7 +259,7 @@ fn copies_inside_and_outside_of_a_tunnel_count_once() {
 }
 
 #[test]
-fn what_is_passed_over_is_counted_and_named() {
+fn skipped_protocols_are_counted_by_name() {
     let echo = [&[0x32, 1, 0, 4, 0, 0, 0, 0][..], &[0, 1, 0, 0]].concat();
     let frames = [
         ethernet(&udp(false, 2152, &echo)),
@@ -290,7 +290,7 @@ fn what_is_passed_over_is_counted_and_named() {
 }
 
 #[test]
-fn headers_in_each_other_without_end_are_left_out_and_counted() {
+fn too_deeply_nested_headers_are_counted() {
     let mut packet = Packet::new(End::Client, "S").ipv4();
     for _ in 0..60 {
         packet = ip(false, 4, &packet);
@@ -300,7 +300,7 @@ fn headers_in_each_other_without_end_are_left_out_and_counted() {
 }
 
 #[test]
-fn lengths_beyond_the_frame_are_cut_to_it_in_either_version_and_in_tunnels() {
+fn lengths_beyond_the_frame_are_reduced_in_tunnels_too() {
     type Stretch = fn(&mut Vec<u8>);
     let stretches: [(bool, Stretch); 2] = [
         (false, |bytes| bytes[2..4].copy_from_slice(&30_000u16.to_be_bytes())),
@@ -324,7 +324,7 @@ fn lengths_beyond_the_frame_are_cut_to_it_in_either_version_and_in_tunnels() {
 }
 
 #[test]
-fn packets_of_more_protocols_than_are_counted_apart_are_counted_together() {
+fn protocols_beyond_the_limit_are_counted_together() {
     let frame = |number: u16| [&[2; 12][..], &(0x9900 + number).to_be_bytes(), &[0; 46]].concat();
     let analysis = analysed(1, (0..100).map(|number| (u64::from(number), frame(number))));
     assert_eq!(

@@ -104,7 +104,7 @@ fn a_mirrored_flow_counts_each_datagram_once() {
 }
 
 #[test]
-fn octets_behind_the_end_of_a_datagram_are_not_its_payload() {
+fn octets_after_a_datagram_are_not_payload() {
     let mut bytes = Vec::new();
     PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(50_000, 443).write(&mut bytes, &[]).unwrap();
     // A trailer of the link that looks like a long header of QUIC.

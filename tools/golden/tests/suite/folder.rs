@@ -70,7 +70,7 @@ impl Folder {
 }
 
 #[test]
-fn a_second_comparison_gives_the_same_text_on_any_number_of_threads() {
+fn goldens_are_independent_of_the_thread_count() {
     let mut folder = Folder::blessed(&["a", "b"]);
     assert_eq!(folder.told(), ["a: equal", "b: equal"]);
     assert_eq!(folder.golden("a"), folder.golden("b"), "a golden does not hold its name");
@@ -84,7 +84,7 @@ fn a_second_comparison_gives_the_same_text_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_golden_has_two_seeds_with_everything_that_a_run_leaves() {
+fn golden_has_all_results_for_two_seeds() {
     let golden = Folder::blessed(&["a"]).golden("a");
     let runs: Vec<&str> = golden.split("\n[").skip(1).collect();
     let heads: Vec<_> = runs.iter().filter_map(|run| run.split(']').next()).collect();
@@ -116,7 +116,7 @@ fn a_golden_has_two_seeds_with_everything_that_a_run_leaves() {
 }
 
 #[test]
-fn a_changed_metric_event_and_capture_are_told_by_run_and_name() {
+fn differences_are_reported_by_run_and_name() {
     for (head, line) in [
         ("seed 1, whole length", "metric.goodput_kbps"),
         ("seed 2, whole length", "trace"),
@@ -133,7 +133,7 @@ fn a_changed_metric_event_and_capture_are_told_by_run_and_name() {
 }
 
 #[test]
-fn a_scenario_that_behaves_otherwise_differs_until_it_is_blessed() {
+fn changed_scenario_differs_until_blessed() {
     let folder = Folder::blessed(&["a", "b"]);
     folder.write_scenario("b", &SCENARIO.replace("0.05", "0.06"));
     let told = folder.told();
@@ -146,7 +146,7 @@ fn a_scenario_that_behaves_otherwise_differs_until_it_is_blessed() {
 }
 
 #[test]
-fn a_scenario_without_golden_and_a_golden_without_scenario_are_told_with_the_command() {
+fn unpaired_scenarios_and_goldens_are_reported_with_the_command() {
     let folder = Folder::blessed(&["a", "b"]);
     fs::remove_file(folder.goldens.scenarios.join("a.toml")).expect("it was there");
     folder.write_scenario("c", SCENARIO);
@@ -165,7 +165,7 @@ fn a_scenario_without_golden_and_a_golden_without_scenario_are_told_with_the_com
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_nothing_is_blessed() {
+fn invalid_files_are_reported_and_nothing_is_blessed() {
     let folder = Folder::blessed(&["a", "b"]);
     folder.write_scenario("a", &SCENARIO.replace("0.05", "0.06"));
     folder.write_scenario("b", "version = 7");
@@ -180,7 +180,7 @@ fn what_cannot_be_read_is_named_and_nothing_is_blessed() {
 }
 
 #[test]
-fn a_golden_does_not_depend_on_the_place_of_its_scenario() {
+fn golden_is_independent_of_the_scenarios_path() {
     let folder = Folder::blessed(&[]);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join("scenarios/three-losses.toml")).expect("it is there");

@@ -3,7 +3,7 @@
 use umts_golden::folder::{Goldens, Outcome};
 
 #[test]
-fn the_shipped_scenarios_give_their_goldens() {
+fn shipped_scenarios_match_their_goldens() {
     let outcomes = Goldens::of_repository().compare().unwrap_or_else(|error| panic!("{error}"));
     assert!(!outcomes.is_empty(), "there are scenarios");
     let differ = outcomes.iter().filter(|(_, outcome)| *outcome != Outcome::Equal);
