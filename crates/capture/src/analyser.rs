@@ -59,12 +59,12 @@ pub struct Analyser {
     /// When to check whether a connection has ended. Sorted, because the delay is constant.
     closing: VecDeque<(Time, Ends, u64)>,
     opening: VecDeque<(Time, Ends, u64)>,
-    crowd: HalfOpenTable,
+    half_open: HalfOpenTable,
     rest: Totals,
     pairs: HashMap<Pair, Idle>,
     idle_pairs: VecDeque<(Pair, Time)>,
     next: u64,
-    together: BusyClock,
+    busy_clock: BusyClock,
     totals: Totals,
     finished: Vec<ConnectionRow>,
     counts: Counts,
@@ -199,7 +199,7 @@ impl Analyser {
         }
         taken(self.take_finished());
         self.totals.window = self.window();
-        self.totals.active_union = u128::from(self.together.total().as_nanos());
+        self.totals.active_union = u128::from(self.busy_clock.total().as_nanos());
         let (rest, warnings) = (self.rest(), self.warnings());
         let (time_sequences, courses) = self.watched.finish();
         Analysis {
@@ -222,7 +222,7 @@ impl Analyser {
     fn segment(&mut self, packet: &Packet) {
         self.counts.tcp += 1;
         self.counts.beyond_frame += u64::from(packet.exceeds_frame);
-        self.let_go();
+        self.remove_expired();
         let digest = digest_of_segment(packet);
         let age = self.recent.age(self.now, digest);
         let slot = self.connection_of(packet, age.is_some());
@@ -234,7 +234,7 @@ impl Analyser {
         let number = connection.number;
         let was_closed = connection.closed.is_some();
         let watcher = self.watched.of(number, self.first);
-        let taken = connection.packet(self.now, packet, watcher, &mut self.together);
+        let taken = connection.packet(self.now, packet, watcher, &mut self.busy_clock);
         self.counts.not_believed += u64::from(taken == Taken::NotBelieved);
         if !was_closed && connection.closed.is_some() {
             let pair = pair(connection);
@@ -288,9 +288,9 @@ impl Analyser {
     }
 
     /// Removes connections that closed, or stayed half-open, long enough ago.
-    fn let_go(&mut self) {
+    fn remove_expired(&mut self) {
         while let Some((_, key, number)) = pop_due(&mut self.closing, self.now) {
-            self.let_go_of(key, number, |connection, now| {
+            self.remove_if_due(key, number, |connection, now| {
                 let quiet_since = connection.last + LINGER;
                 (quiet_since > now).then_some(quiet_since)
             });
@@ -307,7 +307,7 @@ impl Analyser {
         }
     }
 
-    fn let_go_of(&mut self, key: Ends, number: u64, later: impl Fn(&Connection, Time) -> Option<Time>) {
+    fn remove_if_due(&mut self, key: Ends, number: u64, later: impl Fn(&Connection, Time) -> Option<Time>) {
         let Some(connection) = self.open.get(&key).filter(|connection| connection.number == number) else {
             return;
         };
@@ -323,13 +323,13 @@ impl Analyser {
 
     /// Adds a connection to the sums and creates its row.
     fn fold(&mut self, mut connection: Box<Connection>) {
-        let mut totals = connection.close(self.now, &mut self.together);
+        let mut totals = connection.close(self.now, &mut self.busy_clock);
         if connection.closed.is_none() {
             let pair = pair(&connection);
             self.pair_closed_at(pair, connection.last);
         }
         self.totals.add(&totals);
-        if self.crowd.has_row(connection.number) {
+        if self.half_open.has_row(connection.number) {
             totals.window = self.window();
             self.finished.push(self.row(&connection, &totals));
         } else {

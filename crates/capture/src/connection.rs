@@ -201,7 +201,7 @@ impl Connection {
         now: Time,
         packet: &Packet,
         watcher: Option<Watcher<'_>>,
-        together: &mut BusyClock,
+        busy_clock: &mut BusyClock,
     ) -> Taken {
         let (from, segment) = (self.side_of(packet), &packet.segment);
         self.last = now;
@@ -222,7 +222,7 @@ impl Connection {
             let window = (self.window(from, segment), self.is_scaled || segment.flags.syn());
             let shortest = self.shortest;
             let other = &mut self.ways[from.other() as usize];
-            ack = other.acked(now, segment, window, shortest, together);
+            ack = other.acked(now, segment, window, shortest, busy_clock);
             if watcher.is_some() {
                 sack.extend(other.sack_blocks(segment));
             }
@@ -230,13 +230,13 @@ impl Connection {
         self.ways[from as usize].tally.ecn_marks += u64::from(packet.is_marked);
         let sender_delay = self.answer[answer_of(from)].unwrap_or_default();
         let path = Path { shortest: self.shortest, sender_delay };
-        let sent = self.ways[from as usize].sent(now, segment, path, together);
+        let sent = self.ways[from as usize].sent(now, segment, path, busy_clock);
         self.reset |= segment.flags.rst();
         let is_closed = self.reset || self.ways.iter().all(|way| way.fin_acked);
         if is_closed && self.closed.is_none() {
             self.closed = Some(now);
             for way in &mut self.ways {
-                way.close(now, together);
+                way.close(now, busy_clock);
             }
         }
         if let Some(watcher) = watcher {
@@ -319,9 +319,9 @@ impl Connection {
     }
 
     /// Completes the sums until `now`, when the connection is removed or the capture ends.
-    pub fn close(&mut self, now: Time, together: &mut BusyClock) -> Totals {
+    pub fn close(&mut self, now: Time, busy_clock: &mut BusyClock) -> Totals {
         for way in &mut self.ways {
-            way.close(now, together);
+            way.close(now, busy_clock);
         }
         Totals::of(self)
     }

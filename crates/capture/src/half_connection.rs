@@ -126,7 +126,7 @@ impl HalfConnection {
         now: Time,
         segment: &Segment,
         path: Path,
-        together: &mut BusyClock,
+        busy_clock: &mut BusyClock,
     ) -> Option<SentAs> {
         self.count(segment);
         if segment.flags.rst() {
@@ -172,7 +172,7 @@ impl HalfConnection {
         if let Some((value, _)) = segment.options.timestamps {
             self.flight.stamped(now, value);
         }
-        self.update_activity(now, together);
+        self.update_activity(now, busy_clock);
         let takes_probe_back = cause == Cause::Rto && self.recoveries.takes_probe_back();
         Some(SentAs { start: self.relative(start), end: self.relative(end), cause, takes_probe_back })
     }
@@ -186,7 +186,7 @@ impl HalfConnection {
         segment: &Segment,
         (window, is_scaled): (u32, bool),
         shortest: Option<Duration>,
-        together: &mut BusyClock,
+        busy_clock: &mut BusyClock,
     ) -> Option<i64> {
         let ack = self.unwrap(segment.ack);
         if self.is_far(ack) {
@@ -216,9 +216,9 @@ impl HalfConnection {
             self.take_in(now, segment, ack, una, same_window);
         }
         if ack > una {
-            self.judge_repetitions(now, ack, segment, shortest);
+            self.judge_retransmissions(now, ack, segment, shortest);
         }
-        self.update_activity(now, together);
+        self.update_activity(now, busy_clock);
         Some(self.relative(ack))
     }
 
@@ -247,12 +247,12 @@ impl HalfConnection {
     }
 
     /// Ends the direction: the connection was closed or removed. Nothing is outstanding afterwards.
-    pub fn close(&mut self, now: Time, together: &mut BusyClock) {
+    pub fn close(&mut self, now: Time, busy_clock: &mut BusyClock) {
         self.settle(now);
         self.end_shut_window(now);
         self.is_over = true;
         if std::mem::take(&mut self.is_active) {
-            together.stop(now);
+            busy_clock.stop(now);
         }
     }
 
@@ -288,7 +288,7 @@ impl HalfConnection {
 
     /// Decides whether retransmissions that are acknowledged now were needed.
     #[inline]
-    fn judge_repetitions(&mut self, now: Time, ack: u64, segment: &Segment, shortest: Option<Duration>) {
+    fn judge_retransmissions(&mut self, now: Time, ack: u64, segment: &Segment, shortest: Option<Duration>) {
         if self.retransmissions.is_waiting() {
             let echo = segment.options.timestamps.map(|(_, echo)| echo);
             let shortest = self.flight.rtt_every.sums.min().into_iter().chain(shortest).min();
@@ -371,11 +371,11 @@ impl HalfConnection {
     }
 
     /// The direction is active while data are outstanding.
-    fn update_activity(&mut self, now: Time, together: &mut BusyClock) {
+    fn update_activity(&mut self, now: Time, busy_clock: &mut BusyClock) {
         let is_active = !self.is_over && self.outstanding() > 0;
         match (self.is_active, is_active) {
-            (false, true) => together.start(now),
-            (true, false) => together.stop(now),
+            (false, true) => busy_clock.start(now),
+            (true, false) => busy_clock.stop(now),
             _ => {}
         }
         self.is_active = is_active;

@@ -117,7 +117,7 @@ pub fn analyse<R: Read + Send + 'static>(
     let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
     let mut reading = Reading::start(source);
     let mut analyser = analyser(&options);
-    let (mut told, mut position) = (0, 0);
+    let (mut reported, mut position) = (0, 0);
     let end = loop {
         let offset = match reading.next() {
             Next::Batch(batch) => {
@@ -130,23 +130,23 @@ pub fn analyse<R: Read + Send + 'static>(
                 offset
             }
             Next::End(end) => break end,
-            Next::Nothing => told,
+            Next::Nothing => reported,
         };
         if let Some(finished) = options.finished.as_mut()
             && analyser.finished() >= ROWS_AT_ONCE
         {
             finished(analyser.take_finished());
         }
-        if offset - told >= STEP {
-            told = offset;
-        } else if offset > told {
+        if offset - reported >= STEP {
+            reported = offset;
+        } else if offset > reported {
             continue;
         }
         let fraction = (position as f64 / size.max(1) as f64).min(1.0);
         if let Some(progress) = options.progress.as_mut()
             && progress(fraction).is_break()
         {
-            return Err(error(told, Reason::Stopped));
+            return Err(error(reported, Reason::Stopped));
         }
     };
     let ending = end.ending.map_err(|reason| error(end.offset, reason))?;

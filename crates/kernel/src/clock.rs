@@ -49,7 +49,7 @@ impl Clock for VirtualClock {
     type Packet = Infallible;
 
     #[inline]
-    fn wait(&mut self, _until: Time, _outlook: &impl Lookahead) -> Wake<Infallible> {
+    fn wait(&mut self, _until: Time, _lookahead: &impl Lookahead) -> Wake<Infallible> {
         Wake::Reached
     }
 }

@@ -15,7 +15,7 @@ const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 const VERSIONS: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
 impl Netlink {
-    /// Copies the unicast routes of the main table into table `table`, marked with `owner`. `told`
+    /// Copies the unicast routes of the main table into table `table`, marked with `owner`. `adapt`
     /// maps the metrics of each route to the metrics of its copy.
     ///
     /// # Errors
@@ -24,12 +24,12 @@ impl Netlink {
         &mut self,
         table: u32,
         owner: u8,
-        told: impl Fn(Vec<RouteMetric>) -> Vec<RouteMetric>,
+        adapt: impl Fn(Vec<RouteMetric>) -> Vec<RouteMetric>,
     ) -> io::Result<()> {
         for route in self.routes_to_hosts(MAIN)? {
-            let metrics = told(metrics_of(&route));
+            let metrics = adapt(metrics_of(&route));
             let copy = RouteNetlinkMessage::NewRoute(copied(route, table, owner, metrics));
-            self.ask(copy, NLM_F_CREATE | NLM_F_REPLACE)?;
+            self.send_request(copy, NLM_F_CREATE | NLM_F_REPLACE)?;
         }
         Ok(())
     }
@@ -57,7 +57,7 @@ impl Netlink {
         let routes = self.routes(|route| table_of(route) == table)?;
         let count = routes.len();
         for route in routes {
-            self.ask(RouteNetlinkMessage::DelRoute(route), 0)?;
+            self.send_request(RouteNetlinkMessage::DelRoute(route), 0)?;
         }
         Ok(count)
     }

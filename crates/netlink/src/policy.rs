@@ -31,7 +31,7 @@ impl Netlink {
     /// Errors of the kernel.
     pub fn add_rule(&mut self, rule: Rule) -> io::Result<()> {
         VERSIONS.into_iter().try_for_each(|version| {
-            self.ask(RouteNetlinkMessage::NewRule(rule.message(version)), NLM_F_CREATE | NLM_F_EXCL)
+            self.send_request(RouteNetlinkMessage::NewRule(rule.message(version)), NLM_F_CREATE | NLM_F_EXCL)
         })
     }
 
@@ -39,7 +39,7 @@ impl Netlink {
     pub fn remove_rule(&mut self, rule: Rule) {
         for version in VERSIONS {
             // The rule may exist for one version only.
-            let _ = self.ask(RouteNetlinkMessage::DelRule(rule.message(version)), 0);
+            let _ = self.send_request(RouteNetlinkMessage::DelRule(rule.message(version)), 0);
         }
     }
 

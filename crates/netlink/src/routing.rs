@@ -102,7 +102,7 @@ impl Netlink {
         message.header.index = device;
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
-        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+        self.send_request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
     /// Sets the length of a device's transmit queue, in packets. Unlike the ioctl, this does not
@@ -114,7 +114,7 @@ impl Netlink {
         let mut message = LinkMessage::default();
         message.header.index = device;
         message.attributes = vec![LinkAttribute::TxQueueLen(packets)];
-        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+        self.send_request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
     /// Limits the number of segments in one packet that the kernel passes to a device (GSO).
@@ -125,7 +125,7 @@ impl Netlink {
         let mut message = LinkMessage::default();
         message.header.index = device;
         message.attributes = vec![LinkAttribute::GsoMaxSegs(segments)];
-        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+        self.send_request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
     /// Adds an address to a device, without duplicate address detection.
@@ -140,7 +140,7 @@ impl Netlink {
         message.header.index = device;
         message.header.flags = AddressHeaderFlags::Nodad;
         message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
-        self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.send_request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Creates a pair of connected virtual devices, the other one in the namespace `there`.
@@ -159,7 +159,7 @@ impl Netlink {
                 LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
             ]),
         ];
-        self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.send_request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Removes a device, and its peer if it is one of a pair, before it returns.
@@ -169,7 +169,7 @@ impl Netlink {
     pub fn remove(&mut self, device: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = device;
-        self.ask(RouteNetlinkMessage::DelLink(message), 0)
+        self.send_request(RouteNetlinkMessage::DelLink(message), 0)
     }
 
     /// Returns the properties of a device.
@@ -245,7 +245,7 @@ impl Netlink {
         if !route.metrics.is_empty() {
             message.attributes.push(RouteAttribute::Metrics(route.metrics.clone()));
         }
-        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.send_request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Returns the metrics of the routes over a device, first of IPv4 and then of IPv6.
@@ -294,7 +294,7 @@ impl Netlink {
     }
 
     /// Sends one request and waits for the kernel's answer.
-    pub(crate) fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    pub(crate) fn send_request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.send(message, NLM_F_ACK | flags)?;
         let (answer, _) = self.socket.recv_from_full()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;

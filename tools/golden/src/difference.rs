@@ -117,7 +117,7 @@ mod tests {
             was.add(run, "events", "1");
             is.add(run, "events", if run.contains('2') { "2" } else { "1" });
         }
-        let told = difference(&was, &is).expect("they differ").to_string();
-        assert_eq!(told, "seed 2, recorded: events was 1, is 2");
+        let report = difference(&was, &is).expect("they differ").to_string();
+        assert_eq!(report, "seed 2, recorded: events was 1, is 2");
     }
 }

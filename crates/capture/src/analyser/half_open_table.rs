@@ -61,16 +61,16 @@ impl Analyser {
     /// Keeps at most `connections` open connections, and gives the first `connections` a row of
     /// their own. The others are summed.
     pub fn with_limit(mut self, connections: usize) -> Self {
-        self.crowd.most_rows = connections as u64;
-        self.crowd.most_open = connections.max(1);
+        self.half_open.most_rows = connections as u64;
+        self.half_open.most_open = connections.max(1);
         self.udp.limit(connections);
-        self.crowd.most_one_sided = (connections / 2).clamp(1, MOST_ONE_SIDED);
+        self.half_open.most_one_sided = (connections / 2).clamp(1, MOST_ONE_SIDED);
         self
     }
 
     /// Gives this connection a row, whatever the limit.
     pub fn with_row_of(mut self, connection: u64) -> Self {
-        self.crowd.wanted = Some(connection);
+        self.half_open.wanted = Some(connection);
         self
     }
 
@@ -84,17 +84,17 @@ impl Analyser {
         connection.off = pair_opened(&mut self.pairs, pair(&connection), self.now);
         if packet.segment.flags.syn() {
             self.opening.push_back((self.now + HALF_OPEN, packet.ends, number));
-            if self.opening.len() > self.crowd.most_one_sided
+            if self.opening.len() > self.half_open.most_one_sided
                 && let Some((_, ends, number)) = self.opening.pop_front()
             {
-                self.crowd_out(ends, number);
+                self.drop_one_sided(ends, number);
             }
         } else {
-            self.crowd.mid_stream.push_back((packet.ends, number));
-            if self.crowd.mid_stream.len() > self.crowd.most_one_sided
-                && let Some((ends, number)) = self.crowd.mid_stream.pop_front()
+            self.half_open.mid_stream.push_back((packet.ends, number));
+            if self.half_open.mid_stream.len() > self.half_open.most_one_sided
+                && let Some((ends, number)) = self.half_open.mid_stream.pop_front()
             {
-                self.crowd_out(ends, number);
+                self.drop_one_sided(ends, number);
             }
         }
         self.open.insert(connection)
@@ -108,11 +108,11 @@ impl Analyser {
     }
 
     /// Drops a connection if packets of only one end were seen.
-    fn crowd_out(&mut self, ends: Ends, number: u64) {
+    fn drop_one_sided(&mut self, ends: Ends, number: u64) {
         if self.open.get(&ends).is_some_and(|found| found.number == number && found.is_one_sided())
             && let Some(over) = self.open.remove(&ends)
         {
-            self.crowd.one_sided += 1;
+            self.half_open.one_sided += 1;
             self.fold(over);
         }
     }
@@ -120,12 +120,12 @@ impl Analyser {
     /// Drops some connections if there are too many: closed ones first, then the ones that were
     /// quiet longest.
     fn make_room(&mut self) {
-        if self.open.len() < self.crowd.most_open {
+        if self.open.len() < self.half_open.most_open {
             return;
         }
-        for ends in self.open.quietest(self.crowd.most_open.div_ceil(PART)) {
+        for ends in self.open.quietest(self.half_open.most_open.div_ceil(PART)) {
             let over = self.open.remove(&ends).expect("it was found");
-            self.crowd.open += u64::from(over.closed.is_none());
+            self.half_open.open += u64::from(over.closed.is_none());
             self.fold(over);
         }
     }

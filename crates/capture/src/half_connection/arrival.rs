@@ -109,7 +109,7 @@ impl HalfConnection {
         sender_delay: Duration,
     ) -> Cause {
         let una = self.una.unwrap_or(start);
-        let cause = self.cause_of_repetition(now, (start, end), highest, segment, sender_delay);
+        let cause = self.cause_of_retransmission(now, (start, end), highest, segment, sender_delay);
         let has_arrived = end <= una || self.sacked.covers(start, end);
         let timestamp = timestamp_of(segment);
         self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);

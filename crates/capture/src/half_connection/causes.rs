@@ -34,7 +34,7 @@ impl HalfConnection {
         })
     }
 
-    pub(super) fn cause_of_repetition(
+    pub(super) fn cause_of_retransmission(
         &mut self,
         now: Time,
         (start, end): (u64, u64),

@@ -56,11 +56,11 @@ fn truncated_compressed_file_is_analysed_with_a_warning() {
             let length = packed.len() * part / 20;
             match read(&packed[..length]) {
                 Ok(analysis) => {
-                    let told = analysis
+                    let has_warning = analysis
                         .warnings
                         .iter()
                         .any(|warning| warning.contains("compressed file is cut off"));
-                    assert!(told, "{part}: {:?}", analysis.warnings);
+                    assert!(has_warning, "{part}: {:?}", analysis.warnings);
                 }
                 Err(error) => assert!(matches!(error.reason, Reason::NotUnpacked), "{error}"),
             }
@@ -105,7 +105,7 @@ fn decompression_bomb_is_read_up_to_a_limit() {
     let bomb = bomb.finish().expect("a vector takes all");
     assert!(bomb.len() < 1 << 20);
     let analysis = read(&bomb).expect("it begins as a capture");
-    let told = |warning: &String| warning.contains("unpacks to more than a thousand times its size");
-    assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+    let has_warning = |warning: &String| warning.contains("unpacks to more than a thousand times its size");
+    assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
     assert!(analysis.counts.packets <= (1 << 28) / 16 + 100_000);
 }

@@ -474,8 +474,8 @@ fn flood_of_unanswered_connections_is_bounded_with_a_warning() {
         assert_eq!(analyser.take_finished().len(), 1_000, "{flags}");
         let analysis = analyser.finish();
         assert_eq!(analysis.connection_count, u64::from(most) + 1_000);
-        let told = |warning: &String| warning.starts_with("1000 connections of which one end");
-        assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+        let has_warning = |warning: &String| warning.starts_with("1000 connections of which one end");
+        assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
     }
 }
 
@@ -505,9 +505,9 @@ fn connections_beyond_the_limit_are_summed_in_one_row() {
     // The sums of the capture include all connections.
     assert_eq!(some.metrics, all.metrics);
     assert_eq!(some.connection_count, 1_000);
-    let told = |words: &str| some.warnings.iter().any(|warning| warning.starts_with(words));
-    assert!(told("899 connections have no rows of their own"), "{:?}", some.warnings);
-    assert!(told("950 connections of which one end was heard only"), "{:?}", some.warnings);
+    let has_warning = |words: &str| some.warnings.iter().any(|warning| warning.starts_with(words));
+    assert!(has_warning("899 connections have no rows of their own"), "{:?}", some.warnings);
+    assert!(has_warning("950 connections of which one end was heard only"), "{:?}", some.warnings);
 }
 
 #[test]
@@ -527,8 +527,9 @@ fn quietest_connection_is_dropped_at_the_limit() {
     }
     let analysis = analyser.finish();
     assert_eq!(analysis.connection_count, 8);
-    let told = |warning: &String| warning.starts_with("4 connections were let go of while they were open");
-    assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+    let has_warning =
+        |warning: &String| warning.starts_with("4 connections were let go of while they were open");
+    assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
 }
 
 #[test]

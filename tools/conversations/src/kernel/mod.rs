@@ -118,7 +118,7 @@ impl Kernel {
 
     /// Lets the application react to an event, and collects the packets that the kernel has sent.
     fn settle(&mut self) -> Result<(), String> {
-        self.application.go_on();
+        self.application.proceed();
         self.drain()
     }
 

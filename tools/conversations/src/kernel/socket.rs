@@ -88,7 +88,7 @@ impl Application {
     }
 
     /// Accepts, writes, closes and reads as far as the kernel permits.
-    pub fn go_on(&mut self) {
+    pub fn proceed(&mut self) {
         if self.connection.is_none()
             && let Some(listener) = &self.listener
             && let Ok((accepted, _)) = listener.accept()

@@ -63,7 +63,7 @@ impl Folder {
         [was, is]
     }
 
-    fn told(&self) -> Vec<String> {
+    fn report(&self) -> Vec<String> {
         let outcomes = self.goldens.compare().expect("they run");
         outcomes.into_iter().map(|(name, outcome)| format!("{name}: {outcome}")).collect()
     }
@@ -72,7 +72,7 @@ impl Folder {
 #[test]
 fn goldens_are_independent_of_the_thread_count() {
     let mut folder = Folder::blessed(&["a", "b"]);
-    assert_eq!(folder.told(), ["a: equal", "b: equal"]);
+    assert_eq!(folder.report(), ["a: equal", "b: equal"]);
     assert_eq!(folder.golden("a"), folder.golden("b"), "a golden does not hold its name");
     let before = folder.golden("a");
     for threads in [1, 3] {
@@ -128,7 +128,7 @@ fn differences_are_reported_by_run_and_name() {
         let folder = Folder::blessed(&["a", "b"]);
         let [was, is] = folder.edit("b", head, &format!("{line} = "));
         assert_ne!(was, is);
-        assert_eq!(folder.told(), ["a: equal".to_owned(), format!("b: {head}: {line} was {was}, is {is}")]);
+        assert_eq!(folder.report(), ["a: equal".to_owned(), format!("b: {head}: {line} was {was}, is {is}")]);
     }
 }
 
@@ -136,13 +136,13 @@ fn differences_are_reported_by_run_and_name() {
 fn changed_scenario_differs_until_blessed() {
     let folder = Folder::blessed(&["a", "b"]);
     folder.write_scenario("b", &SCENARIO.replace("0.05", "0.06"));
-    let told = folder.told();
-    assert_eq!(told[0], "a: equal");
-    assert!(told[1].starts_with("b: seed 1, whole length: events was "), "{told:?}");
-    assert!(told[1].ends_with(" other lines differ"), "{told:?}");
-    assert_eq!(folder.told(), told, "a comparison writes nothing");
+    let report = folder.report();
+    assert_eq!(report[0], "a: equal");
+    assert!(report[1].starts_with("b: seed 1, whole length: events was "), "{report:?}");
+    assert!(report[1].ends_with(" other lines differ"), "{report:?}");
+    assert_eq!(folder.report(), report, "a comparison writes nothing");
     folder.goldens.bless().expect("they run");
-    assert_eq!(folder.told(), ["a: equal", "b: equal"]);
+    assert_eq!(folder.report(), ["a: equal", "b: equal"]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn unpaired_scenarios_and_goldens_are_reported_with_the_command() {
     fs::remove_file(folder.goldens.scenarios.join("a.toml")).expect("it was there");
     folder.write_scenario("c", SCENARIO);
     assert_eq!(
-        folder.told(),
+        folder.report(),
         [
             "a: a golden without a scenario; UMTS_BLESS=1 make golden removes it",
             "b: equal",
@@ -161,7 +161,7 @@ fn unpaired_scenarios_and_goldens_are_reported_with_the_command() {
     let blessed = folder.goldens.bless().expect("they run");
     let outcomes: Vec<_> = blessed.into_iter().map(|(_, outcome)| outcome).collect();
     assert_eq!(outcomes, [Outcome::NoScenario, Outcome::Equal, Outcome::NoGolden]);
-    assert_eq!(folder.told(), ["b: equal", "c: equal"]);
+    assert_eq!(folder.report(), ["b: equal", "c: equal"]);
 }
 
 #[test]
