@@ -17,7 +17,7 @@ macro_rules! whole {
         pub struct $name(u64);
 
         impl $name {
-            #[doc = concat!("So many ", $one, ".")]
+            #[doc = concat!("Returns a value of `number` ", $one, ".")]
             pub const fn $in_base(number: u64) -> Self {
                 $name(number)
             }
