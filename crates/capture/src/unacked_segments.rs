@@ -103,7 +103,7 @@ impl UnackedSegments {
             Sent { start, end, at: now, repeated, before_us, timestamp, again: false, is_sacked: false };
         self.remember(sent, is_heard);
         if !was_overtaken {
-            // Timed is one segment at a time, and none that was retransmitted (Karn).
+            // Only one segment at a time is timed, and none that was retransmitted (Karn).
             self.timed.get_or_insert(Timed { end, at: now });
         }
     }
