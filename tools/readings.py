@@ -1,14 +1,15 @@
-"""The verdicts on a document's claims under each reading of what it leaves open, as tables in Markdown.
+"""Print the verdicts on a document's claims under each reading of its open points, in tables.
 
     python tools/readings.py baiocchi2002 --out results/readings
     python tools/readings.py rendon2004 --jobs 1
     python tools/readings.py rendon2004 --of decision --of speed
 
-``reproductions/PAPER/readings.toml`` lists the readings: each is what ``umts reproduce PAPER --quick --set
-KEY=VALUE`` tells, or another way to measure the same runs. The file may say how many runs there are and how
-long they are (``[runs]``), and name groups of claims (``[[group]]``): a table for each kind of group tells
-how many of its claims pass, fail and are inconclusive under each reading, and what ours is on average.
-Runs are kept in the output folder, and what is there already is not made again.
+``reproductions/PAPER/readings.toml`` lists the readings. A reading changes settings, as ``umts
+reproduce PAPER --quick --set KEY=VALUE`` does, or measures the same runs in another way. The file
+may set the number and the length of the runs (``[runs]``), and define groups of claims
+(``[[group]]``). For each kind of group there is a table of the numbers of claims that pass, fail
+and are inconclusive under each reading, and of our mean. Runs are stored in the output folder, and
+stored runs are not repeated.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from umtslab.store import Store, open_store
 
 ROOT = Path(__file__).parents[1]
 
-# In the order of a cell of the groups' tables.
+# The order in a cell of the groups' tables.
 _COUNTED = [Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE]
 
 
 def main() -> None:
-    """Run every reading, and print the tables."""
+    """Run every reading and print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -67,13 +68,13 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the claims that a reading is about say as scored, and with it."""
+    """The claims that a reading concerns, as scored and with the reading."""
 
     reading: Mapping[str, Any]
     chapters: Sequence[Chapter]
 
     def row(self) -> str:
-        """A line of the table: the claims whose verdict is not the scored one, by the way they turn."""
+        """Return a row of the table: the claims with a changed verdict, by old and new verdict."""
         ways: dict[str, dict[str, None]] = {}
         for chapter in self.chapters:
             for scored, changed in turned(chapter):
@@ -85,7 +86,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Listed:
-    """The readings of a document, and how its file wants them run and told."""
+    """The readings of a document, with the runs and groups of claims in its file."""
 
     paper: str
     readings: Sequence[Mapping[str, Any]]
@@ -94,24 +95,24 @@ class Listed:
 
     @classmethod
     def of(cls, paper: str) -> Listed:
-        """Those of a document, in the order of its file."""
+        """Load the readings of a document, in the order of its file."""
         path = ROOT / "reproductions" / paper / "readings.toml"
         top = tomllib.loads(path.read_text(encoding="utf-8"))
         return cls(paper, top["reading"], top.get("runs", {}), top.get("group", []))
 
     @property
     def open_points(self) -> list[str]:
-        """What the readings are of, each once."""
+        """Open points that the readings concern, each once."""
         return list(dict.fromkeys(str(reading["of"]) for reading in self.readings))
 
     def only(self, points: Collection[str]) -> Listed:
-        """With the readings of these open points alone."""
+        """Return a copy with only the readings of these open points."""
         return replace(self, readings=[reading for reading in self.readings if reading["of"] in points])
 
     # ── Running ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def outcome(self, reading: Mapping[str, Any], store: Store, jobs: int) -> list[Chapter]:
-        """The document's chapters as scored and with a reading."""
+        """Return the document's chapters, as scored and with a reading."""
         selection = [f"{self.paper}/{place}" for place in reading.get("only", [])] or [self.paper]
         parts = [self.part(part) for part in select(ROOT / "reproductions", selection)]
 
@@ -125,18 +126,18 @@ class Listed:
         return [replace(as_scored, changed=otherwise.scored) for as_scored, otherwise in both]
 
     def part(self, part: Part) -> Part:
-        """A part of the document, run as often and as long as the file says."""
+        """Return a part of the document with the number and length of runs from the file."""
         return _each_plan(part, self.as_told)
 
     def as_told(self, plan: Plan) -> Plan:
-        """A plan, run as often and as long as the file says."""
+        """Return a plan with the number and length of runs from the file."""
         settings = {**plan.quick_settings, **self.runs.get("set", {})}
         return replace(plan, quick_runs=self.runs.get("number", plan.quick_runs), quick_settings=settings)
 
-    # ── Telling ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── Tables ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def tables(self, outcomes: Sequence[Outcome]) -> Iterator[str]:
-        """Tables of groups of claims, one for each `of` that they have."""
+        """Yield the lines of the tables of groups of claims, one table for each `of`."""
         for of in dict.fromkeys(group["of"] for group in self.groups):
             groups = [group for group in self.groups if group["of"] == of]
             scored = list({e.claim.id: e for o in outcomes for c in o.chapters for e in c.scored}.values())
@@ -158,11 +159,11 @@ class Listed:
         entries: Sequence[Scored],
         tell: Callable[[Sequence[Scored]], str],
     ) -> str:
-        """A line of such a table."""
+        """Return a row of such a table."""
         return f"| {name} | " + " | ".join(tell(self.members(group, entries)) for group in groups) + " |"
 
     def members(self, group: Mapping[str, Any], entries: Sequence[Scored]) -> list[Scored]:
-        """The claims of a group."""
+        """Return the claims of a group."""
         patterns = [f"{self.paper}.{pattern}" for pattern in group["claims"]]
         return [e for e in entries if any(fnmatch.fnmatchcase(e.claim.id, like) for like in patterns)]
 
@@ -172,7 +173,7 @@ def _each_plan(part: Part, change: Callable[[Plan], Plan]) -> Part:
 
 
 def _measured_otherwise(part: Part, formulas: Mapping[str, str]) -> Part:
-    """A part of which some quantities are computed by other formulas."""
+    """Return a part in which some metrics are computed by other formulas."""
 
     def change(plan: Plan) -> Plan:
         return replace(plan, metrics=tuple(otherwise(metric) for metric in plan.metrics))
@@ -185,7 +186,7 @@ def _measured_otherwise(part: Part, formulas: Mapping[str, str]) -> Part:
 
 
 def _told(entries: Sequence[Scored]) -> str:
-    """How many claims pass, fail, are inconclusive; then ours on average where each is a number."""
+    """Return how many claims pass, fail and are inconclusive, then our mean if all are numbers."""
     if not entries:
         return ""
     counted = Counter(entry.verdict for entry in entries)
@@ -197,7 +198,7 @@ def _told(entries: Sequence[Scored]) -> str:
 
 
 def _stated(entries: Sequence[Scored]) -> str:
-    """What the document has on average, where each is a number."""
+    """Return the mean of the document's values if all are numbers."""
     values = [entry.claim.expected for entry in entries if entry.claim.kind == "value"]
     known = [value for value in values if not isinstance(value, str)]
     return number(sum(known) / len(known), 3) if known and len(known) == len(entries) else ""

@@ -1,9 +1,11 @@
-//! Writes a pcap file of made-up TCP downloads, for benches: `traffic KIND MEGABYTES FILE`.
+//! Writes a pcap file of synthetic TCP downloads for benchmarks: `traffic KIND MEGABYTES FILE`.
 //!
-//! Kinds: `long` has 16 downloads that last as long as the file, whole Ethernet frames; `headers` the same, cut off
-//! after 96 octets; `short` has ever new downloads of at most 20 segments, a few hundred open at a time. One segment in
-//! a hundred is lost behind the capture point and sent again; receivers send timestamps, delayed and selective
-//! acknowledgments. The same arguments give the same file.
+//! - `long`: 16 downloads that last as long as the file, in whole Ethernet frames.
+//! - `headers`: the same, with packets cut off after 96 octets.
+//! - `short`: a continuous series of downloads of at most 20 segments, 400 at a time.
+//!
+//! One segment in a hundred is lost behind the capture point and retransmitted. Receivers send
+//! timestamps, and delayed and selective acknowledgments. Equal arguments give equal files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,21 +13,21 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 const MSS: u32 = 1448;
-/// Nanoseconds.
+/// Times are in nanoseconds.
 const MICROSECOND: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
 const WHOLE: usize = 1 << 16;
 const HEADERS: usize = 96;
-/// One segment in so many is lost.
+/// One segment in `LOST` is lost.
 const LOST: u64 = 100;
-/// Ethernet, IPv4 and TCP without options.
+/// Octets of Ethernet, IPv4 and TCP without options.
 const HEADER: usize = 14 + 20 + 20;
 
 const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 
-/// A packet to be written: ordered by time, then by the order in which they were made.
+/// A packet to be written. Sorted by time, then by the order of creation.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
     at: u64,
@@ -37,18 +39,19 @@ struct Packet {
     ack: u32,
     payload: u32,
     sack: Option<(u32, u32)>,
-    /// How long ago the other end sent what this packet answers.
+    /// Time since the other end sent the packet that this one answers.
     answers_after: u64,
 }
 
-/// One download: all of a window is sent, then what was lost of it, then the next window.
+/// One download: sends a window, then retransmits the lost segments of it, then sends the next
+/// window.
 struct Download {
     number: u32,
     /// Next octet of the server.
     next: u32,
     segments_left: u64,
     rtt: u64,
-    /// When the next window leaves.
+    /// Time of the next window.
     at: u64,
 }
 
@@ -61,7 +64,7 @@ struct Traffic {
 }
 
 impl Traffic {
-    /// Knuth's MMIX generator, its upper bits.
+    /// Returns the upper bits of Knuth's MMIX generator, reduced to less than `below`.
     fn random(&mut self, below: u64) -> u64 {
         self.random =
             self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -73,7 +76,7 @@ impl Traffic {
         self.queue.push(Reverse(Packet { at, order: self.made, ..packet }));
     }
 
-    /// A new download in `place`, its handshake, and the time of its first window.
+    /// Starts a new download in `place`: queues the handshake, and schedules the first window.
     fn open(&mut self, place: usize, number: u32, at: u64, segments: u64) {
         let rtt = 20 * MILLISECOND + self.random(80) * MILLISECOND;
         let packet = |is_from_server, flags, seq, ack| Packet {
@@ -101,7 +104,8 @@ impl Traffic {
         }
     }
 
-    /// One window of the download in `place`; tells when it is over, if this was the last.
+    /// Queues one window of the download in `place`. Returns the time of its end if this was the
+    /// last window.
     fn window(&mut self, place: usize) -> Option<u64> {
         let Download { number, next, segments_left, rtt, at } = self.open[place];
         let count = segments_left.min(8 + self.random(40)) as u32;
@@ -139,7 +143,7 @@ impl Traffic {
                 self.put(last, answer(received, Some((hole + MSS, seq + MSS))));
             } else {
                 received = seq + MSS;
-                // Every second segment is acknowledged, and the last.
+                // Every second segment is acknowledged, and the last one.
                 if index % 2 == 1 || index + 1 == count {
                     self.put(last, answer(received, None));
                 }
@@ -169,7 +173,7 @@ impl Traffic {
     }
 }
 
-/// The Ethernet frame of a packet, payload of zeros included.
+/// Writes the Ethernet frame of a packet, with a payload of zeros, into `into`.
 fn frame(packet: &Packet, identification: u16, into: &mut Vec<u8>) {
     into.clear();
     into.extend([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00]);
@@ -233,7 +237,7 @@ fn main() -> std::io::Result<()> {
     };
     let Ok(megabytes) = megabytes.parse::<u64>() else { usage() };
     let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
-    // Nanoseconds, version 2.4, Ethernet.
+    // pcap with nanoseconds, version 2.4, Ethernet.
     for word in [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, captured as u32, 1] {
         file.write_all(&word.to_le_bytes())?;
     }
@@ -253,7 +257,7 @@ fn main() -> std::io::Result<()> {
     let (mut written, mut number, mut count) = (24, places as u32, 0_u64);
     let mut bytes = Vec::new();
     while written < megabytes * 1_000_000 {
-        // All windows that begin before the next packet is written.
+        // Queues all windows that begin before the next packet.
         while let Some(&Reverse((at, place))) = traffic.downloads.peek()
             && traffic.queue.peek().is_none_or(|Reverse(packet)| at <= packet.at)
         {

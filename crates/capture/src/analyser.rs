@@ -1,4 +1,5 @@
-//! All connections of a capture: finds the one that a packet belongs to, and lets go of those that are over.
+//! All connections of a capture: finds the connection of a packet, and removes connections that
+//! have ended.
 
 mod half_open_table;
 mod results;
@@ -27,41 +28,43 @@ use crate::udp::{UdpFlows, unread_tunnel};
 
 pub use crate::analyser::results::{Analysis, ConnectionRow, Counts, Rest};
 
-/// A closed connection is kept for what comes late: twice the longest life of a segment, as Linux has it.
+/// How long a closed connection waits for late packets: two maximum segment lifetimes, as in Linux.
 const LINGER: Duration = Duration::from_secs(120);
-/// So is one that never got beyond its SYN: longer than a sender repeats that.
+/// The same for a connection with packets of one end only: longer than a sender repeats its SYN.
 const HALF_OPEN: Duration = Duration::from_secs(300);
-/// The year 2262, as libpcap's nanoseconds have it: a file that says more is wrong, and sums of times must fit.
+/// The year 2262, the limit of libpcap's nanoseconds. Later times are wrong, and sums of times must
+/// not overflow.
 const LATEST: Time = Time::from_nanos(i64::MAX as u64);
-/// Pairs of hosts without a connection whose last closing is remembered.
+/// Maximum number of host pairs without a connection for which the last closing time is kept.
 const MOST_PAIRS: usize = 1 << 16;
 
-/// Protocols without TCP and UDP that are counted apart.
+/// Maximum number of protocols other than TCP and UDP that are counted separately.
 const MOST_KINDS: usize = 64;
 
-/// Rows that are handed over at a time in the end.
+/// Number of rows in a batch of [`Analyser::finish_with`].
 const ROWS_AT_ONCE: usize = 4096;
 
 /// Two hosts, and the server's port.
 type Pair = (IpAddr, IpAddr, u16);
 
-/// TCP metrics of a capture, packet by packet: no files, no clock.
+/// TCP metrics of a capture, packet by packet. Uses no files and no clock.
 ///
 /// Memory is bounded by the connections that are open at one time, if rows are taken with
-/// [`take_finished`](Analyser::take_finished), and in any case by [`with_limit`](Analyser::with_limit). Of those that nobody
-/// answered, the latest are kept; a warning tells of the others.
+/// [`take_finished`](Analyser::take_finished), and in any case by
+/// [`with_limit`](Analyser::with_limit). Of the connections with packets of one end only, the
+/// latest are kept; a warning counts the others.
 #[derive(Debug, Default)]
 pub struct Analyser {
     open: Table,
-    /// When to look whether a connection is over: sorted, since all wait equally long.
+    /// When to check whether a connection has ended. Sorted, because the delay is constant.
     closing: VecDeque<(Time, Ends, u64)>,
     opening: VecDeque<(Time, Ends, u64)>,
-    crowd: HalfOpenTable,
+    half_open: HalfOpenTable,
     rest: Totals,
     pairs: HashMap<Pair, Idle>,
     idle_pairs: VecDeque<(Pair, Time)>,
     next: u64,
-    together: BusyClock,
+    busy_clock: BusyClock,
     totals: Totals,
     finished: Vec<ConnectionRow>,
     counts: Counts,
@@ -80,12 +83,12 @@ struct Idle {
 }
 
 impl Analyser {
-    /// Nothing seen yet.
+    /// Creates an analyser without packets.
     pub fn new() -> Self {
         Analyser::default()
     }
 
-    /// Also collects the course of the connection with this number.
+    /// Also collects the time-sequence tables of the connection with this number.
     pub fn with_time_sequence(self, connection: u64) -> Self {
         Analyser {
             watched: Watched::One(Box::new(TimeSequence::new(connection))),
@@ -93,30 +96,31 @@ impl Analyser {
         }
     }
 
-    /// Also collects every connection in time.
+    /// Also collects the time-sequence tables of every connection.
     pub(crate) fn with_all_time_sequences(self) -> Self {
         Analyser { watched: Watched::All(BTreeMap::new()), ..self }
     }
 
-    /// Also collects the courses of the first connections.
+    /// Also collects the courses of the first `connections` connections.
     pub(crate) fn with_courses(self, connections: usize) -> Self {
         Analyser { watched: Watched::Courses(Box::new(Courses::new(connections))), ..self }
     }
 
-    /// Takes in a packet: `bytes` of it were captured at `time` since 1970, of `original_length` octets on the link.
-    /// Nothing in it is trusted; what cannot be read is counted.
+    /// Processes a packet of `original_length` octets on the link. `bytes` of it were captured at
+    /// `time` (since 1970). Nothing in the packet is trusted; unreadable packets are counted.
     pub fn packet(&mut self, time: Time, link: LinkType, bytes: &[u8], original_length: u32) {
         let mut packet = Packet::default();
         let read = parse(link, bytes, original_length, &mut packet);
         self.read(time, original_length, read, &packet);
     }
 
-    /// What the packet that is read next holds of payload: its beginning is kept of connections whose course is.
+    /// Sets the payload of the packet that is read next. Connections whose course is collected keep
+    /// the beginning of it.
     pub(crate) fn show(&mut self, payload: &[u8]) {
         self.watched.show(payload);
     }
 
-    /// Takes in a packet that was read, with what came of that.
+    /// Processes a packet that was parsed, with the result of parsing.
     pub(crate) fn read(
         &mut self,
         time: Time,
@@ -168,24 +172,24 @@ impl Analyser {
         }
     }
 
-    /// Takes the rows of connections that are over.
+    /// Takes the rows of connections that have ended.
     pub fn take_finished(&mut self) -> Vec<ConnectionRow> {
         std::mem::take(&mut self.finished)
     }
 
-    /// How many rows there are to take.
+    /// Returns the number of rows that [`take_finished`](Analyser::take_finished) would return.
     pub fn finished(&self) -> usize {
         self.finished.len()
     }
 
-    /// Closes what is open, and adds up.
+    /// Closes the open connections, and computes the sums.
     pub fn finish(self) -> Analysis {
         let mut rows = Vec::new();
         let analysis = self.finish_with(&mut |mut some| rows.append(&mut some));
         Analysis { connections: rows, ..analysis }
     }
 
-    /// The same; the rows go to `taken`, some at a time.
+    /// The same, but passes the rows to `taken` in batches.
     pub fn finish_with(mut self, taken: &mut dyn FnMut(Vec<ConnectionRow>)) -> Analysis {
         for connection in self.open.take_all() {
             self.fold(connection);
@@ -195,7 +199,7 @@ impl Analyser {
         }
         taken(self.take_finished());
         self.totals.window = self.window();
-        self.totals.active_union = u128::from(self.together.total().as_nanos());
+        self.totals.active_union = u128::from(self.busy_clock.total().as_nanos());
         let (rest, warnings) = (self.rest(), self.warnings());
         let (time_sequences, courses) = self.watched.finish();
         Analysis {
@@ -218,7 +222,7 @@ impl Analyser {
     fn segment(&mut self, packet: &Packet) {
         self.counts.tcp += 1;
         self.counts.beyond_frame += u64::from(packet.exceeds_frame);
-        self.let_go();
+        self.remove_expired();
         let digest = digest_of_segment(packet);
         let age = self.recent.age(self.now, digest);
         let slot = self.connection_of(packet, age.is_some());
@@ -230,7 +234,7 @@ impl Analyser {
         let number = connection.number;
         let was_closed = connection.closed.is_some();
         let watcher = self.watched.of(number, self.first);
-        let taken = connection.packet(self.now, packet, watcher, &mut self.together);
+        let taken = connection.packet(self.now, packet, watcher, &mut self.busy_clock);
         self.counts.not_believed += u64::from(taken == Taken::NotBelieved);
         if !was_closed && connection.closed.is_some() {
             let pair = pair(connection);
@@ -239,7 +243,7 @@ impl Analyser {
         }
     }
 
-    /// Whether a packet is the copy of an equal one that came `age` earlier.
+    /// Returns whether a packet is a copy of an equal packet that came `age` earlier.
     #[cold]
     fn is_copy(&mut self, slot: usize, packet: &Packet, digest: u64, age: Duration) -> bool {
         let segment = &packet.segment;
@@ -247,14 +251,16 @@ impl Analyser {
             self.recent.renew(self.now, digest);
             return false;
         }
-        // An acknowledgment without identification has one copy: a third one may be a duplicate of the receiver's.
+        // An acknowledgment without IP identification has one copy: a third one may be a duplicate
+        // ACK of the receiver.
         if segment.identification == 0 && segment.sequence_length() == 0 {
             self.recent.forget(digest);
         }
         true
     }
 
-    /// The place of the connection that the packet belongs to, or begins.
+    /// Returns the slot of the connection of the packet. Creates the connection if the packet
+    /// begins it.
     fn connection_of(&mut self, packet: &Packet, is_copy: bool) -> usize {
         match self.open.find(&packet.ends) {
             Some(slot) if self.open.at(slot).is_in_tunnel_of(packet) => self.or_successor(slot, packet),
@@ -269,7 +275,8 @@ impl Analyser {
         }
     }
 
-    /// The place of this connection, or of one that the packet begins between the same ends.
+    /// Returns `slot`, or the slot of a new connection if the packet begins one between the same
+    /// ends.
     fn or_successor(&mut self, slot: usize, packet: &Packet) -> usize {
         // Only a SYN can end a connection.
         if !packet.segment.flags.syn() || !self.open.at(slot).is_succeeded_by(packet) {
@@ -280,10 +287,10 @@ impl Analyser {
         self.begin(packet)
     }
 
-    /// Lets go of connections that closed, or never opened, long enough ago.
-    fn let_go(&mut self) {
+    /// Removes connections that closed, or stayed half-open, long enough ago.
+    fn remove_expired(&mut self) {
         while let Some((_, key, number)) = pop_due(&mut self.closing, self.now) {
-            self.let_go_of(key, number, |connection, now| {
+            self.remove_if_due(key, number, |connection, now| {
                 let quiet_since = connection.last + LINGER;
                 (quiet_since > now).then_some(quiet_since)
             });
@@ -300,7 +307,7 @@ impl Analyser {
         }
     }
 
-    fn let_go_of(&mut self, key: Ends, number: u64, later: impl Fn(&Connection, Time) -> Option<Time>) {
+    fn remove_if_due(&mut self, key: Ends, number: u64, later: impl Fn(&Connection, Time) -> Option<Time>) {
         let Some(connection) = self.open.get(&key).filter(|connection| connection.number == number) else {
             return;
         };
@@ -314,15 +321,15 @@ impl Analyser {
         }
     }
 
-    /// Adds a connection to the sums and writes its row.
+    /// Adds a connection to the sums and creates its row.
     fn fold(&mut self, mut connection: Box<Connection>) {
-        let mut totals = connection.close(self.now, &mut self.together);
+        let mut totals = connection.close(self.now, &mut self.busy_clock);
         if connection.closed.is_none() {
             let pair = pair(&connection);
             self.pair_closed_at(pair, connection.last);
         }
         self.totals.add(&totals);
-        if self.crowd.has_row(connection.number) {
+        if self.half_open.has_row(connection.number) {
             totals.window = self.window();
             self.finished.push(self.row(&connection, &totals));
         } else {
@@ -379,7 +386,7 @@ impl Analyser {
     }
 }
 
-/// One more connection of a pair; tells how long there was none.
+/// Counts a new connection of a pair. Returns how long the pair had none before.
 fn pair_opened(pairs: &mut HashMap<Pair, Idle>, pair: Pair, now: Time) -> Duration {
     let idle = pairs.entry(pair).or_default();
     idle.open += 1;

@@ -1,5 +1,5 @@
-//! Reads packets from the bytes of a capture file: pcap and pcapng, in either byte order, with any resolution of time,
-//! compressed or not.
+//! Reads packets from the bytes of a capture file: pcap and pcapng, in either byte order, with any
+//! time resolution, compressed or not.
 
 mod section;
 
@@ -13,13 +13,16 @@ use crate::interface::Interface;
 use crate::link::LinkType;
 use crate::reader::Reason;
 
-/// Octets of the buffer at first; a larger block makes it grow.
+/// Initial size of the buffer, in octets. It grows for a larger block.
 const BUFFER: usize = 1 << 18;
-/// No packet or block is larger (libpcap's limit is 256 KiB for packets), so a length beyond this is damage.
+/// Maximum size of a packet or block, in octets (libpcap's limit for packets is 256 KiB). A larger
+/// length is damage.
 const LARGEST: usize = 16 << 20;
-/// Octets of pcap's file header, of its packet headers, and of the fields that Kuznetzov's "modified" format adds to these.
+/// Octets of pcap's file header.
 const PCAP_HEADER: usize = 24;
+/// Octets of a packet header of pcap.
 const FRAME_HEADER: usize = 16;
+/// Octets that Kuznetzov's "modified" format adds to a packet header.
 const MODIFIED: usize = 8;
 /// Octets of the smallest block of pcapng.
 const SMALLEST_BLOCK: usize = 12;
@@ -47,15 +50,15 @@ pub(crate) struct Captured<'a> {
     pub length: u32,
 }
 
-/// Reads a capture from the front.
+/// Reads a capture sequentially.
 pub(crate) struct Blocks {
     source: Input,
     buffer: Vec<u8>,
-    /// Range of the octets in the buffer that were read and not used.
+    /// Range of the octets in the buffer that were read but not used yet.
     begin: usize,
     end: usize,
     is_exhausted: bool,
-    /// Place of `begin` in the unpacked file.
+    /// Offset of `begin` in the decompressed file.
     offset: u64,
     format: Format,
     left_out: LeftOut,
@@ -82,7 +85,7 @@ enum Attempt {
 }
 
 impl Blocks {
-    /// Reads the beginning of the file, which decides its format.
+    /// Reads the beginning of the file, which determines its format.
     pub fn open(source: impl Read + Send + 'static) -> Result<Self, Reason> {
         let mut blocks = Blocks {
             source: Input::Plain(Box::new(source)),
@@ -110,7 +113,7 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Reads the file's content instead of the file itself.
+    /// Continues with the decompressed content of the file.
     fn unpack(&mut self, packing: Packing) -> Result<(), Reason> {
         let source = std::mem::replace(&mut self.source, Input::Plain(Box::new(io::empty())));
         let Input::Plain(source) = source else { return Err(Reason::Compressed) };
@@ -119,19 +122,20 @@ impl Blocks {
         (self.source, self.end, self.is_exhausted) = (Input::Packed(unpacked), 0, false);
         while self.end < PCAP_HEADER && self.fill()? {}
         match self.fault() {
-            // The header of a capture must be there.
+            // The content must be long enough for the header of a capture.
             Some(_) if self.end < PCAP_HEADER => Err(Reason::NotUnpacked),
             _ if Packing::of(&self.buffer[..self.end]).is_some() => Err(Reason::Compressed),
             _ => Ok(()),
         }
     }
 
-    /// Octets used so far, of the unpacked file.
+    /// Returns the number of octets used of the decompressed file.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Octets of the file itself that were read so far: less than `offset` if it is compressed.
+    /// Returns the number of octets read of the file itself: fewer than `offset` if the file
+    /// is compressed.
     pub fn position(&self) -> u64 {
         match &self.source {
             Input::Plain(_) => self.offset,
@@ -146,10 +150,12 @@ impl Blocks {
         }
     }
 
-    /// Reads the next block, and gives `take` the packet in it if there is one. Returns how the file ended, at its end.
+    /// Reads the next block, and calls `take` if the block has a packet. At the end, returns how
+    /// the file ended.
     ///
     /// # Errors
-    /// The system's error, or that the clock of a packet's interface has units that no clock has.
+    /// An error of the operating system, or a packet of an interface whose clock has an impossible
+    /// unit.
     pub fn next(&mut self, mut take: impl FnMut(Captured<'_>)) -> Result<Option<Ending>, Reason> {
         loop {
             match self.attempt(&mut take)? {
@@ -172,7 +178,7 @@ impl Blocks {
         }
     }
 
-    /// Warnings about packets that were left out and about times.
+    /// Returns warnings about packets that were left out and about times.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         self.left_out.warnings()
     }
@@ -182,7 +188,7 @@ impl Blocks {
         self.offset += octets as u64;
     }
 
-    /// Reads more. Returns whether there was more.
+    /// Reads more octets. Returns whether there were any.
     fn fill(&mut self) -> io::Result<bool> {
         if self.is_exhausted {
             return Ok(false);
@@ -253,7 +259,8 @@ impl Blocks {
 }
 
 impl Format {
-    /// The format of a pcap file that begins with `head`; `None` if `head` is not the beginning of one.
+    /// Returns the format of a pcap file that begins with `head`. `None` if `head` is not the
+    /// beginning of one.
     fn of_pcap(head: &[u8]) -> Option<Self> {
         let head: &[u8; PCAP_HEADER] = head.first_chunk()?;
         let of_order = |is_big_endian| {
@@ -271,7 +278,7 @@ impl Format {
     }
 }
 
-/// The word at `at`. It must be within `bytes`.
+/// Returns the word at `at`, which must be within `bytes`.
 fn word(bytes: &[u8], at: usize, is_big_endian: bool) -> u32 {
     let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
     if is_big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) }

@@ -1,8 +1,9 @@
-//! Two captures of one path, one at each of its ends: every connection as its own sender of data saw it.
+//! Two captures of one path, one at each end: every connection as the sender of its data saw it.
 //!
-//! Round-trip times and data in flight are the sender's own where the sender is. Of programs on both sides of a network
-//! that sends both ways, no single capture has them all. So the captures are read twice: once to learn on whose side the
-//! sender of each connection is, and once to analyse, each packet from the capture of that side.
+//! Round-trip times and data in flight are the sender's own only at the sender. If both ends of a
+//! network send data, no single capture has this for all connections. So the captures are read
+//! twice: first to find the side of the sender of each connection, then to analyse each packet from
+//! the capture of that side.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -18,13 +19,14 @@ use crate::packet::{Packet, Protocol};
 use crate::reader::ReadError;
 use crate::reader_thread::{Batch, End, Next, Reading, Record};
 
-/// Analyses captures of the same packets: `captures` are taken by the same clock, at the two ends of all connections.
-/// Connections between addresses that are not wanted are left out. With `courses` the course of every other one is told too,
-/// in seconds since the first packet.
+/// Analyses two captures of the same packets, taken with the same clock at the two ends of all
+/// connections. Connections are left out if `is_wanted` returns false for their addresses. With
+/// `courses`, the time-sequence tables of every other connection are collected, in seconds since
+/// the first packet.
 ///
 /// # Errors
-/// As [`analyse_file`](crate::reader::analyse_file), but for standard input; one that is cut off or damaged is analysed up
-/// to there.
+/// As [`analyse_file`](crate::reader::analyse_file), except for standard input. A file that is cut
+/// off or damaged is analysed up to that point.
 pub fn analyse_both_ends(
     captures: [&Path; 2],
     courses: bool,
@@ -56,7 +58,7 @@ pub fn analyse_both_ends(
     }
     while let Some(side) = earlier(&next) {
         if let Some(Record { time, length, read, packet }) = next[side].take() {
-            // What is no TCP is counted once.
+            // Packets other than TCP are counted once, from the first capture.
             let wanted = if read == Ok(Protocol::Tcp) { known[&packet.ends].senders_side() } else { Some(0) };
             if wanted == Some(side) {
                 analyser.read(time, length, read, &packet);
@@ -67,7 +69,7 @@ pub fn analyse_both_ends(
     Ok(analyser.finish())
 }
 
-/// Which of two is earlier; the first if they are not apart, none if there is none.
+/// Returns the side of the earlier record, or the first side if both have the same time.
 fn earlier(next: &[Option<Record>; 2]) -> Option<usize> {
     match next {
         [None, None] => None,
@@ -77,13 +79,13 @@ fn earlier(next: &[Option<Record>; 2]) -> Option<usize> {
     }
 }
 
-/// What two captures tell of a connection.
+/// The facts about a connection from both captures.
 #[derive(Debug, Default)]
 struct Known {
     is_wanted: bool,
-    /// Its first packet at each side: when, and whether it is from the first of its ends.
+    /// First packet at each side: its time, and whether it is from the first of the ends.
     first: [Option<(Time, bool)>; 2],
-    /// Payload of either end at each side, that of the first of its ends at 1.
+    /// Octets of payload at each side, from the second of the ends and from the first.
     payload: [[u64; 2]; 2],
 }
 
@@ -93,8 +95,8 @@ impl Known {
         self.payload[side][usize::from(packet.is_from_first)] += u64::from(packet.segment.payload);
     }
 
-    /// On which side the end is that sends most, if it is wanted. Whoever sent the first packet of all is where that was
-    /// seen first.
+    /// Returns the side of the end that sends more, if the connection is wanted. The end that sent
+    /// the very first packet is at the side where that packet was captured first.
     fn senders_side(&self) -> Option<usize> {
         let [here, there] = self.first;
         let is_there = match (here, there) {
@@ -109,7 +111,7 @@ impl Known {
     }
 }
 
-/// The packets of a capture, one after the other.
+/// Iterates over the packets of a capture.
 struct Records<'a> {
     path: &'a Path,
     reading: Reading,

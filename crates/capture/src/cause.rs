@@ -1,30 +1,30 @@
-//! Why a segment left.
+//! Why a segment was sent.
 
-/// Why a segment left, as far as a capture tells.
+/// Why a segment was sent, as far as a capture shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// For the first time.
+    /// The segment has new data.
     New,
     /// Fast retransmission after three duplicate acknowledgments.
     DupAcks,
     /// Fast retransmission because of selective acknowledgments.
     Sack,
-    /// Fast retransmission because of what left later and has arrived.
+    /// Fast retransmission because a segment that left later has arrived.
     Rack,
-    /// Sent again in the recovery that a fast retransmission began.
+    /// Retransmission in the recovery that a fast retransmission began.
     FastRecovery,
     /// The retransmission timer expired.
     Rto,
-    /// Sent again in the recovery that an expiry began.
+    /// Retransmission in the recovery that an expiry began.
     RtoRecovery,
     /// Tail loss probe that repeats data.
     Probe,
-    /// Sent again for a reason that packets do not show.
+    /// Retransmission for a reason that packets do not show.
     Unknown,
 }
 
 impl Cause {
-    /// As tables and figures call it.
+    /// Returns the name in tables and figures.
     pub fn name(self) -> &'static str {
         match self {
             Cause::New => "new",
@@ -39,22 +39,22 @@ impl Cause {
         }
     }
 
-    /// Whether it was sent again.
+    /// Returns whether the segment is a retransmission.
     pub fn is_retransmission(self) -> bool {
         self != Cause::New
     }
 
-    /// Whether it is a retransmission after an expiry.
+    /// Returns whether the segment is a retransmission by or after an expiry.
     pub fn is_by_rto(self) -> bool {
         matches!(self, Cause::Rto | Cause::RtoRecovery)
     }
 
-    /// Whether it is a retransmission because of acknowledgments.
+    /// Returns whether the segment is a fast retransmission, or one in the recovery that follows.
     pub fn is_by_dupack(self) -> bool {
         self.begins_fast_recovery() || self == Cause::FastRecovery
     }
 
-    /// Whether it is a fast retransmission, with which a recovery begins.
+    /// Returns whether the segment is a fast retransmission, which begins a recovery.
     pub(crate) fn begins_fast_recovery(self) -> bool {
         matches!(self, Cause::DupAcks | Cause::Sack | Cause::Rack)
     }

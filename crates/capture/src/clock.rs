@@ -1,8 +1,8 @@
-//! Time during which at least one of several parties was busy.
+//! Time during which at least one half-connection was active.
 
 use umts_units::{Duration, Time};
 
-/// A clock that runs while anybody is busy.
+/// A clock that runs while at least one user is active.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BusyClock {
     busy: u64,
@@ -11,7 +11,7 @@ pub(crate) struct BusyClock {
 }
 
 impl BusyClock {
-    /// One more party is busy.
+    /// Adds an active user.
     pub fn start(&mut self, at: Time) {
         if self.busy == 0 {
             self.since = at;
@@ -19,7 +19,7 @@ impl BusyClock {
         self.busy += 1;
     }
 
-    /// One party less is busy.
+    /// Removes an active user.
     pub fn stop(&mut self, at: Time) {
         self.busy -= 1;
         if self.busy == 0 {
@@ -27,7 +27,7 @@ impl BusyClock {
         }
     }
 
-    /// Busy time so far; nobody is busy any more.
+    /// Returns the accumulated time. All users must be inactive.
     pub fn total(&self) -> Duration {
         self.total
     }

@@ -1,7 +1,7 @@
-//! Compressed captures, unpacked as they are read: gzip, Zstandard and LZ4.
+//! Compressed captures (gzip, Zstandard and LZ4), decompressed while they are read.
 //!
-//! Memory is bounded by the windows that the formats allow. Time is bounded by a limit of the size of the content, so that
-//! a few octets cannot stand for terabytes.
+//! Memory is bounded by the windows that the formats allow. Time is bounded by a limit on the size
+//! of the content, so that a few octets cannot expand to terabytes.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder;
 
-/// Octets of content that a file of any size may have.
+/// Size of the content, in octets, that is allowed for a file of any size.
 const ALWAYS_ALLOWED: u64 = 1 << 28;
-/// Limit of a larger content, as a multiple of the octets of the file. Deflate cannot exceed it by much, and captures stay
-/// far below it.
+/// Limit of larger contents, as a multiple of the size of the file. Deflate cannot exceed this by
+/// much, and captures stay far below it.
 const MOST_TIMES: u64 = 1000;
-/// Base 2 logarithm of the largest window of Zstandard: 128 MiB, the default limit of its own program.
+/// Base 2 logarithm of the largest window of Zstandard: 128 MiB, the default limit of the zstd
+/// program.
 const LARGEST_WINDOW: u32 = 27;
 const BUFFER: usize = 1 << 16;
 
@@ -24,13 +25,13 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 const LZ4: [u8; 4] = 0x184d_2204_u32.to_le_bytes();
 const LZ4_LEGACY: [u8; 4] = 0x184c_2102_u32.to_le_bytes();
-/// Formats that are not read: xz, bzip2, compress, zip, 7-Zip.
+/// Formats that are not supported: xz, bzip2, compress, zip, 7-Zip.
 const OTHERS: [&[u8]; 5] = [b"\xfd7zXZ", b"BZh", b"\x1f\x9d", b"PK\x03\x04", b"7z\xbc\xaf"];
 
-/// A source of octets that another thread may read.
+/// A source of octets that can move to another thread.
 pub(crate) type Source = Box<dyn Read + Send>;
 
-/// Why unpacking ended before the end of the content.
+/// Why decompression ended before the end of the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     CutOff,
@@ -45,12 +46,12 @@ pub(crate) enum Packing {
     Gzip,
     Zstd,
     Lz4,
-    /// In a format that is not read here.
+    /// A format that is not supported.
     Other,
 }
 
 impl Packing {
-    /// The compression of a file that begins with `head`, if it is compressed.
+    /// Returns the compression of a file that begins with `head`. `None` if it is not compressed.
     pub fn of(head: &[u8]) -> Option<Self> {
         match head {
             _ if head.starts_with(&GZIP) => Some(Packing::Gzip),
@@ -76,7 +77,7 @@ impl std::fmt::Debug for Unpacked {
     }
 }
 
-/// State of reading the compressed file, which the decoder owns.
+/// State of reading the compressed file; the decoder owns the file.
 #[derive(Debug, Default)]
 struct FileState {
     octets: AtomicU64,
@@ -101,7 +102,8 @@ impl Read for CountedFile {
 }
 
 impl Unpacked {
-    /// Unpacks `source`, of which `head` was read before. Returns `None` if the format is not supported.
+    /// Decompresses `source`, of which `head` was read before. Returns `None` if the format is not
+    /// supported.
     ///
     /// # Errors
     /// The decoder cannot be created.
@@ -123,7 +125,7 @@ impl Unpacked {
         Ok(Some(Unpacked { decoder, file: state, produced: 0, fault: None }))
     }
 
-    /// Octets of the compressed file that were read.
+    /// Returns the octets of the compressed file that were read.
     pub fn position(&self) -> u64 {
         self.file.octets.load(Ordering::Relaxed)
     }
@@ -153,7 +155,7 @@ impl Read for Unpacked {
     }
 }
 
-/// Frames of LZ4, one after the other: the decoder alone ends after each frame.
+/// Consecutive frames of LZ4. The decoder alone ends after each frame.
 struct Lz4Frames<R: Read>(FrameDecoder<R>);
 
 impl<R: BufRead> Read for Lz4Frames<R> {

@@ -1,4 +1,4 @@
-//! One TCP connection as its packets tell it.
+//! One TCP connection, reconstructed from its packets.
 
 use std::net::SocketAddr;
 
@@ -12,21 +12,22 @@ use crate::packet::{Options, Packet, Segment};
 use crate::timeseq::Watcher;
 use crate::totals::Totals;
 
-/// Where a capture was taken, seen from the sender of the data.
+/// Where a capture was taken, relative to the sender of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
     /// At the sender or near it: round-trip times and the outstanding window are the sender's own.
     Sender,
-    /// At the receiver or near it: round-trip times lack the path, and the window shows what has arrived.
+    /// At the receiver or near it: round-trip times lack the path, and the outstanding window lacks
+    /// the data on the path.
     Receiver,
-    /// Somewhere between.
+    /// Neither end is clearly nearer.
     Between,
-    /// There was no handshake to tell it from.
+    /// Unknown, because the capture has no complete handshake.
     Unknown,
 }
 
 impl Position {
-    /// As tables call it.
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Position::Sender => "sender",
@@ -37,7 +38,7 @@ impl Position {
     }
 }
 
-/// Which end of a connection.
+/// An end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Client,
@@ -53,39 +54,42 @@ impl Side {
     }
 }
 
-/// An end that answers sooner than this is at the capture point, if the other one does not.
+/// An end that answers within this time is at the capture point, if the other end does not.
 const NEAR: Duration = Duration::from_millis(1);
-/// An end is near if the other one is so many times farther away.
+/// An end is near if the other end is at least this many times farther away.
 const MUCH_FARTHER: u64 = 4;
 
-/// One connection, open or closed.
+/// A connection, open or closed.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
     pub number: u64,
     pub ends: Ends,
-    /// The client is the first of the ends.
+    /// The client is the first of `ends`.
     client_is_first: bool,
-    /// The client's data, and the server's.
+    /// The client's data, and the server's data.
     ways: [HalfConnection; 2],
     syn: [Option<(Time, Options)>; 2],
     syn_was_repeated: bool,
-    /// From SYN to SYN+ACK, and from there to the acknowledgment of it.
+    /// Delay from SYN to SYN+ACK, and from SYN+ACK to its acknowledgment.
     answer: [Option<Duration>; 2],
     pub first: Time,
     pub last: Time,
     pub reset: bool,
     pub closed: Option<Time>,
+    /// Time without any connection of the same pair before this one.
     pub off: Duration,
-    /// What follows from the handshake and is needed for each packet: the whole round trip, and what the windows that
-    /// each end announces are shifted by.
+    /// The round-trip time of the handshake. Cached, like the next two fields, because each packet
+    /// needs it.
     shortest: Option<Duration>,
+    /// Shifts of the windows that the client and the server announce.
     shift: [u8; 2],
     /// Both shifts are known.
     is_scaled: bool,
-    /// TEIDs of the GTP-U tunnels in which the packets of each end were last.
+    /// TEIDs of the GTP-U tunnels that last carried packets of the client and of the server.
     pub teid: [Option<u32>; 2],
-    /// Packets with sequence space, whose copies are recognised without doubt, and the copies among them.
+    /// Packets with sequence space. Copies of these are recognised without doubt.
     decisive: u32,
+    /// Copies among these and among packets with an IP identification.
     copies: u32,
 }
 
@@ -97,24 +101,24 @@ pub(crate) enum Taken {
     NotBelieved,
 }
 
-/// What a packet was to a connection, for a figure.
+/// Effect of a packet on a connection, for the time-sequence tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub from: Side,
     pub sent: Option<SentAs>,
-    /// Of the other side's data.
+    /// Acknowledgment of the other side's data.
     pub ack: Option<i64>,
     pub sack: Vec<(i64, i64)>,
 }
 
 impl Connection {
-    /// The connection that begins with `packet`.
+    /// Creates the connection that begins with `packet`.
     pub fn new(number: u64, now: Time, packet: &Packet) -> Self {
         let Packet { ends, is_from_first, segment, .. } = packet;
         let (source, destination) = if *is_from_first { (ends.0, ends.1) } else { (ends.1, ends.0) };
         let is_from_client = match (segment.flags.syn(), segment.flags.ack()) {
             (true, is_answer) => !is_answer,
-            // No handshake: servers listen at low ports.
+            // Without a handshake, the end with the lower port is taken for the server.
             (false, _) => source.port() >= destination.port(),
         };
         Connection {
@@ -139,12 +143,12 @@ impl Connection {
         }
     }
 
-    /// Who sent `packet`.
+    /// Returns the sender of `packet`.
     pub fn side_of(&self, packet: &Packet) -> Side {
         if packet.is_from_first == self.client_is_first { Side::Client } else { Side::Server }
     }
 
-    /// Address and port of an end.
+    /// Returns address and port of an end.
     pub fn address(&self, side: Side) -> SocketAddr {
         let is_first = (side == Side::Client) == self.client_is_first;
         if is_first { self.ends.0 } else { self.ends.1 }.socket_address()
@@ -154,28 +158,30 @@ impl Connection {
         &self.ways[side as usize]
     }
 
-    /// Whether packets of one end were seen only.
+    /// Returns whether packets of only one end were seen.
     pub fn is_one_sided(&self) -> bool {
         !self.ways.iter().all(HalfConnection::is_heard)
     }
 
-    /// Whether `packet` opens another connection between the same ports.
+    /// Returns whether `packet` opens another connection between the same ports.
     pub fn is_succeeded_by(&self, packet: &Packet) -> bool {
         let (side, segment) = (self.side_of(packet), &packet.segment);
         let known = self.way(side).isn;
         match (segment.flags.syn(), segment.flags.ack()) {
             (false, _) => false,
-            // The second SYN of a simultaneous open, or one that comes after its answer.
+            // The second SYN of a simultaneous open, or a SYN that is captured after its SYN+ACK.
             (true, false) if !self.way(side).is_heard() && self.way(side.other()).isn.is_some() => false,
-            // Mid-stream until now, and now a SYN: what came before was another one.
+            // A SYN with another number, or the first SYN of a connection that was captured without
+            // a handshake.
             (true, false) => known != Some(segment.seq),
             (true, true) => known.is_some_and(|isn| isn != segment.seq) && self.closed.is_some(),
         }
     }
 
-    /// Whether a packet is the copy of an equal packet that came `age` earlier. It is if it has an identification of IP.
-    /// Without one, data are a copy if they come sooner than a round trip. An acknowledgment alone may be repeated at once, so
-    /// it is a copy only if at least half of the packets with data come twice.
+    /// Returns whether a packet is a copy of an equal packet that came `age` earlier. With an IP
+    /// identification it always is. Without one, a segment with sequence space is a copy if `age`
+    /// is shorter than a round trip. A pure acknowledgment may be repeated at once, so it is a copy
+    /// only if at least half of the segments with sequence space come twice.
     #[cold]
     pub fn is_copy(&mut self, age: Duration, segment: &Segment) -> bool {
         let is_decisive = segment.identification != 0 || segment.sequence_length() > 0;
@@ -195,7 +201,7 @@ impl Connection {
         now: Time,
         packet: &Packet,
         watcher: Option<Watcher<'_>>,
-        together: &mut BusyClock,
+        busy_clock: &mut BusyClock,
     ) -> Taken {
         let (from, segment) = (self.side_of(packet), &packet.segment);
         self.last = now;
@@ -216,7 +222,7 @@ impl Connection {
             let window = (self.window(from, segment), self.is_scaled || segment.flags.syn());
             let shortest = self.shortest;
             let other = &mut self.ways[from.other() as usize];
-            ack = other.acked(now, segment, window, shortest, together);
+            ack = other.acked(now, segment, window, shortest, busy_clock);
             if watcher.is_some() {
                 sack.extend(other.sack_blocks(segment));
             }
@@ -224,13 +230,13 @@ impl Connection {
         self.ways[from as usize].tally.ecn_marks += u64::from(packet.is_marked);
         let sender_delay = self.answer[answer_of(from)].unwrap_or_default();
         let path = Path { shortest: self.shortest, sender_delay };
-        let sent = self.ways[from as usize].sent(now, segment, path, together);
+        let sent = self.ways[from as usize].sent(now, segment, path, busy_clock);
         self.reset |= segment.flags.rst();
         let is_closed = self.reset || self.ways.iter().all(|way| way.fin_acked);
         if is_closed && self.closed.is_none() {
             self.closed = Some(now);
             for way in &mut self.ways {
-                way.close(now, together);
+                way.close(now, busy_clock);
             }
         }
         if let Some(watcher) = watcher {
@@ -239,7 +245,7 @@ impl Connection {
         Taken::Yes
     }
 
-    /// Whether the acknowledgment or reset can belong to this connection.
+    /// Returns whether the acknowledgment or reset can belong to this connection.
     #[inline]
     fn is_believable(&mut self, from: Side, segment: &Segment) -> bool {
         match (segment.flags.rst(), segment.flags.ack()) {
@@ -249,13 +255,14 @@ impl Connection {
         }
     }
 
-    /// From SYN to the acknowledgment of the SYN+ACK: a whole round trip wherever the capture was taken.
+    /// Returns the time from SYN to the acknowledgment of the SYN+ACK. This is a whole round trip
+    /// wherever the capture was taken. `None` if a SYN was repeated.
     pub fn handshake_rtt(&self) -> Option<Duration> {
         let [to_server, to_client] = self.answer;
         (!self.syn_was_repeated).then_some(to_server? + to_client?)
     }
 
-    /// Whose data the connection is about: the end that sent more of it.
+    /// Returns the end that sent more data, which the metrics describe.
     pub fn sender(&self) -> Side {
         let bytes = |way: &HalfConnection| way.tally.sent_once.max(way.tally.acknowledged);
         if bytes(&self.ways[0]) > bytes(&self.ways[1]) { Side::Client } else { Side::Server }
@@ -280,24 +287,26 @@ impl Connection {
         }
     }
 
-    /// Options of an end's SYN.
+    /// Returns the options of an end's SYN.
     pub fn options(&self, side: Side) -> Option<&Options> {
         self.syn[side as usize].as_ref().map(|(_, options)| options)
     }
 
-    /// The shift of the windows that an end announces: none where the handshake does not tell.
+    /// Returns the shift of the windows that an end announces. `None` without a SYN of both ends.
     pub fn window_scale(&self, side: Side) -> Option<u8> {
         let both = self.options(Side::Client)?.window_scale.zip(self.options(Side::Server)?.window_scale);
         Some(both.map_or(0, |(client, server)| if side == Side::Client { client } else { server }))
     }
 
-    /// Whether both ends permit selective acknowledgments; none where the handshake does not tell.
+    /// Returns whether both ends permit selective acknowledgments. `None` without a SYN of both
+    /// ends.
     pub fn is_sack_permitted(&self) -> Option<bool> {
         Some(self.options(Side::Client)?.sack_permitted && self.options(Side::Server)?.sack_permitted)
     }
 
-    /// Payload of a full segment of an end: the smaller of both announced sizes, less the timestamps that each
-    /// segment carries; where there was no handshake, the largest payload seen.
+    /// Returns the payload of a full segment of an end: the smaller of both announced sizes, less
+    /// the timestamps that each segment carries. Without a handshake, it is the largest payload
+    /// seen.
     pub fn segment_size(&self, side: Side) -> Option<u32> {
         let mss = |side| self.options(side).and_then(|options| options.mss).filter(|&mss| mss > 0);
         let smaller = [mss(Side::Client), mss(Side::Server)].into_iter().flatten().min();
@@ -309,10 +318,10 @@ impl Connection {
         announced.filter(|&size| size > 0).or(Some(largest).filter(|&size| size > 0))
     }
 
-    /// Makes up the sums until `now`, when the connection is let go of or the capture ends.
-    pub fn close(&mut self, now: Time, together: &mut BusyClock) -> Totals {
+    /// Completes the sums until `now`, when the connection is removed or the capture ends.
+    pub fn close(&mut self, now: Time, busy_clock: &mut BusyClock) -> Totals {
         for way in &mut self.ways {
-            way.close(now, together);
+            way.close(now, busy_clock);
         }
         Totals::of(self)
     }
@@ -330,7 +339,7 @@ impl Connection {
             self.ways[from.other() as usize].is_answered = true;
             if let [Some((asked, _)), Some((answered, _))] = self.syn {
                 let is_in_order = from == Side::Server;
-                // A SYN may be captured after its answer if each direction has a queue of its own.
+                // A SYN may be captured after its SYN+ACK if each direction has a queue of its own.
                 let is_late = asked.saturating_since(answered) <= REORDERING && self.answer[0].is_none();
                 if is_in_order || is_late {
                     self.answer[0] = Some(answered.saturating_since(asked));
@@ -356,7 +365,7 @@ fn is_much_farther(far: Duration, near: Duration) -> bool {
     near.as_nanos() <= far.as_nanos() / MUCH_FARTHER
 }
 
-/// Whose delay is which: the server answers the SYN, the client the SYN+ACK.
+/// Index of the delay of an end in `answer`: the server answers the SYN, the client the SYN+ACK.
 fn answer_of(side: Side) -> usize {
     match side {
         Side::Server => 0,
@@ -368,9 +377,10 @@ fn answer_of(side: Side) -> usize {
 mod tests {
     use super::*;
 
-    /// `umts analyse --help` and docs/limitations.md state the memory of a connection: 4 kB with its segments in flight.
+    /// `umts analyse --help` and docs/limitations.md state the memory of a connection: 4 kB with
+    /// its segments in flight.
     #[test]
-    fn a_connection_takes_less_than_is_documented() {
+    fn connection_size_is_within_the_documented_memory() {
         let octets = size_of::<Connection>();
         assert!((2_000..3_600).contains(&octets), "{octets} octets");
     }

@@ -1,35 +1,38 @@
-//! Packets that were captured twice: by a mirror port for both directions of a link, or on two interfaces.
+//! Packets that were captured twice: by a mirror port for both directions of a link, or on two
+//! interfaces.
 //!
-//! The second copy comes within milliseconds, possibly with other packets between, and is equal down to IP's
-//! identification. An equal packet that comes later was sent again: no retransmission timer expires within milliseconds.
+//! The second copy comes within milliseconds, possibly with other packets between, and is equal
+//! down to the IP identification. An equal packet that comes later is a retransmission: no
+//! retransmission timer expires within milliseconds.
 
 use umts_units::{Duration, Time};
 
 use crate::packet::Packet;
 
-/// Longest time from a packet to its copy.
+/// Maximum time from a packet to its copy.
 pub(crate) const LATEST: Duration = Duration::from_millis(10);
 
-/// Sets of entries, and entries in each: enough for 10 ms of a link of several Gbit/s.
+/// Number of sets, and of entries in each: enough for 10 ms of a link of several Gbit/s.
 const SETS: usize = 2048;
 const WAYS: usize = 4;
 
-/// A packet that was seen: a digest of the fields that are compared, and its time. The digest is 0 in an unused entry.
+/// A packet that was seen: a digest of the fields that are compared, and its time. The digest is 0
+/// in an unused entry.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     digest: u64,
     at: Time,
 }
 
-/// Digests of the packets of the last milliseconds.
+/// Digests of recent packets.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     sets: Vec<[Entry; WAYS]>,
 }
 
 impl Recent {
-    /// Returns the time since a packet with this digest was seen, if that is at most `LATEST`. Otherwise, remembers the
-    /// packet and returns `None`.
+    /// Returns the time since a packet with this digest was seen, if that is at most `LATEST`.
+    /// Otherwise, stores the packet and returns `None`.
     #[inline]
     pub fn age(&mut self, now: Time, digest: u64) -> Option<Duration> {
         if self.sets.is_empty() {
@@ -47,7 +50,7 @@ impl Recent {
         None
     }
 
-    /// Restarts the time of a digest that was found: its packet was not a copy of the one seen before.
+    /// Restarts the age of a stored digest: its latest packet was not a copy of the one before.
     #[cold]
     pub fn renew(&mut self, now: Time, digest: u64) {
         let set = &mut self.sets[set_of(digest)];
@@ -56,7 +59,7 @@ impl Recent {
         }
     }
 
-    /// Forgets a digest that was found, because its packet has its copy: a third packet is not a copy.
+    /// Removes a stored digest after the copy of its packet: a third packet is not a copy.
     #[cold]
     pub fn forget(&mut self, digest: u64) {
         let set = &mut self.sets[set_of(digest)];
@@ -66,7 +69,7 @@ impl Recent {
     }
 }
 
-/// A digest of the fields that are equal in two copies of a segment.
+/// Returns a digest of the fields that are equal in two copies of a segment.
 #[inline]
 pub(crate) fn digest_of_segment(packet: &Packet) -> u64 {
     let segment = &packet.segment;
@@ -81,7 +84,8 @@ pub(crate) fn digest_of_segment(packet: &Packet) -> u64 {
         ^ fold(stamps ^ KEYS[2], block ^ packet.ends.digest() ^ u64::from(packet.is_from_first))
 }
 
-/// A digest of the fields that are equal in two copies of a UDP datagram. The checksum stands for the content.
+/// Returns a digest of the fields that are equal in two copies of a UDP datagram. The checksum
+/// represents the content.
 pub(crate) fn digest_of_datagram(packet: &Packet) -> u64 {
     let header = u64::from(packet.segment.identification) << 48
         | u64::from(packet.datagram.checksum) << 32
@@ -93,13 +97,13 @@ pub(crate) fn digest_of_datagram(packet: &Packet) -> u64 {
 const KEYS: [u64; 4] =
     [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1, 0x082e_fa98_ec4e_6c89];
 
-/// The set of a digest: its low bits depend on all others only after another product.
+/// Returns the set of a digest. Another product makes the index depend on all bits of the digest.
 #[inline]
 fn set_of(digest: u64) -> usize {
     (digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % SETS
 }
 
-/// The exclusive or of both halves of the product.
+/// Returns the exclusive or of both halves of the product.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -115,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_found_within_milliseconds_and_not_later() {
+    fn copy_is_found_within_10_ms_only() {
         let mut recent = Recent::default();
         assert_eq!(recent.age(us(0), 77), None);
         assert_eq!(recent.age(us(5_000), 77), Some(Duration::from_millis(5)));
@@ -124,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn many_others_between_push_none_out() {
+    fn recent_digests_survive_500_others() {
         let mut recent = Recent::default();
         let digest = |number: u64| fold(number ^ KEYS[0], KEYS[1]);
         (0..500).for_each(|number| assert_eq!(recent.age(us(number), digest(number)), None));

@@ -1,6 +1,6 @@
-//! What is counted of the data of one end, of one connection or of all.
+//! Counters for the data of one end of a connection, or of all connections.
 
-/// Counters and sums; see `metrics.rs` for what they mean.
+/// Counters and sums. `metrics.rs` has their meaning.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counters {
     pub packets: u64,
@@ -25,37 +25,37 @@ pub(crate) struct Counters {
     pub acks_received: u64,
     pub syn_again: u64,
     pub out_of_order: u64,
-    /// Segments that count as sent again and may have been late: they have no timestamps.
+    /// Segments that count as retransmissions but may have been late: they have no timestamps.
     pub ambiguous: u64,
     pub zero_windows: u64,
     pub zero_window_probes: u64,
     pub keep_alives: u64,
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub zero_window_time: u128,
     pub ecn_marks: u64,
     pub ecn_echoes: u64,
     pub ecn_answers: u64,
     pub fins: u64,
     pub resets: u64,
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub active: u128,
-    /// Octets times nanoseconds.
+    /// In octets times nanoseconds.
     pub outstanding_integral: u128,
     pub max_outstanding: u64,
-    /// Nanoseconds squared.
+    /// In nanoseconds squared.
     pub rtt_integral: u128,
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub rtt_known: u128,
     pub largest_segment: u32,
 }
 
 impl Counters {
-    /// Recoveries that were fast.
+    /// Returns the number of fast recoveries.
     pub fn fast_recoveries(&self) -> u64 {
         self.fast_by_dupacks + self.fast_by_sack + self.fast_by_rack + self.fast_carried
     }
 
-    /// Adds those of another connection.
+    /// Adds the counters of another connection.
     pub fn add(&mut self, other: &Counters) {
         self.packets += other.packets;
         self.data_segments += other.data_segments;

@@ -1,4 +1,5 @@
-//! Between whom a connection is, small and quick to compare: every packet is looked up by it.
+//! The two ends of a connection: small and quick to compare, because they are the key of a look-up
+//! for every packet.
 
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -6,15 +7,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 /// Address and port of one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct End {
-    /// Upper and lower half; an IPv4 address is in the lower one.
+    /// Upper and lower half. An IPv4 address is in the lower half.
     address: [u64; 2],
     port: u16,
     is_ipv6: bool,
-    /// Number of the tunnel among those with connections between the same addresses and ports; 0 for most.
+    /// Number of the tunnel among those that carry connections between the same addresses and
+    /// ports. Usually 0.
     tunnel: u8,
 }
 
-/// Both ends, the smaller one first: the same for both directions.
+/// Both ends, the smaller one first: equal for both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ends(pub End, pub End);
 
@@ -44,8 +46,8 @@ impl End {
 }
 
 impl Ends {
-    /// Between two ports of IPv4, and whether the source is the first of the ends. Without a branch, as the direction of
-    /// the next packet cannot be predicted.
+    /// Returns the ends for two ports of IPv4, and whether the source is the first end. There is no
+    /// branch, because the direction of the next packet is unpredictable.
     pub fn of_ipv4(source: (u32, u16), destination: (u32, u16)) -> (Self, bool) {
         let number = |(address, port): (u32, u16)| u64::from(address) << 16 | u64::from(port);
         let end = |number: u64| End::of_ipv4((number >> 16) as u32, number as u16);
@@ -53,29 +55,29 @@ impl Ends {
         (Ends(end(source.min(destination)), end(source.max(destination))), source <= destination)
     }
 
-    /// The same of any two ends.
+    /// The same for any two ends.
     pub fn between(source: End, destination: End) -> (Self, bool) {
         let is_from_first = source <= destination;
         (if is_from_first { Ends(source, destination) } else { Ends(destination, source) }, is_from_first)
     }
 
-    /// Bits that differ between most connections: not a hash.
+    /// Returns 16 bits that differ between most connections. Not a hash.
     #[inline]
     pub fn few_bits(&self) -> usize {
         (self.digest() >> 48) as usize
     }
 
-    /// 64 bits that differ between most connections.
+    /// Returns 64 bits that differ between most connections.
     #[inline]
     pub fn digest(&self) -> u64 {
         let Ends(a, b) = self;
         let mix =
             a.address[1] ^ b.address[1].rotate_left(16) ^ u64::from(a.port) << 32 ^ u64::from(b.port) << 48;
-        // The golden ratio spreads them over the upper bits (Knuth's multiplicative hashing).
+        // The golden ratio mixes all bits into the upper ones (Knuth's multiplicative hashing).
         mix.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// The same ends with this number of the tunnel.
+    /// Returns the same ends with this tunnel number.
     pub fn in_tunnel(self, number: u8) -> Self {
         let Ends(a, b) = self;
         Ends(End { tunnel: number, ..a }, End { tunnel: number, ..b })

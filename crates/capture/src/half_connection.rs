@@ -1,6 +1,8 @@
-//! One direction of a connection: the data that one end sends, and what the other end acknowledges of it.
+//! One direction of a connection: the data that one end sends, and the acknowledgments of the other
+//! end.
 //!
-//! Sequence numbers are unwrapped to 64 bits, starting at 2^32 so that those before the first one seen have room.
+//! Sequence numbers are unwrapped to 64 bits. They start at 2^32, so that numbers before the first
+//! one seen are representable.
 
 mod acceptance;
 mod arrival;
@@ -20,24 +22,27 @@ use crate::unacked_segments::UnackedSegments;
 
 /// Room below the first sequence number seen.
 const ORIGIN: u64 = 1 << 32;
-/// No window is larger (RFC 7323 §2.3), so what lies farther away is no segment of this connection.
+/// No window is larger (RFC 7323 §2.3), so a number farther away belongs to no segment of this
+/// connection.
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// Octets beyond the receiver's window that are accepted: probes exceed windows, and captures miss announcements of windows.
+/// Octets beyond the receiver's window that are accepted: probes exceed windows, and window updates
+/// may not be captured.
 const SLACK: u64 = 1 << 16;
 
-/// What a segment was, for a figure.
+/// A segment in the time-sequence tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SentAs {
     /// Octets since the first byte of the connection's payload.
     pub start: i64,
     pub end: i64,
     pub cause: Cause,
-    /// This segment shows that the one before, which was taken for a probe, was sent by an expiry.
+    /// This segment shows that the segment before, which was classified as a probe, was sent by an
+    /// expiry.
     pub takes_probe_back: bool,
 }
 
-/// Properties of the path from the handshake: the whole round trip, and the time that the sender takes to answer, seen from
-/// the capture point.
+/// Properties of the path from the handshake: the whole round trip, and the time that the sender
+/// takes to answer, as seen at the capture point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Path {
     pub shortest: Option<Duration>,
@@ -47,35 +52,38 @@ pub(crate) struct Path {
 /// One direction of a connection.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HalfConnection {
-    /// The number of the first byte of payload.
+    /// Sequence number of the first byte of payload.
     base: Option<u64>,
     pub isn: Option<u32>,
-    /// After the highest number sent, SYN and FIN included; and after the highest of payload.
+    /// End of the highest number sent, SYN and FIN included.
     highest: Option<u64>,
+    /// End of the highest payload sent.
     data_end: u64,
     fin: Option<u64>,
     una: Option<u64>,
-    /// Between numbers that were seen, and not seen themselves.
+    /// Octets that were not seen, below numbers that were seen or acknowledged.
     holes: Holes,
     sacked: Ranges,
-    /// Both ends permit selective acknowledgments, as the handshake says; and whether there were some.
+    /// Whether both ends permit selective acknowledgments. `None` without a handshake.
     pub sack_permitted: Option<bool>,
+    /// A selective acknowledgment was seen.
     is_sacking: bool,
-    /// The newest timestamp of those who acknowledge.
+    /// The newest timestamp of the acknowledgments.
     newest_timestamp: Option<u32>,
     recoveries: Recoveries,
-    /// When the oldest segment, known by its time and end, is lost by RACK.
+    /// The oldest segment, identified by its send time and end, and the time at which RACK declares
+    /// it lost.
     passed: Option<((Time, u64), Time)>,
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
-    /// Highest end of the receiver's windows; `None` before the first window.
+    /// Highest end of the receiver's windows. `None` before the first window.
     edge: Option<u64>,
     /// An acknowledgment beyond `limit`, which was not accepted. Another one beyond it confirms it.
     claimed: Option<u64>,
     /// The other end has sent a SYN, or this one has acknowledged it.
     pub is_answered: bool,
-    /// It was announced to be shut, and not to be open since.
+    /// When the receiver closed its window. `None` while the window is open.
     shut_since: Option<Time>,
     settled: Time,
     is_active: bool,
@@ -101,23 +109,24 @@ impl HalfConnection {
         self.retransmissions.unneeded
     }
 
-    /// Tail loss probes with new data, and losses that probes repaired.
+    /// Returns the numbers of tail loss probes with new data and of losses that probes repaired.
     pub fn probes(&self) -> (u64, u64) {
         (self.recoveries.probes.of_new_data, self.recoveries.probes.repairs)
     }
 
-    /// Octets since the first byte of payload.
+    /// Returns `number` in octets since the first byte of payload.
     pub fn relative(&self, number: u64) -> i64 {
         number.wrapping_sub(self.base.unwrap_or(ORIGIN)) as i64
     }
 
-    /// A segment left; tells what it was if it carried anything.
+    /// Processes a segment of this end. Returns `None` if it has no data, or is a keep-alive, a
+    /// window probe or a reset.
     pub fn sent(
         &mut self,
         now: Time,
         segment: &Segment,
         path: Path,
-        together: &mut BusyClock,
+        busy_clock: &mut BusyClock,
     ) -> Option<SentAs> {
         self.count(segment);
         if segment.flags.rst() {
@@ -128,7 +137,8 @@ impl HalfConnection {
         let end = start + length;
         self.tally.ecn_answers += u64::from(segment.flags.cwr() && !segment.flags.syn());
         if self.is_keep_alive(start, end, segment) {
-            // Into a closed window it is a zero-window probe (RFC 9293 §3.8.6.1), as Linux sends it.
+            // Into a closed window, Linux sends its zero-window probe (RFC 9293 §3.8.6.1) in this
+            // form.
             let counter = match self.window {
                 Some(0) => &mut self.tally.zero_window_probes,
                 _ => &mut self.tally.keep_alives,
@@ -162,21 +172,21 @@ impl HalfConnection {
         if let Some((value, _)) = segment.options.timestamps {
             self.flight.stamped(now, value);
         }
-        self.update_activity(now, together);
+        self.update_activity(now, busy_clock);
         let takes_probe_back = cause == Cause::Rto && self.recoveries.takes_probe_back();
         Some(SentAs { start: self.relative(start), end: self.relative(end), cause, takes_probe_back })
     }
 
-    /// Processes a segment of the other end with an acknowledgment. `window` is in octets if `is_scaled`; otherwise the shift
-    /// is not known.
-    /// Returns the acknowledgment in octets since the first byte of payload.
+    /// Processes a segment of the other end with an acknowledgment. `window` is in octets if
+    /// `is_scaled`; otherwise its shift is unknown. Returns the acknowledgment in octets since the
+    /// first byte of payload, or `None` if it is too far away to belong to the connection.
     pub fn acked(
         &mut self,
         now: Time,
         segment: &Segment,
         (window, is_scaled): (u32, bool),
         shortest: Option<Duration>,
-        together: &mut BusyClock,
+        busy_clock: &mut BusyClock,
     ) -> Option<i64> {
         let ack = self.unwrap(segment.ack);
         if self.is_far(ack) {
@@ -206,9 +216,9 @@ impl HalfConnection {
             self.take_in(now, segment, ack, una, same_window);
         }
         if ack > una {
-            self.judge_repetitions(now, ack, segment, shortest);
+            self.judge_retransmissions(now, ack, segment, shortest);
         }
-        self.update_activity(now, together);
+        self.update_activity(now, busy_clock);
         Some(self.relative(ack))
     }
 
@@ -227,7 +237,8 @@ impl HalfConnection {
         }
     }
 
-    /// Selective acknowledgments of a segment, in octets since the first byte of payload.
+    /// Returns the selective acknowledgments of a segment, in octets since the first byte of
+    /// payload.
     pub fn sack_blocks(&self, segment: &Segment) -> impl Iterator<Item = (i64, i64)> {
         segment.options.sack.as_slice().iter().map(|&(left, right)| {
             let left = self.unwrap(left);
@@ -235,13 +246,13 @@ impl HalfConnection {
         })
     }
 
-    /// Ends the direction: the connection was reset, or is not followed any more. Nothing is outstanding then.
-    pub fn close(&mut self, now: Time, together: &mut BusyClock) {
+    /// Ends the direction: the connection was closed or removed. Nothing is outstanding afterwards.
+    pub fn close(&mut self, now: Time, busy_clock: &mut BusyClock) {
         self.settle(now);
         self.end_shut_window(now);
         self.is_over = true;
         if std::mem::take(&mut self.is_active) {
-            together.stop(now);
+            busy_clock.stop(now);
         }
     }
 
@@ -252,7 +263,7 @@ impl HalfConnection {
             self.una = Some(self.una.map_or(start, |una| una.max(start)));
         }
         self.base.get_or_insert(start);
-        // What was on its way when the capture began is acknowledged some time: then `una` is known.
+        // Data in flight at the beginning of the capture are acknowledged later, which sets `una`.
         self.highest.get_or_insert(start);
     }
 
@@ -262,7 +273,7 @@ impl HalfConnection {
         self.tally.resets += u64::from(segment.flags.rst());
     }
 
-    /// New data are acknowledged.
+    /// Processes the acknowledgment of new data.
     #[inline]
     fn advance(&mut self, now: Time, una: u64, ack: u64, segment: &Segment) {
         let first = una.max(self.base.unwrap_or(una));
@@ -275,9 +286,9 @@ impl HalfConnection {
         self.flight.acknowledged(now, una, ack, segment);
     }
 
-    /// Whether what was sent again and is acknowledged now was needed.
+    /// Decides whether retransmissions that are acknowledged now were needed.
     #[inline]
-    fn judge_repetitions(&mut self, now: Time, ack: u64, segment: &Segment, shortest: Option<Duration>) {
+    fn judge_retransmissions(&mut self, now: Time, ack: u64, segment: &Segment, shortest: Option<Duration>) {
         if self.retransmissions.is_waiting() {
             let echo = segment.options.timestamps.map(|(_, echo)| echo);
             let shortest = self.flight.rtt_every.sums.min().into_iter().chain(shortest).min();
@@ -285,7 +296,7 @@ impl HalfConnection {
         }
     }
 
-    /// Data that are acknowledged were sent: those that were not seen are a hole.
+    /// Records a hole if the acknowledged data were not seen: they must have been sent.
     fn note_unseen(&mut self, now: Time, ack: u64) {
         if let Some(highest) = self.highest
             && ack > highest
@@ -297,7 +308,8 @@ impl HalfConnection {
         }
     }
 
-    /// RFC 9293 §3.8.4: one before the next number, with nothing outstanding.
+    /// Returns whether a segment is a keep-alive (RFC 9293 §3.8.4): one before the next number,
+    /// with nothing outstanding.
     fn is_keep_alive(&self, start: u64, end: u64, segment: &Segment) -> bool {
         let is_plain = !segment.flags.syn() && !segment.flags.fin() && segment.payload <= 1;
         is_plain
@@ -307,12 +319,14 @@ impl HalfConnection {
                 .is_some_and(|highest| start + 1 == highest && self.una.is_none_or(|una| una >= highest))
     }
 
-    /// RFC 9293 §3.8.6.1: an octet of new data into a window that is shut.
+    /// Returns whether a segment is a zero-window probe (RFC 9293 §3.8.6.1): one octet of new data
+    /// into a closed window.
     fn is_probe_of_zero_window(&self, start: u64, segment: &Segment) -> bool {
         self.window == Some(0) && segment.payload == 1 && self.highest == Some(start) && !segment.flags.fin()
     }
 
-    /// Whether a number is at most `distance` from the numbers in use; true if none are known.
+    /// Returns whether `number` is at most `distance` from the numbers in use. True if none are
+    /// known.
     pub fn is_near(&self, number: u32, distance: u32) -> bool {
         let near = |known: u64| number.wrapping_sub(known as u32).wrapping_add(distance) <= 2 * distance;
         self.reference().is_none_or(near)
@@ -337,7 +351,7 @@ impl HalfConnection {
         }
     }
 
-    /// Adds the time since the last packet to the integrals, with the values that held until now.
+    /// Adds the time since the last packet to the integrals, with the values that held until `now`.
     fn settle(&mut self, now: Time) {
         let passed = now.saturating_since(self.settled);
         self.settled = now;
@@ -356,19 +370,19 @@ impl HalfConnection {
         }
     }
 
-    /// Active: data are outstanding.
-    fn update_activity(&mut self, now: Time, together: &mut BusyClock) {
+    /// The direction is active while data are outstanding.
+    fn update_activity(&mut self, now: Time, busy_clock: &mut BusyClock) {
         let is_active = !self.is_over && self.outstanding() > 0;
         match (self.is_active, is_active) {
-            (false, true) => together.start(now),
-            (true, false) => together.stop(now),
+            (false, true) => busy_clock.start(now),
+            (true, false) => busy_clock.stop(now),
             _ => {}
         }
         self.is_active = is_active;
     }
 }
 
-/// The number nearest to `known` that ends in these 32 bits.
+/// Returns the number nearest to `known` with `number` as its low 32 bits.
 fn unwrap(number: u32, known: u64) -> u64 {
     let step = number.wrapping_sub(known as u32) as i32;
     known.saturating_add_signed(i64::from(step))

@@ -1,22 +1,22 @@
 //! Nested headers, from the link header to TCP or UDP: IP, headers that carry IP (VLAN, MPLS, LLC/SNAP, PPP), and tunnels.
 //!
-//! Lengths come from the headers, so packets may be cut behind their headers. A length in a header that exceeds the frame
-//! on the link counts as the length of the frame.
+//! Payload lengths come from the headers, so packets may be cut after their headers. A length in a
+//! header that exceeds the frame on the link counts as the length of the frame.
 
 use crate::ends::{End, Ends};
 use crate::link::LinkType;
 use crate::packet::{Packet, PassedOver, Protocol, Skipped, parse_tcp};
 use crate::tunnel;
 
-/// Most headers of a packet, so that time is bounded for tunnels in tunnels.
+/// Maximum number of headers of a packet: bounds the time for nested tunnels.
 const MOST_HEADERS: usize = 32;
 
-/// Octets of the headers without options.
+/// Octets of the headers without options or extensions.
 const IPV4_FIXED: usize = 20;
 const IPV6_FIXED: usize = 40;
 const UDP_HEADER: usize = 8;
 
-/// Protocol numbers of IP.
+/// IP protocol numbers.
 pub(crate) const TCP: u8 = 6;
 const UDP: u8 = 17;
 const GRE: u8 = 47;
@@ -39,7 +39,7 @@ pub(crate) enum Header {
     Transport(u8),
 }
 
-/// Part of a packet: the octets that were captured of it, and how many it had on the link.
+/// A part of a packet: the octets that were captured, and the length on the link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Octets<'a> {
     pub captured: &'a [u8],
@@ -58,7 +58,7 @@ impl<'a> Octets<'a> {
         self.length = self.length.min(length);
     }
 
-    /// The captured octets without what follows the end: the padding of Ethernet, or a trailer.
+    /// Returns the captured octets without padding or a trailer.
     fn without_padding(&self) -> &'a [u8] {
         &self.captured[..self.captured.len().min(self.length as usize)]
     }
@@ -81,8 +81,8 @@ impl<'a> Octets<'a> {
     }
 }
 
-/// Reads a packet of which `bytes` were captured and that had `original_length` octets on the link, into `packet`: the
-/// analysis is slower if the packet is returned and copied.
+/// Parses a packet into `packet`. `bytes` of it were captured, and it had `original_length` octets
+/// on the link. The packet is an argument because returning and copying it slows the analysis.
 pub(crate) fn parse(
     link: LinkType,
     bytes: &[u8],
@@ -99,7 +99,7 @@ pub(crate) fn parse(
     }
 }
 
-/// Reads IPv4 over Ethernet, as most packets are, without a loop.
+/// Parses IPv4 over Ethernet, the form of most packets, without a loop.
 #[inline]
 fn common<'a>(rest: &mut Octets<'a>, packet: &mut Packet) -> Result<Protocol, Skipped> {
     let whole = *rest;
@@ -151,7 +151,7 @@ fn ether_type(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
 fn of_type(number: u16, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     match number {
         0x0800 | 0x86dd => Ok(Header::Ip),
-        // IEEE 802.1Q, 802.1ad and two numbers that were used for the latter before it had one.
+        // IEEE 802.1Q, 802.1ad, and two numbers that were used before 802.1ad had one.
         0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
             rest.skip(2)?;
             Ok(Header::EtherType)
@@ -162,7 +162,7 @@ fn of_type(number: u16, rest: &mut Octets<'_>) -> Result<Header, Skipped> {
             Ok(Header::Ppp)
         }
         0x6558 => Ok(Header::Ethernet),
-        // Linux "cooked" captures have this number instead of an EtherType.
+        // Linux "cooked" captures have this number for frames with LLC.
         0x0004 => Ok(Header::Llc),
         _ => Err(Skipped::NotIp(PassedOver::EtherType(number))),
     }
@@ -188,7 +188,8 @@ fn llc(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     }
 }
 
-/// A stack of labels (RFC 3032). The first four bits of the content identify its protocol (RFC 4928, RFC 4385 §3).
+/// A stack of labels (RFC 3032). The first four bits of the content show its protocol (RFC 4928,
+/// RFC 4385 §3).
 fn mpls(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     loop {
         let is_last = rest.octet(2)? & 1 == 1;
@@ -275,11 +276,11 @@ impl Ip {
         }
         let half = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
         let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-        // More fragments to come, or not the first one.
+        // A fragment: more fragments follow, or it is not the first one.
         if half(6) & 0x3fff != 0 {
             return Err(Skipped::Fragment);
         }
-        // Zero: captured before the network card divided it into packets.
+        // Zero: captured before the network card split the data into packets.
         match u32::from(half(2)) {
             0 => {}
             total if (total as usize) < header_length => return Err(Skipped::Short),
@@ -368,7 +369,8 @@ fn tcp(rest: &mut Octets<'_>, ip: &Ip, captured: usize, packet: &mut Packet) -> 
     Ok(Protocol::Tcp)
 }
 
-/// Reads a UDP header. Returns `None` if `packet` is the datagram, or the header that follows in a tunnel over UDP.
+/// Parses a UDP header. Returns the header that follows in a tunnel over UDP, or `None` if `packet`
+/// is the datagram.
 fn udp(
     rest: &mut Octets<'_>,
     ip: &Ip,
@@ -378,7 +380,7 @@ fn udp(
     let (source, destination) = (rest.half(0)?, rest.half(2)?);
     let (length, checksum) = (rest.half(4)?, rest.half(6)?);
     match u32::from(length) {
-        // A jumbogram, or captured before the network card divided it.
+        // A jumbogram, or captured before the network card split the data.
         0 => {}
         1..=7 => return Err(Skipped::Short),
         length => {

@@ -1,10 +1,10 @@
-//! Holes: octets that were sent and did not pass the capture point, as later numbers show, and the segments that fill
-//! them.
+//! Holes: octets that were sent but did not pass the capture point, as later numbers show, and the
+//! segments that fill them.
 
 use umts_units::{Duration, Time};
 
-/// Most holes that are remembered: more than a window has in practice. If a sender has more, new holes and new parts of
-/// holes are forgotten.
+/// Maximum number of holes: more than a window has in practice. Beyond it, new holes and new parts
+/// of holes are dropped.
 const MOST: usize = 1024;
 /// A segment that fills a hole sooner than this was reordered, unless timestamps show that it was sent again. tshark has
 /// the same limit.
@@ -19,14 +19,14 @@ pub(crate) struct Hole {
     pub since: Time,
     /// Value of the timestamp of the segment that showed it.
     pub timestamp: Option<u32>,
-    /// When it was acknowledged.
+    /// When the hole was acknowledged.
     pub acknowledged: Option<Time>,
 }
 
 /// Result of [`Holes::fill`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Filled {
-    /// The first hole that the segment filled, as it was before.
+    /// The first hole that the segment filled, as it was before that.
     pub hole: Hole,
     /// Octets of acknowledged holes among those that were filled.
     pub acknowledged_octets: u64,
@@ -52,7 +52,8 @@ impl Holes {
         }
     }
 
-    /// Marks holes below `una` as acknowledged. Returns the number of their octets that were not acknowledged before.
+    /// Marks holes below `una` as acknowledged. Returns the number of octets that were not
+    /// acknowledged before.
     pub fn acknowledge(&mut self, una: u64, now: Time) -> u64 {
         if self.0.first().is_none_or(|hole| hole.from >= una) {
             return 0;
@@ -65,7 +66,7 @@ impl Holes {
                 self.0[index].to = una;
                 self.0.insert(index + 1, Hole { from: una, ..hole });
             } else {
-                // No room for both parts: the acknowledged one is counted and forgotten.
+                // There is no room for both parts: the acknowledged part is counted and dropped.
                 self.0[index].from = una;
                 octets += if hole.acknowledged.is_none() { una - hole.from } else { 0 };
             }
@@ -79,7 +80,7 @@ impl Holes {
         octets
     }
 
-    /// Removes `from..to` from all holes. Returns `None` if no hole has any of it.
+    /// Removes `from..to` from all holes. Returns `None` if no hole overlaps it.
     pub fn fill(&mut self, from: u64, to: u64, now: Time) -> Option<Filled> {
         if self.0.is_empty() || from >= to {
             return None;
@@ -102,7 +103,8 @@ impl Holes {
         Some(Filled { hole, acknowledged_octets })
     }
 
-    /// Removes holes that were acknowledged longer than `REORDERING` ago: no first copy fills them so late.
+    /// Removes holes that were acknowledged longer than `REORDERING` ago: a first copy never fills
+    /// them so late.
     fn forget_old(&mut self, now: Time) {
         self.0.retain(|hole| hole.acknowledged.is_none_or(|at| now.saturating_since(at) <= REORDERING));
     }
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_that_is_filled_in_the_middle_is_two() {
+    fn filling_the_middle_of_a_hole_splits_it() {
         let mut holes = Holes::default();
         holes.open(10, 40, ms(1), Some(7));
         let filled = holes.fill(20, 30, ms(2)).expect("it is in the hole");
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_of_holes_are_acknowledged_once_and_forgotten_soon() {
+    fn hole_octets_are_acknowledged_once_and_removed_after_3_ms() {
         let mut holes = Holes::default();
         holes.open(10, 40, ms(1), None);
         holes.open(50, 60, ms(1), None);
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_where_one_hole_is_acknowledged_octet_by_octet_at_one_instant() {
+    fn memory_is_bounded_for_octetwise_acknowledgments() {
         let mut holes = Holes::default();
         holes.open(0, 10_000, ms(1), None);
         let octets: u64 = (1..=5_000).map(|una| holes.acknowledge(una, ms(2))).sum();
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_where_every_other_octet_of_a_hole_is_filled() {
+    fn memory_is_bounded_when_every_second_octet_is_filled() {
         let mut holes = Holes::default();
         holes.open(0, 10_000, ms(1), None);
         for from in (1..9_000).step_by(2) {

@@ -6,13 +6,14 @@ use umts_units::Time;
 use crate::link::LinkType;
 
 const NANOSECONDS: u128 = 1_000_000_000;
-/// The finest units, as a power of 10 and of 2, in which 64 bits hold a second. Wireshark has the same limits.
+/// The finest units, as powers of 10 and of 2, for which 64 bits hold the units of a second.
+/// Wireshark has the same limits.
 const MOST_DECIMAL: u8 = 19;
 const MOST_BINARY: u8 = 63;
-/// The finest units that a clock may have: picoseconds, and 2^-40 s.
+/// The finest plausible units of a clock: picoseconds, and 2^-40 s.
 const FINE_DECIMAL: u8 = 12;
 const FINE_BINARY: u8 = 40;
-/// The last time of libpcap's nanoseconds, in the year 2262.
+/// The latest time of libpcap's nanoseconds, in the year 2262.
 const LATEST: i128 = i64::MAX as i128;
 
 /// An interface of the current section of a pcapng file.
@@ -40,22 +41,23 @@ impl Interface {
         }
     }
 
-    /// Whether times can be computed: 64 bits hold the units of a second.
+    /// Returns whether times can be computed: 64 bits hold the units of a second.
     pub fn has_clock(&self) -> bool {
         self.power <= if self.is_binary { MOST_BINARY } else { MOST_DECIMAL }
     }
 
-    /// Whether times can be computed, but the units are finer than those of any clock.
+    /// Returns whether times can be computed, but the unit is finer than any clock.
     pub fn is_too_fine(&self) -> bool {
         self.has_clock() && self.power > if self.is_binary { FINE_BINARY } else { FINE_DECIMAL }
     }
 
-    /// The unit, for messages.
+    /// Returns the unit, for messages.
     pub fn resolution(&self) -> String {
         format!("{}^-{} s", if self.is_binary { 2 } else { 10 }, self.power)
     }
 
-    /// The time at this number of units after the interface's origin; `None` before 1970 and after 2262.
+    /// Returns the time at this number of units after the interface's origin. `None` before 1970
+    /// and after 2262.
     pub fn time(&self, units: u64) -> Option<Time> {
         let base: u128 = if self.is_binary { 2 } else { 10 };
         let per_second = base.checked_pow(u32::from(self.power))?;

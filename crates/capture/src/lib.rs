@@ -1,23 +1,29 @@
 //! TCP metrics of packet captures, simulated or real, under the names of the simulation's metrics.
 //!
-//! A packet goes from the file to a number in this order:
+//! A packet passes through the modules in this order:
 //!
-//! 1. [`reader`]: files in bounded memory; `blocks.rs` has the formats pcap and pcapng, `compressed.rs` what they may be
-//!    packed in, `order.rs` puts packets into the order of their times.
-//! 2. `link.rs`, `headers.rs`, `tunnel.rs`: the headers from the link to TCP or UDP, through tunnels, from as many bytes
-//!    as were captured; `packet.rs` has what is kept of them.
-//! 3. [`Analyser`]: which connection it belongs to, and whether it was captured twice (`copies.rs`). No files, no clock: it
-//!    is given packets, and asked in the end. `udp.rs` has the flows of UDP.
-//! 4. `connection.rs`: both ends, the handshake, where the capture was taken.
-//! 5. `way.rs`: the data of one end and what is acknowledged of it, as the sender's TCP would see it; `flight.rs` has
-//!    what may be timed of them, `holes.rs` what did not pass here, `recovery.rs` says why a segment was sent again (with
-//!    `rack.rs`, `probe.rs` and `undo.rs`), `spurious.rs` whether that was needed.
-//! 6. [`metrics`](definitions): the formulas.
+//! 1. [`reader`] reads files in bounded memory. `blocks.rs` has the formats pcap and pcapng,
+//!    `compressed.rs` decompresses, and `order.rs` sorts packets by time.
+//! 2. `link.rs`, `headers.rs` and `tunnel.rs` parse the headers from the link to TCP or UDP,
+//!    through tunnels, from as many bytes as were captured. `packet.rs` has the fields that are
+//!    kept.
+//! 3. [`Analyser`] finds the connection of the packet, and whether it was captured twice
+//!    (`copies.rs`). It uses no files and no clock: it receives packets, and returns results.
+//!    `udp.rs` has UDP flows.
+//! 4. `connection.rs` has both ends, the handshake, and the position of the capture point.
+//! 5. `half_connection.rs` has the data of one end and their acknowledgments, as the sender's TCP
+//!    would see them. `unacked_segments.rs` measures round trips, and `holes.rs` has octets that
+//!    did not pass the capture point. `recovery.rs` infers why a segment was retransmitted (with
+//!    `rack.rs`, `probe.rs` and `undo.rs`), and `spurious.rs` whether that was needed.
+//! 6. [`metrics`](definitions) has the formulas.
 //!
-//! What is right depends on where the capture was taken. At the sender of the data, round-trip times and the
-//! outstanding window are the sender's own. At the receiver, a segment is acknowledged at once, so both show little more
-//! than the receiver's delay; losses before the capture point are seen as holes, and the segments that fill them count
-//! as retransmissions. [`ConnectionRow::position`] says which of it is the case, as far as the handshake tells.
+//! What a capture can show depends on where it was taken. At the sender of the data, round-trip
+//! times and the outstanding window are the sender's own. At the receiver, a segment is
+//! acknowledged at once, so both show little more than the receiver's delay. Losses before the
+//! capture point appear as holes, and the segments that fill them count as retransmissions.
+//! [`ConnectionRow::position`] is the position, as far as the handshake shows it.
+
+#![warn(missing_docs)]
 
 mod analyser;
 mod blocks;

@@ -1,18 +1,19 @@
-//! Link types of captures, and the header with which the packets of each begin.
+//! Link types of captures, and their link headers.
 
 use crate::headers::{Header, Octets};
 use crate::packet::{PassedOver, Skipped};
 
-/// How a capture's packets begin (LINKTYPE numbers of the tcpdump group).
+/// Type of the link header of captured packets (LINKTYPE numbers of the tcpdump group).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkType {
-    /// BSD loopback: address family in the byte order of the machine that captured (0), or in network order (108).
+    /// BSD loopback: address family in the byte order of the capturing machine (0), or in network
+    /// order (108).
     Loopback,
     /// Ethernet, with any number of VLAN tags, or PPP over Ethernet (1).
     Ethernet,
-    /// PPP, in HDLC-like framing or without; Cisco's HDLC (9, 50, 104).
+    /// PPP, with or without HDLC-like framing; Cisco HDLC (9, 50, 104).
     Ppp,
-    /// PPP over Ethernet, from its session header on (51).
+    /// PPP over Ethernet, from the session header on (51).
     PppOverEthernet,
     /// IPv4 or IPv6 without a link header (12, 14, 101, 228, 229).
     Raw,
@@ -24,12 +25,12 @@ pub enum LinkType {
     LinuxSll,
     /// Linux "cooked", version 2 (276).
     LinuxSll2,
-    /// One that is not read here.
+    /// A link type that is not supported.
     Other(u32),
 }
 
 impl LinkType {
-    /// The link type with this number.
+    /// Returns the link type with this number.
     pub fn from_number(number: u32) -> Self {
         match number {
             0 | 108 => LinkType::Loopback,
@@ -80,8 +81,8 @@ impl LinkType {
 fn loopback(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     let family = rest.word(0)?;
     rest.skip(4)?;
-    // Families are small numbers, which shows the byte order. IPv6 is 24 (NetBSD, OpenBSD), 28 (FreeBSD), 30 (macOS) or
-    // 10 (Linux).
+    // Families are small numbers, which shows the byte order. IPv6 is 24 (NetBSD, OpenBSD), 28
+    // (FreeBSD), 30 (macOS) or 10 (Linux).
     match family.min(family.swap_bytes()) {
         2 | 10 | 24 | 28 | 30 => Ok(Header::Ip),
         _ => Err(Skipped::NotIp(PassedOver::OtherFamily)),

@@ -1,37 +1,37 @@
-//! Every metric of a capture: its name, unit, meaning and formula. Names of the simulation mean the same here; a metric
-//! has no value where a capture cannot know it.
+//! Every metric of a capture: name, unit, meaning and formula. Names that the simulation also has
+//! mean the same here. A metric has no value if a capture cannot show it.
 
 use umts_units::Duration;
 
 use crate::totals::Totals;
 
-/// What a metric's number means.
+/// Definition of a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Definition {
-    /// As in results; those of the simulation mean the same.
+    /// Name in results. Names that the simulation also has mean the same.
     pub name: &'static str,
-    /// Unit of the number; `1` for counts and ratios.
+    /// Unit of the value. `1` for counts and ratios.
     pub unit: &'static str,
-    /// How a capture tells it.
+    /// How the value follows from a capture.
     pub meaning: &'static str,
 }
 
-/// Named numbers in the order of their definitions.
+/// Values of all metrics, in the order of their definitions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MetricSet(Vec<Option<f64>>);
 
 impl MetricSet {
-    /// All of them, in order.
+    /// Returns all names and values, in the order of the definitions.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Option<f64>)> {
         METRICS.iter().map(|metric| metric.definition.name).zip(self.0.iter().copied())
     }
 
-    /// The values alone, in the order of the definitions.
+    /// Returns the values, in the order of the definitions.
     pub fn values(&self) -> &[Option<f64>] {
         &self.0
     }
 
-    /// The value of the metric called `name`: none if it has none or there is no such metric.
+    /// Returns the value of the metric `name`. `None` if it has no value or does not exist.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.iter().find(|(known, _)| *known == name)?.1
     }
@@ -41,7 +41,8 @@ impl MetricSet {
     }
 }
 
-/// Every metric, in the order in which results list them; of a connection and of the capture under the same name.
+/// Returns the definitions of all metrics, in the order of results. Connections and the capture
+/// have the same metrics.
 pub fn definitions() -> impl Iterator<Item = Definition> {
     METRICS.iter().map(|metric| metric.definition)
 }
@@ -195,17 +196,17 @@ metrics! {
     "reverse_keep_alives" ["1"] "Keep-alive segments that the other end sent." => |t| count(t.reverse_keep_alives);
 }
 
-/// Known only where packets of the data's sender were seen.
+/// Known only if packets of the data's sender were seen.
 fn of_sender<T>(t: &Totals, value: T) -> Option<T> {
     (t.with_sender > 0).then_some(value)
 }
 
-/// Known only where acknowledgments were seen.
+/// Known only if acknowledgments were seen.
 fn of_acks<T>(t: &Totals, value: T) -> Option<T> {
     (t.with_acks > 0).then_some(value)
 }
 
-/// Known only where both were.
+/// Known only if both were seen.
 fn of_both<T>(t: &Totals, value: T) -> Option<T> {
     (t.with_both > 0).then_some(value)
 }

@@ -1,28 +1,30 @@
-//! Puts packets into the order of their times, within a window.
+//! Sorts packets by time, within a window.
 //!
-//! Network cards with several queues, captures of several interfaces and merged files have packets in another order. The
-//! window has a bounded number of packets. A packet that is farther from its place is not moved before those that have left
-//! the window.
+//! Network cards with several queues, captures of several interfaces and merged files may have
+//! packets out of order. The window has a bounded number of packets. A packet is not moved before
+//! packets that have left the window.
 
 use std::collections::VecDeque;
 
 use umts_units::{Duration, Time};
 
-/// Packets in the window.
+/// Number of packets in the window.
 const WINDOW: usize = 4096;
-/// If more than `OUTLIERS` packets in the window are later than a packet by more than `STEP`, the clock was set back, and the
-/// packet keeps its place. If there are fewer, their times are wrong, and the packet moves before them.
+/// If more than `OUTLIERS` packets in the window are later than a packet by more than `STEP`, the
+/// clock was set back, and the packet keeps its place. If there are fewer, their times are wrong,
+/// and the packet is moved before them.
 const STEP: Duration = Duration::from_secs(10);
 const OUTLIERS: usize = 16;
 
-/// Items, sorted by time as they pass.
+/// Items in a window, sorted by time.
 #[derive(Debug)]
 pub(crate) struct TimeWindow<T> {
-    /// Times by which items are sorted, and the slots of the items. Items with the same time keep their order.
+    /// Times by which items are sorted, and the slots of the items. Items with the same time keep
+    /// their order.
     order: VecDeque<(Time, u32)>,
     slots: Vec<T>,
     free: Vec<u32>,
-    /// Items that were moved to an earlier place.
+    /// Number of items that were moved to an earlier place.
     pub moved: u64,
 }
 
@@ -40,7 +42,8 @@ impl<T> TimeWindow<T> {
         self.free.is_empty()
     }
 
-    /// The slot into which the caller writes the next item, before `push`. The window must not be full.
+    /// Returns the slot into which the caller must write the next item before `push`. The window
+    /// must not be full.
     #[inline]
     pub fn next_slot(&mut self) -> &mut T {
         let slot = *self.free.last().expect("the caller takes an item out of a full window first");
@@ -69,7 +72,7 @@ impl<T> TimeWindow<T> {
         self.moved += 1;
     }
 
-    /// Removes the earliest item. Its slot is used again by the next `push`.
+    /// Removes the earliest item. The next `push` reuses its slot.
     #[inline]
     pub fn pop(&mut self) -> Option<&mut T> {
         let (_, slot) = self.order.pop_front()?;
@@ -84,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// The order in which items with these times come out.
+    /// Returns the order in which items with these times come out, and the number of moved items.
     fn sorted(times: &[u64]) -> (Vec<u64>, u64) {
         let mut window = TimeWindow::new(|| 0);
         let mut out = Vec::new();
@@ -104,7 +107,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn one_wrong_time_far_ahead_does_not_hold_the_others() {
+    fn single_wrong_future_time_does_not_disturb_sorting() {
         let mut times: Vec<u64> = (1..100).map(|number| number * MS).collect();
         times[40] = u64::MAX / 4;
         let (out, _) = sorted(&times);
@@ -112,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_keeps_the_order_of_the_file() {
+    fn file_order_is_kept_after_the_clock_is_set_back() {
         let times: Vec<u64> = (100_000..100_050).chain(10_000..10_050).map(|number| number * MS).collect();
         assert_eq!(sorted(&times), (times.clone(), 0));
     }
 
     #[test]
-    fn times_farther_apart_than_the_window_stay_apart() {
+    fn packet_beyond_the_window_is_not_moved_farther() {
         let mut times: Vec<u64> = (1..=10_000).map(|number| number * 1_000).collect();
         times.push(500);
         let (out, _) = sorted(&times);
@@ -128,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_window_that_holds_all_sorts_all(times in proptest::collection::vec(0..9_000 * MS, 0..300)) {
+        fn window_sorts_all_packets_that_fit(times in proptest::collection::vec(0..9_000 * MS, 0..300)) {
             let (out, _) = sorted(&times);
             let mut expected = times.clone();
             expected.sort_unstable();

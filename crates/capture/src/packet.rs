@@ -1,4 +1,4 @@
-//! TCP segments and UDP datagrams, as far as their headers are needed.
+//! TCP segments and UDP datagrams: the header fields that the analysis needs.
 
 use std::borrow::Cow;
 
@@ -7,21 +7,21 @@ use crate::ends::Ends;
 /// Why a packet is neither a TCP segment nor a UDP datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Skipped {
-    /// Its link type is not read here.
+    /// The link type is not supported.
     LinkType,
     /// Not IP: ARP, for example.
     NotIp(PassedOver),
-    /// A part of an IP packet.
+    /// An IP fragment.
     Fragment,
     /// IP, but neither TCP nor UDP.
     NotTcp(PassedOver),
-    /// Cut off, or wrong, before the end of the fixed header of TCP or UDP.
+    /// Cut off or wrong before the end of the fixed header of TCP or UDP.
     Short,
     /// More nested headers than are read.
     TooDeep,
 }
 
-/// The protocol of a packet without IP, TCP or UDP.
+/// The protocol of a packet that is neither TCP nor UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PassedOver {
     EtherType(u16),
@@ -40,12 +40,12 @@ pub(crate) enum PassedOver {
     GreContent,
     GtpSignalling,
     GtpContent,
-    /// Tunnels in UDP whose contents are not read.
+    /// Tunnels in UDP that are not supported.
     L2tp,
     Teredo,
     Capwap,
     VxlanGpe,
-    /// Further protocols of a capture that has too many.
+    /// All protocols beyond the number that is counted separately.
     Others,
 }
 
@@ -91,7 +91,7 @@ impl PassedOver {
         })
     }
 
-    /// Whether such packets may carry TCP, which is not read.
+    /// Returns whether such packets may carry TCP that is not read.
     pub fn may_carry_tcp(self) -> bool {
         matches!(
             self,
@@ -108,11 +108,11 @@ impl PassedOver {
     }
 }
 
-/// The protocol of a packet that was read.
+/// The protocol of a packet that was parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Tcp,
-    /// Of `segment`, only identification and payload are set.
+    /// Of `segment`, only `identification` and `payload` are set.
     Udp,
 }
 
@@ -120,9 +120,9 @@ pub(crate) enum Protocol {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Packet {
     pub ends: Ends,
-    /// The source is the first one of the ends.
+    /// The source is the first of `ends`.
     pub is_from_first: bool,
-    /// A router has marked it (RFC 3168 §5: CE).
+    /// A router marked the packet (CE, RFC 3168 §5).
     pub is_marked: bool,
     /// A length in a header exceeds the frame on the link.
     pub exceeds_frame: bool,
@@ -155,15 +155,15 @@ impl Datagram {
     }
 }
 
-/// What TCP's header says.
+/// Fields of a TCP segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Segment {
-    /// IPv4's identification; zero if there is none.
+    /// Identification of IPv4. Zero without one.
     pub identification: u16,
     pub window: u16,
     pub seq: u32,
     pub ack: u32,
-    /// Octets of payload, as the IP header says.
+    /// Octets of payload, according to the IP header.
     pub payload: u32,
     pub flags: Flags,
     pub options: Options,
@@ -216,7 +216,7 @@ impl SackBlocks {
     }
 }
 
-/// TCP options that are looked at; those that were cut off are missing.
+/// The TCP options that are used. Options that were cut off are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Options {
     pub mss: Option<u16>,
@@ -228,7 +228,7 @@ pub(crate) struct Options {
 }
 
 impl Segment {
-    /// Octets of sequence space: payload, and one each for SYN and FIN.
+    /// Returns the octets of sequence space: the payload, and one each for SYN and FIN.
     pub fn sequence_length(&self) -> u32 {
         self.payload + u32::from(self.flags.syn()) + u32::from(self.flags.fin())
     }
@@ -236,7 +236,8 @@ impl Segment {
 
 const TCP_FIXED: usize = 20;
 
-/// Reads TCP's header. Returns both ports and the octets of the header. A capture may be cut inside the options.
+/// Parses a TCP header. Returns both ports and the octets of the header. The capture may be cut
+/// inside the options.
 #[inline]
 pub(crate) fn parse_tcp(
     tcp: &[u8],
@@ -255,7 +256,8 @@ pub(crate) fn parse_tcp(
     segment.seq = word(4);
     segment.ack = word(8);
     segment.payload = payload;
-    // FIN, SYN, RST, ACK, ECE and CWR; the others change nothing here, and a copy of a packet may differ in them.
+    // FIN, SYN, RST, ACK, ECE and CWR. Other bits are not used, and may differ in a copy of a
+    // packet.
     segment.flags = Flags(fixed[13] & 0xd7);
     segment.options = Options::default();
     segment.options.read(&rest[..(header - TCP_FIXED).min(rest.len())]);
@@ -265,14 +267,15 @@ pub(crate) fn parse_tcp(
 impl Options {
     fn read(&mut self, mut bytes: &[u8]) {
         let word = |at: &[u8]| u32::from_be_bytes([at[0], at[1], at[2], at[3]]);
-        // What nearly all segments of a connection with timestamps have, as RFC 7323, appendix A, recommends it.
+        // The layout in nearly all segments of a connection with timestamps (recommended by RFC
+        // 7323, appendix A).
         if let [1, 1, 8, 10, value @ ..] = bytes
             && value.len() >= 8
         {
             self.timestamps = Some((word(value), word(&value[4..])));
             bytes = &value[8..];
         }
-        // One that is wrong or cut off ends the list.
+        // An option that is wrong or cut off ends the list.
         while let [kind, rest @ ..] = bytes {
             match kind {
                 0 => break,
@@ -291,12 +294,12 @@ impl Options {
         }
     }
 
-    /// Takes an option in; tells whether it has the length that it must have. Unknown ones are passed over.
+    /// Reads an option. Returns whether its length is right. Unknown options are ignored.
     fn take(&mut self, kind: u8, value: &[u8]) -> bool {
         let word = |at: usize| u32::from_be_bytes([value[at], value[at + 1], value[at + 2], value[at + 3]]);
         match (kind, value) {
             (2, &[high, low]) => self.mss = Some(u16::from_be_bytes([high, low])),
-            // RFC 7323 §2.3: more than 14 counts as 14.
+            // RFC 7323 §2.3: a shift above 14 counts as 14.
             (3, &[shift]) => self.window_scale = Some(shift.min(14)),
             (4, []) => self.sack_permitted = true,
             (5, blocks) if matches!(blocks.len(), 8 | 16 | 24 | 32) => {

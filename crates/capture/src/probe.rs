@@ -1,33 +1,37 @@
-//! Tail loss probes (RFC 8985 §7): when one may have been sent, and what came of it.
+//! Tail loss probes (RFC 8985 §7): when a probe may have been sent, and its result.
 
 use umts_units::{Duration, Time};
 
-/// RFC 8985 §7.2: what a probe waits where no round trip is known, and what it waits longer for a delayed acknowledgment.
+/// RFC 8985 §7.2: timeout of a probe if no round trip is known.
 const UNKNOWN: Duration = Duration::from_secs(1);
+/// RFC 8985 §7.2: addition to the timeout for a delayed acknowledgment.
 const DELAYED_ACK: Duration = Duration::from_millis(200);
-/// The least variance that Linux has in its timeout, and what timers are late by on slow clocks.
+/// Minimum variance in the timeout of Linux.
 const LEAST_VARIANCE: Duration = Duration::from_millis(200);
+/// Delay of timers on slow clocks.
 const LATE: Duration = Duration::from_millis(20);
-/// No round trip is longer: what a capture shows beyond it is another thing.
+/// Upper limit for round trips: longer times in a capture have other causes.
 pub(crate) const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The sender's estimate of the round trip (RFC 6298 §2) as Linux computes it, from the packets at the capture point. The
-/// variance of the timeout follows the largest deviation of a round trip: at once upwards, and by a quarter per round trip
-/// downwards.
+/// The sender's estimate of the round trip (RFC 6298 §2) as Linux computes it, from the packets at
+/// the capture point. The variance in the timeout follows the largest deviation of a round trip:
+/// upwards at once, downwards by a quarter of the difference per round trip.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Estimate {
     srtt: Option<Duration>,
-    /// Four times RTTVAR, smoothed over samples; its largest value in this round trip; and the value in the timeout. All in
-    /// nanoseconds.
+    /// Four times RTTVAR, smoothed over samples, in nanoseconds.
     deviation: u64,
+    /// Largest `deviation` in this round trip, in nanoseconds.
     largest: u64,
+    /// The value in the timeout, in nanoseconds.
     variance: u64,
     /// The round trip ends when more than this number is acknowledged.
     round: u64,
 }
 
 impl Estimate {
-    /// Adds a sample. All below `una` is acknowledged then, and all below `highest` was sent.
+    /// Adds a sample. All data below `una` are acknowledged then, and all data below `highest` have
+    /// been sent.
     #[inline]
     pub fn sample(&mut self, rtt: Duration, una: u64, highest: u64) {
         let rtt = rtt.min(LONGEST).as_nanos();
@@ -41,7 +45,8 @@ impl Estimate {
         };
         let error = srtt.abs_diff(rtt);
         let surplus = error as i64 - (self.deviation / 4) as i64;
-        // A round trip that is shorter than expected widens the deviation less: the queue may only have emptied.
+        // A round trip that is shorter than expected widens the deviation less: the queue may have
+        // emptied.
         let step = if rtt < srtt && surplus > 0 { surplus / 8 } else { surplus };
         self.deviation = self.deviation.saturating_add_signed(step);
         self.srtt = Some(Duration::from_nanos((7 * srtt + rtt) / 8));
@@ -57,27 +62,30 @@ impl Estimate {
         self.srtt
     }
 
-    /// RFC 8985 §7.2: what a probe waits after the last segment, without the delay of `path` before the capture point.
+    /// RFC 8985 §7.2: timeout of a probe after the last segment. `path` is the delay between sender
+    /// and capture point.
     fn probe_timeout(&self, is_single: bool, path: Duration) -> Duration {
         let Some(srtt) = self.srtt else { return UNKNOWN };
         let whole = srtt + path;
         whole + whole + if is_single { DELAYED_ACK } else { Duration::ZERO }
     }
 
-    /// RFC 6298 §2, with a least variance instead of a least timeout, as Linux has it.
+    /// RFC 6298 §2, with a minimum variance instead of a minimum timeout, as in Linux.
     fn timeout(&self, path: Duration) -> Duration {
         let Some(srtt) = self.srtt else { return UNKNOWN };
         srtt + path + Duration::from_nanos(self.variance)
     }
 
-    /// The longest that a probe may have waited, for who measures otherwise, has slow timers or is busy.
+    /// Returns the longest wait before a probe, with a margin for other estimates, slow timers and
+    /// busy machines.
     pub fn longest_probe_timeout(&self, is_single: bool, path: Duration) -> Duration {
         let pto = self.probe_timeout(is_single, path);
         pto + Duration::from_nanos(pto.as_nanos() / 4) + LATE
     }
 
-    /// Whether `now` is so near to when a probe is due that chance is hardly the reason: a while after what was `sent`
-    /// last, and no later than the timeout of the `oldest` segment.
+    /// Returns whether `now` is so near to the time of a probe that coincidence is unlikely. A
+    /// probe is due after a timeout since the last segment, `sent`, but no later than the timeout
+    /// of the `oldest` segment.
     pub fn is_probe_due(&self, now: Time, sent: Time, oldest: Time, is_single: bool, path: Duration) -> bool {
         let since_sent = (sent, self.probe_timeout(is_single, path));
         let since_oldest = (oldest, self.timeout(path));
@@ -87,55 +95,55 @@ impl Estimate {
     }
 }
 
-/// A probe on its way (RFC 8985 §7.1: TLP.end_seq, TLP.is_retrans).
+/// An unanswered probe (RFC 8985 §7.1: TLP.end_seq, TLP.is_retrans).
 #[derive(Debug, Clone, Copy)]
 struct Probe {
     end_seq: u64,
     is_retrans: bool,
 }
 
-/// What an acknowledgment says of a probe.
+/// The facts of an acknowledgment that matter to a probe.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
     pub ack: u64,
-    /// It reports that the segment before this number came twice.
+    /// It reports that the segment before this number arrived twice.
     pub twice: Option<u64>,
     /// It acknowledges nothing new, cumulatively or selectively, and announces the same window.
     pub is_pure_duplicate: bool,
 }
 
-/// A sender's probes: one at a time.
+/// A sender's probes, one at a time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Probes {
     current: Option<Probe>,
-    /// The timer expired where a probe would have come before.
+    /// The sender's retransmission timer expired when a probe would have been due before.
     pub are_absent: bool,
-    /// New data that may be a probe left last.
+    /// The last segment was new data that may be a probe.
     is_doubtful: bool,
     /// Probes with new data.
     pub of_new_data: u64,
-    /// Losses that a probe repaired.
+    /// Number of losses that a probe repaired.
     pub repairs: u64,
 }
 
 impl Probes {
-    /// Whether one is not answered yet: there is no second one then.
+    /// Returns whether a probe is unanswered. Then the sender sends no other one.
     pub fn is_waiting(&self) -> bool {
         self.current.is_some()
     }
 
-    /// One left that repeats data; `end_seq` is after the highest number sent.
+    /// Records a probe that repeats data. `end_seq` is the end of the data sent.
     pub fn sent(&mut self, end_seq: u64) {
         self.current = Some(Probe { end_seq, is_retrans: true });
     }
 
-    /// New data left that may be one.
+    /// Records new data that may be a probe.
     pub fn sent_new_data(&mut self, end_seq: u64) {
         self.current = Some(Probe { end_seq, is_retrans: false });
         self.is_doubtful = true;
     }
 
-    /// More new data leave: a probe is one segment.
+    /// Records further new data: the data before were no probe, which is a single segment.
     #[inline]
     pub fn more_data(&mut self) {
         if std::mem::take(&mut self.is_doubtful) {
@@ -143,12 +151,12 @@ impl Probes {
         }
     }
 
-    /// Something else comes than more data.
+    /// Confirms the new data as a probe, because something other than new data follows.
     pub fn settle(&mut self) {
         self.of_new_data += u64::from(std::mem::take(&mut self.is_doubtful));
     }
 
-    /// An expiry, or a recovery, ends what a probe was for.
+    /// Ends the wait for an answer, because of an expiry or a fast retransmission.
     pub fn forget(&mut self) {
         self.current = None;
     }
@@ -157,7 +165,7 @@ impl Probes {
     #[inline]
     pub fn answered(&mut self, answer: Answer) {
         let Some(probe) = self.current.filter(|probe| answer.ack >= probe.end_seq) else { return };
-        // New data arrived; or both copies did, as the receiver says or a duplicate shows.
+        // New data arrived, or both copies arrived, as a DSACK or a duplicate shows.
         let is_over = !probe.is_retrans || answer.twice == Some(probe.end_seq) || answer.is_pure_duplicate;
         let is_repair = !is_over && answer.ack > probe.end_seq;
         if is_over || is_repair {

@@ -1,14 +1,16 @@
-//! RACK: which segments a sender takes for lost because others arrived that left later (RFC 8985 §6).
+//! RACK: segments that a sender considers lost because segments that left later have arrived (RFC
+//! 8985 §6).
 //!
-//! The state is the sender's, kept here from the acknowledgments that it gets: of all segments that arrived, the one that
-//! left last, and how long it was under way. What left before it, and as long ago, is lost; a reordering window is added
-//! for what was overtaken. Whether a sender goes by that at all is seen when it repeats something (`recovery.rs`).
+//! The sender's state is reconstructed from the acknowledgments that it receives: the segment that
+//! left last of all that arrived, and its round-trip time. A segment that left earlier is lost when
+//! that time and a reordering window have passed since it left. Whether a sender uses RACK at all
+//! shows in its retransmissions (`recovery.rs`).
 
 use umts_units::{Duration, Time};
 
 use crate::probe::LONGEST;
 
-/// RFC 8985 §6.2, step 4: recoveries for which a wider reordering window is kept.
+/// RFC 8985 §6.2, step 4: number of recoveries for which a wider reordering window is kept.
 const PERSISTENCE: u32 = 16;
 
 /// A segment that was acknowledged, cumulatively or selectively.
@@ -21,17 +23,17 @@ pub(crate) struct Delivered {
     pub was_earlier_copy: bool,
 }
 
-/// RACK's state. Names are those of RFC 8985 §5.3 without the prefix.
+/// State of RACK. Names as in RFC 8985 §5.3, without the prefix.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rack {
     xmit_ts: Time,
     end_seq: u64,
-    /// When that became so.
+    /// When `xmit_ts` and `end_seq` were last set.
     since: Time,
     rtt: Duration,
     fack: u64,
     reordering_seen: bool,
-    /// Added to one.
+    /// The multiplier minus 1.
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
     dsack_round: Option<u64>,
@@ -56,7 +58,8 @@ impl Rack {
         }
     }
 
-    /// The same of segments that arrived in order and were sent once; this is the last of them.
+    /// The same for segments that arrived in order and were sent once. The arguments describe the
+    /// last of them.
     #[inline]
     pub fn delivered_in_order(&mut self, now: Time, left: Time, end: u64) {
         self.fack = self.fack.max(end);
@@ -66,7 +69,8 @@ impl Rack {
         }
     }
 
-    /// Whether the segment that left last of those delivered left after this one (RACK_sent_after).
+    /// Returns whether the last-sent of the delivered segments left after this one
+    /// (RACK_sent_after).
     #[inline]
     pub fn has_passed(&self, left: Time, end: u64) -> bool {
         (self.xmit_ts, self.end_seq) > (left, end)
@@ -76,22 +80,23 @@ impl Rack {
         (left, end) > (self.xmit_ts, self.end_seq)
     }
 
-    /// When the segment left that left last of those delivered.
+    /// Returns when the last-sent of the delivered segments left.
     pub fn xmit_ts(&self) -> Time {
         self.xmit_ts
     }
 
-    /// Since when it has been that one: nothing was found to be lost later, but by the passing of time.
+    /// Returns when that segment was delivered. Later losses are found only by the passing of time.
     pub fn since(&self) -> Time {
         self.since
     }
 
-    /// How long a segment that was passed has to have been under way to be lost, without the reordering window.
+    /// Returns the time after which a passed segment is lost, without the reordering window.
     pub fn rtt(&self) -> Duration {
         self.rtt
     }
 
-    /// The reordering window (step 4): none in a recovery and after three duplicates, unless the path reorders.
+    /// Returns the reordering window (step 4): zero in a recovery and after three duplicates,
+    /// unless the path reorders.
     pub fn window(&self, is_urgent: bool, min_rtt: Option<Duration>, srtt: Option<Duration>) -> Duration {
         if is_urgent && !self.reordering_seen {
             return Duration::ZERO;
@@ -101,7 +106,7 @@ impl Rack {
         wide.min(srtt.unwrap_or(LONGEST))
     }
 
-    /// The receiver reports what came twice; a report in a new round trip widens the window.
+    /// Processes a report of a duplicate. The first report in a round trip widens the window.
     pub fn duplicated(&mut self, una: u64, highest: u64) {
         if self.dsack_round.is_none_or(|round| una >= round) {
             self.dsack_round = Some(highest);
@@ -110,7 +115,7 @@ impl Rack {
         }
     }
 
-    /// A recovery is over.
+    /// Processes the end of a recovery.
     pub fn recovered(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
         if self.reo_wnd_persist == 0 {

@@ -1,14 +1,15 @@
-//! Sets of sequence numbers as few ranges in bounded memory.
+//! Sets of sequence numbers as ranges in bounded memory.
 
-/// More ranges than a window has holes in practice; whoever sends more loses the highest.
+/// Maximum number of ranges: more than a window has holes in practice. Beyond it, the highest
+/// ranges are dropped.
 const MOST: usize = 1024;
 
-/// Ranges `from..to`: sorted, and apart from each other.
+/// Ranges `from..to`, sorted and not adjacent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Adds `from..to`; tells whether any of it is new.
+    /// Adds `from..to`. Returns whether any of it is new.
     pub fn insert(&mut self, mut from: u64, mut to: u64) -> bool {
         if from >= to || self.covers(from, to) {
             return false;
@@ -25,7 +26,7 @@ impl Ranges {
         true
     }
 
-    /// Takes `from..to` out; tells whether any of it was in.
+    /// Removes `from..to`. Returns whether the set contained any of it.
     pub fn remove(&mut self, from: u64, to: u64) -> bool {
         let first = self.0.partition_point(|range| range.1 <= from);
         let last = first + self.0[first..].partition_point(|range| range.0 < to);
@@ -39,20 +40,20 @@ impl Ranges {
         true
     }
 
-    /// Takes out all below `limit`.
+    /// Removes all numbers below `limit`.
     pub fn remove_below(&mut self, limit: u64) {
         if self.0.first().is_some_and(|range| range.0 < limit) {
             self.remove(0, limit);
         }
     }
 
-    /// Whether all of `from..to` is in.
+    /// Returns whether the set contains all of `from..to`.
     pub fn covers(&self, from: u64, to: u64) -> bool {
         let index = self.0.partition_point(|range| range.1 < to);
         self.0.get(index).is_some_and(|range| range.0 <= from && to <= range.1)
     }
 
-    /// The parts of `from..to` that are not in, each given to `take`.
+    /// Calls `take` with each part of `from..to` that the set does not contain.
     pub fn for_each_gap(&self, from: u64, to: u64, mut take: impl FnMut(u64, u64)) {
         let first = self.0.partition_point(|range| range.1 <= from);
         let mut next = from;
@@ -67,12 +68,11 @@ impl Ranges {
         }
     }
 
-    /// Whether nothing is in.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many numbers from `from` on are in.
+    /// Returns the count of numbers in the set from `from` on.
     pub fn count_above(&self, from: u64) -> u64 {
         self.0.iter().map(|range| range.1.saturating_sub(range.0.max(from))).sum()
     }

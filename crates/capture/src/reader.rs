@@ -1,4 +1,4 @@
-//! Capture files, pcap and pcapng, read from the front in bounded memory.
+//! Analysis of capture files, pcap and pcapng, in one pass and bounded memory.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,9 +12,9 @@ use crate::blocks::Ending;
 use crate::compressed::Fault;
 use crate::reader_thread::{Next, Reading, Record};
 
-/// Progress is told once for so many bytes.
+/// Interval of progress reports, in bytes.
 const STEP: u64 = 8 << 20;
-/// Rows are handed out when there are so many.
+/// Number of rows at which they are passed to `finished`.
 const ROWS_AT_ONCE: usize = 4096;
 
 /// A capture could not be read.
@@ -23,9 +23,9 @@ const ROWS_AT_ONCE: usize = 4096;
 pub struct ReadError {
     /// The file.
     pub path: PathBuf,
-    /// Where in the file.
+    /// Offset in the file, in bytes. For a compressed file, in its content.
     pub offset: u64,
-    /// What was wrong.
+    /// The reason.
     #[source]
     pub reason: Reason,
 }
@@ -33,62 +33,64 @@ pub struct ReadError {
 /// Why a capture could not be read.
 #[derive(Debug, Error)]
 pub enum Reason {
-    /// The system refused.
+    /// An error of the operating system.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
-    /// Compressed in a format that is not supported, or twice.
+    /// The file is compressed in a format that is not supported, or twice.
     #[error(
         "the file is compressed in a way that is not read here (gzip, Zstandard and LZ4 are): unpack it first"
     )]
     Compressed,
-    /// Compressed, and cut off or damaged before a capture begins.
+    /// The file is compressed, and cut off or damaged before a capture begins.
     #[error("the compressed file is cut off or damaged before a capture begins in it")]
     NotUnpacked,
-    /// The clock of an interface has units that no clock has.
+    /// The clock of an interface has an impossible unit.
     #[error(
         "interface {interface} counts time in units of {resolution}, as no clock does: \
          the times of its packets are not known"
     )]
     Clock {
-        /// The interface's number in its section of the file.
+        /// Number of the interface in its section of the file.
         interface: u32,
         /// The unit.
         resolution: String,
     },
-    /// Something else.
+    /// The file is neither pcap nor pcapng.
     #[error("this is neither pcap nor pcapng")]
     NoCapture,
-    /// `progress` asked for it.
+    /// `progress` returned `Break`.
     #[error("stopped")]
     Stopped,
 }
 
-/// What a capture is asked for.
+/// Options of an analysis.
 #[derive(Default)]
 pub struct ReadOptions<'a> {
-    /// The number of a connection whose course is wanted.
+    /// Number of a connection for which time-sequence tables are collected.
     pub time_sequence: Option<u64>,
-    /// The most connections that are kept at a time, and the most that have rows of their own: the first ones.
+    /// Maximum number of open connections, and of connections with rows of their own, which are the
+    /// first ones.
     pub most_connections: Option<usize>,
-    /// The number of a connection that has a row in any case.
+    /// Number of a connection that always has a row.
     pub connection: Option<u64>,
-    /// Told the part of the file that is read, from 0 to 1, every few megabytes and while a source is slow; `Break` stops.
+    /// Called with the fraction of the file that has been read, from 0 to 1, every few megabytes
+    /// and while a source is slow. `Break` stops the analysis.
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
-    /// Takes the rows of connections that are over, so that a long capture does not keep them.
+    /// Takes rows of closed connections in batches, so that they need not be kept in memory.
     pub finished: Option<&'a mut dyn FnMut(Vec<ConnectionRow>)>,
 }
 
-/// The name under which standard input is analysed.
+/// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// Analyses a file, or standard input if `path` is `-`. One that is cut off or damaged is analysed up to there, with a
-/// warning.
+/// Analyses a file, or standard input if `path` is `-`. A file that is cut off or damaged is
+/// analysed up to that point, with a warning.
 ///
 /// # Errors
-/// If the file cannot be opened or read, or does not begin as a capture.
+/// If the file cannot be opened or read, or does not begin like a capture.
 pub fn analyse_file(path: &Path, options: ReadOptions<'_>) -> Result<Analysis, ReadError> {
     if path == Path::new(STANDARD_INPUT) {
         return analyse(path, io::stdin(), u64::MAX, options);
@@ -99,9 +101,10 @@ pub fn analyse_file(path: &Path, options: ReadOptions<'_>) -> Result<Analysis, R
     analyse(path, file, size, options)
 }
 
-/// Analyses what `source` holds, about `size` octets, which progress is measured by; `path` is for messages.
+/// Analyses a capture from `source`. `size` is its approximate size in octets, for progress; `path`
+/// is for messages.
 ///
-/// A thread of its own reads, and looks into the packets' headers, while this one analyses what was read before.
+/// A separate thread reads and parses the packets while this one analyses earlier packets.
 ///
 /// # Errors
 /// As [`analyse_file`].
@@ -114,7 +117,7 @@ pub fn analyse<R: Read + Send + 'static>(
     let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
     let mut reading = Reading::start(source);
     let mut analyser = analyser(&options);
-    let (mut told, mut position) = (0, 0);
+    let (mut reported, mut position) = (0, 0);
     let end = loop {
         let offset = match reading.next() {
             Next::Batch(batch) => {
@@ -127,23 +130,23 @@ pub fn analyse<R: Read + Send + 'static>(
                 offset
             }
             Next::End(end) => break end,
-            Next::Nothing => told,
+            Next::Nothing => reported,
         };
         if let Some(finished) = options.finished.as_mut()
             && analyser.finished() >= ROWS_AT_ONCE
         {
             finished(analyser.take_finished());
         }
-        if offset - told >= STEP {
-            told = offset;
-        } else if offset > told {
+        if offset - reported >= STEP {
+            reported = offset;
+        } else if offset > reported {
             continue;
         }
         let fraction = (position as f64 / size.max(1) as f64).min(1.0);
         if let Some(progress) = options.progress.as_mut()
             && progress(fraction).is_break()
         {
-            return Err(error(told, Reason::Stopped));
+            return Err(error(reported, Reason::Stopped));
         }
     };
     let ending = end.ending.map_err(|reason| error(end.offset, reason))?;
@@ -156,7 +159,7 @@ pub fn analyse<R: Read + Send + 'static>(
     Ok(analysis)
 }
 
-/// What to say of a file that ended so.
+/// Returns a warning if the file did not end properly.
 pub(crate) fn damage(ending: Ending, offset: u64) -> Option<String> {
     match ending {
         Ending::Complete => None,

@@ -1,5 +1,5 @@
-//! The thread that reads a capture ahead of the analysis: packets in batches, which go back to be filled again, so that
-//! memory is bounded and nothing is allocated for a packet.
+//! The thread that reads a capture ahead of the analysis. It passes packets in batches, which are
+//! returned and filled again, so memory is bounded and no packet needs an allocation.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -14,13 +14,13 @@ use crate::order::TimeWindow;
 use crate::packet::{Packet, Protocol, Skipped};
 use crate::reader::Reason;
 
-/// Packets in a batch: what fits into the cache that processors share.
+/// Number of packets in a batch: fits into the processor's shared cache.
 const BATCH: usize = 1024;
-/// A batch is handed over when it covers so many octets of the file, full or not.
+/// A batch is passed on when it covers this number of octets of the file, even if it is not full.
 const MOST_OCTETS: u64 = 1 << 20;
-/// Batches on their way.
+/// Number of batches in circulation.
 const AHEAD: usize = 4;
-/// How long to wait for a slow source before saying that there is nothing.
+/// Time to wait for a slow source before [`Reading::next`] returns `Nothing`.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A packet that was read.
@@ -45,8 +45,9 @@ impl Record {
 pub(crate) struct Batch {
     records: Vec<Record>,
     used: usize,
-    /// Octets read so far of the unpacked file, and of the file itself.
+    /// Octets of the decompressed file that have been read.
     pub offset: u64,
+    /// Octets of the file itself that have been read.
     pub position: u64,
 }
 
@@ -55,13 +56,12 @@ impl Batch {
         Batch { records: vec![Record::empty(); BATCH], used: 0, offset: 0, position: 0 }
     }
 
-    /// The packets.
     pub fn records(&self) -> &[Record] {
         &self.records[..self.used]
     }
 }
 
-/// How reading ended.
+/// The result of reading.
 #[derive(Debug)]
 pub(crate) struct End {
     pub ending: Result<Ending, Reason>,
@@ -69,11 +69,11 @@ pub(crate) struct End {
     pub warnings: Vec<String>,
 }
 
-/// What comes next of a capture.
+/// The next result of a [`Reading`].
 #[derive(Debug)]
 pub(crate) enum Next {
     Batch(Batch),
-    /// The source is slow.
+    /// The source is slow: no batch is ready yet.
     Nothing,
     End(End),
 }
@@ -86,20 +86,20 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Begins to read. The thread ends with the capture, or when nobody takes what it reads.
+    /// Starts to read. The thread ends with the capture, or after the `Reading` is dropped.
     pub fn start(source: impl Read + Send + 'static) -> Self {
         let (to_full, full) = sync_channel(AHEAD);
         let (empty, from_empty) = sync_channel(AHEAD + 1);
         (0..AHEAD).for_each(|_| empty.send(Batch::new()).expect("both ends of the channel are here"));
         thread::spawn(move || {
             let end = read(source, &to_full, &from_empty);
-            // Nobody may be there any more to hear it.
+            // The receiver may have been dropped.
             let _ = to_full.send(Err(end));
         });
         Reading { full, empty }
     }
 
-    /// What comes next; not to be asked after the end.
+    /// Returns the next result. Must not be called after `End`.
     pub fn next(&mut self) -> Next {
         match self.full.recv_timeout(PATIENCE) {
             Ok(Ok(batch)) => Next::Batch(batch),
@@ -111,9 +111,9 @@ impl Reading {
         }
     }
 
-    /// Gives a batch back to be filled again.
+    /// Returns a batch to be filled again.
     pub fn give_back(&mut self, batch: Batch) {
-        // The thread takes none any more when it is through.
+        // Fails if the thread has ended, which needs no batch.
         let _ = self.empty.send(batch);
     }
 }
@@ -150,14 +150,14 @@ fn stopped(blocks: &Blocks) -> End {
     End { ending: Err(Reason::Stopped), offset: blocks.offset(), warnings: Vec::new() }
 }
 
-/// A warning if packets were put into the order of their times.
+/// Returns a warning if packets were sorted by time.
 pub(crate) fn moved(packets: u64) -> Option<String> {
     (packets > 0).then(|| {
         format!("{packets} packets were not in the order of their times in the file, and were put into it")
     })
 }
 
-/// Fills a batch. It may be empty while the window fills, and is empty after the end.
+/// Fills a batch. The batch may be empty while the window fills, and is empty after the end.
 fn fill(
     batch: &mut Batch,
     blocks: &mut Blocks,

@@ -1,20 +1,25 @@
-//! Why a segment was sent again, from what passed the capture point, by the rules that a sender may have for it.
+//! Infers why a segment was retransmitted from the packets at the capture point, by the rules that
+//! senders follow.
 //!
-//! - In answer to acknowledgments: the oldest outstanding segment after three duplicates (RFC 5681 §3.2), or one with
-//!   selective acknowledgments above it (RFC 6675 §4, §5): a **fast retransmission**, which begins a recovery.
-//! - Because something that left later has arrived, and the reordering window has passed (RFC 8985 §6, `rack.rs`): a fast
-//!   retransmission too. It may come in answer to an acknowledgment or to a timer of a few milliseconds more than a round
-//!   trip, takes one such arrival, and finds repetitions that were lost as well.
-//! - The last segment after silence, while nothing is known to be missing: a **tail loss probe** (RFC 8985 §7). Where it
-//!   is the only one, the sender's timeout would repeat it too; a probe is always due first, so it is a probe if it comes
-//!   when one is due, if both ends know selective acknowledgments, and if this sender has sent no probe before that is not
-//!   answered and was not seen to do without.
-//! - The oldest outstanding segment without any of these reasons: an **expiry** of the retransmission timer (RFC 6298
-//!   §5.4), which begins a recovery too: go-back-N.
-//! - Whatever is repeated until all is acknowledged that was outstanding when a recovery began belongs to it. It ends
-//!   before, for the next fast retransmission, when it shows to be needless and the sender takes it back (RFC 4015, RFC
-//!   5682, RFC 3708), and in an expiry's recovery a repetition that is lost begins a fast one.
-//! - Anything else is unknown.
+//! - **Fast retransmission** after acknowledgments: the oldest outstanding segment after three
+//!   duplicates (RFC 5681 §3.2), or a segment with selective acknowledgments above it (RFC 6675 §4,
+//!   §5). It begins a recovery.
+//! - **Fast retransmission by RACK**: a segment that left later has arrived, and the reordering
+//!   window has passed (RFC 8985 §6, `rack.rs`). One such arrival is enough. The retransmission
+//!   follows an acknowledgment, or a timer of a few milliseconds more than a round trip. RACK also
+//!   finds lost retransmissions.
+//! - **Tail loss probe**: the last segment after silence, while no loss is known (RFC 8985 §7). If
+//!   it is the only outstanding segment, the retransmission timeout would repeat it too, but a
+//!   probe is always due first. So it counts as a probe if it comes when a probe is due, both ends
+//!   permit selective acknowledgments, no earlier probe is unanswered, and this sender has not been
+//!   seen to use an expiry instead of a probe.
+//! - **Expiry** of the retransmission timer (RFC 6298 §5.4): the oldest outstanding segment without
+//!   any of these reasons. It begins a recovery too (go-back-N).
+//! - Retransmissions until all data are acknowledged that were outstanding at the beginning of a
+//!   recovery belong to the recovery. For the next fast retransmission, a recovery ends earlier if
+//!   it proves needless and the sender undoes it (RFC 4015, RFC 5682, RFC 3708). In the recovery of
+//!   an expiry, a lost retransmission begins a fast recovery.
+//! - Other retransmissions have an unknown cause.
 
 use umts_units::{Duration, Time};
 
@@ -22,11 +27,11 @@ use crate::cause::Cause;
 use crate::probe::{Answer, Estimate, Probes};
 use crate::undo::Undo;
 
-/// A sender answers an acknowledgment at once; this is for slow machines and pacing.
+/// Time in which a sender answers an acknowledgment, with a margin for slow machines and pacing.
 const REACTION: Duration = Duration::from_millis(10);
-/// Timers are late by two ticks of a clock of 100 Hz.
+/// Delay of timers: two ticks of a clock of 100 Hz.
 const TIMER: Duration = Duration::from_millis(20);
-/// Linux lets no retransmission timer expire sooner; and whoever goes by RACK does not wait so long.
+/// Minimum retransmission timeout of Linux. A sender with RACK retransmits earlier than this.
 const SHORTEST_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// RFC 5681 §3.2.
@@ -35,17 +40,18 @@ pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 #[derive(Debug, Clone)]
 struct Recovery {
     by_rto: bool,
-    /// An expiry in no fast recovery, where F-RTO may look whether it was needed (RFC 5682; so does Linux).
+    /// An expiry outside a fast recovery, after which F-RTO may check whether it was needed (RFC
+    /// 5682, as in Linux).
     has_frto: bool,
     since: Time,
-    /// All below was outstanding when it began.
+    /// End of the data that were outstanding at the beginning.
     point: u64,
-    /// All below that was repeated was repeated in it.
+    /// Highest end of the segments retransmitted in this recovery.
     repeated: u64,
     undo: Undo,
 }
 
-/// What is known when a segment is sent again.
+/// The facts about a retransmission.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repetition {
     pub now: Time,
@@ -54,18 +60,20 @@ pub(crate) struct Repetition {
     pub una: u64,
     pub highest: u64,
     pub is_syn: bool,
-    /// Value of its timestamp.
+    /// Value of the segment's timestamp.
     pub timestamp: Option<u32>,
-    /// Octets above the segment that were selectively acknowledged, and octets of a full segment.
+    /// Selectively acknowledged octets above the segment.
     pub sacked_above: u64,
+    /// Octets of a full segment.
     pub full: u64,
-    /// Both ends know selective acknowledgments.
+    /// Whether selective acknowledgments are in use.
     pub has_sack: bool,
-    /// When it left before, and whether that was a repetition, if that was seen.
+    /// When the segment left before, and whether that was a retransmission. `None` if that was not
+    /// seen.
     pub before: Option<(Time, bool)>,
-    /// When RACK has it lost: the reordering window is over.
+    /// When RACK declares the segment lost: at the end of the reordering window.
     pub lost: Option<Time>,
-    /// How long the sender takes to answer, seen from here.
+    /// How long the sender takes to answer, as seen at the capture point.
     pub sender_delay: Duration,
     pub estimate: Estimate,
 }
@@ -75,62 +83,68 @@ impl Repetition {
         self.start <= self.una && self.una < self.end
     }
 
-    /// RFC 6675 §4, IsLost: as much was selectively acknowledged above it as three segments hold, the last one begun.
+    /// RFC 6675 §4, IsLost: more than two full segments above it are selectively acknowledged.
     fn is_lost_by_sack(&self) -> bool {
         self.sacked_above > u64::from(DUPLICATE_THRESHOLD - 1) * self.full
     }
 
-    /// What a sender's answer takes at most until it is seen here.
+    /// Returns the longest time until a sender's answer is seen at the capture point.
     fn reaction(&self) -> Duration {
         REACTION.max(self.sender_delay + self.sender_delay)
     }
 
-    /// It left when RACK would have it sent, its timer included.
+    /// Returns whether the segment left no later than RACK sends it, with the delay of its timer.
     fn is_due_by_rack(&self) -> bool {
         self.lost.is_some_and(|due| self.now <= due + TIMER + self.reaction())
     }
 
-    /// Nothing says that the copy before is lost, and the timer may have expired over it: whatever comes at the same time,
-    /// no acknowledgment asks for another copy.
+    /// Returns whether the retransmission timer may have expired, because nothing shows that the
+    /// copy before is lost. Then no acknowledgment causes the retransmission, even if one comes at
+    /// the same time.
     fn may_be_by_timer(&self) -> bool {
         let before = self.before.filter(|_| self.lost.is_none());
         before.is_some_and(|(at, _)| self.now.saturating_since(at) >= SHORTEST_TIMEOUT)
     }
 
-    /// RACK would have had it sent long ago.
+    /// Returns whether RACK would have sent the segment much earlier.
     fn is_overdue_by_rack(&self) -> bool {
         let patience = self.estimate.srtt().unwrap_or_default().max(SHORTEST_TIMEOUT) + self.reaction();
         self.lost.is_some_and(|due| self.now > due + patience)
     }
 }
 
-/// New data that leave while others are outstanding, and none of these is selectively acknowledged.
+/// The facts about new data that leave while other data are outstanding and none is selectively
+/// acknowledged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewData {
     pub now: Time,
-    /// When the sender sent before, and when the oldest segment left, and whether it is the only one.
+    /// When the sender sent before.
     pub before: Time,
+    /// When the oldest outstanding segment left.
     pub oldest: Time,
+    /// Whether the oldest outstanding segment is the only one.
     pub is_single: bool,
     pub sender_delay: Duration,
     pub estimate: Estimate,
 }
 
-/// An acknowledgment that a sender takes in.
+/// An acknowledgment that the sender processes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Heard {
     pub now: Time,
     pub ack: u64,
-    /// It acknowledges selectively what was not acknowledged before.
+    /// It selectively acknowledges data that were not acknowledged before.
     pub is_news: bool,
-    /// It says the same as the one before, and is a duplicate if data are outstanding (RFC 5681 §2).
+    /// It repeats the one before.
     pub is_repetition: bool,
+    /// It repeats the one before while data are outstanding (a duplicate, RFC 5681 §2).
     pub is_duplicate: bool,
-    /// The segment before this number came twice.
+    /// It reports that the segment before this number arrived twice.
     pub twice: Option<u64>,
-    /// Echo of a timestamp.
+    /// Echo of its timestamp option.
     pub echo: Option<u32>,
-    /// It acknowledges, one way or the other, a segment that was never repeated, which ends here.
+    /// It acknowledges, cumulatively or selectively, a segment that was never retransmitted and
+    /// ends here.
     pub original: Option<u64>,
 }
 
@@ -142,24 +156,26 @@ pub(crate) struct Recoveries {
     duplicates: u32,
     last_ack: Option<Time>,
     last_sent: Option<Time>,
-    /// When new data were acknowledged last.
+    /// When new data were last acknowledged.
     advanced: Option<Time>,
-    /// It sends in answer to nothing while data are outstanding: by a clock, as pacing is.
+    /// The sender sends without a preceding acknowledgment while data are outstanding, as with
+    /// pacing.
     is_paced: bool,
-    /// It has repeated something because of RACK, or as a probe.
+    /// The sender has retransmitted a segment by RACK or as a probe.
     has_rack: bool,
-    /// The probe that repeated the only outstanding segment: its time, the time waited before it, and its first number.
+    /// The probe that repeated the only outstanding segment: its time, the wait before it, and its
+    /// start.
     lone_probe: Option<(Time, Duration, u64)>,
     takes_probe_back: bool,
 }
 
 impl Recoveries {
-    /// Whether the sender is in a recovery.
+    /// Returns whether the sender is in a recovery.
     pub fn is_recovering(&self) -> bool {
         self.current.is_some()
     }
 
-    /// New data up to `una` are acknowledged; tells whether a recovery is over with that.
+    /// Processes an acknowledgment of new data. Returns whether it ends a recovery.
     pub fn new_ack(&mut self, heard: &Heard) -> bool {
         self.duplicates = 0;
         self.advanced = Some(heard.now);
@@ -167,13 +183,14 @@ impl Recoveries {
         self.current.take_if(|recovery| heard.ack >= recovery.point).is_some()
     }
 
-    /// Whether an acknowledgment has nothing to end: neither a recovery nor the wait for a probe's answer.
+    /// Returns whether there is neither a recovery nor an unanswered probe.
     #[inline]
     pub fn is_calm(&self) -> bool {
         self.current.is_none() && !self.probes.is_waiting()
     }
 
-    /// An acknowledgment where all is calm, of new data or not.
+    /// Processes an acknowledgment if [`is_calm`](Self::is_calm). `advances`: it acknowledges new
+    /// data.
     #[inline]
     pub fn calm_ack(&mut self, now: Time, advances: bool) {
         self.last_ack = Some(now);
@@ -183,15 +200,16 @@ impl Recoveries {
         }
     }
 
-    /// An acknowledgment that acknowledges nothing new; returns the number of duplicates in a row.
+    /// Processes an acknowledgment without new data. Returns the number of duplicates in a row.
     pub fn other_ack(&mut self, heard: &Heard) -> u32 {
         self.duplicates += u32::from(heard.is_duplicate);
         self.hears(heard, false);
         self.duplicates
     }
 
-    /// A recovery is over while segments that were lost and sent again in it are outstanding: they are lost until they
-    /// arrive, so another recovery begins with it (RFC 6675 §5, step 2; Linux counts as lost what it sent again).
+    /// Begins another recovery at the end of one whose retransmissions are still outstanding: they
+    /// count as lost until they arrive (RFC 6675 §5, step 2; Linux counts retransmitted segments as
+    /// lost).
     pub fn carry_over(&mut self, now: Time, una: u64, highest: u64) {
         let mut undo = Undo::default();
         undo.sent_again(una, None);
@@ -212,8 +230,8 @@ impl Recoveries {
         }
     }
 
-    /// New data left, with others outstanding or not. Tells since when the sender had been silent with them, if it was so
-    /// for longer than it takes to answer: what it sends then may be a probe.
+    /// Records new data. Returns when the sender sent before, if the new data may be a probe:
+    /// others are outstanding, and the sender was silent for longer than it takes to answer.
     #[inline]
     pub fn sent_new(&mut self, now: Time, is_outstanding: bool) -> Option<Time> {
         let before = self.last_sent.replace(now);
@@ -229,8 +247,9 @@ impl Recoveries {
         before.filter(|&at| now.saturating_since(at) > REACTION)
     }
 
-    /// RFC 8985 §7.3: a probe carries new data if there are some. So may any segment; but one of a sender that had sent
-    /// what it was allowed to in answer to the last acknowledgment, and then waits for as long as a probe does, is one.
+    /// Returns whether new data are a probe, which carries new data if there are some (RFC 8985
+    /// §7.3). The sender must have used up its window in answer to the last acknowledgment, and
+    /// then have waited as long as a probe does.
     pub fn is_new_probe(&self, what: &NewData) -> bool {
         let (Some(heard), sent) = (self.last_ack, what.before) else { return false };
         let reaction = REACTION.max(what.sender_delay + what.sender_delay);
@@ -242,7 +261,7 @@ impl Recoveries {
             && what.estimate.is_probe_due(what.now, sent, what.oldest, what.is_single, what.sender_delay)
     }
 
-    /// Judges a retransmission.
+    /// Decides why a segment was retransmitted, and updates the recovery.
     pub fn sent_again(&mut self, what: &Repetition) -> Cause {
         self.probes.settle();
         let cause = self.cause(what);
@@ -250,7 +269,7 @@ impl Recoveries {
         self.revise_probe(what, cause);
         self.has_rack |= matches!(cause, Cause::Rack | Cause::Probe);
         if by_rto && self.current.is_none() && what.end < what.highest && !self.probes.is_waiting() {
-            // Nothing was known to be lost, and no probe came before it.
+            // No loss was known, and the sender sent no probe before.
             self.probes.are_absent |=
                 what.sacked_above == 0 && what.has_sack && !self.has_sent_since_ack(what);
         }
@@ -276,13 +295,14 @@ impl Recoveries {
         cause
     }
 
-    /// Whether the last retransmission shows that the one before was not a probe.
+    /// Returns whether the last retransmission shows that the one before was not a probe.
     pub fn takes_probe_back(&self) -> bool {
         self.takes_probe_back
     }
 
-    /// The timeout doubles with each expiry (RFC 6298 §5.5); after a probe it does not. So if the only segment is repeated
-    /// after some time and again after twice that time, both were sent by expiries.
+    /// Reclassifies a probe as an expiry. The timeout doubles with each expiry (RFC 6298 §5.5), but
+    /// not after a probe. If the only segment is repeated after a wait, and again after about twice
+    /// that wait, both were expiries.
     fn revise_probe(&mut self, what: &Repetition, cause: Cause) {
         let before = self.lone_probe.take().filter(|&(_, _, start)| start == what.start);
         self.takes_probe_back = false;
@@ -312,8 +332,9 @@ impl Recoveries {
         self.last_ack.is_some_and(|at| what.now.saturating_since(at) <= what.reaction())
     }
 
-    /// Whether it is the next segment after an acknowledgment of new data: sent in answer to that, or soon after it to
-    /// a duplicate that makes room for it in the congestion window, or when a pacing clock is due.
+    /// Returns whether this is the next segment after an acknowledgment of new data. It is sent in
+    /// answer to the acknowledgment, soon after it in answer to a duplicate that opens the
+    /// congestion window, or by the pacing clock.
     fn follows_advance(&self, what: &Repetition, answers: bool) -> bool {
         let soon = SHORTEST_TIMEOUT.max(what.reaction());
         let is_soon = self.advanced.is_some_and(|at| what.now.saturating_since(at) <= soon);
@@ -321,20 +342,20 @@ impl Recoveries {
         is_in_turn && is_soon && self.duplicates < DUPLICATE_THRESHOLD
     }
 
-    /// Whether the sender may have waited for its pacing clock: no retransmission timer expires so soon after something was
-    /// sent or acknowledged.
+    /// Returns whether the sender may have waited for its pacing clock. The retransmission timer
+    /// cannot have expired so soon after the last packet.
     fn may_wait_for_clock(&self, what: &Repetition) -> bool {
         let last = self.last_ack.max(self.last_sent);
         self.is_paced && last.is_some_and(|at| what.now.saturating_since(at) < SHORTEST_TIMEOUT)
     }
 
-    /// Whether it leaves when RACK would have it sent: by then, or later if the sender's clock was not due before.
+    /// Returns whether the segment leaves when RACK sends it, or later because of the pacing clock.
     fn is_due_by_rack(&self, what: &Repetition) -> bool {
         let may_wait = what.lost.is_some() && self.may_wait_for_clock(what) && !what.is_overdue_by_rack();
         what.is_due_by_rack() || may_wait
     }
 
-    /// The reason why a fast retransmission leaves now, if there is one.
+    /// Returns the cause of a fast retransmission, if there is one.
     fn fast(&self, what: &Repetition, answers: bool) -> Option<Cause> {
         let has_duplicates = self.duplicates >= DUPLICATE_THRESHOLD && what.is_oldest();
         match () {
@@ -353,7 +374,8 @@ impl Recoveries {
         match () {
             () if !answers && self.is_probe(what) => Cause::Probe,
             () if what.is_oldest() || !answers => Cause::Rto,
-            // Acknowledged already, or not the oldest: the sender knows less or more than passed here.
+            // Already acknowledged, or not the oldest: the sender knows less or more than the
+            // capture shows.
             () => Cause::Unknown,
         }
     }
@@ -364,7 +386,7 @@ impl Recoveries {
             Some((at, was_repeated)) if what.has_sack => !was_repeated || at < recovery.since,
             _ => what.start >= recovery.repeated,
         };
-        // A repetition that is lost is found by RACK alone: the recovery is a fast one from then on.
+        // Only RACK finds a lost retransmission. The recovery is a fast one from then on.
         let is_lost_again = recovery.by_rto && !is_news && self.is_due_by_rack(what);
         if recovery.undo.is_done() && !answers {
             return self.first_cause(what, answers);
@@ -378,7 +400,7 @@ impl Recoveries {
         {
             return goes_on;
         }
-        // The oldest segment, again or without an acknowledgment that asks for it.
+        // The oldest segment, again or without an acknowledgment that causes it.
         let has_duplicates = answers && self.duplicates >= DUPLICATE_THRESHOLD;
         let is_asked_for = answers && what.sacked_above > 0 && !what.is_overdue_by_rack();
         match () {
@@ -389,7 +411,7 @@ impl Recoveries {
         }
     }
 
-    /// After silence, the last segment.
+    /// Returns whether a segment that leaves after silence is a tail loss probe.
     fn is_probe(&self, what: &Repetition) -> bool {
         if what.end != what.highest || what.is_syn {
             return false;
@@ -406,7 +428,8 @@ impl Recoveries {
             && what.now.saturating_since(begin) <= longest
     }
 
-    /// What left last did so well after the last acknowledgment: perhaps a probe with new data.
+    /// Returns whether the sender last sent well after the last acknowledgment: that may have been
+    /// a probe with new data.
     fn has_sent_since_ack(&self, what: &Repetition) -> bool {
         let (Some(heard), Some(sent)) = (self.last_ack, self.last_sent) else { return true };
         sent.saturating_since(heard) > what.reaction()

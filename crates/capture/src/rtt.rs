@@ -3,10 +3,11 @@
 use hdrhistogram::Histogram;
 use umts_units::Duration;
 
-/// Samples that are kept as they are: most connections have no more, and a histogram takes a thousand times the room.
+/// Maximum number of samples that are stored individually. Most connections have no more, and a
+/// histogram takes about a thousand times as much memory.
 const FEW: usize = 32;
 
-/// What samples amount to.
+/// Count, sum and extremes of samples.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RttSums {
     count: u64,
@@ -55,11 +56,11 @@ impl RttSums {
     }
 }
 
-/// Samples with their percentiles.
+/// Samples with percentiles.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RttSamples {
     pub sums: RttSums,
-    /// Microseconds.
+    /// In microseconds, rounded up.
     few: Vec<u64>,
     histogram: Option<Box<Histogram<u64>>>,
 }
@@ -90,7 +91,8 @@ impl RttSamples {
         }
     }
 
-    /// The smallest sample that at least the fraction `quantile` of all samples does not exceed.
+    /// Returns the smallest sample that at least the fraction `quantile` of all samples does not
+    /// exceed.
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
         if self.sums.count == 0 {
             return None;
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_of_a_ramp_are_its_values_few_or_many_merged_or_not() {
+    fn percentiles_are_accurate_for_few_many_and_merged_samples() {
         let mut merged = ramp(1, 20);
         merged.merge(&ramp(21, 990));
         merged.merge(&ramp(991, 1000));
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_nothing_is_claimed() {
+    fn empty_samples_have_no_statistics() {
         let samples = RttSamples::default();
         assert_eq!(
             (samples.sums.mean_s(), samples.sums.min_s(), samples.quantile_s(0.5)),

@@ -1,20 +1,23 @@
-//! Retransmissions that were not needed, since the receiver got an earlier copy: what acknowledgments tell of it.
+//! Retransmissions that were not needed, because the receiver got an earlier copy. The evidence
+//! comes from acknowledgments:
 //!
-//! - **DSACK** (RFC 2883): the receiver reports what came twice.
-//! - **Timestamps** (the Eifel detection, RFC 3522): the acknowledgment echoes a time before the retransmission.
-//! - **Acknowledgment too early**: it was there before the retransmission, or came after it in less time than the
+//! - **DSACK** (RFC 2883): the receiver reports duplicates.
+//! - **Timestamps** (the Eifel detection, RFC 3522): the acknowledgment echoes a time before the
+//!   retransmission.
+//! - **Early acknowledgment**: it came before the retransmission, or after it in less than the
 //!   shortest round trip.
 //!
-//! Without any of these a retransmission counts as needed, so the count is a lower bound.
+//! A retransmission without evidence counts as needed, so the count is a lower bound.
 
 use std::collections::VecDeque;
 
 use umts_units::{Duration, Time};
 
-/// More than one window of segments sent again: older ones are judged or never will be.
+/// Maximum number of retransmissions that are kept: more than one window. Older ones have their
+/// evidence, or never will.
 const WAITING: usize = 256;
 
-/// What told that a retransmission was not needed.
+/// Evidence that a retransmission was not needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Evidence {
     Dsack,
@@ -22,7 +25,7 @@ pub(crate) enum Evidence {
     EarlyAck,
 }
 
-/// Retransmissions found unneeded, each once.
+/// Counts of needless retransmissions, by the evidence. Each retransmission counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Unneeded {
     pub by_dsack: u64,
@@ -54,7 +57,7 @@ struct Resent {
     evidence: Option<Evidence>,
 }
 
-/// One sender's retransmissions, waiting for evidence.
+/// Recent retransmissions of one sender.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Retransmissions {
     recent: VecDeque<Resent>,
@@ -63,7 +66,8 @@ pub(crate) struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// `start..end` left again; `has_arrived` tells that it had been acknowledged, cumulatively or selectively.
+    /// Records that `start..end` was retransmitted. `has_arrived`: it was acknowledged before,
+    /// cumulatively or selectively.
     pub fn sent_again(&mut self, at: Time, start: u64, end: u64, timestamp: Option<u32>, has_arrived: bool) {
         if self.recent.len() == WAITING
             && let Some(oldest) = self.recent.pop_front()
@@ -78,20 +82,20 @@ impl Retransmissions {
         self.recent.push_back(Resent { start, end, at, timestamp, is_acknowledged: has_arrived, evidence });
     }
 
-    /// Whether a segment with this timestamp left before a retransmission of the same octets: it is their first copy, and
-    /// came late.
+    /// Returns whether a segment with this timestamp left before a retransmission of the same
+    /// octets. Then the segment is the first copy, and came late.
     pub fn is_earlier_copy(&self, start: u64, end: u64, timestamp: Option<u32>) -> bool {
         let is_of_later =
             |resent: &Resent| timestamp.zip(resent.timestamp).is_some_and(|(own, sent)| is_before(own, sent));
         self.recent.iter().any(|resent| resent.start < end && start < resent.end && is_of_later(resent))
     }
 
-    /// Whether an acknowledgment can tell something of one.
+    /// Returns whether a retransmission is not acknowledged yet.
     pub fn is_waiting(&self) -> bool {
         self.waiting > 0
     }
 
-    /// All below `una` is acknowledged now, with this echo of a timestamp.
+    /// Processes an acknowledgment of all octets below `una`, with this echo of a timestamp.
     pub fn acknowledged(&mut self, now: Time, una: u64, echo: Option<u32>, shortest: Option<Duration>) {
         for resent in self.recent.iter_mut().filter(|r| !r.is_acknowledged && r.end <= una) {
             resent.is_acknowledged = true;
@@ -109,7 +113,8 @@ impl Retransmissions {
         }
     }
 
-    /// The receiver says that `start..end` came twice. The latest retransmission of it counts.
+    /// Processes a report that `start..end` arrived twice. The latest retransmission of it counts
+    /// as needless.
     pub fn duplicated(&mut self, start: u64, end: u64) {
         let overlapping =
             |r: &&mut Resent| r.start < end && start < r.end && r.evidence != Some(Evidence::Dsack);

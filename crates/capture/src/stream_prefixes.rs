@@ -1,5 +1,6 @@
-//! Courses of connections: the progress of the data and of the acknowledgments over time, and the first octets of the data.
-//! For captures of both sides of a proxy, whose connections are paired by their octets.
+//! Courses of connections: the progress of the data and of the acknowledgments over time, and the
+//! first octets of the data. Used for captures of both sides of a proxy, whose connections are
+//! paired by these octets.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,11 +18,12 @@ use crate::packet::{Packet, Protocol, Skipped};
 use crate::reader::{ReadError, Reason, damage};
 use crate::reader_thread::moved;
 
-/// Progress is reported at intervals of this number of octets.
+/// Interval of progress reports, in octets of the file.
 const STEP: u64 = 8 << 20;
-/// Octets of a beginning that are kept: more than the octets that all requests or greetings share.
+/// Number of first octets that are kept: more than the common beginning of all requests or
+/// greetings.
 const BEGINNING: usize = 512;
-/// Most steps of all courses together: 64 MiB.
+/// Maximum number of steps of all courses together: 64 MiB.
 const MOST_STEPS: usize = 4 << 20;
 
 /// The time at which a number of octets was first reached, and that number.
@@ -40,8 +42,8 @@ pub struct Course {
     pub begins: [Vec<u8>; 2],
 }
 
-/// Analyses a file with the courses of the first `most_connections`. `progress` is called with the part that is read, from 0
-/// to 1; `Break` stops the analysis.
+/// Analyses a file with the courses of the first `most_connections`. `progress` is called with the
+/// fraction of the file that has been read, from 0 to 1; `Break` stops the analysis.
 ///
 /// # Errors
 /// As [`analyse_file`](crate::reader::analyse_file), except for standard input.
@@ -118,27 +120,27 @@ impl Shown {
     }
 }
 
-/// The captured payload of a packet that could be read.
+/// Returns the captured payload of a packet that could be parsed.
 fn payload<'a>(bytes: &'a [u8], packet: &Packet) -> &'a [u8] {
     let start = packet.payload_at as usize;
     let end = start.saturating_add(packet.segment.payload as usize);
     bytes.get(start..end.min(bytes.len())).unwrap_or_default()
 }
 
-/// The courses of a capture's connections, in bounded memory.
+/// The courses of the first connections of a capture, in bounded memory.
 #[derive(Debug)]
 pub(crate) struct Courses {
     of: BTreeMap<u64, Ways>,
     most_connections: u64,
-    /// First octets of the payload of the packet that is seen next.
+    /// First octets of the payload of the next packet.
     payload: Vec<u8>,
     steps: usize,
     most_steps: usize,
-    /// Steps were left out to bound memory.
+    /// Steps were removed to bound memory.
     pub is_thinned: bool,
 }
 
-/// Both directions, until it is known which one carried more.
+/// Both directions, until the end shows which one carried more.
 #[derive(Debug, Default)]
 struct Ways {
     sent: [Vec<CourseStep>; 2],
@@ -208,7 +210,7 @@ impl Courses {
         }
     }
 
-    /// In the order of the connections.
+    /// Returns the courses in the order of the connections.
     pub fn finish(self) -> Vec<Course> {
         self.of.into_iter().map(|(connection, ways)| ways.finish(connection)).collect()
     }
@@ -225,7 +227,7 @@ impl Ways {
     }
 }
 
-/// Adds a step if it rises above those before; returns whether it does.
+/// Adds a step if `octets` exceeds all earlier steps. Returns whether it does.
 fn rise(course: &mut Vec<CourseStep>, now: Time, octets: i64) -> bool {
     let rises = octets > course.last().map_or(0, |&(_, octets)| octets);
     if rises {
@@ -234,7 +236,7 @@ fn rise(course: &mut Vec<CourseStep>, now: Time, octets: i64) -> bool {
     rises
 }
 
-/// Appends the octets of the payload that continue `kept`; a payload behind a gap adds nothing.
+/// Appends the octets of the payload that continue `kept`. A payload behind a gap adds nothing.
 fn keep_beginning(kept: &mut Vec<u8>, seq: i64, payload: &[u8]) {
     let known = usize::try_from(seq).ok().and_then(|seq| kept.len().checked_sub(seq));
     if let Some(new) = known.and_then(|known| payload.get(known..)) {
@@ -251,7 +253,8 @@ mod tests {
     use crate::half_connection::SentAs;
     use crate::link::LinkType;
 
-    /// A segment over IPv4 with this number of octets of options and this payload, behind an Ethernet header or not.
+    /// Returns a segment over IPv4 with this number of octets of options and this payload, for
+    /// Ethernet after its header.
     fn packet(link: LinkType, options: usize, payload: &[u8]) -> Vec<u8> {
         let mut bytes = match link {
             LinkType::Ethernet => [&[0; 12][..], &[8, 0]].concat(),
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_is_what_the_headers_leave_and_no_padding() {
+    fn payload_excludes_headers_and_padding() {
         for link in [LinkType::Ethernet, LinkType::Raw] {
             for (options, content) in [(0, &b"octets"[..]), (12, b"octets"), (12, b"")] {
                 let mut bytes = packet(link, options, content);
@@ -285,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_of_all_courses_are_bounded() {
+    fn steps_of_all_courses_are_bounded() {
         let mut courses = Courses { most_steps: 1000, ..Courses::new(10) };
         for number in 0..100_000 {
             let sent = SentAs { start: number, end: number + 1, cause: Cause::New, takes_probe_back: false };

@@ -1,4 +1,4 @@
-//! The connections that are open, found by their ends.
+//! The open connections, found by their ends.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use crate::connection::Connection;
 use crate::ends::Ends;
 
-/// Connections that are tried before the map is asked.
+/// Size of the cache in front of the map.
 const RECENT: usize = 1024;
 
 /// Open connections.
@@ -16,7 +16,7 @@ pub(crate) struct Table {
     slots: Vec<Option<Box<Connection>>>,
     free: Vec<usize>,
     by_ends: HashMap<Ends, usize, RandomState>,
-    /// Places of those that packets belonged to lately, by a few bits of their ends.
+    /// Slots of recently used connections, indexed by a few bits of their ends.
     recent: Vec<u32>,
 }
 
@@ -27,7 +27,8 @@ impl Default for Table {
 }
 
 impl Table {
-    /// The place of the connection between `ends`, until it is removed.
+    /// Returns the slot of the connection between `ends`. The slot is valid until the connection is
+    /// removed.
     #[inline]
     pub fn find(&mut self, ends: &Ends) -> Option<usize> {
         let recent = &mut self.recent[ends.few_bits() % RECENT];
@@ -40,22 +41,23 @@ impl Table {
         Some(slot)
     }
 
-    /// The connection at a place that was found.
+    /// Returns the connection in a slot from [`find`](Self::find).
     pub fn at(&mut self, slot: usize) -> &mut Connection {
         self.slots[slot].as_mut().expect("places are found, and removed with their connections")
     }
 
-    /// The connection between `ends`.
+    /// Returns the connection between `ends`.
     pub fn get(&self, ends: &Ends) -> Option<&Connection> {
         self.slots[*self.by_ends.get(ends)?].as_deref()
     }
 
-    /// How many there are.
+    /// Returns the number of open connections.
     pub fn len(&self) -> usize {
         self.by_ends.len()
     }
 
-    /// So many of those that are over, and then of those whose last packets are oldest, in the order of their numbers.
+    /// Returns the ends of `count` connections: closed ones first, then the ones with the oldest
+    /// last packets. The result is in the order of their numbers.
     pub fn quietest(&self, count: usize) -> Vec<Ends> {
         let order = |found: &Connection| (found.closed.is_none(), found.last, found.number);
         let mut all: Vec<_> = self.slots.iter().flatten().map(|found| (order(found), found.ends)).collect();
@@ -68,7 +70,7 @@ impl Table {
         all.into_iter().map(|(_, ends)| ends).collect()
     }
 
-    /// Puts a connection in; tells its place.
+    /// Inserts a connection. Returns its slot.
     pub fn insert(&mut self, connection: Box<Connection>) -> usize {
         let ends = connection.ends;
         let slot = self.free.pop().unwrap_or(self.slots.len());
@@ -81,14 +83,14 @@ impl Table {
         slot
     }
 
-    /// Takes the connection between `ends` out.
+    /// Removes the connection between `ends`.
     pub fn remove(&mut self, ends: &Ends) -> Option<Box<Connection>> {
         let slot = self.by_ends.remove(ends)?;
         self.free.push(slot);
         self.slots[slot].take()
     }
 
-    /// Takes all out, in the order of their numbers.
+    /// Removes all connections, and returns them in the order of their numbers.
     pub fn take_all(&mut self) -> impl Iterator<Item = Box<Connection>> + use<> {
         let mut all: Vec<_> = std::mem::take(self).slots.into_iter().flatten().collect();
         all.sort_by_key(|connection| connection.number);

@@ -1,4 +1,5 @@
-//! One connection in time: what was sent, why, and what was acknowledged. For figures; in memory as long as asked for.
+//! Time-sequence tables of a connection: the segments sent, their causes, and the acknowledgments.
+//! Memory grows with the connections that are collected.
 
 use std::collections::BTreeMap;
 
@@ -11,39 +12,39 @@ use crate::stream_prefixes::{Course, Courses};
 /// A segment of the connection's sender.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SentPoint {
-    /// Seconds since the connection's first packet, or the capture's.
+    /// Seconds since the first packet of the connection or of the capture.
     pub time_s: f64,
     /// Octets since the first byte of payload.
     pub seq: i64,
-    /// After its last octet.
+    /// End of the segment, in octets since the first byte of payload.
     pub end: i64,
     /// Why it was sent.
     pub cause: Cause,
 }
 
-/// Rows of a time-sequence diagram.
+/// Tables for a time-sequence diagram. All times are in seconds.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TimeSequenceTables {
     /// The connection's number.
     pub connection: u64,
-    /// What the sender of the data sent.
+    /// Segments of the sender of the data.
     pub sent: Vec<SentPoint>,
-    /// Time, and what was acknowledged, in octets since the first byte of payload.
+    /// Time, and the acknowledgment in octets since the first byte of payload.
     pub acked: Vec<(f64, i64)>,
-    /// Time, and what was acknowledged selectively.
+    /// Time, and the start and end of a selective acknowledgment.
     pub sacked: Vec<(f64, i64, i64)>,
 }
 
-/// The connections that are collected in time.
+/// The connections that are collected.
 #[derive(Debug, Default)]
 pub(crate) enum Watched {
     #[default]
     None,
-    /// One, in seconds since its first packet.
+    /// One connection, in seconds since its first packet.
     One(Box<TimeSequence>),
-    /// Every one, in seconds since the capture's first packet.
+    /// Every connection, in seconds since the first packet of the capture.
     All(BTreeMap<u64, TimeSequence>),
-    /// The progress of data and acknowledgments of each.
+    /// Courses of the first connections.
     Courses(Box<Courses>),
 }
 
@@ -63,7 +64,8 @@ impl Watcher<'_> {
 }
 
 impl Watched {
-    /// The collector of the connection with this number. The capture's first packet came at `first`.
+    /// Returns the collector of the connection with this number. The capture's first packet came at
+    /// `first`.
     #[inline]
     pub fn of(&mut self, connection: u64, first: Option<Time>) -> Option<Watcher<'_>> {
         match self {
@@ -79,14 +81,14 @@ impl Watched {
         }
     }
 
-    /// The payload of the packet that is seen next.
+    /// Sets the payload of the next packet.
     pub fn show(&mut self, payload: &[u8]) {
         if let Watched::Courses(courses) = self {
             courses.show(payload);
         }
     }
 
-    /// Connections with courses of which steps were left out.
+    /// Returns the number of connections with courses, if steps were removed from the courses.
     pub fn thinned(&self) -> u64 {
         match self {
             Watched::Courses(courses) if courses.is_thinned => courses.len(),
@@ -94,7 +96,7 @@ impl Watched {
         }
     }
 
-    /// In the order of the connections.
+    /// Returns the results in the order of the connections.
     pub fn finish(self) -> (Vec<TimeSequenceTables>, Vec<Course>) {
         match self {
             Watched::None => (Vec::new(), Vec::new()),
@@ -105,7 +107,7 @@ impl Watched {
     }
 }
 
-/// Both directions, until it is known which one carried more.
+/// Both directions, until the end shows which one carried more.
 #[derive(Debug)]
 pub(crate) struct TimeSequence {
     connection: u64,
@@ -118,7 +120,7 @@ impl TimeSequence {
         TimeSequence { connection, begin: None, ways: Default::default() }
     }
 
-    /// A packet of the connection was seen.
+    /// Records a packet of the connection.
     pub fn seen(&mut self, now: Time, seen: &Seen) {
         let from = seen.from;
         let time_s = now.saturating_since(*self.begin.get_or_insert(now)).as_secs();

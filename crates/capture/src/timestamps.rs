@@ -1,23 +1,24 @@
-//! When the values of timestamps left (RFC 7323), to take round-trip samples of their echoes.
+//! Times at which timestamp values left (RFC 7323), for round-trip samples from their echoes.
 
 use std::collections::VecDeque;
 
 use umts_units::Time;
 
-/// Values whose time is remembered.
+/// Maximum number of values that are kept.
 const MOST: usize = 1024;
 
-/// Values of one end's timestamps, each with the time at which it left first: in the order of their clock.
+/// Values of one end's timestamps in increasing order, each with the time at which it first left.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Timestamps(VecDeque<(u32, Time)>);
 
 impl Timestamps {
-    /// Whether nothing was sent with timestamps.
+    /// Returns whether no segment had a timestamp.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// `value` leaves. One that is not after the last is known already, or of a clock that went back.
+    /// Records that `value` leaves. A value that is not after the last one is already known, or its
+    /// clock went back.
     pub fn sent(&mut self, now: Time, value: u32) {
         if self.0.back().is_some_and(|&(last, _)| ticks(last, value) <= 0) {
             return;
@@ -28,8 +29,8 @@ impl Timestamps {
         self.0.push_back((value, now));
     }
 
-    /// `value` is echoed: tells when it left, and forgets those before it, since echoes do not go back while data are
-    /// acknowledged in order.
+    /// Returns when an echoed `value` left. Drops earlier values, because echoes do not go back
+    /// while data are acknowledged in order.
     pub fn echoed(&mut self, value: u32) -> Option<Time> {
         let &(first, _) = self.0.front()?;
         let wanted = ticks(first, value);
@@ -47,7 +48,7 @@ impl Timestamps {
     }
 }
 
-/// From one value to a later one: they wrap around (RFC 7323 §5.2).
+/// Distance from one value to another. Values wrap around (RFC 7323 §5.2).
 fn ticks(from: u32, to: u32) -> i32 {
     to.wrapping_sub(from) as i32
 }
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_finds_the_first_packet_of_its_value_across_the_wrap() {
+    fn echo_finds_first_packet_of_value_across_wrap() {
         let mut timestamps = Timestamps::default();
         for (ns, value) in [(1, u32::MAX - 1), (2, u32::MAX - 1), (3, u32::MAX), (4, 1), (5, 9)] {
             timestamps.sent(at(ns), value);

@@ -1,4 +1,4 @@
-//! Sums of which every metric is a formula (`metrics.rs`), of one connection or of all.
+//! Sums from which every metric is computed (`metrics.rs`), for one connection or for all.
 
 use umts_units::{Duration, Time};
 
@@ -7,17 +7,18 @@ use crate::counters::Counters;
 use crate::rtt::{RttSamples, RttSums};
 use crate::spurious::Unneeded;
 
-/// Sums over the data of one connection's sender, or over those of all connections.
+/// Sums over the data of one connection's sender, or of the senders of all connections.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Totals {
     pub connections: u64,
     pub connections_with_data: u64,
-    /// Connections of which the sender's packets were seen, and those of which acknowledgments were.
+    /// Connections with captured packets of the sender.
     pub with_sender: u64,
+    /// Connections with captured acknowledgments of the sender's data.
     pub with_acks: u64,
     pub with_both: u64,
     pub window: Duration,
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub active_union: u128,
     pub tally: Counters,
     pub outstanding_segment_s: f64,
@@ -38,19 +39,20 @@ pub(crate) struct Totals {
     pub reverse_segments: u64,
     pub reverse_retransmissions: u64,
     pub reverse_keep_alives: u64,
-    /// Segments of either end that count as sent again and may have been late: they have no timestamps.
+    /// Segments of either end that count as retransmissions but may have been late: they have no
+    /// timestamps.
     pub ambiguous: u64,
     pub first: Option<Time>,
     pub last: Option<Time>,
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub off: u128,
     pub downloads: u64,
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub download_time: u128,
 }
 
 impl Totals {
-    /// Of a connection that is over.
+    /// Computes the sums of a connection that has ended.
     pub fn of(connection: &Connection) -> Self {
         let sender = connection.sender();
         let (way, back) = (connection.way(sender), connection.way(sender.other()));
@@ -99,7 +101,7 @@ impl Totals {
         }
     }
 
-    /// Adds another connection.
+    /// Adds the sums of another connection.
     pub fn add(&mut self, other: &Totals) {
         self.connections += other.connections;
         self.connections_with_data += other.connections_with_data;

@@ -3,7 +3,7 @@
 use crate::headers::{Header, Octets};
 use crate::packet::{Packet, PassedOver, Skipped};
 
-/// UDP ports by which tunnels are known.
+/// UDP ports of tunnels.
 const GTP_U: u16 = 2152;
 const VXLAN: u16 = 4789;
 /// The port that Linux used for VXLAN before one was assigned.
@@ -15,8 +15,8 @@ const GRE_IN_UDP: u16 = 4754;
 /// A T-PDU (TS 29.281, table 6.1-1).
 const G_PDU: u8 = 255;
 
-/// Skips the header of a tunnel over UDP, and returns the header that follows. Returns `None` if the datagram belongs to no
-/// tunnel; `rest` is unchanged then.
+/// Skips the header of a tunnel over UDP, and returns the header that follows. Returns `None`, with
+/// `rest` unchanged, if the datagram belongs to no tunnel.
 pub(crate) fn in_udp(
     (source, destination): (u16, u16),
     rest: &mut Octets<'_>,
@@ -32,7 +32,7 @@ pub(crate) fn in_udp(
     }
 }
 
-/// GTP-U, version 1 (TS 29.281 §5). `packet` keeps the TEID of the innermost tunnel.
+/// GTP-U, version 1 (TS 29.281 §5). The TEID in `packet` is the one of the innermost tunnel.
 fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, Skipped> {
     let Ok([flags, kind, ..]) = rest.get::<8>(0) else { return Ok(None) };
     // Version 1, and GTP instead of GTP'.
@@ -51,7 +51,8 @@ fn gtp_u(rest: &mut Octets<'_>, packet: &mut Packet) -> Result<Option<Header>, S
         let mut next = if flags & 0x04 != 0 { options.octet(11)? } else { 0 };
         rest.skip(4)?;
         while next != 0 {
-            // In units of four octets, itself included; the last octet is the type of the next one (§5.2.1).
+            // Length in units of four octets, including itself. The last octet is the type of the
+            // next header (§5.2.1).
             let octets = 4 * usize::from(rest.octet(0)?);
             if octets == 0 {
                 return Err(Skipped::Short);
@@ -103,12 +104,13 @@ pub(crate) fn gre(rest: &mut Octets<'_>) -> Result<Header, Skipped> {
     }
     match kind {
         0x880b => Ok(Header::Ppp),
-        // ERSPAN, types I and II: the latter has a sequence number in GRE's header, and a header of its own.
+        // ERSPAN types I and II. Type II has a sequence number in the GRE header, and a header of
+        // its own.
         0x88be => {
             rest.skip(if sequence > 0 { 8 } else { 0 })?;
             Ok(Header::Ethernet)
         }
-        // ERSPAN, type III, with an optional part.
+        // ERSPAN type III, with an optional part.
         0x22eb => {
             let has_more = rest.octet(11)? & 1 == 1;
             rest.skip(if has_more { 20 } else { 12 })?;

@@ -1,4 +1,5 @@
-//! UDP flows: packets, octets, rate and gaps of both directions, and round trips of QUIC where its spin bit spins.
+//! UDP flows: packets, octets, rate and gaps of both directions, and round trips of QUIC if its
+//! spin bit is in use.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -11,7 +12,7 @@ use crate::ends::Ends;
 use crate::packet::{Packet, PassedOver};
 use crate::rtt::RttSums;
 
-/// Default of the most flows that have rows of their own.
+/// Default of the maximum number of flows with rows.
 const MOST_FLOWS: usize = 1 << 16;
 
 /// One UDP flow: all datagrams between two addresses and ports.
@@ -19,7 +20,7 @@ const MOST_FLOWS: usize = 1 << 16;
 pub struct UdpFlowRow {
     /// Number of the flow, from 0 in the order of the first packets.
     pub flow: u64,
-    /// The end that sent the first packet of the capture.
+    /// The end that sent the first datagram of the flow.
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
@@ -27,11 +28,11 @@ pub struct UdpFlowRow {
     pub sender: &'static str,
     /// Version of QUIC, if a packet of the flow has one.
     pub quic_version: Option<u32>,
-    /// TEIDs of the GTP-U tunnels of client and server.
+    /// TEIDs of the GTP-U tunnels that last carried packets of the client and of the server.
     pub teid: [Option<u32>; 2],
-    /// First packet, in seconds since the capture's first one.
+    /// Time of the first packet, in seconds since the first packet of the capture.
     pub opened_s: f64,
-    /// From the first packet to the last, of both directions.
+    /// Time from the first packet to the last, of both directions.
     pub duration_s: f64,
     /// Datagrams of `sender`.
     pub sent: UdpDirection,
@@ -42,28 +43,28 @@ pub struct UdpFlowRow {
 /// One direction of a UDP flow.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct UdpDirection {
-    /// Datagrams.
+    /// Number of datagrams.
     pub packets: u64,
     /// Octets of payload.
     pub payload_bytes: u64,
-    /// Payload per time from the first datagram to the last; `None` if that time is 0.
+    /// Payload divided by the time from the first datagram to the last. `None` if that time is 0.
     pub rate_kbps: Option<f64>,
     /// Mean time between datagrams.
     pub mean_gap_s: Option<f64>,
     /// Longest time between datagrams.
     pub longest_gap_s: Option<f64>,
-    /// Mean round trip, between changes of QUIC's spin bit; `None` if the bit does not spin.
+    /// Mean round trip between changes of QUIC's spin bit. `None` if the spin bit is not in use.
     pub spin_rtt_s: Option<f64>,
     /// Shortest round trip between changes of the spin bit.
     pub min_spin_rtt_s: Option<f64>,
-    /// Round trips between changes of the spin bit.
+    /// Number of round trips between changes of the spin bit.
     pub spin_rtt_samples: u64,
 }
 
 /// Flows beyond the limit, which have no rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UdpRest {
-    /// Datagrams.
+    /// Number of datagrams.
     pub packets: u64,
     /// Octets of payload.
     pub payload_bytes: u64,
@@ -96,11 +97,12 @@ impl UdpFlows {
         self.most = flows;
     }
 
-    /// Adds a datagram to its flow. Returns false if the datagram is the copy of another, which is not counted.
+    /// Adds a datagram to its flow. Returns false if the datagram is a copy of another, which is
+    /// not counted.
     pub fn datagram(&mut self, now: Time, packet: &Packet) -> bool {
         let digest = digest_of_datagram(packet);
-        // Without a checksum, equal digests do not mean equal contents. Without identification, a program may have sent
-        // the same again at once.
+        // Without a checksum, equal digests do not mean equal contents. Without an identification,
+        // a program may have sent the same datagram again at once.
         let is_decisive = packet.datagram.checksum != 0 && packet.segment.identification != 0;
         if is_decisive && self.recent.age(now, digest).is_some() {
             return false;
@@ -141,13 +143,13 @@ impl UdpFlows {
         self.flows.last_mut()
     }
 
-    /// The rows of all flows. The capture's first packet came at `first`.
+    /// Returns the rows of all flows. The capture's first packet came at `first`.
     pub fn rows(&self, first: Time) -> Vec<UdpFlowRow> {
         self.flows.iter().enumerate().map(|(number, flow)| flow.row(number as u64, first)).collect()
     }
 }
 
-/// The protocol of a tunnel whose contents are not read, known by the ports of the datagram.
+/// Returns the protocol of an unsupported tunnel, by the ports of the datagram.
 pub(crate) fn unread_tunnel(packet: &Packet) -> Option<PassedOver> {
     let Ends(a, b) = packet.ends;
     [a.port(), b.port()].into_iter().find_map(|port| match port {
@@ -159,7 +161,7 @@ pub(crate) fn unread_tunnel(packet: &Packet) -> Option<PassedOver> {
     })
 }
 
-/// The version in a long header, if it is 1, 2, or a draft of QUIC.
+/// Returns the version in a long header, if it is 1, 2, or a draft of QUIC.
 fn quic_version(packet: &Packet) -> Option<u32> {
     let has_fixed_bit = packet.datagram.first & 0x40 != 0;
     let is_known = |&version: &u32| matches!(version, 1 | 0x6b33_43cf | 0xff00_0000..=0xff00_ffff);
@@ -263,8 +265,9 @@ impl Spin {
         }
     }
 
-    /// The round trips. There are none if the bit is random, as an end that does not support spinning may set it (RFC 9000
-    /// §17.4): about half of the packets then differ from the one before, within two standard deviations.
+    /// Returns the round trips. There are none if the bit is random, as an end without support may
+    /// set it (RFC 9000 §17.4): about half of the packets then differ from the one before, within
+    /// two standard deviations.
     fn rtt(&self) -> RttSums {
         let pairs = self.packets.saturating_sub(1) as f64;
         let from_half = (self.changes as f64 - pairs / 2.0).abs();
@@ -285,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spin_bit_gives_round_trips_where_it_spins() {
+    fn spinning_bit_gives_round_trips() {
         // Eight packets per round trip, 10 ms apart.
         let rtt = spin_of((0..80).map(|number| number / 8 % 2 == 1));
         assert_eq!((rtt.count(), rtt.mean_s(), rtt.min_s()), (8, Some(0.08), Some(0.08)));
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bit_that_is_constant_or_random_gives_none() {
+    fn constant_or_random_bit_gives_no_round_trips() {
         assert_eq!(spin_of((0..100).map(|_| true)).count(), 0);
         let mut state = 7_u64;
         let mut random = || {

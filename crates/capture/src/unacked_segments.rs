@@ -1,6 +1,6 @@
-//! Segments under way, and the round trips that their acknowledgments tell: all that may be timed of them, by RFC 6298
-//! §3 (one at a time), by Karn's rule for every acknowledgment, and by timestamps (RFC 7323 §4.1). And what their arrival
-//! says of others (`rack.rs`).
+//! Segments in flight, and the round-trip times that their acknowledgments give: one segment at a
+//! time (RFC 6298 §3), for every acknowledgment by Karn's rule, and by timestamps (RFC 7323 §4.1).
+//! Deliveries also update RACK (`rack.rs`).
 
 use std::collections::VecDeque;
 
@@ -12,38 +12,42 @@ use crate::rack::{Delivered, Rack};
 use crate::rtt::{RttSamples, RttSums};
 use crate::timestamps::Timestamps;
 
-/// Segments whose time of sending is remembered: beyond any window in flight, and few where nobody acknowledges.
+/// Maximum number of segments in flight whose send times are kept: more than any window in
+/// practice.
 const MOST_TIMED: usize = 1 << 17;
+/// The same while no acknowledgment has been seen.
 const MOST_TIMED_UNHEARD: usize = 64;
 
-/// What is known of a segment that is not acknowledged.
+/// A segment that is not acknowledged.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     start: u64,
     end: u64,
-    /// When it left last, or a part of it.
+    /// When the segment, or a part of it, left last.
     at: Time,
-    /// Octets of it that left again, the first ones of it: cards cut large segments, and senders repeat pieces. How long
-    /// before that the rest left, in microseconds, and the timestamp with which they left.
+    /// Number of octets at the start of the segment that were retransmitted. Network cards split
+    /// large segments, and senders retransmit parts of them.
     repeated: u32,
+    /// Time between the transmission of the other octets and `at`, in microseconds.
     before_us: u32,
+    /// Timestamp of the retransmission.
     timestamp: u32,
     again: bool,
     is_sacked: bool,
 }
 
 impl Sent {
-    /// When the octet left last, and whether it had left before.
+    /// Returns when an octet left last, and whether that was a retransmission.
     fn left(&self, number: u64) -> (Time, bool) {
         let was_repeated = number < self.start + u64::from(self.repeated);
         let before = Duration::from_micros(u64::from(self.before_us));
         (if was_repeated { self.at } else { self.at - before }, was_repeated)
     }
 
-    /// It arrived, as far as `last`, the last octet of it that did.
+    /// The delivery of the segment up to the octet `last`.
     fn delivered(&self, last: u64, echo: Option<u32>) -> Delivered {
         let (left, was_repeated) = self.left(last);
-        // RFC 8985 §6.2, step 2: as the Eifel detection has it.
+        // RFC 8985 §6.2, step 2, as in the Eifel detection.
         let was_earlier_copy =
             was_repeated && echo.is_some_and(|echo| (echo.wrapping_sub(self.timestamp) as i32) < 0);
         Delivered { left, end: self.end, was_repeated, was_earlier_copy }
@@ -66,29 +70,32 @@ pub(crate) struct UnackedSegments {
     has_timestamps: bool,
     /// The sample that the sender took last.
     pub last_rtt: Option<Duration>,
-    /// One segment timed at a time, as RFC 6298 §3 asks at least.
+    /// Samples of one segment at a time, the minimum that RFC 6298 §3 requires.
     rtt_timed: RttSamples,
-    /// A sample for each acknowledgment.
+    /// Samples of every acknowledgment, by Karn's rule.
     pub rtt_every: RttSamples,
-    /// From timestamps.
+    /// Samples from timestamps.
     pub rtt_timestamps: RttSums,
     pub rack: Rack,
     pub estimate: Estimate,
-    /// After the last octet that was sent again or selectively acknowledged.
+    /// End of the highest octet that was retransmitted or selectively acknowledged.
     marked_to: u64,
-    /// A round trip of what was selectively acknowledged last, for the estimate.
+    /// Round-trip time of a segment that the current acknowledgment selectively acknowledges, for
+    /// the estimate.
     sacked_rtt: Option<Duration>,
-    /// Something that was never repeated was acknowledged by the last acknowledgment, below this number.
+    /// End of a segment that was never retransmitted and that the current acknowledgment
+    /// acknowledges.
     pub original: Option<u64>,
 }
 
 impl UnackedSegments {
-    /// What the sender measures: with timestamps it takes a sample with each acknowledgment.
+    /// Returns the samples that the sender measures: with timestamps, one for each acknowledgment.
     pub fn samples(&self) -> &RttSamples {
         if self.has_timestamps { &self.rtt_every } else { &self.rtt_timed }
     }
 
-    /// New data left. One that was overtaken is not timed; acknowledgments of some were seen if it `is_heard`.
+    /// Records new data. Data that were overtaken are not timed. `is_heard`: an acknowledgment has
+    /// been seen.
     #[inline]
     pub fn sent(&mut self, now: Time, start: u64, end: u64, was_overtaken: bool, is_heard: bool) {
         let (repeated, before_us, timestamp) = (0, 0, 0);
@@ -96,7 +103,7 @@ impl UnackedSegments {
             Sent { start, end, at: now, repeated, before_us, timestamp, again: false, is_sacked: false };
         self.remember(sent, is_heard);
         if !was_overtaken {
-            // None that was sent before is timed (Karn), and one at a time.
+            // Only one segment at a time is timed, and none that was retransmitted (Karn).
             self.timed.get_or_insert(Timed { end, at: now });
         }
     }
@@ -115,7 +122,7 @@ impl UnackedSegments {
         }
     }
 
-    /// Karn: what was sent again says nothing about the round trip.
+    /// Records a retransmission. Its acknowledgment gives no round-trip time (Karn).
     pub fn sent_again(&mut self, now: Time, start: u64, end: u64, timestamp: u32) {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < end) {
@@ -132,24 +139,26 @@ impl UnackedSegments {
         }
     }
 
-    /// A recovery begins: what is being timed then tells its length, and no round trip.
+    /// Stops timing at the start of a recovery, whose length the acknowledgment would measure
+    /// instead of a round trip.
     pub fn stop_timing(&mut self) {
         self.timed = None;
     }
 
-    /// A segment left with this timestamp.
+    /// Records the timestamp of a segment.
     #[inline]
     pub fn stamped(&mut self, now: Time, value: u32) {
         self.timestamps.sent(now, value);
     }
 
-    /// Acknowledgments echo timestamps, as this one does or not.
+    /// Records whether the acknowledgment has a timestamp.
     #[inline]
     pub fn hears(&mut self, segment: &Segment) {
         self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
     }
 
-    /// When the segment with this octet left last, whether it had left before, and its end.
+    /// Returns when the segment with this octet left last, whether that was a retransmission, and
+    /// the segment's end.
     pub fn left(&self, number: u64) -> Option<(Time, bool, u64)> {
         let index = self.segments.partition_point(|sent| sent.end <= number);
         let sent = self.segments.get(index).filter(|sent| sent.start <= number)?;
@@ -157,31 +166,31 @@ impl UnackedSegments {
         Some((at, was_repeated, sent.end))
     }
 
-    /// When the oldest segment left last, and its end.
+    /// Returns when the oldest segment left last, and its end.
     #[inline]
     pub fn oldest(&self, una: u64) -> Option<(Time, u64)> {
         let sent = self.segments.front().filter(|sent| sent.start <= una && una < sent.end)?;
         Some((sent.left(una).0, sent.end))
     }
 
-    /// Whether something that was sent again has not arrived.
+    /// Returns whether a retransmitted segment has not arrived.
     pub fn has_repeated(&self) -> bool {
         self.segments.iter().any(|sent| sent.again && !sent.is_sacked)
     }
 
-    /// Whether one segment is outstanding.
+    /// Returns whether exactly one segment is outstanding.
     pub fn is_single(&self) -> bool {
         self.segments.len() == 1
     }
 
-    /// Another acknowledgment comes.
+    /// Starts processing an acknowledgment.
     #[inline]
     pub fn begin(&mut self) {
         (self.sacked_rtt, self.original) = (None, None);
     }
 
-    /// `from..to` is selectively acknowledged, and was not before. The echo says nothing of it: it is of what came in order
-    /// (RFC 7323 §4.3).
+    /// Records that `from..to` is selectively acknowledged for the first time. The timestamp echo
+    /// is not used: it belongs to the last segment that arrived in order (RFC 7323 §4.3).
     pub fn sacked(&mut self, now: Time, from: u64, to: u64) {
         let min_rtt = self.rtt_every.sums.min();
         let first = self.segments.partition_point(|sent| sent.end <= from);
@@ -199,31 +208,33 @@ impl UnackedSegments {
         }
     }
 
-    /// The acknowledgment was selective only: it gives a round trip too.
+    /// Adds the round-trip time of a selective acknowledgment without new cumulative data to the
+    /// estimate.
     pub fn sample_sacked(&mut self, una: u64) {
         if let Some(rtt) = self.sacked_rtt {
             self.estimate.sample(rtt, una, self.highest(una));
         }
     }
 
-    /// End of the last segment that is remembered, at least `una`.
+    /// Returns the end of the last remembered segment, at least `una`.
     fn highest(&self, una: u64) -> u64 {
         self.segments.back().map_or(una, |sent| sent.end.max(una))
     }
 
-    /// Whether something that is outstanding from `una` on was sent again, or selectively acknowledged.
+    /// Returns whether an outstanding octet from `una` on was retransmitted or selectively
+    /// acknowledged.
     #[inline]
     pub fn is_marked(&self, una: u64) -> bool {
         self.marked_to > una
     }
 
-    /// `segment` acknowledges new data, all from `una` to `ack`.
+    /// Processes the acknowledgment of new data from `una` to `ack` by `segment`.
     #[inline]
     pub fn acknowledged(&mut self, now: Time, una: u64, ack: u64, segment: &Segment) {
         let echo = segment.options.timestamps.map(|(_, echo)| echo);
         let is_marked = self.is_marked(una);
         let (first, newest) = if is_marked { self.take_marked(now, ack, echo) } else { self.take(now, ack) };
-        // Karn: none if what left last of it was sent before.
+        // Karn: no sample if the segment that left last was retransmitted.
         if let Some(at) = newest {
             self.rtt_every.record(now.saturating_since(at));
             if self.has_timestamps {
@@ -236,7 +247,7 @@ impl UnackedSegments {
                 self.last_rtt = Some(now.saturating_since(timed.at));
             }
         }
-        // RFC 7323 §4.1: a sample is taken of an acknowledgment of new data.
+        // RFC 7323 §4.1: only an acknowledgment of new data gives a sample.
         let stamped = echo.and_then(|echo| self.timestamps.echoed(echo)).map(|at| now.saturating_since(at));
         if let Some(rtt) = stamped {
             self.rtt_timestamps.record(rtt);
@@ -247,8 +258,8 @@ impl UnackedSegments {
         }
     }
 
-    /// Takes segments below `ack` out, none of which was sent again or acknowledged before: when the first of them left,
-    /// and the one that left last.
+    /// Removes the segments below `ack`, if none was retransmitted or selectively acknowledged.
+    /// Returns when the first one left, and the latest time at which one of them left.
     #[inline]
     fn take(&mut self, now: Time, ack: u64) -> (Option<Time>, Option<Time>) {
         let Some(&Sent { at: first, .. }) = self.segments.front().filter(|sent| sent.end <= ack) else {
@@ -266,8 +277,8 @@ impl UnackedSegments {
         (Some(first), Some(newest))
     }
 
-    /// The same of any segments. Neither is told where Karn's rule forbids a sample: for the sender's own estimate if any
-    /// of them was sent again.
+    /// The same for any segments. A time is `None` if Karn's rule forbids a sample. The first one,
+    /// for the sender's estimate, is `None` if any of the segments was retransmitted.
     fn take_marked(&mut self, now: Time, ack: u64, echo: Option<u32>) -> (Option<Time>, Option<Time>) {
         let min_rtt = self.rtt_every.sums.min();
         let mut newest: Option<Sent> = None;

@@ -1,45 +1,53 @@
-//! Signs that a recovery was needless, and whether its sender took it back: what is lost after that begins another one.
+//! Signs that a recovery was needless, and whether the sender undid it. A later loss then begins
+//! another recovery.
 //!
-//! - **Eifel** (RFC 3522, RFC 4015): the acknowledgment of what was repeated echoes a timestamp from before that.
-//! - **F-RTO** (RFC 5682): after an expiry, what was not repeated is acknowledged.
-//! - **DSACK** (RFC 3708): the receiver reports every repetition as having come twice.
+//! - **Eifel** (RFC 3522, RFC 4015): the acknowledgment of a retransmission echoes a timestamp from
+//!   before it.
+//! - **F-RTO** (RFC 5682): after an expiry, data that were not retransmitted are acknowledged.
+//! - **DSACK** (RFC 3708): the receiver reports every retransmission as a duplicate.
 //!
-//! The first two are signs alone, for not every sender heeds them. One that does sends new data, or lets acknowledgments
-//! pass; one that does not goes on to repeat. Of a sender that goes by RACK both are believed at once: whoever has the one
-//! has the others.
+//! The first two are only signs, because not every sender uses them. A sender that uses them sends
+//! new data, or does not answer acknowledgments with retransmissions; a sender that does not
+//! continues to retransmit. For a sender with RACK the signs suffice at once: a TCP with RACK has
+//! the others too.
 
 use crate::recovery::Heard;
 
-/// Acknowledgments that a sender lets pass when it has taken a recovery back.
+/// Number of acknowledgments after a sign without a retransmission that show that the sender has
+/// undone the recovery.
 const PASSED: u32 = 2;
 
-/// What is known of one recovery.
+/// The facts about one recovery.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Undo {
-    /// Acknowledgments since a sign that the sender has not answered by repeating something.
+    /// Number of acknowledgments since a sign without a retransmission. `None` without a sign.
     passed: Option<u32>,
     is_done: bool,
-    /// Segments sent again, and how many of them the receiver reports; and those sent again since it began anew.
+    /// Number of segments retransmitted.
     segments: u32,
+    /// Number of duplicates that the receiver reported.
     reported: u32,
+    /// Number of segments retransmitted since the latest recovery began.
     anew: u32,
-    /// Timestamp of the first repetition, and what was the oldest number outstanding then.
+    /// Timestamp of the first retransmission.
     timestamp: Option<u32>,
+    /// The oldest outstanding number at the first retransmission.
     marker: u64,
 }
 
 impl Undo {
-    /// Whether the sender took the recovery back.
+    /// Returns whether the sender undid the recovery.
     pub fn is_done(&self) -> bool {
         self.is_done
     }
 
-    /// What is known when another recovery begins before this one is over: repetitions of both may be on their way.
+    /// Returns the state for another recovery that begins before this one is over. Retransmissions
+    /// of both may be in flight.
     pub fn begun_anew(self) -> Self {
         Undo { passed: None, is_done: false, anew: 0, ..self }
     }
 
-    /// A segment left again.
+    /// Records a retransmission.
     pub fn sent_again(&mut self, una: u64, timestamp: Option<u32>) {
         if self.segments == 0 {
             (self.timestamp, self.marker) = (timestamp, una);
@@ -49,14 +57,15 @@ impl Undo {
         self.passed = None;
     }
 
-    /// New data left.
+    /// Records new data.
     pub fn sent_new(&mut self) {
         self.is_done |= self.passed.is_some();
     }
 
-    /// An acknowledgment came. `is_telling`: it acknowledges new data, and its echo is of what was repeated if that was
-    /// needed. `is_of_original`: it acknowledges, after an expiry, what was outstanding and not repeated. `has_rack`: the
-    /// sender is known to go by RACK.
+    /// Processes an acknowledgment. `is_telling`: it acknowledges new data, and would echo the
+    /// timestamp of a retransmission that was needed. `is_of_original`: after an expiry, it
+    /// acknowledges data that were outstanding and not retransmitted. `has_rack`: the sender is
+    /// known to use RACK.
     pub fn hears(&mut self, heard: &Heard, is_telling: bool, is_of_original: bool, has_rack: bool) {
         let is_reported = heard.twice.is_some_and(|end| end > self.marker);
         self.reported = self.reported.saturating_add(u32::from(is_reported));
@@ -67,7 +76,7 @@ impl Undo {
         }
         let is_of_earlier_copy =
             heard.echo.zip(self.timestamp).is_some_and(|(echo, sent)| (echo.wrapping_sub(sent) as i32) < 0);
-        // F-RTO goes by what comes while nothing but the oldest segment has been repeated.
+        // F-RTO applies only while no segment except the oldest has been retransmitted.
         if (is_telling && is_of_earlier_copy) || (is_of_original && self.anew == 1) {
             self.passed.get_or_insert(0);
             self.is_done |= has_rack;

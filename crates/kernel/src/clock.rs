@@ -1,4 +1,4 @@
-//! How time passes between two events: simulation and emulation differ here and nowhere else.
+//! Passing of time between two events, the only difference between simulation and emulation.
 
 use std::convert::Infallible;
 
@@ -7,38 +7,39 @@ use umts_units::Time;
 /// Why [`Clock::wait`] returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wake<P> {
-    /// The instant waited for has come.
+    /// The instant has come.
     Reached,
-    /// A packet came in from outside at this instant, before the one waited for.
+    /// A packet from outside came at this instant, before the one waited for.
     Packet(Time, P),
-    /// Something outside wants the run to end, or at least to be asked.
+    /// Something outside may want the run to end: the caller must check.
     Stopped,
 }
 
-/// What a clock may ask of the events to come. Most of them cannot be told from outside when they are handled a little late,
-/// as long as their order is kept.
+/// The facts about coming events that a clock may query. Most events have no effect outside the
+/// run; these may be handled late, if their order is kept.
 pub trait Lookahead {
-    /// Whether it may be seen outside when the next event is handled.
+    /// Returns whether the next event may have an effect outside.
     fn is_seen(&self) -> bool;
 
-    /// When the first event is due, before `end`, that may be seen; `end` if there is none.
+    /// Returns when the first event with an effect outside is due. Returns `end` if there is none
+    /// before `end`.
     fn first_seen(&self, end: Time) -> Time;
 }
 
 /// Passes the time until the next event.
 pub trait Clock {
-    /// What comes in from outside; nothing can in simulated time.
+    /// A packet from outside. Simulated time has none.
     type Packet;
 
-    /// Returns when `until` has come, the instant of the next event, or earlier with a packet from outside. Nothing is
-    /// ever handled early; what `lookahead` allows may be handled late.
+    /// Returns at `until`, the instant of the next event, or earlier for another reason. Events are
+    /// never handled early; `lookahead` decides which events may be handled late.
     fn wait(&mut self, until: Time, lookahead: &impl Lookahead) -> Wake<Self::Packet>;
 }
 
 /// Simulated time: the next event is always now.
 ///
-/// The wall clock of `umts emulate` is another implementation: it sleeps until an event is due that may be seen outside, wakes
-/// early for a packet and records how late such events ran.
+/// The wall clock of `umts emulate` is another implementation. It sleeps until an event is due that
+/// may have an effect outside, wakes early for a packet, and records how late such events are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VirtualClock;
 
@@ -46,7 +47,7 @@ impl Clock for VirtualClock {
     type Packet = Infallible;
 
     #[inline]
-    fn wait(&mut self, _until: Time, _outlook: &impl Lookahead) -> Wake<Infallible> {
+    fn wait(&mut self, _until: Time, _lookahead: &impl Lookahead) -> Wake<Infallible> {
         Wake::Reached
     }
 }

@@ -1,7 +1,7 @@
-//! What every run stands on: the event queue, the clock, the random draws and the trace sinks; and queues that begin anew when
-//! they are empty.
+//! The foundations of every run: event queue, clock, random numbers, trace sinks, and a helper for
+//! queues.
 //!
-//! Nothing here knows UMTS or TCP. Simulated and wall-clock runs differ in one [`Clock`] implementation.
+//! Nothing here depends on UMTS or TCP. Simulations and emulations differ in their [`Clock`].
 
 mod clock;
 mod normal;

@@ -1,17 +1,18 @@
-//! The event queue: order by (time, phase, insertion).
+//! The event queue, ordered by (time, phase, insertion).
 //!
-//! The order is part of the model: of two events at one instant the earlier phase goes first, and inside a phase the
-//! one that was scheduled first.
+//! The order is part of the model: of two events at one instant the one with the earlier phase
+//! comes first, and within a phase the one that was scheduled first.
 //!
 //! ```text
-//!   calendar:  the day that is under way, in order,
-//!              and the 31 days after it, of eight milliseconds each
-//!   far:       a heap of what comes later than that
+//!   calendar:  the current day, sorted,
+//!              and the 31 days after it, of about eight milliseconds each
+//!   far:       a heap of later events
 //! ```
 //!
-//! Most events are due soon, and in the calendar they cost the same however many wait. A day is put in order when it is
-//! opened, and then the calendar gets out of the heap what has come near. It has so few days that a bit of one word stands for
-//! each, and that what it touches on its way round leaves room in the first cache.
+//! Most events are due soon, and in the calendar their cost does not depend on the number of
+//! events. A day is sorted when it is opened. At that time, events from the heap whose days have
+//! come near move to the calendar. There are so few days that one word has a bit for each, and that
+//! the calendar leaves room in the first-level cache.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,13 +22,13 @@ use umts_units::Time;
 /// The phases of one instant, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// What was on the way arrives.
+    /// Data in transit arrive.
     Receive = 0,
     /// Timers expire.
     Timers = 1,
     /// Radio resource control and handover decide.
     Rrc = 2,
-    /// Schedulers choose who may send.
+    /// Schedulers allocate transmissions.
     Schedule = 3,
     /// Blocks and packets leave.
     Transmit = 4,
@@ -36,11 +37,11 @@ pub enum Phase {
 /// Bits of a key below the instant, for the phase.
 const PHASE_BITS: u32 = 3;
 
-/// The last instant that there is, after 73 years: what is due later is due then.
+/// The last instant, in nanoseconds (73 years). Later events are due at this instant.
 const LAST: u64 = u64::MAX >> PHASE_BITS;
 
-/// An event with its place in the order: instant and phase as one number. Those of a day whose numbers are equal lie in the order
-/// in which they were scheduled.
+/// An event with its key: instant and phase in one number. Events of one day with equal keys are
+/// stored in the order in which they were scheduled.
 #[derive(Debug)]
 struct Entry<E> {
     key: u64,
@@ -64,7 +65,7 @@ impl<E> Entry<E> {
     }
 }
 
-/// An event that is far away, and how many were scheduled before it.
+/// An event in the heap, and the number of events scheduled up to it.
 #[derive(Debug)]
 struct Far<E> {
     entry: Entry<E>,
@@ -94,24 +95,26 @@ impl<E> Ord for Far<E> {
     }
 }
 
-/// Days of the calendar, one for each bit of a word, and nanoseconds of one as a power of two: the calendar spans a quarter of a
-/// second, more than a TTI, a link or a poll takes.
+/// Number of days in the calendar, one for each bit of a word. The calendar spans a quarter of a
+/// second, more than a TTI, a link delay or a poll timer.
 const DAYS: usize = u32::BITS as usize;
+/// Base 2 logarithm of the length of a day in nanoseconds.
 const DAY_SHIFT: u32 = 23;
 
-/// A day has no more events than this, mostly.
+/// Number of events up to which a day is sorted by insertion. Most days have no more.
 const FEW: usize = 4;
 
 /// Later than every day.
 const NO_DAY: u64 = u64::MAX;
 
-/// Events still to come, in order of (time, phase, insertion).
+/// Pending events, in order of (time, phase, insertion).
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    /// The day that is open: its events, and those of days before it, are in order, the next one last.
+    /// The open day. Its events, and events of earlier days, are sorted with the next one last.
     today: u64,
-    /// Events by day modulo the number of days; none is so far ahead that two could meet. But for the day that is open they lie in the
-    /// order in which they were scheduled: what is far away goes in as soon as its day comes near, before anything else can.
+    /// Events by day modulo the number of days; the calendar never has two days of one slot. Except
+    /// for the open day, events are in the order in which they were scheduled: events from the heap
+    /// enter as soon as their day comes near, before any other.
     days: [Vec<Entry<E>>; DAYS],
     /// A bit for each day after `today` that has events.
     used: u32,
@@ -137,12 +140,12 @@ impl<E> Default for EventQueue<E> {
 }
 
 impl<E: std::fmt::Debug> EventQueue<E> {
-    /// An empty queue at time zero.
+    /// Returns an empty queue at time zero.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The events of the day that is open.
+    /// Returns the events of the open day.
     #[inline]
     fn open(&self) -> &Vec<Entry<E>> {
         &self.days[self.today as usize % DAYS]
@@ -153,7 +156,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         &mut self.days[self.today as usize % DAYS]
     }
 
-    /// The instant of the event popped last.
+    /// Returns the instant of the event that was popped last.
     #[inline]
     pub fn now(&self) -> Time {
         self.now
@@ -162,11 +165,12 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// Schedules `event`.
     ///
     /// # Panics
-    /// If `at` lies in the past: a model that does so is wrong, and its results would be.
+    /// If `at` is in the past, which is an error in the model.
     #[inline]
     pub fn push(&mut self, at: Time, phase: Phase, event: E) {
         let entry = Entry::new(at, phase, event);
-        // What nearly always happens is all that is here: a day of the calendar that has room. No day after today is in the past.
+        // Only the most frequent case is here: a later day of the calendar with spare capacity.
+        // Such a day is never in the past.
         let (ahead, place) = (entry.day().wrapping_sub(self.today), entry.day() as usize % DAYS);
         let day = &mut self.days[place];
         if !(1..DAYS as u64).contains(&ahead) || day.len() == day.capacity() {
@@ -197,7 +201,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         }
     }
 
-    /// When the next event is due.
+    /// Returns when the next event is due.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
         if self.open().is_empty() {
@@ -206,13 +210,13 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.open().last().map(Entry::at)
     }
 
-    /// The next event, once [`next_time`](Self::next_time) has told of it.
+    /// Returns the next event. Call [`next_time`](Self::next_time) before.
     pub fn next(&self) -> Option<&E> {
         self.open().last().map(|entry| &entry.event)
     }
 
-    /// When the first event is due, before `end`, of which `is_wanted` says so; `end` if there is none. What is not in the
-    /// calendar yet is not seen.
+    /// Returns when the first event is due for which `is_wanted` returns true, or `end` if there is
+    /// none before `end`. Only events in the calendar are considered.
     pub fn first_before(&self, end: Time, is_wanted: impl Fn(&E) -> bool) -> Time {
         let of_day = |entries: &[Entry<E>]| {
             let wanted = entries.iter().filter(|entry| is_wanted(&entry.event));
@@ -224,13 +228,13 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         first.map_or(end, |at| at.min(end))
     }
 
-    /// The next event and its instant.
+    /// Removes and returns the next event and its instant.
     pub fn pop(&mut self) -> Option<(Time, E)> {
         self.next_time()?;
         self.take()
     }
 
-    /// The same, once [`next_time`](Self::next_time) has told of it.
+    /// The same. Call [`next_time`](Self::next_time) before.
     #[inline]
     pub fn take(&mut self) -> Option<(Time, E)> {
         let entry = self.open_mut().pop()?;
@@ -238,22 +242,23 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         Some((self.now, entry.event))
     }
 
-    /// How many events have been scheduled so far.
+    /// Returns the number of events that have been scheduled.
     pub fn scheduled(&self) -> u64 {
         self.inserted
     }
 
-    /// How many events wait.
+    /// Returns the number of pending events.
     pub fn len(&self) -> usize {
         self.days.iter().map(Vec::len).sum::<usize>() + self.far.len()
     }
 
-    /// Whether nothing waits.
+    /// Returns whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Moves on to the next day that has events. Calls stand at its ends, so that it has nothing to keep for after them.
+    /// Opens the next day with events. Calls are at its ends, so that no register must be saved for
+    /// them.
     #[inline]
     fn open_next_day(&mut self) {
         let day = self.first_used().min(self.first_far);
@@ -269,7 +274,8 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         if open.len() > FEW {
             return put_in_order(open);
         }
-        // In line, each event moves to its place: in front of those that are due with it and were scheduled before it.
+        // Insertion sort: each event moves in front of events that are due before it, and of events
+        // with the same key that were scheduled before it.
         for next in 1..open.len() {
             let mut place = next;
             while place > 0 && open[place - 1].key <= open[place].key {
@@ -279,7 +285,8 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         }
     }
 
-    /// The same where days of the calendar have come near, which get what is due in them.
+    /// The same if days have come into the calendar's range: moves their events from the heap to
+    /// the calendar.
     #[inline(never)]
     fn open_with_far(&mut self) {
         let end = self.today + DAYS as u64;
@@ -295,7 +302,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         put_in_order(self.open_mut());
     }
 
-    /// The first day of the calendar that has events, or `NO_DAY`.
+    /// Returns the first day of the calendar after today that has events, or `NO_DAY`.
     #[inline]
     fn first_used(&self) -> u64 {
         match self.used.rotate_right(self.today as u32 % u32::BITS) {
@@ -305,7 +312,8 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     }
 }
 
-/// The next event last, of those that are due together the one that was scheduled first.
+/// Sorts so that the next event is last. Of events with equal keys, the one that was scheduled
+/// first is the next.
 #[inline(never)]
 fn put_in_order<E>(entries: &mut [Entry<E>]) {
     entries.reverse();
@@ -324,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_has_phases_and_a_phase_has_an_order() {
+    fn events_are_ordered_by_time_phase_and_insertion() {
         let mut queue = EventQueue::new();
         queue.push(at(2), Phase::Receive, "later");
         queue.push(at(1), Phase::Transmit, "send");
@@ -337,7 +345,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "already")]
-    fn the_past_cannot_be_changed() {
+    fn event_in_the_past_panics() {
         let mut queue = EventQueue::new();
         queue.push(at(2), Phase::Receive, ());
         queue.pop();
@@ -345,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_the_next_event_once_that_is_known_is_not_late() {
+    fn event_before_a_peeked_one_is_delivered_first() {
         let mut queue = EventQueue::new();
         queue.push(at(5_000), Phase::Receive, "last");
         assert_eq!(queue.next_time(), Some(at(5_000)));
@@ -358,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a stable sort, with events that schedule others as they happen: at once, soon, and far away.
+        /// Compares with a stable sort. Popped events schedule others: at once, soon, and far away.
         #[test]
         fn equals_a_stable_sort(events in proptest::collection::vec((0u64..20, 0usize..5), 0..100),
                                 following in proptest::collection::vec((0usize..7, 0u64..3, 0usize..5), 0..200)) {

@@ -1,17 +1,19 @@
 //! Random draws by name and by address.
 //!
-//! Every purpose has a stream of its own, seeded by blake3(seed, run, name): a draw added to one never shifts another.
-//! Radio draws are not consumed in order but addressed by (stream, TTI, block), so that another TCP version or one
-//! more user meets the same radio, and idle time costs nothing.
+//! Every purpose has a stream of its own, seeded by blake3(seed, run, name), so an additional draw
+//! in one stream does not affect others. Radio draws are not consumed in order but addressed by
+//! (stream, TTI, block). So another TCP variant or one more user meets the same radio conditions,
+//! and idle time costs nothing.
 //!
-//! Logarithms and exponentials come from `libm`, a software library: platforms' own differ in the last bit.
+//! Logarithms and exponentials come from `libm`, a software library: the functions of platforms
+//! differ in the last bit.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Dxsm;
 
 use crate::normal::quantile;
 
-/// Makes the streams of one run.
+/// Creates the random streams of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Streams {
     seed: u64,
@@ -19,17 +21,17 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// The streams of run number `run` under `seed`.
+    /// Returns the streams of run number `run` with `seed`.
     pub fn new(seed: u64, run: u64) -> Self {
         Streams { seed, run }
     }
 
-    /// A sequential stream, `"web/page_size/ue3"`.
+    /// Returns a sequential stream, for example `"web/page_size/ue3"`.
     pub fn stream(&self, name: &str) -> Stream {
         Stream(Pcg64Dxsm::from_seed(self.key(name)))
     }
 
-    /// A stream whose draws have addresses, `"radio/downlink/ue3"`.
+    /// Returns a stream with addressed draws, for example `"radio/downlink/ue3"`.
     pub fn addressed(&self, name: &str) -> AddressedStream {
         let key = self.key(name);
         let word = |at: usize| u64::from_le_bytes(key[at..at + 8].try_into().expect("eight bytes"));
@@ -45,60 +47,63 @@ impl Streams {
     }
 }
 
-/// Draws in order.
+/// A stream with draws that are consumed in order.
 #[derive(Debug, Clone)]
 pub struct Stream(Pcg64Dxsm);
 
 impl Stream {
-    /// Uniform in [0, 1), 53 bits.
+    /// Returns a uniform value in [0, 1) with 53 bits.
     pub fn uniform(&mut self) -> f64 {
         to_unit(self.0.next_u64())
     }
 
-    /// Uniform among `0..n`.
+    /// Returns a uniform number from `0..n`.
     pub fn below(&mut self, n: u64) -> u64 {
         self.0.random_range(0..n)
     }
 
-    /// Exponential with mean 1.
+    /// Returns an exponential value with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -libm::log1p(-self.uniform())
     }
 
-    /// Normal with mean 0 and deviation 1, from two uniform draws (Box and Muller, 1958).
+    /// Returns a normal value with mean 0 and deviation 1, from two uniform draws (Box and Muller,
+    /// 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(2.0 * self.exponential());
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
     }
 }
 
-/// Draws that do not depend on each other's order: the same address gives the same number.
+/// A stream with draws that are independent of their order: equal addresses give equal numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressedStream {
     key: [u64; 2],
 }
 
-/// A probability as an addressed draw is held against it.
+/// A probability in a form that is compared with addressed draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// Of probability 0.
+    /// Probability 0.
     pub const NEVER: Chance = Chance(0);
-    /// Of probability 1.
+    /// Probability 1.
     pub const ALWAYS: Chance = Chance(1 << 53);
 
-    /// Of this probability.
+    /// Converts a probability. Values outside 0 to 1 are clamped, and NaN is 0.
     #[inline]
     pub fn of(probability: f64) -> Self {
-        // `uniform` has 53 bits: n / 2^53 < p exactly if n < 2^53 p, and scaling by a power of two does not round.
+        // `uniform` has 53 bits. n / 2^53 < p is equivalent to n < 2^53 p, and scaling by a power
+        // of two does not round.
         let scaled = probability * 9_007_199_254_740_992.0;
         let whole = scaled as u64;
         let below = whole.saturating_add(u64::from((whole as f64) < scaled));
         Chance(below.min(Chance::ALWAYS.0))
     }
 
-    /// Whether the [`bits`](TtiDraws::bits) of a draw meet it: whether its `uniform` lies below the probability.
+    /// Returns whether the `uniform` value of a draw with these [`bits`](TtiDraws::bits) is below
+    /// the probability.
     #[inline]
     pub fn is_met(self, bits: u64) -> bool {
         bits >> 11 < self.0
@@ -113,7 +118,7 @@ pub struct TtiDraws {
 }
 
 impl AddressedStream {
-    /// The draws of TTI number `tti`.
+    /// Returns the draws of TTI number `tti`.
     #[inline]
     pub fn tti(&self, tti: u64) -> TtiDraws {
         TtiDraws { base: mix(tti ^ self.key[0], 0xa076_1d64_78bd_642f), key: self.key[1] }
@@ -121,26 +126,28 @@ impl AddressedStream {
 }
 
 impl TtiDraws {
-    /// Uniform in [0, 1) for block number `block` of this TTI.
+    /// Returns a uniform value in [0, 1) for block number `block` of this TTI.
     #[inline]
     pub fn uniform(&self, block: u32) -> f64 {
         to_unit(self.bits(block))
     }
 
-    /// Whether what has this chance happens to block number `block` of this TTI: whether `uniform` lies below it.
+    /// Returns whether an event with this probability happens to block number `block` of this TTI:
+    /// whether `uniform` is below the probability.
     #[inline]
     pub fn happens(&self, block: u32, chance: Chance) -> bool {
         chance.is_met(self.bits(block))
     }
 
-    /// Normal with mean 0 and deviation 1 for block number `block` of this TTI: the quantile of its draw.
+    /// Returns a normal value with mean 0 and deviation 1 for block number `block` of this TTI: the
+    /// quantile of its draw.
     #[inline]
     pub fn normal(&self, block: u32) -> f64 {
-        // In the middle of the cell of the draw: never 0, never 1.
+        // The middle of the draw's interval, so that the probability is never 0 or 1.
         quantile(((self.bits(block) >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0))
     }
 
-    /// 64 random bits for block number `block` of this TTI.
+    /// Returns 64 random bits for block number `block` of this TTI.
     #[inline]
     pub fn bits(&self, block: u32) -> u64 {
         let first = mix(self.base ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15), self.key | 1);
@@ -148,7 +155,8 @@ impl TtiDraws {
     }
 }
 
-/// Folds the 128-bit product: every input bit reaches every output bit.
+/// Returns the exclusive or of both halves of a 128-bit product: every input bit affects every
+/// output bit.
 #[inline]
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x8ebc_6af0_9c88_c6e3) * u128::from(b);
@@ -164,9 +172,9 @@ fn to_unit(bits: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A library update that moved these numbers would move every result unseen.
+    /// If a new version of a library changed these numbers, every result would change unnoticed.
     #[test]
-    fn the_first_draws_are_pinned() {
+    fn first_draws_are_pinned() {
         let streams = Streams::new(1, 0);
         let mut named = streams.stream("web/page_size/ue3");
         let addressed = streams.addressed("radio/downlink/ue0");
@@ -189,8 +197,8 @@ mod tests {
         assert_eq!(distinct.len(), all.len());
     }
 
-    /// Chi-square over 256 cells of the high byte; the bound is far beyond the 1e-9 quantile for 255 degrees of
-    /// freedom (about 400), so a sound mix never fails and a broken one always does.
+    /// Chi-square over 256 cells of the high byte. The bound is far beyond the 1e-9 quantile for
+    /// 255 degrees of freedom (about 400), so a sound mix does not fail, and a broken one does.
     fn chi_square(draws: impl Iterator<Item = u64>) -> f64 {
         let mut cells = [0u32; 256];
         let mut n = 0u32;
@@ -208,13 +216,13 @@ mod tests {
         assert!(chi_square((0..100_000).map(|tti| stream.tti(tti).bits(0))) < 420.0);
         assert!(chi_square((0..100_000).map(|block| stream.tti(5).bits(block))) < 420.0);
         assert!(chi_square((0..100_000).map(|i| stream.tti(i / 12).bits((i % 12) as u32))) < 420.0);
-        // Neighbours in one TTI, and equal blocks of neighbouring TTIs, do not resemble each other.
+        // Neighbouring blocks of one TTI, and equal blocks of neighbouring TTIs, are uncorrelated.
         assert!(chi_square((0..100_000).map(|t| stream.tti(t).bits(0) ^ stream.tti(t).bits(1))) < 420.0);
         assert!(chi_square((0..100_000).map(|t| stream.tti(t).bits(0) ^ stream.tti(t + 1).bits(0))) < 420.0);
     }
 
     #[test]
-    fn an_input_bit_flips_half_of_the_output() {
+    fn each_tti_bit_flips_half_of_the_output() {
         let stream = Streams::new(9, 0).addressed("radio/downlink/ue0");
         for bit in 0..20 {
             let flips: u32 = (0..2_000u64)
@@ -226,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chance_is_met_by_draws_below_its_probability() {
+    fn chance_is_met_exactly_below_its_probability() {
         let draws = Streams::new(1, 0).addressed("radio/downlink/ue0");
         for tti in 0..1_000 {
             let draws = draws.tti(tti);
@@ -254,7 +262,8 @@ mod tests {
             (0..200_000).map(|_| stream.normal()).collect::<Vec<f64>>(),
             (0..200_000).map(|tti| addressed.tti(tti).normal(3)).collect(),
         ] {
-            // One standard error of the mean of x^k is sqrt(E[x^2k] - E[x^k]^2) / sqrt(n); the bound is five of them.
+            // One standard error of the mean of x^k is sqrt(E[x^2k] - E[x^k]^2) / sqrt(n). The
+            // bound is five standard errors.
             for (power, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)]
             {
                 let moment = draws.iter().map(|x: &f64| x.powi(power)).sum::<f64>() / 200_000.0;

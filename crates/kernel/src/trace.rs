@@ -1,37 +1,38 @@
-//! Observation as a type parameter: a sink that is not there costs nothing.
+//! Observation as a type parameter: without a sink it costs nothing.
 
 use umts_units::Time;
 
-/// A type of events, beside which there may be something to look at.
+/// A type of events that may come with details.
 pub trait Observable {
-    /// What is shown to sinks that ask for it, and not kept.
+    /// Additional data that are shown to sinks that want details. Sinks must not keep references to
+    /// them.
     type Detail<'a>;
 }
 
-/// Receives what happened. `E` is the event type of the layer above.
+/// Receives events. `E` is the event type of the layer above.
 pub trait TraceSink<E: Observable> {
-    /// `false` lets the compiler drop the building of events altogether.
+    /// With `false`, the compiler removes the construction of events.
     const ENABLED: bool = true;
 
-    /// `true` asks for details; else the compiler drops the building of them.
+    /// `true` requests details. With `false`, the compiler removes the construction of details.
     const WANTS_DETAIL: bool = false;
 
-    /// Whether it looks at events that are a copy of something large. Asked before such a copy is made, each time: a sink
-    /// may come to want them.
+    /// Returns whether the sink wants events that are a copy of large data. Queried before each
+    /// copy, because the answer may change.
     #[inline]
     fn wants_copies(&self) -> bool {
         true
     }
 
-    /// Takes one event; events come in order of time.
+    /// Records one event. Events come in order of time.
     fn record(&mut self, at: Time, event: &E);
 
-    /// Looks at a detail, among the events.
+    /// Receives a detail, between the events.
     #[inline]
     fn show(&mut self, _at: Time, _detail: &E::Detail<'_>) {}
 }
 
-/// Nobody watches.
+/// A sink that records nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTrace;
 
@@ -98,7 +99,7 @@ impl<E: Observable, S: TraceSink<E> + ?Sized> TraceSink<E> for &mut S {
     }
 }
 
-/// For tests: everything in a list.
+/// Records all events in a list, for tests.
 impl<E: Observable + Clone> TraceSink<E> for Vec<(Time, E)> {
     fn record(&mut self, at: Time, event: &E) {
         self.push((at, event.clone()));

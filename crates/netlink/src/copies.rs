@@ -1,4 +1,5 @@
-//! Copies of the routes that every packet takes, with other words for TCP: for packets that a policy rule leads to them.
+//! Copies of the main routing table with other metrics for TCP, for packets that a policy rule
+//! directs to the copy.
 
 use std::io;
 
@@ -14,29 +15,30 @@ const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 const VERSIONS: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
 impl Netlink {
-    /// Copies the routes of the main table to hosts beyond this one into the table of this number, of an owner; `told` makes
-    /// of what each says to TCP what its copy says.
+    /// Copies the unicast routes of the main table into table `table`, marked with `owner`. `adapt`
+    /// maps the metrics of each route to the metrics of its copy.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn copy_routes(
         &mut self,
         table: u32,
         owner: u8,
-        told: impl Fn(Vec<RouteMetric>) -> Vec<RouteMetric>,
+        adapt: impl Fn(Vec<RouteMetric>) -> Vec<RouteMetric>,
     ) -> io::Result<()> {
         for route in self.routes_to_hosts(MAIN)? {
-            let metrics = told(metrics_of(&route));
+            let metrics = adapt(metrics_of(&route));
             let copy = RouteNetlinkMessage::NewRoute(copied(route, table, owner, metrics));
-            self.ask(copy, NLM_F_CREATE | NLM_F_REPLACE)?;
+            self.send_request(copy, NLM_F_CREATE | NLM_F_REPLACE)?;
         }
         Ok(())
     }
 
-    /// What each route of a table (without a number: of the main one) says to TCP; of those to hosts that routers lead to.
+    /// Returns the metrics of the unicast routes of a table, by default the main one, except
+    /// link-local routes.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn said_to_tcp(&mut self, table: Option<u32>) -> io::Result<Vec<Vec<RouteMetric>>> {
         let mut routes = self.routes_to_hosts(table.unwrap_or(MAIN))?;
         routes.retain(|route| !is_link_local(route));
@@ -47,15 +49,15 @@ impl Netlink {
         self.routes(|route| table_of(route) == table && route.header.kind == RouteType::Unicast)
     }
 
-    /// Removes the routes of a table: how many.
+    /// Removes the routes of a table. Returns the number of routes.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn clear_table(&mut self, table: u32) -> io::Result<usize> {
         let routes = self.routes(|route| table_of(route) == table)?;
         let count = routes.len();
         for route in routes {
-            self.ask(RouteNetlinkMessage::DelRoute(route), 0)?;
+            self.send_request(RouteNetlinkMessage::DelRoute(route), 0)?;
         }
         Ok(count)
     }
@@ -75,7 +77,7 @@ impl Netlink {
     }
 }
 
-/// The number of its table: the header has room for small ones only.
+/// Returns the table of a route. The field in the header has room for small numbers only.
 fn table_of(route: &RouteMessage) -> u32 {
     let named = route.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Table(number) => Some(*number),
@@ -93,7 +95,7 @@ fn metrics_of(route: &RouteMessage) -> Vec<RouteMetric> {
     found.unwrap_or_default()
 }
 
-/// Every device has such a route of IPv6, which no router obeys (RFC 4291 §2.5.6).
+/// Every device has such a route of IPv6; routers do not forward packets to it (RFC 4291 §2.5.6).
 fn is_link_local(route: &RouteMessage) -> bool {
     let is_local = |attribute: &RouteAttribute| matches!(attribute, RouteAttribute::Destination(RouteAddress::Inet6(to)) if to.is_unicast_link_local());
     route.attributes.iter().any(is_local)
@@ -102,7 +104,7 @@ fn is_link_local(route: &RouteMessage) -> bool {
 fn copied(mut route: RouteMessage, table: u32, owner: u8, metrics: Vec<RouteMetric>) -> RouteMessage {
     route.header.table = RouteHeader::RT_TABLE_UNSPEC;
     route.header.protocol = RouteProtocol::from(owner);
-    // What the kernel tells of a route beside what one may tell it.
+    // Attributes that the kernel reports but does not accept, and those that are replaced below.
     route.attributes.retain(|attribute| {
         !matches!(
             attribute,

@@ -1,6 +1,7 @@
-//! Rules of the kernel's nftables, told over netlink, so that no tool has to be there.
+//! Rules of the kernel's nftables, set over netlink, so that no tool is needed.
 //!
-//! A table may be *owned*: the kernel removes it with the socket that made it, however the process ends.
+//! A table may be *owned*: the kernel removes it with the socket that created it, however the
+//! process ends.
 
 use std::io;
 use std::net::IpAddr;
@@ -9,12 +10,12 @@ use std::ops::RangeInclusive;
 use netlink_sys::protocols::NETLINK_NETFILTER;
 use netlink_sys::{Socket, SocketAddr};
 
-/// linux/netfilter/nfnetlink.h.
+/// From linux/netfilter/nfnetlink.h.
 const BATCH_BEGIN: u16 = 0x10;
 const BATCH_END: u16 = 0x11;
 const SUBSYSTEM: u16 = 10;
 
-/// linux/netfilter/nf_tables.h.
+/// From linux/netfilter/nf_tables.h.
 const NEW_TABLE: u16 = 0;
 const GET_TABLE: u16 = 1;
 const DELETE_TABLE: u16 = 2;
@@ -24,7 +25,7 @@ const NEW_RULE: u16 = 6;
 const GET_RULE: u16 = 7;
 const NEW_SET: u16 = 9;
 const TABLE_OWNED: u32 = 2;
-/// Hook of packets that are forwarded.
+/// Hook of forwarded packets.
 const FORWARD: u32 = 2;
 const REGISTER: u32 = 1;
 const VERDICT: u32 = 0;
@@ -37,35 +38,35 @@ const CREATE: u16 = 0x400;
 const APPEND: u16 = 0x800;
 const NESTED: u16 = 0x8000;
 
-/// linux/netlink.h: kinds of answers.
+/// From linux/netlink.h: types of answers.
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
 
-/// Which packets a table sees.
+/// The packets to which a table applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// Of both versions of IP.
+    /// Packets of IPv4 and IPv6.
     Inet = 1,
-    /// Of IPv4.
+    /// Packets of IPv4.
     Ipv4 = 2,
-    /// Of IPv6.
+    /// Packets of IPv6.
     Ipv6 = 10,
 }
 
-/// Where rules stand: the number of the hook and the priority there.
+/// A chain of rules: hook and priority.
 #[derive(Debug, Clone, Copy)]
 pub struct Chain {
-    /// Its name in the table.
+    /// Name of the chain in the table.
     pub name: &'static str,
-    /// `filter` or `nat`.
+    /// Type of the chain: `filter` or `nat`.
     pub kind: &'static str,
-    /// Of the kernel's path of a packet.
+    /// Number of the hook in the kernel's packet path.
     pub hook: u32,
-    /// The smaller, the earlier.
+    /// Chains with smaller numbers run earlier.
     pub priority: i32,
 }
 
-/// One step of a rule: its name and what it is told.
+/// One step of a rule: name and encoded attributes.
 pub type Expression = (&'static str, Vec<u8>);
 
 /// A rule of a chain.
@@ -73,33 +74,33 @@ pub type Expression = (&'static str, Vec<u8>);
 pub struct Rule {
     /// Shown by `nft list`; at most 254 bytes.
     pub comment: &'static str,
-    /// Its conditions, then what it does.
+    /// Conditions, then actions.
     pub steps: Vec<Expression>,
 }
 
 impl Rule {
-    /// A rule of these parts, in their order.
+    /// Creates a rule of these steps, in this order.
     pub fn new(comment: &'static str, parts: &[&[Expression]]) -> Self {
         Rule { comment, steps: parts.concat() }
     }
 }
 
-/// A set of ports that rules fill, whose elements expire. All 65,536 ports fit.
+/// A set of ports that rules fill. Its elements expire. It has room for all 65,536 ports.
 #[derive(Debug, Clone, Copy)]
 pub struct PortSet {
-    /// Its name in the table.
+    /// Name of the set in the table.
     pub name: &'static str,
-    /// Milliseconds after its last use until an element expires.
+    /// Time in milliseconds from the last use of an element until it expires.
     pub timeout_ms: u64,
 }
 
-/// Keeps an owned table: it is gone with this value.
+/// Owner of a table. Dropping it removes the table, if the table is owned.
 #[derive(Debug)]
 pub struct Owner {
     _socket: Socket,
 }
 
-/// A table that is being put together.
+/// A table under construction.
 #[derive(Debug)]
 pub struct Table {
     name: String,
@@ -108,7 +109,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty one; `is_owned` by the socket that will make it.
+    /// Creates an empty table. If `is_owned`, the kernel removes the table with the [`Owner`].
     pub fn new(name: &str, family: Family, is_owned: bool) -> Self {
         let mut table = Table { name: name.to_owned(), family, messages: Vec::new() };
         let flags = if is_owned { TABLE_OWNED } else { 0 };
@@ -131,16 +132,16 @@ impl Table {
                 nested(4, &expressions),
                 attribute(7, &comment(rule.comment)),
             ];
-            // Without this flag the kernel inserts each rule in front of the others.
+            // Without this flag, the kernel inserts each rule in front of the others.
             self.add(NEW_RULE, APPEND, &attributes.concat());
         }
     }
 
-    /// Adds a set, for rules of chains that are added afterwards.
+    /// Adds a set, for use by chains that are added later.
     pub fn port_set(&mut self, set: PortSet) {
-        /// Its elements expire; rules add them.
+        /// Elements expire, and rules add them.
         const FLAGS: u32 = 0x10 | 0x20;
-        /// How `nft list` shows the elements: as ports.
+        /// Type of the elements, for `nft list`: ports.
         const PORT: u32 = 13;
         let attributes = [
             text(1, &self.name),
@@ -165,38 +166,38 @@ impl Table {
         ));
     }
 
-    /// Makes it in the present namespace, whole or not at all.
+    /// Creates the table in the current namespace, completely or not at all.
     ///
     /// # Errors
-    /// The kernel's; also if there is a table of this name and family.
+    /// Errors of the kernel, for example if a table of this name and family exists.
     pub fn make(self) -> io::Result<Owner> {
         commit(self.messages).map(|socket| Owner { _socket: socket })
     }
 }
 
-/// Removes a table with all that is in it.
+/// Removes a table with its contents.
 ///
 /// # Errors
-/// The kernel's: there is none, or it is owned by another socket.
+/// Errors of the kernel: the table does not exist, or another socket owns it.
 pub fn delete(name: &str, family: Family) -> io::Result<()> {
     let delete = message(SUBSYSTEM << 8 | DELETE_TABLE, REQUEST, family as u8, 0, &text(1, name));
     commit(vec![delete]).map(drop)
 }
 
-/// The names of the tables of a family.
+/// Returns the names of the tables of a family.
 ///
 /// # Errors
-/// The kernel's.
+/// Errors of the kernel.
 pub fn tables(family: Family) -> io::Result<Vec<String>> {
     let found = list(GET_TABLE, family, &[])?;
     Ok(found.iter().filter_map(|table| string(table, 1)).collect())
 }
 
-/// The comments of the rules of a chain, in the order in which the kernel evaluates them. A rule
-/// without a comment gives an empty one.
+/// Returns the comments of the rules of a chain, in the order of evaluation. The comment is empty
+/// for a rule without one.
 ///
 /// # Errors
-/// The kernel's.
+/// Errors of the kernel.
 pub fn comments(table: &str, chain: &str, family: Family) -> io::Result<Vec<String>> {
     let rules = list(GET_RULE, family, &[text(1, table), text(2, chain)].concat())?;
     let is_of_chain = |rule: &&Vec<u8>| {
@@ -205,10 +206,10 @@ pub fn comments(table: &str, chain: &str, family: Family) -> io::Result<Vec<Stri
     Ok(rules.iter().filter(is_of_chain).map(|rule| comment_of(rule).unwrap_or_default()).collect())
 }
 
-/// The chains of this namespace that see forwarded packets, as `inet TABLE CHAIN`.
+/// Returns the chains of this namespace with the forward hook, for example as `inet TABLE CHAIN`.
 ///
 /// # Errors
-/// The kernel's.
+/// Errors of the kernel.
 pub fn forward_chains() -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     for (family, name) in [(Family::Inet, "inet"), (Family::Ipv4, "ip"), (Family::Ipv6, "ip6")] {
@@ -224,7 +225,7 @@ pub fn forward_chains() -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// The attributes of each object of a kind.
+/// Returns the attributes of each object of a type.
 fn list(kind: u16, family: Family, attributes: &[u8]) -> io::Result<Vec<Vec<u8>>> {
     let socket = open()?;
     socket.send(&message(SUBSYSTEM << 8 | kind, REQUEST | DUMP, family as u8, 0, attributes), 0)?;
@@ -243,14 +244,14 @@ fn list(kind: u16, family: Family, attributes: &[u8]) -> io::Result<Vec<Vec<u8>>
     }
 }
 
-/// Length and kind of the message that begins here.
+/// Returns length and type of the message at the beginning of `octets`.
 fn head(octets: &[u8]) -> Option<(usize, u16)> {
     let length = u32::from_ne_bytes(octets.get(..4)?.try_into().ok()?) as usize;
     let kind = u16::from_ne_bytes(octets.get(4..6)?.try_into().ok()?);
     (16..=octets.len()).contains(&length).then_some((length, kind))
 }
 
-/// The value of the first attribute of a kind.
+/// Returns the value of the first attribute of a type.
 fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(u16::from_ne_bytes(attributes.get(..2)?.try_into().ok()?));
@@ -262,13 +263,13 @@ fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     }
 }
 
-/// An attribute that is text, up to its terminating zero.
+/// Returns a text attribute, up to its terminating zero.
 fn string(attributes: &[u8], kind: u16) -> Option<String> {
     let text = find(attributes, kind)?.split(|&octet| octet == 0).next()?;
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-/// A comment as `nft` stores it among a rule's user data: kind 0, length, text, a zero.
+/// Encodes a comment as `nft` stores it in a rule's user data: type 0, length, text, a zero.
 fn comment(text: &str) -> Vec<u8> {
     let mut bytes = vec![0, text.len() as u8 + 1];
     bytes.extend(text.as_bytes());
@@ -276,7 +277,7 @@ fn comment(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The comment of a rule whose user data begin with one.
+/// Returns the comment of a rule if its user data begin with one.
 fn comment_of(rule: &[u8]) -> Option<String> {
     let [0, length, rest @ ..] = find(rule, 7)? else { return None };
     let text = rest.get(..usize::from(*length).checked_sub(1)?)?;
@@ -290,10 +291,11 @@ fn open() -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Has messages done together.
+/// Sends messages as one transaction.
 fn commit(mut messages: Vec<Vec<u8>>) -> io::Result<Socket> {
     let socket = open()?;
-    // What fails is answered first; what succeeds is answered for the last message alone.
+    // If a message fails, the kernel answers it first. If all succeed, it answers only the last
+    // one, which requests it.
     if let Some(last) = messages.last_mut() {
         let flags = u16::from_ne_bytes([last[6], last[7]]) | ACKNOWLEDGE;
         last[6..8].copy_from_slice(&flags.to_ne_bytes());
@@ -318,7 +320,7 @@ fn cut_off() -> io::Error {
     io::Error::other("nftables gave an answer that was cut off")
 }
 
-/// What rules are made of.
+/// Conditions and actions of rules.
 pub mod steps {
     use super::*;
 
@@ -326,60 +328,65 @@ pub mod steps {
     const TCP_HEADER: u32 = 2;
     const EQUAL: u32 = 0;
     const NOT_EQUAL: u32 = 1;
-    /// Of a packet: its mark, the index of the device by which it came, what it carries.
+    /// Key of a packet's mark.
     const MARK: u32 = 3;
+    /// Key of the index of the incoming device.
     const CAME_BY: u32 = 4;
+    /// Key of the transport protocol.
     const CARRIES: u32 = 16;
     const TCP: u8 = 6;
-    /// Of a packet: its version of IP, as a family; the user of its socket.
+    /// Key of a packet's IP version, as a family.
     const VERSION: u32 = 15;
+    /// Key of the user of a packet's socket.
     const USER: u32 = 10;
-    /// By the destination: what the kernel's routes say of it.
+    /// Flag of a route look-up by the destination address.
     const DESTINATION: u32 = 2;
+    /// Result of the look-up: the type of the address.
     const KIND_OF_ADDRESS: u32 = 3;
-    /// It leads on to one host, and is not of this one.
+    /// Type of an address of one other host.
     const UNICAST: u32 = 1;
-    /// It is of this host.
+    /// Type of an address of this host.
     const LOCAL: u32 = 2;
-    /// RFC 1812, 5.2.7.1: code of ICMP's destination unreachable.
+    /// Code of ICMP destination unreachable (RFC 1812 §5.2.7.1): communication administratively
+    /// prohibited.
     const PROHIBITED: u8 = 13;
     const ACCEPT: u32 = 1;
 
-    /// It begins with these octets of the source address of IPv4.
+    /// Condition: the IPv4 source address begins with these octets.
     pub fn is_from(prefix: &[u8]) -> [Expression; 2] {
-        /// Of the source address in the header.
+        /// Offset of the source address in the header.
         const OFFSET: u32 = 12;
         [payload(NETWORK_HEADER, OFFSET, prefix.len()), compare(EQUAL, prefix)]
     }
 
-    /// It came by the device of this index.
+    /// Condition: the packet came in by this device.
     pub fn came_by(device: u32) -> [Expression; 2] {
         [meta(CAME_BY), compare(EQUAL, &device.to_ne_bytes())]
     }
 
-    /// It carries TCP.
+    /// Condition: the packet carries TCP.
     pub fn is_tcp() -> [Expression; 2] {
         [meta(CARRIES), compare(EQUAL, &[TCP])]
     }
 
-    /// It is TCP for one of these ports.
+    /// Condition: the TCP destination port is in this range.
     pub fn is_for(ports: &RangeInclusive<u16>) -> [Expression; 2] {
         let end = |kind, port: u16| nested(kind, &attribute(1, &port.to_be_bytes()));
         let range = [number(1, REGISTER), number(2, EQUAL), end(3, *ports.start()), end(4, *ports.end())];
         [payload(TCP_HEADER, 2, 2), ("range", range.concat())]
     }
 
-    /// It is TCP and opens a connection.
+    /// Condition: a TCP segment with SYN and without ACK, FIN and RST.
     pub fn is_syn() -> [Expression; 3] {
         flags(SYN)
     }
 
-    /// It is TCP and accepts a connection.
+    /// Condition: a TCP segment with SYN and ACK and without FIN and RST.
     pub fn is_syn_ack() -> [Expression; 3] {
         flags(SYN | ACK)
     }
 
-    /// It is TCP of a connection that is neither opening nor ending.
+    /// Condition: a TCP segment with ACK and without SYN, FIN and RST.
     pub fn is_ack() -> [Expression; 3] {
         flags(ACK)
     }
@@ -387,16 +394,16 @@ pub mod steps {
     const SYN: u8 = 0x02;
     const ACK: u8 = 0x10;
 
-    /// Of FIN, SYN, RST and ACK it has these flags and no other.
+    /// Condition: of FIN, SYN, RST and ACK, exactly these flags are set.
     fn flags(flags: u8) -> [Expression; 3] {
         /// FIN, SYN, RST and ACK.
         const MASK: u8 = 0x17;
         [payload(TCP_HEADER, 13, 1), masked(&[MASK]), compare(EQUAL, &[flags])]
     }
 
-    /// It is for an address that begins with the first `length` bits of this one.
+    /// Condition: the destination address and `network` have the same first `length` bits.
     pub fn is_to(network: IpAddr, length: u8) -> Vec<Expression> {
-        /// Of the destination in the header, by version.
+        /// Offsets of the destination address in the headers of IPv4 and IPv6.
         const OFFSETS: [u32; 2] = [16, 24];
         let (family, offset, address) = match network {
             IpAddr::V4(network) => (Family::Ipv4, OFFSETS[0], network.octets().to_vec()),
@@ -418,72 +425,74 @@ pub mod steps {
         (0..octets).map(|octet| !u8::MAX.checked_shr(bits(octet)).unwrap_or(0)).collect()
     }
 
-    /// It has this mark.
+    /// Condition: the packet has this mark.
     pub fn has_mark(value: u32) -> [Expression; 2] {
         [meta(MARK), compare(EQUAL, &value.to_ne_bytes())]
     }
 
-    /// It was sent by a socket. The kernel sends SYN cookies without one.
+    /// Condition: a socket sent the packet. The kernel sends SYN cookies without a socket.
     pub fn has_socket() -> [Expression; 1] {
         [meta(USER)]
     }
 
-    /// Its destination port is in a set.
+    /// Condition: the TCP destination port is in the set.
     pub fn is_for_port_in(set: &PortSet) -> [Expression; 2] {
         [payload(TCP_HEADER, 2, 2), ("lookup", [text(1, set.name), number(2, REGISTER)].concat())]
     }
 
-    /// Adds its source port to a set, or renews it there.
+    /// Action: adds the TCP source port to the set, or restarts its timeout.
     pub fn note_source_port(set: &PortSet) -> [Expression; 2] {
         const UPDATE: u32 = 1;
         let into = [text(1, set.name), number(3, UPDATE), number(4, REGISTER)];
         [payload(TCP_HEADER, 0, 2), ("dynset", into.concat())]
     }
 
-    /// It is not for one host beyond this one.
+    /// Condition: the destination is not a unicast address of another host.
     pub fn is_not_for_one_beyond() -> [Expression; 2] {
         [kind_of_address(), compare(NOT_EQUAL, &UNICAST.to_ne_bytes())]
     }
 
-    /// It is for this host itself.
+    /// Condition: the destination is an address of this host.
     pub fn is_for_this_host() -> [Expression; 2] {
         [kind_of_address(), compare(EQUAL, &LOCAL.to_ne_bytes())]
     }
 
-    /// It belongs to a socket that may have other hosts' addresses.
+    /// Condition: the packet belongs to a transparent socket, which may have an address of another
+    /// host.
     pub fn has_transparent_socket() -> [Expression; 2] {
         [("socket", [number(1, 0), number(2, REGISTER)].concat()), compare(EQUAL, &[1])]
     }
 
-    /// Marks it.
+    /// Action: sets the mark.
     pub fn mark(value: u32) -> [Expression; 2] {
         [load(&value.to_ne_bytes()), ("meta", [number(2, MARK), number(3, REGISTER)].concat())]
     }
 
-    /// Hands it to whoever listens at a port of this host; the rule ends here where nobody does.
+    /// Action: delivers the packet to the socket that listens at a port of this host. Without a
+    /// listener, the rule ends here.
     pub fn hand_to(port: u16) -> [Expression; 2] {
-        /// Whichever version of IP it is.
+        /// Both versions of IP.
         const ANY: u32 = 0;
         [load(&port.to_be_bytes()), ("tproxy", [number(1, ANY), number(3, REGISTER)].concat())]
     }
 
-    /// Leaves it to what comes after this chain.
+    /// Action: accepts the packet in this chain; later chains still see it.
     pub fn accept() -> [Expression; 1] {
         let verdict = nested(2, &nested(2, &number(1, ACCEPT)));
         [("immediate", [number(1, VERDICT), verdict].concat())]
     }
 
-    /// Refuses it, with a word to the sender.
+    /// Action: rejects the packet with an ICMP message to the sender.
     pub fn prohibit() -> [Expression; 1] {
         [("reject", [number(1, 0), attribute(2, &[PROHIBITED])].concat())]
     }
 
-    /// Refuses it with a reset.
+    /// Action: rejects the packet with a TCP reset.
     pub fn reset() -> [Expression; 1] {
         [("reject", [number(1, 1), attribute(2, &[0])].concat())]
     }
 
-    /// Gives it the address of the device by which it leaves.
+    /// Action: replaces the source address by the address of the outgoing device.
     pub fn masquerade() -> [Expression; 1] {
         [("masq", Vec::new())]
     }
@@ -524,7 +533,7 @@ fn message(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) 
     bytes.extend(length.to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());
     bytes.extend(flags.to_ne_bytes());
-    // Number and port of the message: one batch at a time, the kernel fills in the port.
+    // Sequence number and port: there is one batch at a time, and the kernel sets the port.
     bytes.extend([0; 8]);
     bytes.extend([family, 0]);
     bytes.extend(resource.to_be_bytes());
@@ -559,7 +568,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs `action` on a thread in a network namespace of its own; `None` where this user may make none.
+    /// Runs `action` on a thread in its own network namespace. Returns `None` if the user may not
+    /// create one.
     fn in_own_network<R: Send + 'static>(action: impl FnOnce() -> R + Send + 'static) -> Option<R> {
         let thread = std::thread::spawn(move || unshare(CloneFlags::CLONE_NEWNET).ok().map(|()| action()));
         thread.join().expect("the action does not panic")
@@ -568,7 +578,7 @@ mod tests {
     const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
 
     #[test]
-    fn the_kernel_lists_rules_in_the_order_in_which_they_were_given() {
+    fn rules_are_listed_in_the_given_order() {
         let listed = in_own_network(|| {
             let mut table = Table::new("order", Family::Inet, true);
             let rule = |comment| Rule::new(comment, &[&steps::is_tcp(), &steps::accept()]);
@@ -582,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_made_once_and_is_gone_with_its_owner() {
+    fn owned_table_is_removed_with_its_owner() {
         let found = in_own_network(|| {
             let make = || Table::new("once", Family::Inet, true).make();
             let owner = make()?;
@@ -597,7 +607,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_that_see_forwarded_packets_are_found_and_no_others() {
+    fn only_forward_chains_are_listed() {
         let found = in_own_network(|| {
             let mut table = Table::new("host", Family::Ipv4, true);
             table.chain(CHAIN, &[]);
@@ -611,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_is_accepted_by_the_kernel() {
+    fn kernel_accepts_every_step() {
         let made = in_own_network(|| {
             const SET: PortSet = PortSet { name: "ports", timeout_ms: 1000 };
             let mut table = Table::new("steps", Family::Inet, true);
@@ -635,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_that_are_cut_off_are_not_found() {
+    fn truncated_attributes_are_not_found() {
         let whole = [text(1, "name"), number(2, 7)].concat();
         assert_eq!(string(&whole, 1).as_deref(), Some("name"));
         assert_eq!(find(&whole, 2), Some(&7_u32.to_be_bytes()[..]));

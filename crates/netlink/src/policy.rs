@@ -1,4 +1,4 @@
-//! Policy rules: which table of routes is asked for marked packets.
+//! Policy rules: they select a routing table for marked packets.
 
 use std::io;
 
@@ -9,16 +9,16 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use crate::routing::Netlink;
 
-/// One of them, for both versions of IP.
+/// A policy rule for IPv4 and IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// The smaller, the earlier it is asked.
+    /// Rules with smaller numbers are evaluated earlier.
     pub priority: u32,
-    /// Packets that have this mark …
+    /// The rule applies to packets with this mark.
     pub mark: u32,
-    /// … are led by this table.
+    /// The routing table for these packets.
     pub table: u32,
-    /// Who made it (`ip rule` shows it as `proto`).
+    /// Identifies the creator (`ip rule` shows it as `proto`).
     pub owner: u8,
 }
 
@@ -28,25 +28,25 @@ impl Netlink {
     /// Adds a rule.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn add_rule(&mut self, rule: Rule) -> io::Result<()> {
         VERSIONS.into_iter().try_for_each(|version| {
-            self.ask(RouteNetlinkMessage::NewRule(rule.message(version)), NLM_F_CREATE | NLM_F_EXCL)
+            self.send_request(RouteNetlinkMessage::NewRule(rule.message(version)), NLM_F_CREATE | NLM_F_EXCL)
         })
     }
 
-    /// Removes a rule, of whichever version of IP it is there.
+    /// Removes a rule from both versions of IP, if it exists.
     pub fn remove_rule(&mut self, rule: Rule) {
         for version in VERSIONS {
-            // It may never have come to that of the second version.
-            let _ = self.ask(RouteNetlinkMessage::DelRule(rule.message(version)), 0);
+            // The rule may exist for one version only.
+            let _ = self.send_request(RouteNetlinkMessage::DelRule(rule.message(version)), 0);
         }
     }
 
-    /// The rules of an owner, each once.
+    /// Returns the rules of an owner, each once.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn rules(&mut self, owner: u8) -> io::Result<Vec<Rule>> {
         let mut found = Vec::new();
         for version in VERSIONS {
@@ -76,7 +76,7 @@ impl Rule {
         message
     }
 
-    /// None if it is of another kind.
+    /// Returns `None` for a rule without a mark.
     fn of(message: &RuleMessage) -> Option<Rule> {
         let (mut mark, mut rule) = (None, Rule { priority: 0, mark: 0, table: 0, owner: 0 });
         for attribute in &message.attributes {

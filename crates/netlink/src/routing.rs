@@ -20,37 +20,37 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// Which routes a route is among.
+/// The routing table of a route.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Table {
-    /// Those that every packet takes.
+    /// The main table, for every packet.
     #[default]
     Main,
-    /// Those that a policy rule leads to, and who made them (`ip route` shows it as `proto`).
+    /// A table for policy rules: its number, and its creator (`ip route` shows it as `proto`).
     Own(u32, u8),
 }
 
-/// Where packets for some addresses go.
+/// A route for a range of destination addresses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
-    /// The addresses: the first `length` bits of this one.
+    /// The addresses share the first `length` bits with this one.
     pub to: IpAddr,
-    /// Bits that count.
+    /// Length of the prefix, in bits.
     pub length: u8,
-    /// Index of the device.
+    /// Index of the outgoing device.
     pub device: u32,
-    /// The router that takes them, if they are not reached over the device itself.
+    /// The next router. `None` if the addresses are reached directly over the device.
     pub via: Option<IpAddr>,
-    /// The kernel answers for these addresses itself (`ip route add local`).
+    /// The addresses belong to this host (`ip route add local`).
     pub is_local: bool,
-    /// What TCP does on this route.
+    /// Metrics for TCP.
     pub metrics: Vec<RouteMetric>,
-    /// Where it stands.
+    /// The routing table.
     pub table: Table,
 }
 
 impl Route {
-    /// To every address, over `device`; of the family of `like`.
+    /// Default route over `device`, for the IP version of `like`.
     pub fn default(like: IpAddr, device: u32) -> Self {
         let to = match like {
             IpAddr::V4(_) => IpAddr::from([0; 4]),
@@ -59,30 +59,30 @@ impl Route {
         Route { to, length: 0, device, via: None, is_local: false, metrics: Vec::new(), table: Table::Main }
     }
 
-    /// To one address, over `device`.
+    /// Route to one address over `device`.
     pub fn host(to: IpAddr, device: u32) -> Self {
         let length = if to.is_ipv4() { 32 } else { 128 };
         Route { to, length, device, via: None, is_local: false, metrics: Vec::new(), table: Table::Main }
     }
 }
 
-/// What a device is like.
+/// Properties of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
-    /// Octets of the largest packet.
+    /// Size of the largest packet, in octets.
     pub mtu: u32,
-    /// The kernel made it: it takes every frame.
+    /// The device is virtual: it accepts every frame.
     pub is_virtual: bool,
 }
 
-/// A socket to the kernel's routing.
+/// A netlink socket for routing.
 pub struct Netlink {
     socket: Socket,
     sequence: u32,
 }
 
 impl Netlink {
-    /// Opens it in the present namespace.
+    /// Opens a socket in the current namespace.
     ///
     /// # Errors
     /// If the kernel has no netlink.
@@ -96,41 +96,42 @@ impl Netlink {
     /// Brings a device up.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn set_up(&mut self, device: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = device;
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
-        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+        self.send_request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Lets so many packets wait in front of a device. (The ioctl for it is root's alone; this is not.)
+    /// Sets the length of a device's transmit queue, in packets. Unlike the ioctl, this does not
+    /// need root.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn set_queue(&mut self, device: u32, packets: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = device;
         message.attributes = vec![LinkAttribute::TxQueueLen(packets)];
-        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+        self.send_request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Limits the segments of one connection that the kernel hands to a device as one packet.
+    /// Limits the number of segments in one packet that the kernel passes to a device (GSO).
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn set_gso_segments(&mut self, device: u32, segments: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = device;
         message.attributes = vec![LinkAttribute::GsoMaxSegs(segments)];
-        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+        self.send_request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Gives a device an address of its own, without looking for others that have it.
+    /// Adds an address to a device, without duplicate address detection.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn add_address(&mut self, device: u32, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
@@ -139,13 +140,13 @@ impl Netlink {
         message.header.index = device;
         message.header.flags = AddressHeaderFlags::Nodad;
         message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
-        self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.send_request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Makes two devices with a wire between them, the other one in the namespace `there`.
+    /// Creates a pair of connected virtual devices, the other one in the namespace `there`.
     ///
     /// # Errors
-    /// The kernel's: `AlreadyExists` if one has its name already.
+    /// Errors of the kernel: `AlreadyExists` if a device with this name exists.
     pub fn add_pair(&mut self, name: &str, other: &str, there: BorrowedFd<'_>) -> io::Result<()> {
         let mut peer = LinkMessage::default();
         peer.attributes =
@@ -158,23 +159,23 @@ impl Netlink {
                 LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
             ]),
         ];
-        self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.send_request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Removes a device, and the other one of its pair: they are gone when this returns.
+    /// Removes a device, and its peer if it is one of a pair, before it returns.
     ///
     /// # Errors
-    /// If there is none of this index.
+    /// If no device has this index.
     pub fn remove(&mut self, device: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = device;
-        self.ask(RouteNetlinkMessage::DelLink(message), 0)
+        self.send_request(RouteNetlinkMessage::DelLink(message), 0)
     }
 
-    /// What a device is like.
+    /// Returns the properties of a device.
     ///
     /// # Errors
-    /// If there is none of this index.
+    /// If no device has this index.
     pub fn link(&mut self, index: u32) -> io::Result<Link> {
         for answer in self.list(RouteNetlinkMessage::GetLink(LinkMessage::default()))? {
             let RouteNetlinkMessage::NewLink(link) = answer else { continue };
@@ -196,10 +197,10 @@ impl Netlink {
         Err(io::Error::from(io::ErrorKind::NotFound))
     }
 
-    /// The index of a device.
+    /// Returns the index of a device.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If no device has this name.
     pub fn index(&mut self, name: &str) -> io::Result<u32> {
         let is_named = |link: &LinkMessage| link.attributes.contains(&LinkAttribute::IfName(name.to_owned()));
         let links = self.list(RouteNetlinkMessage::GetLink(LinkMessage::default()))?;
@@ -213,7 +214,7 @@ impl Netlink {
     /// Adds a route.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn add_route(&mut self, route: &Route) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header.address_family = family(route.to);
@@ -244,13 +245,13 @@ impl Netlink {
         if !route.metrics.is_empty() {
             message.attributes.push(RouteAttribute::Metrics(route.metrics.clone()));
         }
-        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.send_request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// What the routes over a device say to TCP, of IPv4 and then of IPv6.
+    /// Returns the metrics of the routes over a device, first of IPv4 and then of IPv6.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Errors of the kernel.
     pub fn route_metrics(&mut self, device: u32) -> io::Result<Vec<RouteMetric>> {
         let mut found = Vec::new();
         for family in [AddressFamily::Inet, AddressFamily::Inet6] {
@@ -269,7 +270,7 @@ impl Netlink {
         Ok(found)
     }
 
-    /// Asks for a list.
+    /// Sends a dump request and returns the kernel's answers.
     pub(crate) fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
         self.send(message, NLM_F_DUMP)?;
         let mut found = Vec::new();
@@ -279,7 +280,7 @@ impl Netlink {
             while !rest.is_empty() {
                 let part =
                     NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
-                // Each begins at a multiple of four octets.
+                // Each message begins at a multiple of four octets.
                 let length = (part.header.length as usize).next_multiple_of(4).clamp(4, rest.len());
                 rest = &rest[length..];
                 match part.payload {
@@ -293,7 +294,7 @@ impl Netlink {
     }
 
     /// Sends one request and waits for the kernel's answer.
-    pub(crate) fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    pub(crate) fn send_request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.send(message, NLM_F_ACK | flags)?;
         let (answer, _) = self.socket.recv_from_full()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;

@@ -17,6 +17,8 @@
 //! `[ue.rrc]` gives those a value that it names. One in `[ue.flat]` does the same there.
 //! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
 
+#![warn(missing_docs)]
+
 mod beside;
 mod capacity_traces;
 mod check;

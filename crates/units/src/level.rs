@@ -1,4 +1,4 @@
-//! Power levels, ratios and probabilities: the only quantities held as floats.
+//! Power levels, powers, traffic, ratios and probabilities: the quantities that are floats.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -10,7 +10,8 @@ use crate::text::{Quantity, UnitError, parse_float};
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Db(pub f64);
 
-/// A power relative to one milliwatt. Two powers do not add as levels, so there is no `Dbm + Dbm`.
+/// A power relative to one milliwatt. The sum of two powers is not the sum of their levels, so
+/// there is no `Dbm + Dbm`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Dbm(pub f64);
 
@@ -42,49 +43,49 @@ impl Add for Db {
     }
 }
 
-/// An electrical power in milliwatts, not negative: what a device draws.
+/// An electrical power in milliwatts, not negative. Used for the consumption of a device.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct MilliWatts(f64);
 
 impl MilliWatts {
-    /// `None` below zero (and for what is not a finite number).
+    /// Returns `None` if the value is negative or not finite.
     pub fn new(milliwatts: f64) -> Option<Self> {
         (milliwatts >= 0.0 && milliwatts.is_finite()).then_some(MilliWatts(milliwatts))
     }
 
-    /// The number.
+    /// Returns the value in milliwatts.
     pub const fn value(self) -> f64 {
         self.0
     }
 }
 
-/// An electrical power in watts, not negative: what a station draws.
+/// An electrical power in watts, not negative. Used for the consumption of a base station.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Watts(f64);
 
 impl Watts {
-    /// `None` below zero (and for what is not a finite number).
+    /// Returns `None` if the value is negative or not finite.
     pub fn new(watts: f64) -> Option<Self> {
         (watts >= 0.0 && watts.is_finite()).then_some(Watts(watts))
     }
 
-    /// The number.
+    /// Returns the value in watts.
     pub const fn value(self) -> f64 {
         self.0
     }
 }
 
-/// Traffic in Erlang: how many calls there are at a time, in the mean. Not negative.
+/// Traffic in Erlang: the mean number of simultaneous calls. Not negative.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Erlang(f64);
 
 impl Erlang {
-    /// `None` below zero (and for what is not a finite number).
+    /// Returns `None` if the value is negative or not finite.
     pub fn new(erlang: f64) -> Option<Self> {
         (erlang >= 0.0 && erlang.is_finite()).then_some(Erlang(erlang))
     }
 
-    /// The number.
+    /// Returns the value in Erlang.
     pub const fn value(self) -> f64 {
         self.0
     }
@@ -197,15 +198,15 @@ impl fmt::Display for Dbm {
 pub struct Probability(f64);
 
 impl Probability {
-    /// Never.
+    /// Probability 0.
     pub const ZERO: Probability = Probability(0.0);
 
-    /// `None` outside 0 to 1 (and for what is not a number).
+    /// Returns `None` outside 0 to 1, and for NaN.
     pub fn new(p: f64) -> Option<Self> {
         (0.0..=1.0).contains(&p).then_some(Probability(p))
     }
 
-    /// The number.
+    /// Returns the value.
     #[inline]
     pub const fn value(self) -> f64 {
         self.0

@@ -1,9 +1,13 @@
-//! The words that all crates share: instants, intervals, sizes, rates, levels, probabilities and lengths.
+//! Quantities that all crates share: instants, intervals, sizes, rates, levels, powers, traffic,
+//! probabilities, lengths, speeds, angles and frequencies.
 //!
-//! Integers for what must add up (time in nanoseconds, sizes in bytes, rates in bit/s), floats only for power and
-//! probability. Every type prints the text that it parses: `"10 ms"`, `"32 kbit/s"`, `"40 B"`, `"-104 dBm"`.
-//! Prefixes are decimal (kbit = 1,000 bit, kB = 1,000 B); `KiB` and `MiB` are the binary ones. With the feature `schema`
-//! serde reads and writes that text, and JSON Schema describes it.
+//! Quantities that must add up exactly are integers: time in nanoseconds, sizes in bytes, rates in
+//! bit/s. Levels, powers, traffic and probabilities are floats. Every type except instants and
+//! probabilities prints the text that it parses: `"10 ms"`, `"32 kbit/s"`, `"40 B"`, `"-104 dBm"`.
+//! Prefixes are decimal (kbit = 1,000 bit, kB = 1,000 B); `KiB`, `MiB` and `GiB` are binary. With
+//! the feature `schema`, serde reads and writes that text, and JSON Schema describes it.
+
+#![warn(missing_docs)]
 
 mod level;
 mod rate;

@@ -12,7 +12,7 @@ use crate::{Bytes, Duration};
 pub struct BitRate(NonZeroU64);
 
 impl BitRate {
-    /// A rate in bit/s, `None` for zero.
+    /// Returns a rate in bit/s, `None` for zero.
     pub const fn from_bps(bps: u64) -> Option<Self> {
         match NonZeroU64::new(bps) {
             Some(bps) => Some(BitRate(bps)),
@@ -20,25 +20,25 @@ impl BitRate {
         }
     }
 
-    /// Bits per second.
+    /// Returns the rate in bit/s.
     #[inline]
     pub const fn bps(self) -> u64 {
         self.0.get()
     }
 
-    /// Time on the wire for `size`, rounded up to a whole nanosecond.
+    /// Returns the time to send `size` at this rate, rounded up to a whole nanosecond.
     #[inline]
     pub fn time_to_send(self, size: Bytes) -> Duration {
         const NS: u64 = 1_000_000_000;
         let (bits, bps) = (size.bits(), self.0.get());
-        // Packets are small: their division fits into 64 bits and takes a third of the time.
+        // For packets the division fits into 64 bits, which takes a third of the time.
         match bits.checked_mul(NS) {
             Some(scaled) => Duration::from_nanos(scaled.div_ceil(bps)),
             None => long_time(bits, bps),
         }
     }
 
-    /// Whole bits that fit into `interval`.
+    /// Returns the whole bits that fit into `interval`.
     #[inline]
     pub fn bits_in(self, interval: Duration) -> u64 {
         let bits = u128::from(self.0.get()) * u128::from(interval.as_nanos()) / 1_000_000_000;
@@ -46,7 +46,7 @@ impl BitRate {
     }
 }
 
-/// The time on the wire for more than fits into a number of 64 bits by the nanosecond.
+/// The time to send a size of more than 2^64 / 10^9 bits.
 #[cold]
 #[inline(never)]
 fn long_time(bits: u64, bps: u64) -> Duration {

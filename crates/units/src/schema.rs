@@ -1,4 +1,4 @@
-//! How quantities stand in files and in their schema: as text with a unit, probabilities as plain numbers.
+//! Serde and JSON Schema for quantities: text with a unit, and plain numbers for probabilities.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use crate::{
     Speed, Watts,
 };
 
-/// Serde and JSON Schema as text, for a type with `FromStr` and `Display`; the calling crate has serde and schemars.
+/// Implements serde and JSON Schema as text, for a type with `FromStr` and `Display`. The calling
+/// crate needs serde and schemars.
 #[macro_export]
 macro_rules! as_text {
     ($type:ty, $name:literal, $description:literal, $pattern:literal) => {
@@ -58,7 +59,7 @@ as_text!(
     r"^\+?[0-9]*\.?[0-9]*\s*(B|kB|MB|GB|KiB|MiB|GiB)$"
 );
 
-// Sizes like all others: a key says itself how much it takes.
+// Same name and pattern as `Bytes`: the maximum is checked when the text is parsed.
 as_text!(
     Octets,
     "Bytes",

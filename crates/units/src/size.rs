@@ -12,10 +12,10 @@ use crate::text::{Quantity, UnitError, format_integer, parse_integer};
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero octets.
     pub const ZERO: Bytes = Bytes(0);
 
-    /// The size in bits.
+    /// Returns the size in bits.
     #[inline]
     pub fn bits(self) -> u64 {
         self.0.checked_mul(8).expect("sizes fit into 61 bits")
@@ -87,7 +87,8 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// The size of one packet or PDU, in octets: what the length field of IP can say. It is written as [`Bytes`] are.
+/// The size of one packet or PDU, in octets, at most 65,535 (the range of IP's length field). Its
+/// text is as for [`Bytes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Octets(pub u16);
 

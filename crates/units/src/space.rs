@@ -1,12 +1,13 @@
-//! Lengths, speeds, angles and frequencies: where a radio is, how it moves, and what it sends on.
+//! Lengths, speeds, angles and frequencies: positions and movement of radios, and their carriers.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::text::{Quantity, UnitError, format_integer, parse_integer};
 
-/// A whole number of a small unit, as text in larger ones, of which the first few are printed: the last of these can say any
-/// number.
+/// Defines a quantity that is a whole number of a small unit, and has larger units in text. The
+/// first `$printed` of `$units` are used for printing; the last of these must be able to print any
+/// value.
 macro_rules! whole {
     ($(#[$doc:meta])* $name:ident, $in_base:ident, $one:literal, $quantity:ident, $called:literal, $example:literal, $rule:literal, $units:expr, $printed:expr) => {
         const $quantity: Quantity = Quantity { name: $called, example: $example, rule: $rule, units: &$units };
@@ -16,7 +17,7 @@ macro_rules! whole {
         pub struct $name(u64);
 
         impl $name {
-            #[doc = concat!("So many ", $one, ".")]
+            #[doc = concat!("Returns a value of `number` ", $one, ".")]
             pub const fn $in_base(number: u64) -> Self {
                 $name(number)
             }
@@ -90,33 +91,33 @@ whole!(
 );
 
 impl Length {
-    /// Metres.
+    /// Returns the length in metres.
     pub fn metres(self) -> f64 {
         self.0 as f64 / 1e3
     }
 }
 
 impl Speed {
-    /// Metres in a second.
+    /// Returns the speed in metres per second.
     pub fn metres_per_second(self) -> f64 {
         self.0 as f64 / 3_600.0
     }
 }
 
 impl Angle {
-    /// Degrees.
+    /// Returns the angle in degrees.
     pub fn degrees(self) -> f64 {
         self.0 as f64 / 1e3
     }
 
-    /// Radians.
+    /// Returns the angle in radians.
     pub fn radians(self) -> f64 {
         self.degrees() * (std::f64::consts::PI / 180.0)
     }
 }
 
 impl Frequency {
-    /// Megahertz.
+    /// Returns the frequency in megahertz.
     pub fn megahertz(self) -> f64 {
         self.0 as f64 / 1e6
     }

@@ -1,67 +1,70 @@
-//! Quantities as text: a decimal number, an optional space and a unit, `"0.5 s"`, `"32 kbit/s"`.
+//! Quantities as text: a decimal number, an optional space and a unit, as in `"0.5 s"` and `"32
+//! kbit/s"`.
 //!
-//! Parsing is exact: the number is read as an integer over a power of ten, so `"0.1 s"` is 100,000,000 ns and a
-//! value that needs a fraction of the base unit is refused instead of rounded.
+//! Parsing of integer quantities is exact: the number is read as an integer over a power of ten, so
+//! `"0.1 s"` is 100,000,000 ns. A value that needs a fraction of the base unit is refused instead
+//! of rounded.
 
 use thiserror::Error;
 
 /// Why a text is not a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnitError {
-    /// There is no unit behind the number.
+    /// The text has no unit after the number.
     #[error("`{text}` has no unit: write it as in \"{example}\"")]
     MissingUnit {
-        /// What was read.
+        /// The text.
         text: String,
-        /// A value that would be right.
+        /// A valid value.
         example: &'static str,
     },
-    /// The unit is not one of this quantity.
+    /// The unit does not belong to this quantity.
     #[error("`{unit}` is not a unit of {quantity}: use one of {known}")]
     UnknownUnit {
-        /// The unit that was read.
+        /// The unit in the text.
         unit: String,
-        /// What the value measures.
+        /// Name of the quantity.
         quantity: &'static str,
-        /// The units that would be right.
+        /// The valid units.
         known: String,
     },
-    /// There is no number in front.
+    /// The text does not begin with a number.
     #[error("`{text}` does not start with a number: write it as in \"{example}\"")]
     NotANumber {
-        /// What was read.
+        /// The text.
         text: String,
-        /// A value that would be right.
+        /// A valid value.
         example: &'static str,
     },
-    /// The number is below zero where that has no meaning.
+    /// The number is negative, but the quantity cannot be.
     #[error("`{text}` is negative: {quantity} cannot be below zero")]
     Negative {
-        /// What was read.
+        /// The text.
         text: String,
-        /// What the value measures.
+        /// Name of the quantity.
         quantity: &'static str,
     },
     /// The value is too large, or finer than the base unit.
     #[error("`{text}` is out of range: {quantity} must be {rule}")]
     OutOfRange {
-        /// What was read.
+        /// The text.
         text: String,
-        /// What the value measures.
+        /// Name of the quantity.
         quantity: &'static str,
-        /// The values that would be right.
+        /// The valid values.
         rule: &'static str,
     },
 }
 
-/// Reads a count, `"20 segments"`, for one of `units`; `None` if the text ends in none of them.
+/// Parses a count with one of `units`, as in `"20 segments"`. Returns `None` if the text ends in
+/// none of the units.
 pub fn count_of(text: &str, units: &[&str]) -> Option<Result<u32, String>> {
     let number = units.iter().find_map(|unit| text.trim().strip_suffix(unit))?.trim_end();
     let wrong = || format!("`{text}` is no count: write a whole number of {}, as in \"20 {0}\"", units[0]);
     Some(number.parse().map_err(|_| wrong()))
 }
 
-/// What a quantity is called, an example of it, and its units in base units each.
+/// Name, example, range and units of a quantity. Each unit comes with its size in base units.
 pub(crate) struct Quantity {
     pub name: &'static str,
     pub example: &'static str,
@@ -79,7 +82,7 @@ fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim_start())
 }
 
-/// Reads a non-negative quantity as a whole number of base units.
+/// Parses a non-negative quantity as a whole number of base units.
 pub(crate) fn parse_integer(text: &str, quantity: &Quantity) -> Result<u64, UnitError> {
     let (number, unit) = split(text);
     let not_a_number = || UnitError::NotANumber { text: text.to_owned(), example: quantity.example };
@@ -108,7 +111,7 @@ pub(crate) fn parse_integer(text: &str, quantity: &Quantity) -> Result<u64, Unit
     })
 }
 
-/// `whole.fraction * scale`, if that is a whole number that fits.
+/// Returns `whole.fraction * scale` if that is a whole number of at most 64 bits.
 fn exact(whole: &str, fraction: &str, scale: u64) -> Option<u64> {
     let fraction = fraction.trim_end_matches('0');
     let digits = format!("{whole}{fraction}");
@@ -121,7 +124,7 @@ fn exact(whole: &str, fraction: &str, scale: u64) -> Option<u64> {
     u64::try_from(scaled / divisor).ok()
 }
 
-/// Writes a value in its largest unit that keeps at most three decimals.
+/// Writes a value in the largest unit that needs at most three decimals.
 pub(crate) fn format_integer(
     value: u64,
     f: &mut std::fmt::Formatter<'_>,
@@ -147,7 +150,7 @@ fn write_number(value: u64, scale: u64, unit: &str, f: &mut std::fmt::Formatter<
     write!(f, "{whole}.{} {unit}", fraction.trim_end_matches('0'))
 }
 
-/// Reads a float and checks its unit.
+/// Parses a float with this unit.
 pub(crate) fn parse_float(text: &str, unit: &str, quantity: &Quantity) -> Result<f64, UnitError> {
     let (number, found) = split(text);
     let value: f64 = number

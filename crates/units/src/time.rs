@@ -1,4 +1,4 @@
-//! Instants and intervals, in whole nanoseconds since the run began.
+//! Instants and intervals, in whole nanoseconds. Instants count from the beginning of the run.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub};
@@ -6,47 +6,47 @@ use std::str::FromStr;
 
 use crate::text::{Quantity, UnitError, format_integer, parse_integer};
 
-/// An instant: nanoseconds since the run began.
+/// An instant, in nanoseconds since the beginning of the run. In captures, since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
-/// An interval of time, in nanoseconds; never negative.
+/// An interval of time, in nanoseconds. Never negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(u64);
 
 const LONG_ENOUGH: &str = "a run is shorter than 584 years";
 
 impl Time {
-    /// The start of the run.
+    /// The beginning of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than any run.
+    /// Later than any instant of a run.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// The instant `ns` nanoseconds after the start.
+    /// Returns the instant `ns` nanoseconds after the beginning.
     #[inline]
     pub const fn from_nanos(ns: u64) -> Self {
         Time(ns)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the beginning.
     #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start, for reports.
+    /// Returns the seconds since the beginning, for reports.
     #[inline]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Time since `earlier`, zero if `earlier` is later.
+    /// Returns the time since `earlier`, or zero if `earlier` is later.
     #[inline]
     pub fn saturating_since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// The first multiple of `step` at or after this instant.
+    /// Returns the first multiple of `step` at or after this instant.
     #[inline]
     pub fn round_up_to(self, step: Duration) -> Time {
         Time(self.0.checked_next_multiple_of(step.0).expect(LONG_ENOUGH))
@@ -54,34 +54,34 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero nanoseconds.
     pub const ZERO: Duration = Duration(0);
 
-    /// An interval of `ns` nanoseconds.
+    /// Returns an interval of `ns` nanoseconds.
     #[inline]
     pub const fn from_nanos(ns: u64) -> Self {
         Duration(ns)
     }
 
-    /// An interval of `us` microseconds.
+    /// Returns an interval of `us` microseconds.
     #[inline]
     pub const fn from_micros(us: u64) -> Self {
         Duration(us * 1_000)
     }
 
-    /// An interval of `ms` milliseconds.
+    /// Returns an interval of `ms` milliseconds.
     #[inline]
     pub const fn from_millis(ms: u64) -> Self {
         Duration(ms * 1_000_000)
     }
 
-    /// An interval of `s` seconds.
+    /// Returns an interval of `s` seconds.
     #[inline]
     pub const fn from_secs(s: u64) -> Self {
         Duration(s * 1_000_000_000)
     }
 
-    /// `s` seconds rounded to the nanosecond.
+    /// Returns an interval of `s` seconds, rounded to the nanosecond.
     ///
     /// # Panics
     /// If `s` is negative, not finite or longer than 584 years.
@@ -92,19 +92,19 @@ impl Duration {
         Duration(ns as u64)
     }
 
-    /// Nanoseconds.
+    /// Returns the interval in nanoseconds.
     #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds, for reports and estimators.
+    /// Returns the interval in seconds, for reports and estimators.
     #[inline]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Whether there is no time in it.
+    /// Returns whether the interval has zero length.
     #[inline]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
@@ -175,7 +175,7 @@ impl Mul<u64> for Duration {
 
 impl Div<Duration> for Duration {
     type Output = u64;
-    /// How often `other` fits whole.
+    /// Returns how many times `other` fits into the interval, rounded down.
     #[inline]
     fn div(self, other: Duration) -> u64 {
         self.0 / other.0
@@ -184,7 +184,7 @@ impl Div<Duration> for Duration {
 
 impl Rem<Duration> for Time {
     type Output = Duration;
-    /// How far this instant is past the last multiple of `step`.
+    /// Returns the time since the last multiple of `step`.
     #[inline]
     fn rem(self, step: Duration) -> Duration {
         Duration(self.0 % step.0)

@@ -1,4 +1,4 @@
-//! Quantities as a user writes them.
+//! Quantities as users write them.
 
 use proptest::prelude::*;
 use umts_units::{
@@ -15,7 +15,7 @@ fn times_are_read_exactly() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn parse_errors_name_the_wrong_part() {
     assert!(matches!("10".parse::<Duration>(), Err(UnitError::MissingUnit { .. })));
     assert!(matches!("10 kbit".parse::<Duration>(), Err(UnitError::UnknownUnit { .. })));
     assert!(matches!("ten ms".parse::<Duration>(), Err(UnitError::NotANumber { .. })));
@@ -26,7 +26,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn the_size_of_a_packet_has_sixteen_bits() {
+fn packet_sizes_have_sixteen_bits() {
     assert_eq!("1.5 kB".parse::<Octets>(), Ok(Octets(1500)));
     assert_eq!("65535 B".parse::<Octets>().unwrap().to_string(), "65.535 kB");
     let error = "65536 B".parse::<Octets>().unwrap_err().to_string();
@@ -50,7 +50,7 @@ fn lengths_speeds_angles_and_frequencies_have_their_units() {
 }
 
 #[test]
-fn levels_add_as_physics_has_it() {
+fn level_differences_are_ratios() {
     let level: Dbm = "-104 dBm".parse().unwrap();
     assert_eq!(level - Dbm(-110.0), Db(6.0));
     assert_eq!("6.8 dB".parse::<Db>().unwrap().to_string(), "6.8 dB");
@@ -59,7 +59,7 @@ fn levels_add_as_physics_has_it() {
 }
 
 #[test]
-fn a_segment_takes_its_time_on_the_wire() {
+fn sending_time_follows_from_rate_and_size() {
     let rate: BitRate = "10 Mbit/s".parse().unwrap();
     assert_eq!(rate.time_to_send(Bytes(1040)), Duration::from_micros(832));
     let fach: BitRate = "32 kbit/s".parse().unwrap();
@@ -68,7 +68,7 @@ fn a_segment_takes_its_time_on_the_wire() {
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read_back(ns in any::<u64>(), bytes in any::<u64>(), bps in 1u64..) {
+    fn printed_quantities_parse_to_the_same_value(ns in any::<u64>(), bytes in any::<u64>(), bps in 1u64..) {
         let d = Duration::from_nanos(ns);
         prop_assert_eq!(d.to_string().parse::<Duration>().unwrap(), d);
         let b = Bytes(bytes);
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn whole_lengths_and_speeds_survive_being_printed(number in any::<u64>()) {
+    fn printed_lengths_and_speeds_parse_to_the_same_value(number in any::<u64>()) {
         let (length, speed) = (Length::from_millimetres(number), Speed::from_metres_per_hour(number));
         prop_assert_eq!(length.to_string().parse::<Length>().unwrap(), length);
         prop_assert_eq!(speed.to_string().parse::<Speed>().unwrap(), speed);

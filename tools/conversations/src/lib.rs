@@ -1,8 +1,9 @@
-//! Conversations with one end of a TCP connection: what the other end and the application do, what must leave in answer,
-//! when, and the sender's state after it. No network is in between, so a script shows one mechanism of one RFC and
-//! nothing else. `docs/reference/conversations.md` describes the format.
+//! Conversations with one end of a TCP connection. A script has the actions of the other end and of
+//! the application, the segments that must leave in answer, their times, and the sender's state
+//! afterwards. There is no network in between, so a script shows one mechanism of one RFC alone.
+//! `docs/reference/conversations.md` describes the format.
 //!
-//! The end under test is the model's, or that of the kernel of this machine.
+//! The end under test is the model, or the kernel of this machine.
 
 #[cfg(target_os = "linux")]
 mod kernel;
@@ -21,20 +22,20 @@ use std::path::{Path, PathBuf};
 
 use problem::Mistake;
 
-/// Which end a conversation is held with.
+/// The end under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// The model's.
+    /// TCP of the model.
     Model,
-    /// The kernel's, in a network namespace of its own.
+    /// TCP of the kernel, in a network namespace of its own.
     Kernel,
 }
 
-/// Reads a script and holds the conversation with the model.
+/// Plays a script with the model.
 ///
 /// # Errors
 ///
-/// The first line that cannot be read, or that does not come true.
+/// The first line that cannot be parsed, or that is not met.
 pub fn hold(path: &Path) -> Result<(), Problem> {
     hold_with(Whose::Model, path)
 }
@@ -43,7 +44,7 @@ pub fn hold(path: &Path) -> Result<(), Problem> {
 ///
 /// # Errors
 ///
-/// The first line that cannot be read, or that does not come true.
+/// The first line that cannot be parsed, or that is not met.
 pub fn hold_with(whose: Whose, path: &Path) -> Result<(), Problem> {
     let (file, text) = read(path)?;
     match whose {
@@ -58,17 +59,17 @@ pub fn hold_with(whose: Whose, path: &Path) -> Result<(), Problem> {
 ///
 /// # Errors
 ///
-/// The first line that cannot be read, or that does not come true.
+/// The first line that cannot be parsed, or that is not met.
 pub fn hold_text(file: &str, text: &str) -> Result<(), Problem> {
     let hold = || run_with_model(text, |script, end| run::run(&script, end));
     hold().map_err(|mistake| mistake.in_file(file))
 }
 
-/// Holds a conversation and returns a line for each thing that happened, whatever the script expects.
+/// Plays a script, and returns a line for each event, whatever the script expects.
 ///
 /// # Errors
 ///
-/// The first line that cannot be read or played.
+/// The first line that cannot be parsed or played.
 pub fn protocol(whose: Whose, path: &Path) -> Result<Vec<String>, Problem> {
     let (file, text) = read(path)?;
     let lines = match whose {
@@ -78,12 +79,12 @@ pub fn protocol(whose: Whose, path: &Path) -> Result<Vec<String>, Problem> {
     lines.map_err(|mistake| mistake.in_file(&file))
 }
 
-/// How often a conversation with the kernel is held again, alone, before it counts as failed: a machine that is late once
-/// changes round trips and the order of what happens.
+/// Number of additional attempts for a failed conversation with the kernel, each on its own, before
+/// it counts as failed: a delay of the machine changes round trips and the order of events.
 const ATTEMPTS: u32 = 3;
 
-/// Holds conversations with the kernel, all at the same time, and those that fail once more one by one. Returns the
-/// problems that remain.
+/// Plays conversations with the kernel, first all at the same time, then the failed ones one by
+/// one. Returns the problems that remain.
 pub fn hold_all_with_kernel(files: &[PathBuf]) -> Vec<Problem> {
     let first = std::thread::scope(|scope| {
         let held = |file| scope.spawn(move || hold_with(Whose::Kernel, file).err());
@@ -106,7 +107,8 @@ fn hold_again(file: &Path) -> Result<(), Problem> {
     held
 }
 
-/// Why conversations cannot be held with the kernel of this machine; `None` if they can.
+/// Returns why conversations with the kernel of this machine are impossible. `None` if they are
+/// possible.
 pub fn kernel_is_out_of_reach() -> Option<String> {
     #[cfg(target_os = "linux")]
     return kernel::is_out_of_reach();
@@ -138,7 +140,8 @@ fn with_kernel<R: Send>(
 ) -> Result<R, Mistake> {
     let script = Script::parse(text)?;
     let settings = kernel::Settings::new(&script)?;
-    // A thread of its own: it changes its network namespace for good.
+    // In a thread of its own, because the thread enters another network namespace and cannot
+    // return.
     let talk = move || {
         let kernel = kernel::Kernel::new(&settings).map_err(|message| Mistake::new(0, message))?;
         play(script, kernel)

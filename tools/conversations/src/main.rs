@@ -1,4 +1,5 @@
-//! `umts-conversations [--kernel] [--protocol] FILE…`: holds each conversation and prints which do not come true.
+//! `umts-conversations [--kernel] [--protocol] FILE…`: plays each conversation and prints the ones
+//! that fail.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,7 +10,7 @@ const USAGE: &str = "usage: umts-conversations [--kernel] [--protocol] FILE…
   --kernel    hold the conversations with the TCP of this machine's kernel, not with the model (needs root)
   --protocol  print all that happens and compare nothing";
 
-/// Exit status: 0 if all come true, 1 if not, 2 for wrong usage.
+/// Exit status: 0 if all succeed, 1 if not, 2 for wrong usage.
 fn main() -> ExitCode {
     let (mut whose, mut prints, mut files) = (Whose::Model, false, Vec::new());
     for argument in std::env::args_os().skip(1) {

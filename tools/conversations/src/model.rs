@@ -1,4 +1,4 @@
-//! The model's end of a connection. Its clock moves from timer to timer.
+//! The model's end of a connection. Its clock advances from timer to timer.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,14 @@ use umts_units::{Duration, Time};
 use crate::script::Quantity;
 use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value};
 
-/// More expiries of timers between two lines than any script means.
+/// Maximum number of timer expiries between two lines, more than any script needs.
 const EXPIRIES: usize = 10_000;
 
 pub(crate) struct Model {
     end: Connection,
     now: Time,
     left: VecDeque<Departure>,
-    /// The end and the time of every segment that left.
+    /// End and time of every segment that left.
     sent: Vec<(u64, Time)>,
     segment_payload: u32,
     delivered: u64,
@@ -39,7 +39,7 @@ impl Model {
         }
     }
 
-    /// Calls the connection, then takes all that it sends and reports.
+    /// Calls the connection, then collects the segments and events that it produces.
     fn call(&mut self, action: impl FnOnce(&mut Connection, &mut Context<'_, Vec<(Time, TraceEvent)>>)) {
         let mut trace = Vec::new();
         let mut cx = Context::new(self.now, &mut trace);
@@ -79,7 +79,7 @@ impl TestedEnd for Model {
         Ok(())
     }
 
-    /// With `stop` timers at `until` expire too.
+    /// With `stop`, timers at `until` expire too.
     fn pass(&mut self, until: Time, stop: bool) -> Result<(), String> {
         for _ in 0..EXPIRIES {
             if stop && !self.left.is_empty() {

@@ -1,4 +1,4 @@
-//! From text to a script.
+//! Parses the text of a script.
 
 use std::str::FromStr;
 
@@ -171,7 +171,7 @@ fn read_leaving(words: &mut Words) -> Result<Leaving, String> {
     Ok(segment)
 }
 
-/// `fin 1001`, or `fin` behind the data that it closes.
+/// `fin 1001`, or `fin` after the data that it closes.
 fn read_fin(fin: &mut bool, place: &mut Option<(u64, u64)>, words: &mut Words) -> Result<(), String> {
     *fin = true;
     if place.is_none() {

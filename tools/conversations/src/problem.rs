@@ -1,20 +1,20 @@
-//! What is wrong, and where.
+//! Problems in scripts, with their location.
 
 use thiserror::Error;
 
-/// A line that cannot be read, or that did not come true.
+/// A line that cannot be parsed, or that was not met.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {message}")]
 pub struct Problem {
-    /// The script.
+    /// Name of the script.
     pub file: String,
-    /// Its line, from 1; 0 if the file could not be read.
+    /// Number of the line, from 1. It is 0 if the file could not be read.
     pub line: usize,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
 }
 
-/// As [`Problem`], before the file is known.
+/// A [`Problem`] without the name of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub line: usize,

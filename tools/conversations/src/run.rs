@@ -1,4 +1,5 @@
-//! Holds a conversation: plays the application and the other end, and compares what leaves.
+//! Plays a conversation: acts for the application and the other end, and compares the segments that
+//! leave.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -14,14 +15,15 @@ use crate::script::{Claim, Line, Moment, Script, Setting, What, When};
 use crate::segment::{Arriving, Bits, Leaving, Words};
 use crate::tested_end::{Action, Departure, TestedEnd, Value};
 
-/// The least scenario, whose table `[tcp]` the settings change.
+/// A minimal scenario. The settings override its table `[tcp]`.
 const SCENARIO: &str = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"ue\"\n[[flow]]\nue = \"ue\"\n";
 
-/// Largest window that is not scaled, and largest shift (RFC 7323 §2.2, §2.3).
+/// The largest unscaled window (RFC 7323 §2.2).
 const UNSCALED: u32 = 65_535;
+/// The largest shift (RFC 7323 §2.3).
 const MAX_SHIFT: u8 = 14;
 
-/// Holds the conversation of `script` with `end`.
+/// Plays `script` with `end`.
 pub(crate) fn run(script: &Script, end: impl TestedEnd) -> Result<(), Mistake> {
     let mut talk = Talk::new(script, end);
     for line in &script.lines {
@@ -36,7 +38,7 @@ pub(crate) fn run(script: &Script, end: impl TestedEnd) -> Result<(), Mistake> {
     }
 }
 
-/// Holds the conversation of `script` with `end` and returns a line for all that happened, whatever the script expects.
+/// Plays `script` with `end`, and returns a line for each event, whatever the script expects.
 pub(crate) fn protocol(script: &Script, end: impl TestedEnd) -> Result<Vec<String>, Mistake> {
     let mut talk = Talk::new(script, end);
     let mut lines = Vec::new();
@@ -46,7 +48,7 @@ pub(crate) fn protocol(script: &Script, end: impl TestedEnd) -> Result<Vec<Strin
     Ok(lines)
 }
 
-/// The connection that the settings describe, by the same way as from a scenario file.
+/// Returns the configuration for the settings, obtained in the same way as from a scenario file.
 pub(crate) fn config(settings: &[Setting]) -> Result<TcpConfig, Mistake> {
     let overrides: Vec<_> =
         settings.iter().map(|set| (format!("tcp.{}", set.key), set.value.clone())).collect();
@@ -60,17 +62,19 @@ pub(crate) fn config(settings: &[Setting]) -> Result<TcpConfig, Mistake> {
 
 struct Talk<E> {
     end: E,
-    /// The time written last.
+    /// The time of the current line.
     written: Time,
-    /// The first segment that has left and that no line has mentioned yet.
+    /// Segments that have left and that no line has mentioned yet.
     pending: VecDeque<Departure>,
-    /// The other end's next number, acknowledgment and window.
+    /// Next sequence number of the other end.
     seq: u64,
+    /// Last acknowledgment of the other end.
     ack: Option<u64>,
+    /// Window of the other end, in bytes.
     window: u32,
-    /// The shift of the other end's windows; 0 where no window of the script needs one.
+    /// Shift of the other end's windows. 0 if no window in the script needs one.
     shift: u8,
-    /// Segments of the other end carry timestamps.
+    /// The other end's segments carry timestamps.
     timestamps: bool,
 }
 
@@ -93,7 +97,7 @@ impl<E: TestedEnd> Talk<E> {
         }
     }
 
-    /// Sets the time of the line. Returns half of its last digit if a time is written.
+    /// Sets the time of the line. Returns half of the last digit if the line has a time.
     fn set_time(&mut self, when: When) -> Option<Duration> {
         match when {
             When::Same => {
@@ -130,12 +134,12 @@ impl<E: TestedEnd> Talk<E> {
         self.happens(&line.what).map_err(wrong)
     }
 
-    /// Whether the time written has passed, by more than the end's clock may be late.
+    /// Returns whether the time of the line has passed by more than the end's clock may be late.
     fn is_over(&self) -> bool {
         self.written + self.end.tolerance(self.written).late < self.end.now()
     }
 
-    /// As [`line`](Self::line), but notes what leaves in place of comparing it.
+    /// As [`line`](Self::line), but records the segments that leave instead of comparing them.
     fn note(&mut self, line: &Line, lines: &mut Vec<String>) -> Result<(), Mistake> {
         let wrong = |message: String| Mistake::new(line.number, message);
         self.set_time(line.when);
@@ -215,7 +219,8 @@ impl<E: TestedEnd> Talk<E> {
             window: if arriving.syn { self.window.min(UNSCALED) } else { self.window },
             mss: arriving.mss.unwrap_or_default(),
             sack: SackBlocks::new(ack.unwrap_or_default(), arriving.sack.iter().copied()),
-            // What the script does not say is offered; what our end did not offer it does not take.
+            // By default all options are offered. The end under test ignores options that it did
+            // not offer.
             options: Options {
                 window_scale: (arriving.syn && self.shift > 0).then_some(self.shift),
                 sack_permitted: arriving.syn,
@@ -232,11 +237,11 @@ impl<E: TestedEnd> Talk<E> {
         segment
     }
 
-    /// `half_digit`: of the time written beside it, if there is one.
+    /// Compares segments that leave. `half_digit` is `None` if the line has no time.
     fn leaves(&mut self, expected: &Leaving, half_digit: Option<Duration>) -> Result<(), String> {
         let mut from = expected.range.map_or(0, |(from, _)| from);
         let until = expected.range.map_or(0, |(_, to)| to);
-        // A line without a time means the instant at which the one before left.
+        // A line without a time refers to the time at which the segment before left.
         let due = if half_digit.is_none() { self.end.now() } else { self.written };
         let tolerance = self.end.tolerance(due);
         let half_digit = half_digit.unwrap_or(Duration::ZERO);
@@ -268,7 +273,7 @@ impl<E: TestedEnd> Talk<E> {
         };
         let expected: f64 = claim.value.parse().expect("it was read as a number");
         let decimals = claim.value.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
-        // Half of the last digit written, and what adding in another order makes of it.
+        // Half of the last digit written, with a margin for rounding.
         let tolerance = 0.5 * 10f64.powi(-decimals) * 1.000_001 + self.end.slack(claim.quantity);
         let meets = found == expected || (found - expected).abs() <= tolerance;
         if meets { Ok(()) } else { Err(differs(claim, &found.to_string())) }

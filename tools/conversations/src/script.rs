@@ -1,4 +1,4 @@
-//! A script after reading.
+//! A parsed script.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use umts_units::Duration;
 
 use crate::segment::{Arriving, Leaving};
 
-/// A conversation: how this end is set up, then what happens, line by line.
+/// A conversation: settings of this end, then events line by line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
     pub(crate) settings: Vec<Setting>,
     pub(crate) lines: Vec<Line>,
 }
 
-/// `set key = value`: a key of the table `[tcp]` of scenarios.
+/// `set key = value`, with a key of the table `[tcp]` of scenarios.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Setting {
     pub line: usize,
@@ -28,18 +28,18 @@ pub(crate) struct Line {
     pub what: What,
 }
 
-/// When a line happens.
+/// Time of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum When {
-    /// With the line before.
+    /// The time of the line before.
     Same,
-    /// So long after the conversation began.
+    /// Time since the beginning of the conversation.
     At(Moment),
-    /// So long after the line before.
+    /// Time since the line before.
     After(Moment),
 }
 
-/// A time as written. What leaves is met if it leaves within half of the last digit.
+/// A time as written. Segments may leave up to half of the last digit earlier or later.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moment {
     pub time: Duration,
@@ -48,21 +48,21 @@ pub(crate) struct Moment {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum What {
-    /// The application opens.
+    /// The application opens the connection.
     Open,
-    /// The application writes so many bytes, or without end.
+    /// The application writes this number of bytes; `u64::MAX` is without end.
     Write(u64),
-    /// The application has nothing more to write.
+    /// The application closes: it has nothing more to write.
     Close,
-    /// Segments come from the other end, one after another.
+    /// Segments arrive from the other end, one after another.
     Arrives(Arriving),
     /// A segment leaves.
     Leaves(Leaving),
-    /// What the connection holds to be true.
+    /// The connection's state has these values.
     Is(Vec<Claim>),
 }
 
-/// One quantity and its value, a number to the digits written.
+/// A quantity and its value. A number holds to the digits written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Claim {
     pub quantity: Quantity,
@@ -71,7 +71,7 @@ pub(crate) struct Claim {
 
 macro_rules! quantities {
     ($($(#[$doc:meta])* $name:ident = $word:literal),* $(,)?) => {
-        /// What `is` can ask for.
+        /// A quantity that `is` can query.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Quantity { $($(#[$doc])* $name),* }
 
@@ -86,30 +86,30 @@ macro_rules! quantities {
 }
 
 quantities! {
-    /// Segments, without inflation.
+    /// In segments, without inflation.
     Cwnd = "cwnd",
-    /// Segments.
+    /// In segments.
     Ssthresh = "ssthresh",
-    /// Segments.
+    /// In segments.
     Inflation = "inflation",
-    /// Sequence numbers.
+    /// In sequence numbers.
     Outstanding = "outstanding",
-    /// Milliseconds.
+    /// In milliseconds.
     Rto = "rto",
-    /// Milliseconds.
+    /// In milliseconds.
     Srtt = "srtt",
-    /// Expiries of the retransmission timer so far.
+    /// Number of expiries of the retransmission timer.
     Timeouts = "timeouts",
-    /// Bytes handed to the application so far.
+    /// Number of bytes delivered to the application.
     Delivered = "delivered",
-    /// RFC 9293's word in lower case, without hyphens.
+    /// State of RFC 9293 in lower case, without hyphens.
     State = "state",
-    /// Why the connection failed: `refused`, `reset`, `timedout`, or `none`.
+    /// Reason why the connection failed: `refused`, `reset`, `timedout`, or `none`.
     Failure = "failure",
 }
 
 impl Quantity {
-    /// Whether its value is a word, not a number.
+    /// Returns whether the value is a word instead of a number.
     pub fn is_word(self) -> bool {
         matches!(self, Quantity::State | Quantity::Failure)
     }

@@ -1,41 +1,44 @@
-//! Segments as scripts describe them.
+//! Segments as described in scripts.
 
 use std::fmt;
 
 use umts_stack::packet::{Ecn, Flags, Segment};
 use umts_units::Duration;
 
-/// What comes from the other end.
+/// A segment from the other end.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Arriving {
     pub syn: bool,
     pub fin: bool,
-    /// The acknowledgment; that of the last segment if it is not said. `acks a..b` has one for each segment.
+    /// The acknowledgment; by default, the one of the last segment. `acks a..b` has one for each
+    /// full segment.
     pub ack: Option<(u64, u64)>,
     /// `a..b` of `data`, or the number of a `fin`.
     pub range: Option<(u64, u64)>,
-    /// In bytes; as before if it is not said.
+    /// In bytes. By default, unchanged.
     pub window: Option<u32>,
     pub mss: Option<u16>,
     pub sack: Vec<(u64, u64)>,
-    /// On a SYN: timestamps from here on.
+    /// On a SYN: this and later segments have timestamps.
     pub timestamps: bool,
-    /// The timestamp that it answers, since the conversation began; that of what it acknowledges if it is not said.
+    /// Echoed timestamp, since the beginning of the conversation. By default, the one of the
+    /// acknowledged segment.
     pub echo: Option<Duration>,
     /// It has no acknowledgment.
     pub no_ack: bool,
-    /// Its own timestamp, since the conversation began; the present if it is not said.
+    /// Its own timestamp, since the beginning of the conversation. By default, the time of the
+    /// line.
     pub stamp: Option<Duration>,
-    /// How often it comes.
+    /// Number of copies.
     pub times: u32,
     pub bits: Bits,
-    /// The number of a segment without data; the next one if it is not said.
+    /// Sequence number of a segment without data. By default, the next one.
     pub seq: Option<u64>,
-    /// A router on the way has marked it.
+    /// A router marked it (CE).
     pub ce: bool,
 }
 
-/// The control bits that are rare.
+/// The less frequent control bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Bits {
     pub rst: bool,
@@ -49,7 +52,7 @@ impl Bits {
         Bits { rst, ece, cwr }
     }
 
-    /// Sets the bit of this word, if there is one.
+    /// Sets the bit of this word. Returns false if there is none.
     pub fn set(&mut self, word: &str) -> bool {
         match word {
             "rst" => self.rst = true,
@@ -66,33 +69,34 @@ impl Bits {
     }
 }
 
-/// What must leave. What is not said is not looked at, except for flags.
+/// A segment that must leave. Only the given fields are compared, and the flags.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Leaving {
     pub syn: bool,
     pub fin: bool,
     pub ack: Option<u64>,
-    /// `a..b` of `data`, several segments if it is longer than one; or the number of a `fin`.
+    /// `a..b` of `data`, in several segments if it exceeds one; or the number of a `fin`.
     pub range: Option<(u64, u64)>,
     pub window: Option<u32>,
     pub mss: Option<u16>,
     pub sack: Option<Vec<(u64, u64)>>,
-    /// It has left before.
+    /// It is a retransmission.
     pub again: bool,
     pub bits: Bits,
-    /// The number of a segment without data.
+    /// Sequence number of a segment without data.
     pub seq: Option<u64>,
-    /// A router may mark it.
+    /// It is ECN-capable (ECT).
     pub ect: bool,
 }
 
 impl Leaving {
-    /// Whether it carries something that can be sent again.
+    /// Returns whether the segment has sequence space, so that it can be retransmitted.
     pub fn is_numbered(&self) -> bool {
         self.syn || self.fin || self.range.is_some()
     }
 
-    /// Whether `segment` is the one meant, or (part of several) begins at `from`.
+    /// Returns whether `segment` matches. `from` is the beginning of the part of `range` that has
+    /// not left yet.
     pub fn meets(&self, segment: &Segment, from: u64) -> bool {
         let end = self.range.map_or(from, |(_, end)| end);
         let data_end = segment.seq + u64::from(segment.payload);
@@ -118,7 +122,7 @@ impl Leaving {
     }
 }
 
-/// A segment in the words of a script, all of it.
+/// Formats all of a segment in the words of scripts.
 pub(crate) struct Words<'a>(pub &'a Segment);
 
 impl fmt::Display for Words<'_> {

@@ -1,15 +1,15 @@
-//! The end of a connection that a conversation is held with: the model's, or the kernel's.
+//! The end of a connection under test: the model or the kernel.
 
 use umts_stack::packet::Segment;
 use umts_units::{Duration, Time};
 
 use crate::script::Quantity;
 
-/// What the application does.
+/// An action of the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Open,
-    /// So many bytes; `u64::MAX` is without end.
+    /// Writes this number of bytes; `u64::MAX` is without end.
     Write(u64),
     Close,
 }
@@ -28,46 +28,49 @@ pub(crate) enum Value {
     Word(String),
 }
 
-/// How far a departure may be from the time written, beside half of the last digit.
+/// How far a departure may be from the time written, in addition to half of the last digit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tolerance {
     pub early: Duration,
     pub late: Duration,
 }
 
-/// One end of a connection, its application and its clock. Times count from the beginning of the conversation.
+/// One end of a connection, its application and its clock. Times count from the beginning of the
+/// conversation.
 ///
-/// The other end's numbers in segments count from its SYN, which is 0.
+/// Sequence numbers of the other end count from its SYN, which is 0.
 pub(crate) trait TestedEnd {
-    /// The present instant.
+    /// Returns the current time.
     fn now(&self) -> Time;
 
-    /// The application acts at the present instant.
+    /// Performs an action of the application at the current time.
     fn act(&mut self, action: Action) -> Result<(), String>;
 
-    /// `segment` arrives at the present instant. Its `timestamp` is the time written in the script.
+    /// Processes a segment that arrives at the current time. Its `timestamp` is the time written in
+    /// the script.
     fn receive(&mut self, segment: &Segment) -> Result<(), String>;
 
-    /// Lets time pass until `until`. With `stop`, returns as soon as a segment has left.
+    /// Waits until `until`. With `stop`, returns as soon as a segment has left.
     fn pass(&mut self, until: Time, stop: bool) -> Result<(), String>;
 
-    /// Removes the first segment that left and was not removed before.
+    /// Removes and returns the first segment that left.
     fn take_departure(&mut self) -> Option<Departure>;
 
-    /// The timestamp of the last segment that left and ended at `ack`, as an arriving segment echoes it.
+    /// Returns the echo for an acknowledgment: the timestamp of the last segment that left and
+    /// ended at `ack`.
     fn timestamp_of(&self, ack: u64) -> Time;
 
-    /// The timestamp of a segment that left at `at`, as an arriving segment echoes it.
+    /// Returns the echo for the timestamp of a segment that left at `at`.
     fn timestamp_at(&self, at: Time) -> Time;
 
-    /// Bytes of payload in a full segment.
+    /// Returns the payload of a full segment, in bytes.
     fn segment_payload(&self) -> u32;
 
     fn value(&mut self, quantity: Quantity) -> Result<Value, String>;
 
-    /// For a departure that is due at `due`.
+    /// Returns the tolerance for a departure that is due at `due`.
     fn tolerance(&self, due: Time) -> Tolerance;
 
-    /// How far a value may be from the one written, beside half of the last digit.
+    /// Returns how far a value may be from the one written, in addition to half of the last digit.
     fn slack(&self, quantity: Quantity) -> f64;
 }

@@ -1,14 +1,16 @@
-//! The profile `linux-6` and the TCP of this machine's kernel hold the same conversations: `scripts/linux-6`.
+//! The profile `linux-6` and the TCP of this machine's kernel pass the same conversations:
+//! `scripts/linux-6`.
 //!
-//! The second test takes root, a TUN device and a network namespace, and some seconds of the machine's clock. A late machine
-//! makes nothing fail: times are compared with a wide upper bound, and a conversation that fails is held again alone.
+//! The second test needs root, a TUN device and a network namespace, and takes some seconds of real
+//! time. It does not fail on a busy machine: times are compared with a wide upper bound, and a
+//! failed conversation is repeated on its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use umts_conversations::{hold, kernel_is_out_of_reach};
 
-/// What the profile is held to at least.
+/// Minimum number of conversations.
 const CONVERSATIONS: usize = 40;
 
 fn scripts() -> Vec<PathBuf> {
@@ -23,20 +25,20 @@ fn scripts() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_model_holds_the_conversations_of_linux() {
+fn model_passes_the_conversations_of_linux() {
     let problems: Vec<String> =
         scripts().iter().filter_map(|file| hold(file).err()).map(|problem| problem.to_string()).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
-fn the_kernel_holds_the_same_conversations() {
+fn kernel_passes_the_same_conversations() {
     if let Some(reason) = kernel_is_out_of_reach() {
         eprintln!("skipped: no conversation can be held with the kernel: {reason}");
         return;
     }
     let program = env!("CARGO_BIN_EXE_umts-conversations");
-    // With a real-time priority segments arrive in time on a busy machine too.
+    // With a real-time priority, segments arrive in time even on a busy machine.
     let mut command =
         if Command::new("chrt").args(["-f", "1", "true"]).output().is_ok_and(|out| out.status.success()) {
             let mut command = Command::new("chrt");

@@ -1,4 +1,4 @@
-//! Every script beside this crate comes true, and a script that is wrong says where.
+//! Every script beside this crate passes, and errors in scripts are reported with their line.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ fn scripts() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_script_comes_true() {
+fn every_script_passes() {
     let files = scripts();
     let problems: Vec<String> =
         files.iter().filter_map(|file| hold(file).err()).map(|problem| problem.to_string()).collect();
@@ -24,7 +24,7 @@ fn every_script_comes_true() {
     assert!(problems.is_empty(), "{} of {}:\n{}", problems.len(), files.len(), problems.join("\n"));
 }
 
-/// A handshake with nothing after it.
+/// A handshake without data.
 const OPEN: &str = "set segment_payload = 1000 B\n0 ms open\n> syn\n100 ms < syn ack 1\n> ack 1\n";
 
 fn wrong(more: &str) -> String {
@@ -32,7 +32,7 @@ fn wrong(more: &str) -> String {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_line() {
+fn syntax_errors_are_reported_with_their_line() {
     for (more, expected) in [
         ("200 ms shout", "s.txt:6: `shout` is none of open, write, close, <, > and is"),
         ("200 write 5", "s.txt:6: "),
@@ -54,7 +54,7 @@ fn what_cannot_be_read_is_named_with_its_line() {
 }
 
 #[test]
-fn what_does_not_come_true_is_told_with_what_came() {
+fn unmet_lines_are_reported_with_the_actual_segment() {
     for (more, expected) in [
         ("> data 1..1001", "s.txt:6: expected at 100 ms: data 1..1001; nothing leaves"),
         (
@@ -74,7 +74,7 @@ fn what_does_not_come_true_is_told_with_what_came() {
 }
 
 #[test]
-fn a_time_is_met_to_half_of_its_last_digit() {
+fn times_are_compared_to_half_of_the_last_digit() {
     let script = |at: &str| {
         format!("set rto_initial = 1400 ms\nset rto_granularity = 1 us\n0 ms open\n> syn\n{at} > syn again\n")
     };

@@ -1,5 +1,5 @@
-//! Capture files: pcap and pcapng in both byte orders, with damage, and compressed. Nothing may panic, and a file that is
-//! compressed says the same as it does unpacked.
+//! Capture files: pcap and pcapng in both byte orders, damaged, and compressed. No input may cause
+//! a panic, and a compressed file must give the same analysis as its content.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -33,7 +33,7 @@ pub fn compressed(draw: &mut Draw) {
             encoder.write_all(&file).expect("a vector takes all");
             encoder.finish().expect("a vector takes all")
         }
-        // The beginning of a compressed file, and then anything.
+        // The beginning of a compressed file, followed by random octets.
         _ => {
             let magic: &[u8] = draw.of(&[
                 &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..],

@@ -1,5 +1,5 @@
-//! Packets of captures: headers in headers, made up and damaged, and conversations in any order. Nothing may panic, and
-//! what is counted has to add up.
+//! Packets of captures: nested headers, random and damaged, and conversations in any order. No
+//! input may cause a panic, and the counts must add up.
 
 use umts_capture::{Analyser, Analysis, LinkType};
 use umts_units::Time;
@@ -9,7 +9,7 @@ use crate::draw::Draw;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Headers of every kind around a segment or datagram, with errors in them.
+/// Nested headers of every kind around a segment or datagram, with errors.
 pub fn nested_headers(draw: &mut Draw) {
     let mut analyser = Analyser::new().with_time_sequence(0);
     let count = draw.range(1, 12);
@@ -26,7 +26,8 @@ pub fn nested_headers(draw: &mut Draw) {
     check(&analyser.finish(), count);
 }
 
-/// Segments of a few connections with any numbers, times that go back and forth, copies, and tunnels that change.
+/// Segments of a few connections with any numbers, times that go back and forth, copies, and
+/// changing tunnels.
 pub fn conversations(draw: &mut Draw) {
     let mut analyser = if draw.bool() { Analyser::new() } else { Analyser::new().with_limit(3) };
     let isn = [draw.below(1 << 32) as u32, draw.below(1 << 32) as u32];
@@ -72,7 +73,7 @@ pub fn conversations(draw: &mut Draw) {
     }
 }
 
-/// Every packet is counted once, whatever it is.
+/// Every packet is counted exactly once.
 fn check(analysis: &Analysis, packets: u64) {
     let counts = &analysis.counts;
     let sum = counts.tcp
@@ -87,7 +88,7 @@ fn check(analysis: &Analysis, packets: u64) {
     assert!(of_flows + analysis.udp_rest.packets <= counts.udp, "{counts:?}");
 }
 
-/// Octets of another value, missing ones and added ones.
+/// Changes, removes and inserts octets.
 pub fn damage(draw: &mut Draw, octets: &mut Vec<u8>) {
     for _ in 0..draw.range(1, 5) {
         let at = draw.below(octets.len().max(1) as u64) as usize;
@@ -101,7 +102,7 @@ pub fn damage(draw: &mut Draw, octets: &mut Vec<u8>) {
     }
 }
 
-/// A frame of any link type, with up to a few tunnels.
+/// A frame of any link type, with up to 40 tunnels, usually at most three.
 pub fn frame(draw: &mut Draw) -> (u32, Vec<u8>) {
     let mut packet = if draw.one_in(4) {
         let octets = draw.octets(40);
@@ -224,7 +225,7 @@ fn ethernet(draw: &mut Draw, packet: Vec<u8>) -> Vec<u8> {
     octets
 }
 
-/// IPv4 or IPv6 around a payload.
+/// An IPv4 or IPv6 packet with this payload.
 fn ip(draw: &mut Draw, protocol: u8, payload: Vec<u8>) -> Vec<u8> {
     let ends = if draw.bool() { [1, 2] } else { [2, 1] };
     if draw.one_in(3) {
@@ -238,7 +239,7 @@ fn ip(draw: &mut Draw, protocol: u8, payload: Vec<u8>) -> Vec<u8> {
     [&header[..], &[10, 0, 0, ends[0], 10, 0, 0, ends[1]], &payload].concat()
 }
 
-/// A segment with numbers near the initial ones, mostly.
+/// A segment, usually with numbers near the initial ones.
 fn segment(draw: &mut Draw, isn: [u32; 2], has_timestamps: bool) -> Vec<u8> {
     let side = draw.below(2) as usize;
     let number = |draw: &mut Draw, isn: u32| match draw.below(12) {

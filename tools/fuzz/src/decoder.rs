@@ -1,4 +1,4 @@
-//! Any bytes parse without a panic, and what parses gives the same bytes again.
+//! Any bytes are parsed without a panic, and a parsed PDU encodes to the same bytes.
 
 use std::sync::LazyLock;
 
@@ -7,18 +7,19 @@ use umts_stack::radio::rlc::wire::{AmPdu, AmdFormat, LiWidth, StatusPdu, TmdPdu,
 
 use crate::draw::Draw;
 
-/// Every PDU of the captures that the codec is tested with.
+/// All PDUs of the captures that are used to test the codec.
 const MANIFEST: &str = include_str!("../../../crates/stack/tests/rlc_wire/manifest.json");
 
 static PDUS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     MANIFEST.split("\"pdu\": \"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
 });
 
-/// Bytes that mean nothing, as long as a PDU or longer.
+/// Random bytes, as long as a PDU or longer.
 pub fn random_bytes(draw: &mut Draw) {
     let count = if draw.one_in(8) { draw.below(400) } else { draw.below(48) };
     let mut octets = draw.octets(count);
-    // Most first octets are no control PDU of this release: three in four are made one, or data.
+    // Most random first octets are no control PDU of this release: half are turned into control
+    // PDUs, and a quarter into data PDUs.
     if let Some(first) = octets.first_mut() {
         match draw.below(4) {
             0 => *first &= 0x0f,
@@ -30,7 +31,7 @@ pub fn random_bytes(draw: &mut Draw) {
     parse_all(draw, &octets);
 }
 
-/// PDUs that mean something, with errors in them.
+/// Valid PDUs with errors.
 pub fn mutated_pdus(draw: &mut Draw) {
     let mut octets = from_hex(draw.of(&PDUS));
     for _ in 0..draw.below(6) {
@@ -73,7 +74,7 @@ fn parse_all(draw: &mut Draw, octets: &[u8]) {
             }
         }
     }
-    // A piggybacked STATUS, too, is read from the middle of a PDU.
+    // The parser of a piggybacked STATUS begins in the middle of a PDU.
     if let Ok(pdu) = StatusPdu::parse(octets) {
         same("STATUS", &|out| pdu.emit(out));
     }

@@ -1,6 +1,6 @@
-//! One entity and a peer without manners: PDUs of any mode, any numbers in them, in any order, between operations of the
-//! upper layers. Nothing of it may panic, leave a deadline in the past, overfill a TTI, or make the entity hold more
-//! than it was given.
+//! One entity and a hostile peer: PDUs of any mode with any numbers in any order, between
+//! operations of the upper layers. No input may cause a panic, a deadline in the past, an overfull
+//! TTI, or a buffer above its limit.
 
 use std::num::NonZeroU16;
 
@@ -21,7 +21,7 @@ pub fn entity(draw: &mut Draw) {
     let most = draw.range(1, 24) as u32;
     let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, most);
     let mut now = Time::ZERO;
-    // Around here hostile numbers lie: near those in use, or anywhere.
+    // Hostile numbers are near this one, which is in use, or anywhere.
     let mut near = 0;
     for id in 0..draw.range(1, 200) {
         now += Duration::from_micros(draw.below(30_000));
@@ -67,7 +67,7 @@ fn any_sn(draw: &mut Draw, near: u64) -> Sn {
     }
 }
 
-/// A set that hangs together, whatever it says.
+/// A random set that is consistent in itself.
 fn any_set(draw: &mut Draw, near: u64) -> BlockSet {
     let mut set = BlockSet::default();
     for _ in 0..draw.range(1, 4) {

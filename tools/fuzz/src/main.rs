@@ -1,9 +1,10 @@
-//! Fuzzing of what reads bytes from outside, of RLC's procedures, of scenario files and of captures, for a bounded time:
-//! `make fuzz`.
+//! Fuzzes the parsers of external data, RLC's procedures, scenario files and captures, for a
+//! limited time: `make fuzz`.
 //!
-//! An execution is a target and a number: everything in it is drawn from the two. Executions are numbered from `--seed`
-//! on, so that the same arguments do the same as far as the time goes. One that fails is printed with the arguments that
-//! play it again; it becomes a test beside the code, named after what was wrong.
+//! An execution is determined by a target and a number. Executions are numbered from `--seed` on,
+//! so equal arguments give the same executions, as many as the time permits. A failed execution is
+//! printed with the arguments that repeat it; it should become a test beside the code, named after
+//! the error.
 
 mod capture_file;
 mod capture_packets;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use draw::Draw;
 
-/// A target: its name and one execution of it, which panics if something is wrong.
+/// A target: its name, and a function for one execution, which panics on an error.
 type Target = (&'static str, fn(&mut Draw));
 
 const TARGETS: [Target; 11] = [
@@ -86,14 +87,14 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
     Ok(options)
 }
 
-/// Runs one target until its time is over; says whether nothing failed.
+/// Runs one target until its time is over. Returns whether all executions succeeded.
 fn fuzz(&(name, execute): &Target, options: &Options, share: Duration) -> bool {
     let start = Instant::now();
     let mut executions = 0;
     while executions < options.runs && start.elapsed() < share {
         let number = options.seed.wrapping_add(executions);
         executions += 1;
-        // The panic's own message is on standard error by then.
+        // The message of the panic is already on standard error.
         if catch_unwind(AssertUnwindSafe(|| execute(&mut Draw::new(name, number)))).is_err() {
             println!("{name}: execution {number} failed; again: --target {name} --seed {number} --runs 1");
             return false;
@@ -112,16 +113,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_executions_of_every_target_find_nothing() {
+    fn first_executions_of_every_target_succeed() {
         for (name, execute) in TARGETS {
-            // A scenario is read, built and run: as much as a hundred of the others.
+            // A scenario is parsed, built and run, which takes about a hundred times as long.
             let most = if name == "scenario" { 60 } else { 300 };
             (1..=most).for_each(|number| execute(&mut Draw::new(name, number)));
         }
     }
 
     #[test]
-    fn wrong_arguments_are_named() {
+    fn wrong_arguments_are_reported() {
         let message = |line: &str| options(line.split(' ').map(str::to_owned)).err();
         assert_eq!(message("--seconds"), Some("--seconds needs a value".to_owned()));
         assert_eq!(message("--seed x"), Some("--seed needs a number, not \"x\"".to_owned()));

@@ -1,5 +1,6 @@
-//! Two entities joined by a bad pipe, and random operations of the upper layers. When the pipe has been good for a while
-//! every SDU has arrived, once and in order, or was reported as given up; no entity is idle with something undelivered.
+//! Two entities with an unreliable pipe between them, and random operations of the upper layers.
+//! After the pipe has been reliable for a while, every SDU must have arrived, once and in order, or
+//! must have been reported as discarded. No entity may be idle with undelivered data.
 
 use umts_stack::Context;
 use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
@@ -17,10 +18,11 @@ use umts_units::{Bytes, Duration, Time};
 use crate::draw::Draw;
 
 const TTI: Duration = Duration::from_millis(10);
-/// A good pipe repairs everything in this time, a window of four PDUs for each period of polls included.
+/// Number of TTIs in which a reliable pipe delivers everything, even if the window has four PDUs
+/// and there is one window per polling period.
 const REST_TTIS: u64 = 400_000;
 
-/// A packet of so many octets.
+/// A packet of `octets` octets.
 pub fn packet(id: u64, octets: u32) -> Packet {
     let direction = Direction::Downlink;
     let datagram = Datagram { direction, number: id, payload: octets, header: 0, timestamp: Time::ZERO };
@@ -37,9 +39,10 @@ fn any_am(draw: &mut Draw, room: Option<u64>) -> AmConfig {
     let arrivals = [Arrivals { pdus: draw.range(0, 12) as u32, tti: TTI }; 2];
     let by_timer_poll = draw.bool();
     let granted_window = if draw.one_in(4) { Some(draw.range(2, 2_047) as u32) } else { None };
-    // A poll is needed before the window closes, the granted one too.
+    // A poll is needed before the window, or the granted window, closes.
     let least = granted_window.unwrap_or(window).min(window).min(32) / 2;
-    // A window that is granted smaller closes without the poll that a share of the larger one would have brought.
+    // If the granted window is smaller, it closes before a poll at a share of the larger window
+    // (`poll_window`).
     let by_pdus = granted_window.is_some() || draw.bool();
     let (poll_pdu, poll_window) = if by_pdus { (Some(least), None) } else { (None, Some(50)) };
     AmConfig {
@@ -58,7 +61,8 @@ fn any_am(draw: &mut Draw, room: Option<u64>) -> AmConfig {
         max_dat: if draw.bool() { Some(draw.range(2, 6) as u32) } else { None },
         max_dat_reading: draw.of(&[MaxDatReading::Transmissions, MaxDatReading::Ts25322]),
         poll_last_pdu: by_timer_poll || draw.bool(),
-        // A NACK stops Timer_Poll; the PDU that is sent again then has to poll, or its loss stays unknown.
+        // A NACK stops Timer_Poll. The retransmitted PDU must then poll, or its loss is not
+        // detected.
         poll_last_retransmitted_pdu: by_timer_poll || draw.bool(),
         poll_pdu: poll_pdu.filter(|_| by_timer_poll),
         poll_sdu: draw.bool().then(|| draw.range(1, 6) as u32),
@@ -71,7 +75,7 @@ fn any_am(draw: &mut Draw, room: Option<u64>) -> AmConfig {
             Some(Duration::from_millis(draw.range(20, 400)))
         },
         timer_status_prohibit: timer(draw, 10),
-        // Reports in every TTI would leave no room for data where a TTI holds one block.
+        // Reports in every TTI would leave no capacity for data if a TTI has one block.
         timer_status_periodic: timer(draw, 60),
         epc: draw.one_in(3).then(|| Epc { timer_epc: Duration::from_millis(draw.range(50, 300)), arrivals }),
         missing_pdu_indication: draw.of(&[MissingPduIndication::Off, MissingPduIndication::NewGap]),
@@ -101,7 +105,7 @@ fn any_tm(draw: &mut Draw, room: Option<u64>) -> TmConfig {
     }
 }
 
-/// Any mode.
+/// A configuration of any mode.
 pub fn any_config(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
     match draw.below(4) {
         0 => RlcConfig::Um(any_um(draw, room)),
@@ -141,7 +145,7 @@ pub fn transparent(draw: &mut Draw) {
     check_unrepaired(&Bearer::played(draw, &config));
 }
 
-/// Nothing twice, nothing out of order, nothing that was not queued; what was given up did not arrive.
+/// Checks that no SDU arrives twice, out of order, unqueued, or after it was discarded.
 fn check_unrepaired(bearer: &Bearer) {
     for from in 0..2 {
         let (delivered, discarded) = (&bearer.delivered[from], bearer.discarded(from));
@@ -152,7 +156,7 @@ fn check_unrepaired(bearer: &Bearer) {
 
 struct Bearer {
     ends: [Rlc; 2],
-    /// Only acknowledged mode is made for a set that comes twice.
+    /// Only acknowledged mode accepts a set that arrives twice.
     takes_doubles: bool,
     traces: [Vec<(Time, TraceEvent)>; 2],
     pipe: [Vec<(u64, BlockSet, Lost)>; 2],
@@ -163,11 +167,11 @@ struct Bearer {
 }
 
 impl Bearer {
-    /// Plays random operations, then lets both ends come to rest.
+    /// Plays random operations, then waits until both ends are idle.
     fn played(draw: &mut Draw, config: &RlcConfig) -> Self {
         let blocks = [draw.range(1, 24) as u32, draw.range(1, 6) as u32];
         let ends = [(Direction::Downlink, 0), (Direction::Uplink, 1)];
-        // As octets, where the options have an encoding.
+        // Encoded as octets, if the options have an encoding.
         let in_octets = draw.one_in(3) && Rlc::wired(UeId(0), Direction::Downlink, config, 1).is_ok();
         let entity = |sends, blocks| match in_octets {
             true => Rlc::wired(UeId(0), sends, config, blocks).expect("one could be made"),
@@ -203,7 +207,7 @@ impl Bearer {
             }
             4 => self.ends[end].suspend(),
             5 => drop(self.ends[end].suspend_after(draw.below(20) as u32)),
-            // The transport channel changes, and what a TTI holds with it.
+            // The transport channel changes, and with it the number of blocks per TTI.
             6 => {
                 self.blocks[end] = draw.range(1, 24) as u32;
                 self.ends[end].resume(self.blocks[end]);
@@ -229,7 +233,8 @@ impl Bearer {
         Time::ZERO + TTI * self.tti
     }
 
-    /// One TTI: what has arrived is taken, then both ends send. Order is kept; a fate is loss, delay, doubling.
+    /// One TTI: arrived sets are delivered, then both ends send. A fate is loss, delay and
+    /// duplication; the order is kept.
     fn step(&mut self, fates: [(u128, u64, bool); 2]) {
         let now = self.now();
         for from in 0..2 {
@@ -256,7 +261,7 @@ impl Bearer {
         self.tti += 1;
     }
 
-    /// Lets the good pipe run until nothing is held, and all that is on its way has arrived.
+    /// Runs with a reliable pipe until the buffers are empty and all sets have arrived.
     fn rest(&mut self) {
         let from = self.tti;
         while self.ends.iter().any(|end| end.buffer_occupancy() > Bytes(0)) {

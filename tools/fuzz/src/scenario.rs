@@ -1,5 +1,5 @@
-//! Scenario files: the shipped ones with any keys set to any values. What is refused is refused with words; what is accepted
-//! runs for a while, and time goes on in it.
+//! Scenario files: shipped scenarios with random keys set to random values. A refusal must have a
+//! message, and an accepted scenario runs for a while, in which time must advance.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use umts_units::{Duration, Time};
 
 use crate::draw::Draw;
 
-/// Events of one execution.
+/// Number of events per execution.
 const EVENTS: u64 = 20_000;
-/// Events at one instant, of which a few users never have so many.
+/// Limit of events at one instant, far above the number that a few users cause.
 const AT_ONE_INSTANT: u64 = 10_000;
-/// More users would only take time.
+/// Scenarios with more users are skipped, because they only take more time.
 const USERS: u64 = 40;
-/// So would windows of more segments.
+/// The same for windows of more segments.
 const SEGMENTS: u32 = 10_000;
-/// No run is followed for longer.
+/// Maximum simulated time.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Values that mean something somewhere, or nothing.
+/// Values that are valid for some keys, and invalid ones.
 const VALUES: [&str; 36] = [
     "0",
     "1",
@@ -76,10 +76,10 @@ static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
 
 static PARAMS: LazyLock<Vec<Param>> = LazyLock::new(params);
 
-/// One shipped scenario with some keys changed: each setting that is not refused stays.
+/// A shipped scenario with some keys changed. Settings that are accepted are kept.
 pub fn settings(draw: &mut Draw) {
     let file = draw.of(&FILES);
-    // A run ends; whatever it measures lies inside.
+    // The run is short, and its measurement interval is inside.
     let ends = [("duration", "\"20 s\""), ("measure.from", "\"0 s\""), ("measure.to", "\"end\"")];
     let mut overrides: Vec<_> = ends.map(owned).into();
     let mut accepted = Scenario::load(&file, &overrides).expect("shipped scenarios are good").scenario;
@@ -100,7 +100,7 @@ fn owned((key, value): (&str, &str)) -> (String, String) {
     (key.to_owned(), value.to_owned())
 }
 
-/// A key with one of its own words, a bound of its range, or anything.
+/// A key with one of its choices, a bound of its range, or any value.
 fn setting(draw: &mut Draw) -> (String, String) {
     let param = draw.of(&PARAMS);
     let value = match draw.below(4) {
@@ -108,7 +108,7 @@ fn setting(draw: &mut Draw) -> (String, String) {
         1 | 2 => bound(draw, &param),
         _ => draw.of(&VALUES).to_owned(),
     };
-    // Of tables that there may be several of, the first.
+    // For tables of which there may be several, the first one is set.
     let key = match param.key.split_once('.') {
         Some((table @ ("link" | "cell" | "bearer" | "ue" | "flow"), key)) => format!("{table}.0.{key}"),
         _ => param.key,
@@ -116,7 +116,7 @@ fn setting(draw: &mut Draw) -> (String, String) {
     (key, value)
 }
 
-/// One end of the range that the reference page states.
+/// Returns a bound of the range in the reference page.
 fn bound(draw: &mut Draw, param: &Param) -> String {
     let range = param.range.clone().unwrap_or_default();
     let ends = range.trim_start_matches("at most ").trim_start_matches("at least ");
@@ -128,7 +128,7 @@ fn bound(draw: &mut Draw, param: &Param) -> String {
     }
 }
 
-/// Whether it would only take time and memory.
+/// Returns whether the scenario would only take much time and memory.
 fn is_large(scenario: &Scenario) -> bool {
     let users: u64 = scenario.ue.iter().map(|ue| u64::from(ue.count)).sum();
     let is_wide = |flow: &umts_scenario::model::Flow| {

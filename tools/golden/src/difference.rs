@@ -1,25 +1,25 @@
-//! Two goldens of one scenario compared.
+//! Comparison of two goldens of one scenario.
 
 use std::fmt;
 
 use crate::golden::{Golden, Line};
 
-/// The first line that differs, and how many more do.
+/// The first line that differs, and the number of other differing lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Of which run.
+    /// The run of the line.
     pub run: String,
-    /// What differs.
+    /// Name of the line.
     pub name: String,
-    /// Its golden value; none if it is new.
+    /// Golden value. `None` if the line is new.
     pub was: Option<String>,
-    /// Its value now; none if it is gone.
+    /// Current value. `None` if the line is gone.
     pub is: Option<String>,
-    /// Other lines that differ.
+    /// Number of other lines that differ.
     pub others: usize,
 }
 
-/// Compares line by line; none if all are equal and in their order.
+/// Compares line by line. Returns `None` if all lines are equal and in the same order.
 pub fn difference(was: &Golden, is: &Golden) -> Option<Difference> {
     let mut changes = changed(was, is).chain(gone(was, is));
     if let Some(first) = changes.next() {
@@ -30,7 +30,7 @@ pub fn difference(was: &Golden, is: &Golden) -> Option<Difference> {
     Some(Difference { name: "order of lines".to_owned(), was: place(was), is: place(is), ..moved(is) })
 }
 
-/// Lines that have another value or are new.
+/// Returns the lines with another value and the new lines.
 fn changed<'a>(was: &'a Golden, is: &'a Golden) -> impl Iterator<Item = Difference> + 'a {
     is.lines.iter().filter_map(|line| {
         let before = same_line(was, line).map(|line| line.value.clone());
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_told_and_the_others_are_counted() {
+    fn first_difference_is_shown_and_others_are_counted() {
         let was = [("events", "1"), ("trace", "a"), ("metric.rtt", "0.5"), ("metric.old", "2.0")];
         let is = [("events", "1"), ("trace", "b"), ("metric.rtt", "null"), ("metric.new", "3.0")];
         assert_eq!(words(&was, &is), "seed 1, recorded: trace was a, is b; 3 other lines differ");
@@ -111,13 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_compared_with_that_of_its_own_run() {
+    fn lines_are_compared_within_their_run() {
         let [mut was, mut is] = [Golden::default(), Golden::default()];
         for run in ["seed 1, recorded", "seed 2, recorded"] {
             was.add(run, "events", "1");
             is.add(run, "events", if run.contains('2') { "2" } else { "1" });
         }
-        let told = difference(&was, &is).expect("they differ").to_string();
-        assert_eq!(told, "seed 2, recorded: events was 1, is 2");
+        let report = difference(&was, &is).expect("they differ").to_string();
+        assert_eq!(report, "seed 2, recorded: events was 1, is 2");
     }
 }

@@ -1,11 +1,11 @@
-//! Digests as they stand in a golden.
+//! Digests in goldens.
 
 use blake3::Hasher;
 
-/// 128 bits: no two results meet by chance, and a line stays short.
+/// 128 bits: long enough that two results never collide by chance, and short enough for a line.
 const HEX_DIGITS: usize = 32;
 
-/// The digest of what `hasher` was given.
+/// Returns the digest of the data in `hasher`, in hexadecimal.
 pub fn hex(hasher: &Hasher) -> String {
     hasher.finalize().to_hex()[..HEX_DIGITS].to_owned()
 }

@@ -1,4 +1,4 @@
-//! What can keep goldens from being compared.
+//! Errors that prevent the comparison of goldens.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use umts_scenario::ScenarioError;
 use umts_simulate::RunError;
 
-/// There is nothing to compare, or it cannot be read or written.
+/// A scenario cannot be run, or a file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages explain the fields")]
 pub enum GoldenError {
@@ -20,7 +20,7 @@ pub enum GoldenError {
     Golden { path: PathBuf, problem: String },
 }
 
-/// Names the file that `error` is about.
+/// Returns a function that adds the path of the file to an error.
 pub(crate) fn of_file(path: &Path) -> impl FnOnce(io::Error) -> GoldenError {
     |error| GoldenError::Io { path: path.to_owned(), error }
 }

@@ -1,4 +1,4 @@
-//! All scenarios of a folder against all goldens of another.
+//! Comparison of all scenarios of a folder with all goldens of another.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,27 +14,27 @@ use crate::error::{GoldenError, of_file};
 use crate::golden::Golden;
 use crate::runs::{SEEDS, runs};
 
-/// Two folders: scenarios, and what they give.
+/// A folder of scenarios and a folder of their goldens.
 #[derive(Debug, Clone)]
 pub struct Goldens {
-    /// `NAME.toml`.
+    /// Folder of files `NAME.toml`.
     pub scenarios: PathBuf,
-    /// `NAME.txt`.
+    /// Folder of files `NAME.txt`.
     pub goldens: PathBuf,
-    /// Runs at once; their number changes nothing but the time.
+    /// Number of runs at a time. It affects only the time taken.
     pub threads: usize,
 }
 
-/// How a scenario and its golden compare.
+/// Result of comparing a scenario with its golden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// To the bit.
+    /// Every line is equal.
     Equal,
-    /// They differ.
+    /// Some lines differ.
     Differs(Difference),
-    /// There is no golden.
+    /// The scenario has no golden.
     NoGolden,
-    /// There is no scenario.
+    /// The golden has no scenario.
     NoScenario,
 }
 
@@ -54,25 +54,27 @@ impl fmt::Display for Outcome {
 }
 
 impl Goldens {
-    /// Those of this repository, on all cores.
+    /// Returns the folders of this repository, with a thread for each core.
     pub fn of_repository() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         Goldens { scenarios: root.join("scenarios"), goldens: root.join("tests/golden"), threads }
     }
 
-    /// Runs every scenario and compares it with its golden: all names in order, with how they compare.
+    /// Runs every scenario and compares it with its golden. Returns the outcomes in the order of
+    /// names.
     ///
     /// # Errors
-    /// A scenario cannot be run, or a golden not be read.
+    /// If a scenario cannot be run, or a golden cannot be read.
     pub fn compare(&self) -> Result<Vec<(String, Outcome)>, GoldenError> {
         Ok(self.outcomes()?.into_iter().map(|(name, _, outcome)| (name, outcome)).collect())
     }
 
-    /// As [`compare`](Self::compare), and then makes the goldens what the scenarios give now.
+    /// As [`compare`](Self::compare), but then replaces the goldens by the current results.
     ///
     /// # Errors
-    /// As there, before anything is written; or a golden cannot be written.
+    /// As [`compare`](Self::compare), before any golden is written, or if a golden cannot be
+    /// written.
     pub fn bless(&self) -> Result<Vec<(String, Outcome)>, GoldenError> {
         fs::create_dir_all(&self.goldens).map_err(of_file(&self.goldens))?;
         let mut blessed = Vec::new();
@@ -88,7 +90,7 @@ impl Goldens {
         Ok(blessed)
     }
 
-    /// By name: what the scenario gives now, none if there is no scenario, and how that compares.
+    /// Returns for each name the current result, or `None` without a scenario, and the outcome.
     fn outcomes(&self) -> Result<Vec<(String, Option<Golden>, Outcome)>, GoldenError> {
         let scenarios = names(&self.scenarios, "toml")?;
         let goldens = if self.goldens.is_dir() { names(&self.goldens, "txt")? } else { BTreeSet::new() };
@@ -108,7 +110,7 @@ impl Goldens {
         Ok(outcomes)
     }
 
-    /// Runs all scenarios, each seed on its own.
+    /// Runs all scenarios, with a job for each seed.
     fn run(&self, names: BTreeSet<String>) -> Result<Vec<(String, Golden)>, GoldenError> {
         let names: Vec<String> = names.into_iter().collect();
         let jobs: Vec<(usize, u64)> =
@@ -143,7 +145,7 @@ impl Goldens {
     }
 }
 
-/// Names of the files with this ending.
+/// Returns the names of the files with this extension, without the extension.
 fn names(folder: &Path, ending: &str) -> Result<BTreeSet<String>, GoldenError> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder).map_err(of_file(folder))? {

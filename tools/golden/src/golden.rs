@@ -1,22 +1,22 @@
-//! A file of goldens: a line per number, so that a difference of two versions shows which one moved.
+//! A golden file: one line per number, so that a diff of two versions shows which one changed.
 
 use std::fmt;
 
-/// One number or digest.
+/// A number or a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Of which run: `"seed 1, whole length"`.
+    /// The run: for example `"seed 1, whole length"`.
     pub run: String,
-    /// What it is: `"metric.goodput_kbps"`.
+    /// Name of the value: for example `"metric.goodput_kbps"`.
     pub name: String,
-    /// Its value, in full.
+    /// The value, in full precision.
     pub value: String,
 }
 
-/// What a scenario gives.
+/// Results of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Golden {
-    /// Run after run.
+    /// Lines, grouped by run.
     pub lines: Vec<Line>,
 }
 
@@ -26,10 +26,10 @@ impl Golden {
         self.lines.push(Line { run: run.to_owned(), name: name.into(), value: value.into() });
     }
 
-    /// Reads a file of goldens.
+    /// Parses a golden file.
     ///
     /// # Errors
-    /// What is wrong with the first line that is none.
+    /// A description of the first line that is invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut golden = Golden::default();
         let mut run = None;
@@ -68,7 +68,7 @@ impl fmt::Display for Golden {
     }
 }
 
-/// A metric as the shortest decimal that reads back as the same bits.
+/// Formats a metric as the shortest decimal that parses to the same bits.
 pub fn exact(value: Option<f64>) -> String {
     value.map_or_else(|| "null".to_owned(), |value| format!("{value:?}"))
 }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_golden_parses_to_the_same_value() {
         let mut golden = Golden::default();
         golden.add("seed 1, whole length", "events", "12");
         golden.add("seed 1, whole length", "metric.goodput_kbps", exact(Some(0.1 + 0.2)));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_named() {
+    fn invalid_lines_are_reported_with_their_number() {
         assert_eq!(
             Golden::parse("events = 1\n"),
             Err("line 1: a [run] comes first, not \"events = 1\"".to_owned())

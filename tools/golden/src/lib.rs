@@ -1,11 +1,12 @@
-//! Goldens: what every shipped scenario gives, to the last bit, so that a change of code that should not move a result is
-//! seen to move none.
+//! Goldens: the results of every shipped scenario, exact to the last bit. They show that a change
+//! of the code changes no result unintentionally.
 //!
-//! `tests/golden/NAME.txt` is of `scenarios/NAME.toml`. It has four runs, each under its own head: two seeds, that of the
-//! scenario and the next one, each
+//! `tests/golden/NAME.txt` belongs to `scenarios/NAME.toml`. It has four runs, each with its own
+//! heading: for two seeds, the scenario's own and the next one, a run
 //!
-//! - over its **whole length** with metrics alone;
-//! - **recorded**: at most 60 s, with series, time budget, the waterfall of the first connection, RLC PDUs and captures.
+//! - over its **whole length**, with metrics only;
+//! - **recorded**: at most 60 s, with series, time budget, the waterfall of the first connection,
+//!   RLC PDUs and captures.
 //!
 //! | line | value |
 //! |---|---|
@@ -13,16 +14,17 @@
 //! | `events` | events that the kernel scheduled |
 //! | `trace` | number and digest of all trace events, each as its time in nanoseconds and its `Debug` text |
 //! | `connections` | number and digest of the rows of connections, all fields and metrics |
-//! | `metric.NAME` | the shortest decimal that reads back as the same bits; `null` where there is no value |
+//! | `metric.NAME` | the shortest decimal that parses to the same bits; `null` without a value |
 //! | `series.NAME` | rows of the table, and a digest of its columns' names, units, types and values |
 //! | `capture.NAME` | octets of the file, and their digest |
 //!
-//! Digests are the first half of BLAKE3's. Nothing here knows how a run is made: scenarios are loaded and run as
-//! `umts run` does it, rows are taken while the run goes on.
+//! Digests are the first half of a BLAKE3 digest. Scenarios are loaded and run as by `umts run`,
+//! and rows are taken during the run.
 //!
-//! - [`runs`]: the four runs of a scenario; [`trace`], [`tables`]: digests of what they leave.
-//! - [`golden`]: a file of goldens; [`difference`]: two of them compared.
-//! - [`folder`]: all scenarios compared or blessed.
+//! - [`runs`] has the four runs of a scenario; [`trace`] and [`tables`] have digests of their
+//!   results.
+//! - [`golden`] reads and writes golden files; [`difference`] compares two of them.
+//! - [`folder`] compares or replaces the goldens of all scenarios.
 
 pub mod difference;
 mod digest;

@@ -1,5 +1,5 @@
-//! `make golden`: runs every scenario and compares it with its golden; `UMTS_BLESS=1 make golden` makes goldens of the
-//! results.
+//! `make golden`: runs every scenario and compares it with its golden. `UMTS_BLESS=1 make golden`
+//! replaces the goldens by the results.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use umts_golden::folder::{Goldens, Outcome};
 const ADVICE: &str = "\
 If results are meant to move, name them under Results in CHANGELOG.md and bless them: UMTS_BLESS=1 make golden";
 
-/// Exit status: all equal or blessed, some differ, wrong usage or input.
+/// Exit status: 0 if all are equal or blessed, 1 if some differ, 2 for wrong usage or input.
 fn main() -> ExitCode {
     if std::env::args_os().len() > 1 {
         eprintln!("usage: umts-golden, without arguments; UMTS_BLESS=1 in the environment blesses");

@@ -17,20 +17,21 @@ use crate::golden::{Golden, exact};
 use crate::tables::{Connections, Series};
 use crate::trace::TraceDigest;
 
-/// How long a run with everything recorded lasts at most.
+/// Maximum length of a recorded run.
 const RECORDED: Duration = Duration::from_secs(60);
 
-/// What is asked of it beside series and captures.
+/// Settings of a recorded run, in addition to series and captures.
 const RECORDED_KEYS: [(&str, &str); 3] =
     [("measure.budget", "true"), ("measure.waterfall", "0"), ("measure.rlc_pdus", "true")];
 
-/// Seeds of a scenario: its own and the next one.
+/// Number of seeds of a scenario: its own and the next one.
 pub const SEEDS: u64 = 2;
 
-/// Both runs of the scenario in `file` under its `number`-th seed, from 0.
+/// Returns the results of both runs of the scenario in `file` with its `number`-th seed, counted
+/// from 0.
 ///
 /// # Errors
-/// The scenario is none, or its captures cannot be written.
+/// If the scenario is invalid, or a run fails, for example because its captures cannot be written.
 pub fn runs(file: &Path, number: u64) -> Result<Golden, GoldenError> {
     let whole = Scenario::load(file, &[])?.scenario;
     let seed = whole.seed.wrapping_add(number);
@@ -119,7 +120,7 @@ impl Run<'_> {
     }
 }
 
-/// The number of octets in a file and their digest.
+/// Returns the number of octets in a file and their digest.
 fn octets(file: &Path) -> Result<String, GoldenError> {
     let octets = fs::read(file).map_err(of_file(file))?;
     let mut hasher = Hasher::new();
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changed_octet_changes_the_digest_of_a_capture() {
+    fn changed_octet_changes_the_digest_of_a_capture() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("ue.pcapng");
         let digest = |content: &[u8]| {

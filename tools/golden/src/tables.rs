@@ -1,4 +1,5 @@
-//! Digests of the tables of a run, whose rows come in pieces: where one piece ends and the next begins changes nothing.
+//! Digests of the tables of a run. Their rows come in pieces. The digest does not depend on how
+//! rows are divided into pieces.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +10,7 @@ use umts_record::series::{Column, Table, Values};
 
 use crate::digest::hex;
 
-/// Rows of connections.
+/// Digest of the rows of connections.
 #[derive(Debug, Default)]
 pub struct Connections {
     rows: u64,
@@ -17,7 +18,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Adds rows behind those that are there.
+    /// Adds rows after the ones added before.
     pub fn add(&mut self, rows: &[ConnectionRow]) {
         let mut text = String::new();
         for row in rows {
@@ -44,25 +45,25 @@ impl Connections {
         }
     }
 
-    /// The number of rows and their digest.
+    /// Returns the number of rows and their digest.
     pub fn finish(&self) -> String {
         format!("{} rows, {}", self.rows, hex(&self.hasher))
     }
 }
 
-/// Time series and the tables of the time budget, by name.
+/// Digests of time series and of the tables of the time budget, by name.
 #[derive(Debug, Default)]
 pub struct Series(BTreeMap<&'static str, Filling>);
 
 #[derive(Debug, Default)]
 struct Filling {
     rows: usize,
-    /// Each has its own, since the rows of a piece come column by column.
+    /// Each column has a hasher of its own, because the rows of a piece come column by column.
     columns: Vec<(&'static str, Hasher)>,
 }
 
 impl Series {
-    /// Adds rows behind those of the same table.
+    /// Adds rows after the ones of the same table.
     pub fn add(&mut self, table: &Table) {
         let filling = self.0.entry(table.name).or_default();
         filling.rows += table.rows();
@@ -71,14 +72,14 @@ impl Series {
         }
     }
 
-    /// The number of rows and the digest of each table.
+    /// Returns the number of rows and the digest of each table.
     pub fn finish(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.0.iter().map(|(name, filling)| (*name, filling.finish()))
     }
 }
 
 impl Filling {
-    /// What the column's values are hashed with: behind its name, unit and type.
+    /// Returns the hasher of a column, to which name, unit and type are added first.
     fn column(&mut self, of: &Column) -> &mut Hasher {
         let place = self.columns.iter().position(|(name, _)| *name == of.name).unwrap_or_else(|| {
             let mut hasher = Hasher::new();
@@ -111,7 +112,7 @@ fn kind(values: &Values) -> &'static str {
     }
 }
 
-/// Hashes values so that each has one reading: floats by their bits, words behind their length.
+/// Hashes values unambiguously: floats by their bits, words with their length in front.
 fn update(hasher: &mut Hasher, values: &Values) {
     let optional = |value: Option<u64>| match value {
         Some(value) => [1, value].map(u64::to_le_bytes).concat(),
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn name_unit_type_and_every_bit_of_a_column_count() {
+    fn digest_covers_name_unit_type_and_every_bit() {
         let whole = digest(&[table("a", "s", Values::Float(vec![1.0, 0.0]))]);
         assert!(whole.starts_with("cwnd = 2 rows, "), "{whole}");
         let others = [
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_numbers_that_are_not_there_have_one_reading() {
+    fn digest_of_words_and_missing_numbers_is_unambiguous() {
         let words = |words: &[&'static str]| digest(&[table("a", "", Values::Word(words.to_vec()))]);
         assert_ne!(words(&["ab", "c"]), words(&["a", "bc"]));
         let ids = |ids: &[Option<u32>]| digest(&[table("a", "", Values::OptionalId(ids.to_vec()))]);
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_table_have_the_digest_of_the_whole() {
+    fn digest_is_independent_of_pieces() {
         let piece = |values: &[f64]| table("a", "s", Values::Float(values.to_vec()));
         assert_eq!(
             digest(&[piece(&[]), piece(&[1.0]), piece(&[2.0, 3.0])]),
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_of_a_connection_counts() {
+    fn digest_covers_every_field_of_a_connection() {
         let row = ConnectionRow {
             connection: ConnectionId(1),
             transfer: ConnectionId(1),

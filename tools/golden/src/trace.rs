@@ -9,10 +9,11 @@ use umts_units::Time;
 
 use crate::digest::hex;
 
-/// BLAKE3 is fastest on pieces of this size.
+/// Number of bytes that are hashed at a time; BLAKE3 is fastest at this size.
 const PIECE: usize = 1 << 16;
 
-/// Takes events. Their `Debug` text names variants and fields but no modules, so that types may move.
+/// Hashes events. Their `Debug` text names variants and fields but no modules, so that types may
+/// move.
 #[derive(Debug, Default)]
 pub struct TraceDigest {
     events: u64,
@@ -27,7 +28,7 @@ impl TraceDigest {
         self.text.clear();
     }
 
-    /// The number of events and their digest.
+    /// Returns the number of events and their digest.
     pub fn finish(mut self) -> String {
         self.hash();
         format!("{} events, {}", self.events, hex(&self.hasher))
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_a_late_a_swapped_and_a_missing_event_change_the_digest() {
+    fn every_change_of_events_changes_the_digest() {
         let events = [(5, window(1.0)), (7, window(2.0))];
         let others = [
             digest(&[(5, window(1.0)), (7, window(2.0_f64.next_up()))]),
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hashed_in_pieces_is_what_would_be_hashed_at_once() {
+    fn piecewise_digest_equals_the_whole_digest() {
         let events: Vec<_> = (0..2_000).map(|at| (at, window(at as f64))).collect();
         let mut text = String::new();
         for (at, event) in &events {

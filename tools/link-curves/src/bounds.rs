@@ -1,36 +1,36 @@
-//! Union bounds of the block error ratio, with bits of the code that are wrong independently of each other.
+//! Union bounds of the block error ratio, for independent errors of code bits.
 
 use crate::code::{Weight, spectrum};
 
-/// A transport block and its CRC, in bits: what is coded, the tail apart.
+/// A transport block with its CRC, in bits, without the tail bits.
 pub const BITS: usize = 336 + 16;
-/// The largest weight that the sums go to.
+/// The largest weight in the sums.
 pub const LARGEST_WEIGHT: usize = 30;
 
-/// How the decoder sees a bit.
+/// The input of the decoder for a bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// As 0 or 1.
+    /// 0 or 1.
     Hard,
-    /// As it was received.
+    /// The received value.
     Soft,
 }
 
 /// Bounds at one SIR.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// Of the error ratio of decoded bits.
+    /// Bound of the error ratio of decoded bits.
     pub bits: f64,
-    /// Of the error ratio of blocks.
+    /// Bound of the error ratio of blocks.
     pub blocks: f64,
 }
 
-/// The chance that a bit of QPSK is wrong before decoding; the SIR, linear, is that of a symbol.
+/// Returns the probability of a QPSK bit error before decoding. `sir` is linear, per symbol.
 pub fn raw_bit_error(sir: f64) -> f64 {
     q(libm::sqrt(sir))
 }
 
-/// The code, ready to be bounded.
+/// The distance spectrum of the code.
 #[derive(Debug, Clone)]
 pub struct Code(Vec<Weight>);
 
@@ -41,7 +41,7 @@ impl Default for Code {
 }
 
 impl Code {
-    /// Bounds at a SIR, linear.
+    /// Returns the bounds at a linear SIR.
     pub fn bounds(&self, decision: Decision, sir: f64) -> Bounds {
         let p = raw_bit_error(sir);
         let pairwise = |d: usize| match decision {
@@ -54,14 +54,14 @@ impl Code {
             event += weight.events as f64 * chance;
             bits += weight.bits as f64 * chance;
         }
-        // A block survives if no error event begins at any of its bits.
+        // A block is correct if no error event begins at any of its bits.
         let blocks = -libm::expm1(BITS as f64 * libm::log1p(-f64::min(event, 1.0)));
         Bounds { bits: f64::min(bits, 0.5), blocks }
     }
 }
 
-/// The chance that a decoder of hard decisions prefers a code word at distance `d`: more than half of the bits in which they
-/// differ are wrong, or half of them and the coin falls so.
+/// Returns the probability that a hard-decision decoder prefers a code word at distance `d`: more
+/// than half of the differing bits are wrong, or exactly half of them, in half of these cases.
 fn prefers_another(d: usize, p: f64) -> f64 {
     let exactly = |wrong: usize| {
         binomial(d, wrong) * libm::pow(p, wrong as f64) * libm::pow(1.0 - p, (d - wrong) as f64)
@@ -74,7 +74,7 @@ fn binomial(n: usize, k: usize) -> f64 {
     (0..k.min(n - k)).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64)
 }
 
-/// The chance that a normal variable lies above `x`.
+/// Returns the probability that a standard normal variable exceeds `x`.
 fn q(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
 }

@@ -1,36 +1,39 @@
-//! The convolutional code of TS 25.212 and TS 25.222, §4.2.3.1: rate 1/2, constraint length 9, generators 561 and 753 octal.
+//! The convolutional code of TS 25.212 and TS 25.222, §4.2.3.1: rate 1/2, constraint length 9,
+//! generators 561 and 753 octal.
 
-/// Bits in the shift register: the newest and the eight that are the state.
+/// Bits in the shift register: the newest one and the eight of the state.
 const CONSTRAINT: u32 = 9;
-/// States of the encoder.
+/// Number of states of the encoder.
 pub const STATES: usize = 1 << (CONSTRAINT - 1);
-/// Bits that lead the encoder back to state 0.
+/// Number of tail bits, which return the encoder to state 0.
 pub const TAIL: usize = CONSTRAINT as usize - 1;
 const GENERATORS: [usize; 2] = [0o561, 0o753];
 
-/// The state after `bit` is put in.
+/// Returns the state after the input `bit`.
 pub fn next(state: usize, bit: usize) -> usize {
     (bit << (CONSTRAINT - 1) | state) >> 1
 }
 
-/// The two bits that come out when `bit` is put in.
+/// Returns the two output bits for the input `bit`.
 pub fn output(state: usize, bit: usize) -> [usize; 2] {
     let register = bit << (CONSTRAINT - 1) | state;
     GENERATORS.map(|generator| (register & generator).count_ones() as usize & 1)
 }
 
-/// Paths that leave state 0 and come back to it for the first time, by the weight of their output.
+/// Error events (paths that leave state 0 and return to it for the first time) of one output
+/// weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weight {
-    /// The weight.
+    /// The output weight.
     pub d: usize,
-    /// How many paths have it.
+    /// Number of paths with this weight.
     pub events: u64,
-    /// The ones among the information bits of all of them.
+    /// Sum of the ones among the information bits of these paths.
     pub bits: u64,
 }
 
-/// The distance spectrum up to weight `most`: paths are followed bit by bit, those in one state and of one weight together.
+/// Returns the distance spectrum up to weight `most`. Paths are followed bit by bit; those in one
+/// state and with equal weight are counted together.
 pub fn spectrum(most: usize) -> Vec<Weight> {
     let mut found = vec![(0, 0); most + 1];
     let mut paths = vec![vec![(0_u64, 0_u64); most + 1]; STATES];

@@ -1,5 +1,5 @@
-//! Writes the link curves: `umts-link-curves` from what was simulated, `umts-link-curves simulate` after simulating it
-//! again, which takes seven minutes of one core.
+//! Writes the link curves. `umts-link-curves` uses the stored simulated points; `umts-link-curves
+//! simulate` first simulates them again, which takes seven minutes on one core.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! The curves, row by row, and the file of what was simulated.
+//! The rows of the curves, and the file of simulated points.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -6,29 +6,31 @@ use std::str::FromStr;
 use crate::bounds::{Code, Decision};
 use crate::viterbi::{Count, Size, simulate};
 
-/// Until so many blocks are lost, or so many sent: a ratio above 0.01 is known to 3 %.
+/// Blocks per point: up to this number of losses or of blocks. Ratios above 0.01 are accurate to 3
+/// %.
 pub const SIZE: Size = Size { lost: 1_000, sent: 100_000 };
-/// Points with fewer losses are not relied on.
+/// Points with fewer losses are not used.
 const RELIABLE: u32 = 50;
 
-/// Rows stand every 0.05 dB from -5 to 15 dB.
+/// Rows every 0.05 dB from -5 to 15 dB.
 const ROWS: std::ops::RangeInclusive<i32> = -100..=300;
 const ROWS_PER_DB: f64 = 20.0;
 
-/// What was simulated at one SIR.
+/// Results of the simulation at one SIR.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// In dB.
+    /// SIR in dB.
     pub sir_db: f64,
-    /// Blocks decoded from hard decisions.
+    /// Blocks decoded with hard decisions.
     pub hard: Count,
-    /// Blocks decoded from what was received.
+    /// Blocks decoded with soft decisions.
     pub soft: Count,
 }
 
 const POINTS_HEADER: &str = "sir_db,hard_lost,hard_sent,soft_lost,soft_sent";
 
-/// Simulates all points: every 0.25 dB from where each block is lost to where too few are, for each decision.
+/// Simulates all points for each decision: every 0.25 dB, from the SIR at which every block is lost
+/// until too few are lost.
 pub fn simulate_points() -> Vec<Point> {
     let enough = Count { lost: SIZE.lost, sent: SIZE.lost };
     let mut before = Point { sir_db: f64::NEG_INFINITY, hard: enough, soft: enough };
@@ -48,7 +50,7 @@ pub fn simulate_points() -> Vec<Point> {
     points.collect()
 }
 
-/// The points as a file.
+/// Formats the points as a file.
 pub fn write_points(points: &[Point]) -> String {
     let mut text = format!("{POINTS_HEADER}\n");
     for Point { sir_db, hard, soft } in points {
@@ -58,7 +60,7 @@ pub fn write_points(points: &[Point]) -> String {
     text
 }
 
-/// The points of a file.
+/// Parses the points of a file.
 pub fn read_points(text: &str) -> Result<Vec<Point>, String> {
     let mut lines = text.lines();
     if lines.next() != Some(POINTS_HEADER) {
@@ -78,12 +80,12 @@ fn number<'a, T: FromStr>(fields: &mut impl Iterator<Item = &'a str>) -> Option<
     fields.next()?.parse().ok()
 }
 
-/// A curve made of simulated points: straight lines between them where ratios are logarithms, the bound moved so that it
-/// meets the last point that can be relied on behind it.
+/// A curve through simulated points: linear interpolation of logarithmic ratios. Beyond the last
+/// reliable point it is the bound, shifted to meet that point.
 struct Simulated {
     points: Vec<(f64, f64)>,
     decision: Decision,
-    /// By how much the bound is moved, in powers of ten.
+    /// Shift of the bound, in powers of ten.
     moved: f64,
 }
 
@@ -114,7 +116,7 @@ fn log_bound(code: &Code, decision: Decision, sir_db: f64) -> f64 {
     libm::log10(code.bounds(decision, libm::exp10(sir_db / 10.0)).blocks)
 }
 
-/// The file of the curves.
+/// Returns the file of the curves.
 pub fn curves(points: &[Point]) -> String {
     let code = Code::default();
     let [hard, soft] =

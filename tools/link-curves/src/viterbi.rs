@@ -1,46 +1,48 @@
-//! The decoder of Viterbi, and blocks sent to it over a channel with Gaussian noise.
+//! A Viterbi decoder, and a simulation of blocks over a channel with Gaussian noise.
 
 use umts_kernel::random::Streams;
 
 use crate::bounds::{BITS, Decision};
 use crate::code::{STATES, TAIL, next, output};
 
-/// Blocks of one SIR, sent and lost.
+/// Numbers of blocks at one SIR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
-    /// Blocks that were decoded to something else.
+    /// Blocks with a decoding error.
     pub lost: u32,
     /// Blocks that were sent.
     pub sent: u32,
 }
 
 impl Count {
-    /// The block error ratio.
+    /// Returns the block error ratio.
     pub fn ratio(self) -> f64 {
         f64::from(self.lost) / f64::from(self.sent)
     }
 }
 
-/// How many blocks are sent at each SIR: until so many are `lost`, or so many `sent`.
+/// Size of the simulation at each SIR: it ends at either limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Enough losses.
+    /// Maximum number of losses.
     pub lost: u32,
-    /// The most blocks.
+    /// Maximum number of blocks.
     pub sent: u32,
 }
 
 const STEPS: usize = BITS + TAIL;
 
-/// Two values that were received for the two bits of a step; positive says 0.
+/// The values received for the two bits of a step. Positive values mean 0.
 type Received = [f32; 2];
 
-/// Sends blocks of random bits at a SIR, in dB, and decodes them. The draws are those of this decision and SIR alone.
+/// Sends blocks of random bits at a SIR in dB, and decodes them. Each decision and SIR has its own
+/// random streams.
 pub fn simulate(decision: Decision, sir_db: f64, size: Size) -> Count {
     let streams = Streams::new(1, 0);
     let mut bits = streams.stream(&format!("bits/{decision:?}/{sir_db:.2}"));
     let mut noise = streams.stream(&format!("noise/{decision:?}/{sir_db:.2}"));
-    // A bit has amplitude 1 and noise of variance 1 / SIR: it is wrong with chance Q(sqrt(SIR)).
+    // A bit has amplitude 1 and noise of variance 1 / SIR, so its error probability is
+    // Q(sqrt(SIR)).
     let deviation = libm::sqrt(libm::exp10(-sir_db / 10.0));
     let mut decoder = Decoder::new();
     let mut count = Count::default();
@@ -61,7 +63,7 @@ pub fn simulate(decision: Decision, sir_db: f64, size: Size) -> Count {
     count
 }
 
-/// The code word of a block, with its tail.
+/// Returns the code word of a block, with its tail.
 fn encode(block: &[usize]) -> Vec<[usize; 2]> {
     let mut state = 0;
     let bits = block.iter().copied().chain([0; TAIL]);
@@ -73,18 +75,20 @@ fn encode(block: &[usize]) -> Vec<[usize; 2]> {
     .collect()
 }
 
-/// Finds the path through the states that agrees best with what was received; it begins and ends in state 0.
+/// Finds the path through the states that matches the received values best. The path begins and
+/// ends in state 0.
 struct Decoder {
-    /// What the branches into each state send, as signs: from the even and the odd state before, first and second bit.
+    /// Outputs of the branches into each state, as signs: by predecessor (even, odd), output bit,
+    /// and state.
     branches: [[Vec<f32>; 2]; 2],
     metrics: Vec<f32>,
-    /// The metrics of the even and of the odd states, twice each: as states are led to.
+    /// Metrics of the even and of the odd predecessors of each state. Each half repeats the other.
     before: [Vec<f32>; 2],
-    /// Of each step and state: whether the odd state before was the better one.
+    /// For each step and state: whether the odd predecessor was better.
     odd: Vec<bool>,
 }
 
-/// The two states before `state`, and the bit that led into it.
+/// Returns the two predecessors of `state`, and the input bit that leads to it.
 fn before(state: usize) -> ([usize; 2], usize) {
     let even = state << 1 & (STATES - 1);
     ([even, even + 1], state >> (TAIL - 1))
@@ -117,7 +121,7 @@ impl Decoder {
         self.trace_back(received.len())
     }
 
-    /// Over slices of one length and without a choice in the loop, so that it is done for several states at once.
+    /// Uses slices of equal length and no branch in the loop, so that it is vectorised.
     fn add_compare_select(&mut self, step: usize, [first, second]: Received) {
         let [even, odd] = [0, 1].map(|which| {
             let ([a, b], before) = (&self.branches[which], &self.before[which]);
@@ -157,7 +161,7 @@ mod tests {
             encode(&block).into_iter().map(|pair| pair.map(|bit| 1.0 - 2.0 * bit as f32)).collect();
         let mut decoder = Decoder::new();
         assert_eq!(decoder.decode(&word), block);
-        // Five wrong bits are less than half of the least distance, 12.
+        // Five wrong bits are less than half of the minimum distance, 12.
         for step in [100, 101, 102, 103, 104] {
             word[step][0] = -word[step][0];
         }

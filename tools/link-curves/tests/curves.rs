@@ -1,5 +1,6 @@
-//! The curves against those of a second program (`crates/stack/tests/link-level/README.md`), and the file of the stack
-//! against what makes it.
+//! Compares the curves with the results of a second program
+//! (`crates/stack/tests/link-level/README.md`), and the file of the stack with the output of this
+//! tool.
 
 use umts_link_curves::bounds::{BITS, Bounds, Code, Decision, LARGEST_WEIGHT, raw_bit_error};
 use umts_link_curves::code::spectrum;
@@ -12,13 +13,13 @@ fn points() -> Vec<Point> {
     read_points(POINTS).expect("the tool wrote them")
 }
 
-/// The numbers of a table's rows; a field without a number is none.
+/// Returns the numbers of a table's rows, `None` for a field without a number.
 fn rows(table: &str) -> impl Iterator<Item = Vec<Option<f64>>> {
     table.lines().skip(1).map(|line| line.split(',').map(|field| field.parse().ok()).collect())
 }
 
 #[test]
-fn the_spectrum_is_that_of_the_table() {
+fn spectrum_equals_the_table() {
     let table = rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler-spectrum.csv"));
     let expected: Vec<[f64; 3]> = table.map(|row| [0, 1, 2].map(|n| row[n].expect("a number"))).collect();
     let found: Vec<[f64; 3]> =
@@ -27,7 +28,7 @@ fn the_spectrum_is_that_of_the_table() {
 }
 
 #[test]
-fn bounds_are_those_of_the_table() {
+fn bounds_equal_the_table() {
     let code = Code::default();
     for row in rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler.csv")) {
         let number = |n: usize| row[n].expect("a number");
@@ -40,14 +41,14 @@ fn bounds_are_those_of_the_table() {
         for (decision, bits, blocks) in [(Decision::Hard, 2, 3), (Decision::Soft, 4, 5)] {
             let found: Bounds = code.bounds(decision, sir);
             near(found.bits, number(bits), 0.0);
-            // The table takes the power of 1 - P, which is rounded at one part in 10^16.
+            // The table computes a power of 1 - P, which is rounded to 1 in 10^16.
             near(found.blocks, number(blocks), BITS as f64 * f64::EPSILON);
         }
     }
 }
 
 #[test]
-fn simulated_decoders_agree_with_those_of_the_table() {
+fn simulated_decoders_agree_with_the_table() {
     let table: Vec<_> = rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler.csv")).collect();
     let mut compared = 0;
     for Point { sir_db, hard, soft } in points() {
@@ -65,13 +66,13 @@ fn simulated_decoders_agree_with_those_of_the_table() {
 }
 
 #[test]
-fn the_stack_has_the_curves_of_these_points() {
+fn stack_has_the_current_curves() {
     let file = include_str!("../../../crates/stack/src/radio/phy/link_curve.csv");
     assert!(file == curves(&points()), "cargo run --release -p umts-link-curves writes it anew");
 }
 
 #[test]
-fn the_stack_answers_with_the_curves_between_rows_too() {
+fn stack_interpolates_the_curves_between_rows() {
     use umts_stack::radio::phy::{Curve, LinkCurve};
     let code = Code::default();
     for (curve, decision) in [(Curve::UnionBound, Decision::Hard), (Curve::SoftBound, Decision::Soft)] {
@@ -79,14 +80,15 @@ fn the_stack_answers_with_the_curves_between_rows_too() {
         for n in -650..2_000 {
             let sir = libm::exp10(f64::from(n) / 1_000.0);
             let (found, expected) = (table.ratio(sir), code.bounds(decision, sir).blocks);
-            // Straight lines over 0.05 dB; at the bend where the bound reaches 1 they are above it.
+            // Linear interpolation over 0.05 dB. Where the bound reaches 1, the interpolation
+            // exceeds it.
             assert!((found - expected).abs() < 0.01 * expected + 1e-9, "{n}: {found}, not {expected}");
         }
     }
 }
 
 #[test]
-fn a_file_that_is_none_is_refused() {
+fn invalid_point_files_are_refused() {
     let refused = |text| read_points(text).expect_err("it is no file of points");
     assert!(refused("sir_db\n1,2").starts_with("the first line is not sir_db,hard_lost"));
     let header = POINTS.lines().next().expect("a header");

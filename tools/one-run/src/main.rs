@@ -1,7 +1,7 @@
-//! One run of a scenario and nothing else: what `make bench` counts the instructions of.
+//! Runs a scenario once, without other work: `make bench` counts the instructions of this program.
 //!
-//! `one-run SCENARIO.toml metrics|null|series [KEY=VALUE …]`: with metrics, with the null sink, or with metrics and
-//! series, whose rows are handed out and dropped.
+//! `one-run SCENARIO.toml metrics|null|series [KEY=VALUE …]`: with metrics, with the null sink, or
+//! with metrics and series (rows are dropped as they come).
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A folder of golden runs: each run replayed and compared, in words.
+//! A folder of golden runs: replays each run and compares it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,20 +9,20 @@ use crate::replay::{Totals, rows};
 use crate::row::{HEADER, Row, first_difference};
 use crate::run::{Entry, Skip};
 
-/// How the comparison of a run ended.
+/// Result of the comparison of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Every row, or every total, is met.
+    /// All rows, or all totals, are equal.
     Equal,
-    /// The first difference.
+    /// Description of the first difference.
     Unequal(String),
-    /// It is not expected to be equal: both totals.
+    /// Totals of both, for a run that is not expected to be equal.
     Shown(String),
-    /// It was not compared, and why.
+    /// The reason why the run was not compared.
     Skipped(Skip),
 }
 
-/// The folder cannot be read.
+/// The folder cannot be read, or a result cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages explain the fields")]
 pub enum FolderError {
@@ -34,11 +34,11 @@ pub enum FolderError {
     Line { path: PathBuf, line: String },
 }
 
-/// Compares a run with the text of its event file; also gives our rows if it was replayed.
+/// Compares a run with the text of its event file. Also returns our rows if the run was replayed.
 ///
 /// # Errors
 ///
-/// The first line of the event file that is none.
+/// The first line of the event file that is invalid.
 pub fn compare(entry: &Entry, events: &str, losses: &[LossList]) -> Result<(Outcome, Vec<Row>), String> {
     let expected: Vec<Row> = events
         .lines()
@@ -64,7 +64,8 @@ pub fn compare(entry: &Entry, events: &str, losses: &[LossList]) -> Result<(Outc
     Ok((outcome, ours))
 }
 
-/// Compares the totals of a long transfer; if they differ, says how a tie would have to be broken to make them equal.
+/// Compares the totals of a long transfer. If they differ, reports how a tie would have to be
+/// broken to make them equal.
 pub fn compare_totals(long: &LongRun, losses: &[LossList]) -> Outcome {
     let unequal = |totals: Totals| {
         let reason = match long.tie(losses)? {
@@ -80,15 +81,15 @@ pub fn compare_totals(long: &LongRun, losses: &[LossList]) -> Outcome {
     outcome.unwrap_or_else(Outcome::Skipped)
 }
 
-/// A folder in the form of the golden runs, in memory but for the event files.
+/// A folder of golden runs. Everything except the event files is in memory.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     /// The runs of `runs.json`.
     pub runs: Vec<Entry>,
-    /// The runs of `f3_runs.csv`, none if there is no such file.
+    /// The runs of `f3_runs.csv`; empty without this file.
     pub long_runs: Vec<LongRun>,
-    /// The lists of `f3_losslists.csv`, none if there is no such file.
+    /// The lists of `f3_losslists.csv`; empty without this file.
     pub losses: Vec<LossList>,
 }
 
@@ -97,7 +98,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// `runs.json` is missing, or a file has another form.
+    /// If `runs.json` is missing, or a file is invalid.
     pub fn read(path: &Path) -> Result<Self, FolderError> {
         let file = path.join("runs.json");
         let runs =
@@ -110,13 +111,14 @@ impl Folder {
         })
     }
 
-    /// Replays a run and compares it with its event file; with `out`, writes ours under the same name there.
+    /// Replays a run and compares it with its event file. With `out`, also writes our events there
+    /// under the same name.
     ///
     /// # Errors
     ///
-    /// The event file cannot be read, or ours not be written.
+    /// If the event file cannot be read, or ours cannot be written.
     pub fn compare(&self, entry: &Entry, out: Option<&Path>) -> Result<Outcome, FolderError> {
-        // What cannot be replayed needs no event file.
+        // A run that cannot be replayed needs no event file.
         if let Err(skip) = entry.run(&self.losses) {
             return Ok(Outcome::Skipped(skip));
         }

@@ -1,12 +1,14 @@
-//! One-way TCP connections against ns-2, packet by packet.
+//! Compares one-way TCP connections with ns-2, packet by packet.
 //!
-//! A folder of golden runs holds `runs.json` (every run with its parameters), an event file per run, and perhaps long
-//! transfers with random losses (`f3_runs.csv`, `f3_losslists.csv`). This crate rebuilds the network in which they were
-//! made (two nodes, a link each way, scripted losses, delay spikes), runs `umts_stack`'s TCP through it and compares.
+//! A folder of golden runs has `runs.json` (every run with its parameters), an event file per run,
+//! and optionally long transfers with random losses (`f3_runs.csv`, `f3_losslists.csv`). This crate
+//! rebuilds the network of these runs (two nodes, a link in each direction, scripted losses, delay
+//! spikes), runs TCP of `umts_stack` through it, and compares.
 //!
-//! - [`run`]: a run and its parameters; [`losses`]: the long transfers.
-//! - [`replay`]: the network; [`link`](replay) and calendar have ns-2's arithmetic in floating point seconds.
-//! - [`row`]: lines of event files and how they are compared.
+//! - [`run`] has runs and their parameters; [`losses`] has the long transfers.
+//! - [`replay`] has the network; `link.rs` has links and a calendar with the arithmetic of ns-2, in
+//!   floating-point seconds.
+//! - [`row`] has the lines of event files and their comparison.
 
 pub mod folder;
 mod link;

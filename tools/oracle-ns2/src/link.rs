@@ -1,11 +1,12 @@
-//! ns-2's links and clock, in floating point seconds as ns-2 keeps them.
+//! ns-2's links and clock, in floating-point seconds as in ns-2.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::run::Spike;
 
-/// Events in the order of ns-2, whose clock is a double: of two at one instant, rounding noise tells which goes first
-/// (a delayed ACK's timer often meets an arrival), and only then the order of scheduling.
+/// Events in the order of ns-2, whose clock is a double. Rounding noise decides between events at
+/// one instant (a delayed ACK's timer often coincides with an arrival), and only then the order of
+/// scheduling.
 #[derive(Debug)]
 pub struct Calendar<E> {
     events: BTreeMap<(u64, u64), E>,
@@ -18,7 +19,7 @@ impl<E> Calendar<E> {
     }
 
     pub fn push(&mut self, at_s: f64, event: E) {
-        // The bits of positive doubles are in their order.
+        // The bits of positive doubles sort like their values.
         self.events.insert((at_s.to_bits(), self.scheduled), event);
         self.scheduled += 1;
     }
@@ -28,20 +29,20 @@ impl<E> Calendar<E> {
     }
 }
 
-/// A store and forward link: a packet occupies it for its size, then travels.
+/// A store-and-forward link: a packet occupies it for its transmission time, then propagates.
 #[derive(Debug)]
 pub struct Link {
     pub rate_bps: f64,
     pub delay_s: f64,
-    /// Room, the packet in transmission included.
+    /// Capacity in packets, including the one in transmission.
     pub queue: u64,
     pub spike: Option<Spike>,
-    /// No overtaking.
+    /// Packets do not overtake each other.
     pub fifo: bool,
     free_s: f64,
-    /// When those that wait or are being sent will have left.
+    /// Times at which the packets that are queued or in transmission will have left.
     leaving: VecDeque<f64>,
-    /// The latest arrival so far.
+    /// The latest arrival.
     latest_s: f64,
 }
 
@@ -59,9 +60,10 @@ impl Link {
         }
     }
 
-    /// When a packet of `size` octets arrives, unless the queue is full.
+    /// Returns when a packet of `size` octets arrives, or `None` if the queue is full.
     pub fn send(&mut self, now_s: f64, size: u64) -> Option<f64> {
-        // A packet that leaves at this very instant still counts as present (ties: to the nanosecond).
+        // A packet that leaves at this instant still occupies the queue (ties occur to the
+        // nanosecond).
         while self.leaving.front().is_some_and(|&at| at < now_s) {
             self.leaving.pop_front();
         }

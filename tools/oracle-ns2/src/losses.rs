@@ -1,21 +1,22 @@
-//! Long transfers with random losses (`f3_runs.csv`), replayed from the very lists of losses (`f3_losslists.csv`).
+//! Long transfers with random losses (`f3_runs.csv`), replayed with the same losses
+//! (`f3_losslists.csv`).
 
 use umts_units::Duration;
 
 use crate::replay::{Totals, replay};
 use crate::run::{self, Run, Skip};
 
-/// A line of `f3_losslists.csv`: which packets that cross the link are lost.
+/// A line of `f3_losslists.csv`: the packets on the link that are lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LossList {
     loss: String,
     seed: String,
-    /// Counted from 0, ascending.
+    /// Indices of the lost packets, from 0, ascending.
     pub indices: Vec<u64>,
 }
 
 impl LossList {
-    /// Reads the file, its first line being the header; lines that are none are an error that holds the line.
+    /// Parses the file. Its first line is a header. An invalid line is returned as the error.
     pub fn parse_all(text: &str) -> Result<Vec<LossList>, String> {
         text.lines().skip(1).map(|line| Self::parse(line).ok_or_else(|| line.to_owned())).collect()
     }
@@ -27,7 +28,7 @@ impl LossList {
         Some(LossList { loss: loss.to_owned(), seed: seed.to_owned(), indices })
     }
 
-    /// Whether it is the list of this loss rate and seed.
+    /// Returns whether this is the list for a loss rate and seed.
     pub fn is_named(&self, loss: &str, seed: &str) -> bool {
         (self.loss.as_str(), self.seed.as_str()) == (loss, seed)
     }
@@ -36,7 +37,7 @@ impl LossList {
 /// A line of `f3_runs.csv`.
 #[derive(Debug, Clone)]
 pub struct LongRun {
-    /// The agent, in ns-2's words.
+    /// The agent, by its name in ns-2.
     pub algo: String,
     rate: String,
     delay: String,
@@ -45,12 +46,12 @@ pub struct LongRun {
     loss: String,
     seed: String,
     phase: String,
-    /// What ns-2 counted.
+    /// Totals of ns-2.
     pub expected: Totals,
 }
 
 impl LongRun {
-    /// Reads the file, its first line being the header; lines that are none are an error that holds the line.
+    /// Parses the file. Its first line is a header. An invalid line is returned as the error.
     pub fn parse_all(text: &str) -> Result<Vec<LongRun>, String> {
         text.lines().skip(1).map(|line| Self::parse(line).ok_or_else(|| line.to_owned())).collect()
     }
@@ -77,19 +78,19 @@ impl LongRun {
         })
     }
 
-    /// Its name: agent, rate, delay, loss rate and seed.
+    /// Returns the name: agent, rate, delay, loss rate and seed.
     pub fn name(&self) -> String {
         format!("{} {} bit/s {} s loss {} seed {}", self.algo, self.rate, self.delay, self.loss, self.seed)
     }
 
-    /// Replays it with the losses of the lists.
+    /// Replays the transfer with the losses of the lists.
     pub fn totals(&self, lists: &[LossList]) -> Result<Totals, Skip> {
         Ok(replay(&self.run(lists)?, |_| ()))
     }
 
-    /// How a tie must be broken for the totals to be those of ns-2: by links that are a few nanoseconds longer or
-    /// shorter, or by rounding the segments that Vegas keeps in queues a little earlier or later. ns-2's clock is a binary
-    /// fraction, whose noise decides ties; none if no such nudge helps.
+    /// Returns how a tie must be broken to give the totals of ns-2: links that are a few
+    /// nanoseconds longer or shorter, or Vegas' queued segments rounded slightly earlier or later.
+    /// ns-2's clock is a binary fraction; its noise decides ties. `None` if no such change helps.
     pub fn tie(&self, lists: &[LossList]) -> Result<Option<String>, Skip> {
         let run = self.run(lists)?;
         for nanoseconds in [1, 2, 5, 10] {

@@ -1,11 +1,11 @@
-//! `umts-oracle-ns2 DIR [OUT]`: replays every run of a folder and says which differ.
+//! `umts-oracle-ns2 DIR [OUT]`: replays every run of a folder and reports which differ.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use umts_oracle_ns2::folder::{Folder, FolderError, Outcome, compare_totals};
 
-/// Exit status: all equal, some unequal, wrong usage or input.
+/// Exit status: 0 if all are equal, 1 if some are not, 2 for wrong usage or input.
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let (Some(folder), out, None) = (arguments.next(), arguments.next(), arguments.next()) else {
@@ -22,7 +22,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a line per run that differs or is not compared, then the totals; whether all are equal.
+/// Prints a line for each run that differs or is not compared, then the totals. Returns whether all
+/// are equal.
 fn run(folder: &Path, out: Option<&Path>) -> Result<bool, FolderError> {
     let folder = Folder::read(folder)?;
     let (mut compared, mut equal) = (0, 0);

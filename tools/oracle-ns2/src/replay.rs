@@ -1,4 +1,4 @@
-//! The network of the golden runs with two ends of ours in it.
+//! The network of the golden runs, with two ends of our TCP.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,24 +14,24 @@ use crate::link::{Calendar, Link};
 use crate::row::{Row, State};
 use crate::run::Run;
 
-/// How long events are recorded after the last acknowledgment, in seconds.
+/// Time after the last acknowledgment in which events are recorded, in seconds.
 const AFTERMATH_S: f64 = 0.0001;
 
-/// What a run came to.
+/// Totals of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Transmissions, the SYN among them.
+    /// Transmissions, including the SYN.
     pub sent: u64,
-    /// Those of packets sent before.
+    /// Transmissions of packets that were sent before.
     pub sent_again: u64,
-    /// Expiries of the timer that sent something.
+    /// Expiries of the timer that caused a transmission.
     pub timeouts: u64,
     /// Highest packet acknowledged.
     pub acked_through: i64,
 }
 
 impl Totals {
-    /// Those of an event file.
+    /// Computes the totals of an event file.
     pub fn of(rows: &[Row]) -> Self {
         let count = |meant: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| meant(row)).count() as u64;
         Totals {
@@ -55,12 +55,12 @@ impl fmt::Display for Totals {
     }
 }
 
-/// Replays a run and hands each row to `record`.
+/// Replays a run and passes each row to `record`.
 pub fn replay(run: &Run, record: impl FnMut(Row)) -> Totals {
     Replay::new(run, record).run()
 }
 
-/// Every row of a run.
+/// Returns every row of a run.
 pub fn rows(run: &Run) -> Vec<Row> {
     let mut rows = Vec::new();
     replay(run, |row| rows.push(row));
@@ -69,9 +69,9 @@ pub fn rows(run: &Run) -> Vec<Row> {
 
 #[derive(Debug)]
 enum Event {
-    /// A packet has crossed the link to an end.
+    /// A packet arrives at an end.
     Crossed(End, Packet),
-    /// The timer of an end, if it still is set to that instant.
+    /// The timer of an end expires, unless it was set to another instant meanwhile.
     Wake(End, Time),
 }
 
@@ -79,13 +79,14 @@ struct Replay<'a, F> {
     run: &'a Run,
     record: F,
     ends: [Connection; 2],
-    /// What the ends' timers were last set to.
+    /// Instants to which the ends' timers were last set.
     alarms: [Option<Time>; 2],
-    /// Forward and back.
+    /// Forward and reverse link.
     links: [Link; 2],
     calendar: Calendar<Event>,
-    /// How often each packet has crossed, and how many have.
+    /// Number of times that each packet has crossed the forward link.
     copies: BTreeMap<i64, u32>,
+    /// Number of packets that have crossed the forward link.
     crossed: u64,
     acks: u64,
     packets: u64,
@@ -176,13 +177,14 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
             .is_some_and(|packets| self.totals.acked_through >= self.number(packets * self.payload()))
     }
 
-    /// The packet that begins at a sequence number. The SYN is number 0; ns-2's Vegas has none.
+    /// Returns the number of the packet that begins at a sequence number. The SYN has number 0;
+    /// Vegas of ns-2 has no SYN.
     fn number(&self, seq: u64) -> i64 {
         let without_syn = self.run.config.variant == Variant::Vegas;
         seq.div_ceil(self.payload()) as i64 - i64::from(without_syn)
     }
 
-    /// Sends what the end has to send, and sets its alarm.
+    /// Sends the pending segments of the end, and sets its timer.
     fn drain(&mut self, now_s: f64, now: Time, end: End) {
         let mut trace = NoTrace;
         let cx = &mut Context::new(now, &mut trace);
@@ -208,8 +210,8 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         }
     }
 
-    /// A timer's interval as ns-2 computes it: whole ticks as a product, which can differ from the decimal number in
-    /// its last bit. It decides what goes first at one instant.
+    /// Returns a timer's interval as ns-2 computes it: whole ticks as a product, which can differ
+    /// from the decimal number in the last bit. This decides the order of events at one instant.
     fn seconds(&self, interval: Duration) -> f64 {
         let tick = self.run.config.rto.granularity;
         if interval.as_nanos().is_multiple_of(tick.as_nanos().max(1)) {
@@ -218,7 +220,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         interval.as_secs()
     }
 
-    /// Whether the script lets a packet pass that has crossed a link.
+    /// Returns whether the script lets a packet pass that has crossed a link.
     fn survives(&mut self, now_s: f64, to: End, packet: &Packet) -> bool {
         let (lost, event, number) = match to {
             End::Ue => {
@@ -246,7 +248,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         !lost
     }
 
-    /// The highest packet in order that an acknowledgment names.
+    /// Returns the highest in-order packet that a segment acknowledges.
     fn acknowledged(&self, segment: &Segment) -> i64 {
         self.number(segment.ack) - 1
     }
@@ -259,7 +261,8 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
         (self.record)(Row { at_s: now_s, event: 'A', packet, again: None, state });
     }
 
-    /// A transmission that no acknowledgment of the same instant explains is the timer's.
+    /// Records a transmission. If there was no acknowledgment at the same instant, the timer caused
+    /// it.
     fn note_sent(&mut self, now_s: f64, segment: &Segment) {
         let (packet, again) = (self.number(segment.seq), segment.transmission > 0);
         let state = self.state();

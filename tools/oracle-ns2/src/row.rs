@@ -1,4 +1,4 @@
-//! A line of an event file: read, written, compared.
+//! Lines of event files: parsing, formatting and comparison.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,19 +6,19 @@ use std::str::FromStr;
 /// The first line of an event file.
 pub const HEADER: &str = "t,ev,seq,rtx,cwnd,ssthresh,dupacks,srtt8,rttvar4,backoff,rto";
 
-/// Something that happened in a run.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// When, in seconds.
+    /// Time, in seconds.
     pub at_s: f64,
-    /// `S` sent, `A` acknowledgment handled, `T` timer expired; `D`, `Q`, `d` lost: data on the way, data in the
-    /// queue, an acknowledgment.
+    /// `S`: sent; `A`: acknowledgment processed; `T`: timer expired; `D`, `Q`, `d`: lost data on
+    /// the link, data in the queue, an acknowledgment.
     pub event: char,
-    /// The packet; of an acknowledgment the highest received in order.
+    /// Number of the packet. For an acknowledgment, the highest packet received in order.
     pub packet: i64,
-    /// Of a transmission: it had been sent before.
+    /// For a transmission: whether the packet had been sent before.
     pub again: Option<bool>,
-    /// The sender's state; losses have none.
+    /// The sender's state. `None` for losses.
     pub state: Option<State>,
 }
 
@@ -29,28 +29,28 @@ pub struct State {
     pub cwnd: f64,
     /// Slow start threshold, in packets.
     pub ssthresh: f64,
-    /// Duplicate ACKs as the agent counts them.
+    /// Number of duplicate ACKs as the agent counts them.
     pub duplicates: i64,
     /// 8 SRTT, in ticks.
     pub srtt8: i64,
     /// 4 RTTVAR, in ticks.
     pub rttvar4: i64,
-    /// Factor on the timeout.
+    /// Back-off factor of the timeout.
     pub backoff: u32,
     /// Retransmission timeout, in seconds.
     pub rto_s: f64,
 }
 
 impl Row {
-    /// Whether the sender did it, with the order and state that must agree. (Losses may change places with what
-    /// happens at the same instant.)
+    /// Returns whether this is an event of the sender, whose order and state must agree. Losses may
+    /// change places with other events at the same instant.
     pub fn is_of_sender(&self) -> bool {
         self.state.is_some()
     }
 
-    /// Whether this row is what ns-2 wrote: time to 2 µs, cwnd and timeout to the six digits printed, the rest
-    /// exactly. (`dupacks` and the registers of the estimator are internal to the agents and left out; the timeout
-    /// follows from the latter.)
+    /// Returns whether this row equals the row of ns-2: time to 2 µs, cwnd and timeout to the six
+    /// digits printed, the rest exactly. `dupacks` and the registers of the estimator are not
+    /// compared, because they are internal to the agents; the timeout follows from the registers.
     pub fn meets(&self, golden: &Row) -> bool {
         let six = |ours: f64, theirs: f64| (ours - theirs).abs() <= 5.001e-6 * theirs.abs().max(1e-3);
         (self.at_s - golden.at_s).abs() <= 2.0e-6
@@ -66,12 +66,12 @@ impl Row {
     }
 }
 
-/// The first row in which two runs differ, in words.
+/// Returns a description of the first row in which two runs differ.
 pub fn first_difference(ours: &[Row], theirs: &[Row]) -> Option<String> {
     differ(ours, theirs, true).or_else(|| differ(ours, theirs, false))
 }
 
-/// As [`first_difference`], among the sender's rows or among the losses.
+/// As [`first_difference`], for the sender's rows or for the losses.
 fn differ(ours: &[Row], theirs: &[Row], of_sender: bool) -> Option<String> {
     let pick = |rows: &'_ [Row]| -> Vec<Row> {
         rows.iter().filter(|row| row.is_of_sender() == of_sender).cloned().collect()
@@ -85,7 +85,7 @@ fn differ(ours: &[Row], theirs: &[Row], of_sender: bool) -> Option<String> {
     Some(format!("got {} in place of {}", text(ours.get(at)), text(theirs.get(at))))
 }
 
-/// A line that is no row.
+/// A line that is not a row.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{0:?} is no row of an event file")]
 pub struct NotARow(String);
@@ -119,7 +119,7 @@ fn parse(line: &str) -> Option<Row> {
 
 fn parse_state(fields: &[&str]) -> Option<State> {
     let [cwnd, ssthresh, duplicates, srtt8, rttvar4, backoff, rto] = fields else { return None };
-    // The agents taken from Linux have an estimator of their own.
+    // The agents from Linux have a different estimator.
     let registers = |text: &str| if text.is_empty() { Some(0) } else { text.parse().ok() };
     Some(State {
         cwnd: cwnd.parse().ok()?,
@@ -144,12 +144,12 @@ impl fmt::Display for Row {
     }
 }
 
-/// As C's `%g` prints numbers of this size.
+/// Formats as C's `%g` does, for numbers of this size.
 fn six_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    // The exponent after rounding to six digits: 9.999999 has that of 10.
+    // The exponent after rounding to six digits: 9.9999999 has the exponent of 10.
     let exponent: i32 = format!("{value:.5e}").rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0);
     let decimals = usize::try_from(5 - exponent).unwrap_or(0);
     let text = format!("{value:.decimals$}");
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_written_as_it_was_read() {
+    fn rows_are_formatted_as_they_were_parsed() {
         for line in [
             "0.631200000,A,2,,3.33333,20,0,168,24,1,0.45",
             "0.631200000,S,5,0,3,20,0,168,24,1,0.45",
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_row_is_an_error() {
+    fn invalid_rows_are_errors() {
         for line in ["", "t,ev,seq", "1,A,2,,3", "1,AB,2,,,,,,,,", "1,A,2,2,,,,,,,"] {
             assert!(line.parse::<Row>().is_err(), "{line}");
         }
     }
 
     #[test]
-    fn six_digits_are_those_of_c() {
+    fn six_digits_equal_the_format_of_c() {
         let texts = [0.45, 10.0, 123.4567, 9.999_999_9, 0.012_345_678, 123_456.0].map(six_digits);
         assert_eq!(texts, ["0.45", "10", "123.457", "10", "0.0123457", "123456"]);
     }

@@ -1,4 +1,4 @@
-//! A run: its parameters as `runs.json` names them, and what they mean for a connection.
+//! A run: its parameters in `runs.json`, and the connection that they describe.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,19 +12,19 @@ use crate::losses::LossList;
 /// An entry of `runs.json`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Entry {
-    /// The scenario; with `algo` it names the run.
+    /// Name of the scenario. Together with `algo` it identifies the run.
     pub id: String,
-    /// Its agent, in ns-2's words.
+    /// The agent, by its name in ns-2.
     pub algo: String,
-    /// Its event file, from the folder.
+    /// Path of the event file in the folder.
     pub file: String,
     /// Phase of the agent's clock, in seconds.
     pub boot_time_s: f64,
-    /// The arguments of the script that made it.
+    /// Arguments of the script that made the run.
     pub params: Params,
 }
 
-/// The arguments of the script that made a run; all are texts.
+/// Arguments of the script that made a run, as text.
 #[derive(Debug, Clone, Deserialize)]
 #[allow(missing_docs, reason = "the README beside runs.json and the script explain them")]
 pub struct Params {
@@ -54,56 +54,56 @@ pub struct Params {
     pub maxburst: String,
 }
 
-/// What a connection and its network are made from.
+/// Configuration of a connection and its network.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// Of both ends.
+    /// Configuration of both ends.
     pub config: TcpConfig,
-    /// Data packets to send after the SYN (Vegas: in all); no end if absent.
+    /// Data packets to send after the SYN (Vegas: all packets). `None`: unlimited.
     pub packets: Option<u64>,
-    /// Of both links, in bit/s.
+    /// Rate of both links, in bit/s.
     pub rate_bps: f64,
-    /// One way, in seconds.
+    /// One-way delay, in seconds.
     pub delay_s: f64,
-    /// The end of the run, in seconds.
+    /// End of the run, in seconds.
     pub stop_s: f64,
-    /// Room in front of the forward link, the packet in transmission included.
+    /// Capacity of the forward link's queue, including the packet in transmission.
     pub queue: u64,
-    /// The k-th copy (from 1) of a packet that crosses the link is lost.
+    /// Numbers of packets and of their copies (from 1) that are lost on the link.
     pub drops: Vec<(i64, u32)>,
-    /// Acknowledgments lost, counted from 0.
+    /// Acknowledgments that are lost, counted from 0.
     pub ack_drops: Vec<u64>,
-    /// Packets lost as they cross the forward link, counted from 0, ascending.
+    /// Packets that are lost on the forward link, counted from 0, ascending.
     pub crossing_losses: Vec<u64>,
-    /// A time in which a link is slower.
+    /// A period in which a link is slower.
     pub spike: Option<Spike>,
-    /// Packets do not overtake those that a spike holds up.
+    /// Packets do not overtake packets that a spike delays.
     pub fifo: bool,
 }
 
-/// A time in which a link's delay is longer; all in seconds.
+/// A period in which a link's delay is longer. All times are in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spike {
-    /// When it begins.
+    /// Beginning of the period.
     pub from_s: f64,
-    /// How long it lasts.
+    /// Length of the period.
     pub length_s: f64,
-    /// What it adds to the delay.
+    /// Addition to the delay.
     pub extra_s: f64,
-    /// It meets acknowledgments, not data.
+    /// The spike affects acknowledgments instead of data.
     pub reverse: bool,
 }
 
-/// Why a run is not compared.
+/// The reason why a run is not compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Skip {
-    /// Its agent is none of those known.
+    /// The agent is unknown.
     #[error("the agent {0} is not known")]
     Agent(String),
-    /// A parameter has a value that the one-way connections do not have.
+    /// The one-way connections do not support the value of a parameter.
     #[error("{0} = {1} is not modelled")]
     Unmodelled(&'static str, String),
-    /// A parameter cannot be read.
+    /// A parameter cannot be parsed.
     #[error("{0} = {1:?} cannot be read")]
     Malformed(&'static str, String),
     /// A list of random losses is missing.
@@ -111,7 +111,7 @@ pub enum Skip {
     NoLosses(String),
 }
 
-/// The version of TCP that ns-2 calls `agent`.
+/// Returns the TCP variant that ns-2 calls `agent`.
 pub fn variant(agent: &str) -> Result<Variant, Skip> {
     match agent {
         "Tahoe" => Ok(Variant::Tahoe),
@@ -126,7 +126,7 @@ pub fn variant(agent: &str) -> Result<Variant, Skip> {
     }
 }
 
-/// The connection of the golden runs: `window` packets of 1000 B, clock ticks of 10 ms.
+/// Returns the configuration of the golden runs: `window` packets of 1000 B, clock ticks of 10 ms.
 pub fn one_way(variant: Variant, window: u32, phase: Duration) -> TcpConfig {
     let rto = RtoConfig {
         rule: RtoRule::Ns2,
@@ -157,13 +157,14 @@ pub fn one_way(variant: Variant, window: u32, phase: Duration) -> TcpConfig {
 }
 
 impl Entry {
-    /// The agent is ns-2's copy of Linux code, which has another handshake, estimator and recovery than the agents that the
-    /// one-way connections follow.
+    /// Returns whether the agent is ns-2's copy of Linux code. Its handshake, estimator and
+    /// recovery differ from the agents that the one-way connections follow.
     pub fn is_of_linux(&self) -> bool {
         matches!(self.algo.as_str(), "cubic" | "westwood")
     }
 
-    /// The run as this project models it, or why it does not. `losses` are the folder's lists of random losses.
+    /// Converts the parameters into a run, or returns why that is not possible. `losses` has the
+    /// folder's lists of random losses.
     pub fn run(&self, losses: &[LossList]) -> Result<Run, Skip> {
         let p = &self.params;
         for (name, value, modelled) in
@@ -222,25 +223,25 @@ fn seconds(name: &'static str, text: &str) -> Result<Duration, Skip> {
     sane.then(|| Duration::from_secs_f64(value)).ok_or_else(|| Skip::Malformed(name, text.to_owned()))
 }
 
-/// Parts separated by slashes.
+/// Parses a list separated by slashes.
 fn list<T>(name: &'static str, text: &str, part: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Skip> {
     let parts = text.split('/').filter(|part| !part.is_empty());
     parts.map(|text| part(text).ok_or_else(|| Skip::Malformed(name, text.to_owned()))).collect()
 }
 
-/// `packet:copy`, the first copy if not said.
+/// Parses `packet:copy`. Without a copy it is the first.
 fn copy(text: &str) -> Option<(i64, u32)> {
     let (packet, copy) = text.split_once(':').unwrap_or((text, "1"));
     Some((packet.parse().ok()?, copy.parse().ok()?))
 }
 
-/// `from-to` or a single number.
+/// Parses `from-to` or a single number.
 fn range(text: &str) -> Option<std::ops::RangeInclusive<u64>> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     Some(from.parse().ok()?..=to.parse().ok()?)
 }
 
-/// `start/length/extra`.
+/// Parses `start/length/extra`.
 fn spike(text: &str, direction: &str) -> Result<Option<Spike>, Skip> {
     match list("spike", text, |part| part.parse().ok())?.as_slice() {
         [] => Ok(None),
@@ -251,7 +252,7 @@ fn spike(text: &str, direction: &str) -> Result<Option<Spike>, Skip> {
     }
 }
 
-/// `file,loss,seed`; the file is the folder's own.
+/// Parses `file,loss,seed`. The file is always the folder's own.
 fn crossing_losses(text: &str, losses: &[LossList]) -> Result<Vec<u64>, Skip> {
     if text.is_empty() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! The golden runs beside this crate: every row of every run, and the totals of long transfers.
+//! Compares every row of every golden run beside this crate, and the totals of long transfers.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,14 +14,14 @@ fn unpacked(packed: &[u8]) -> String {
     text
 }
 
-/// Event files by name: each begins with a line `# name`.
+/// Splits the text into event files by name. Each begins with a line `# name`.
 fn event_files(text: &str) -> BTreeMap<&str, &str> {
     let files = text.split("# ").skip(1);
     files.map(|file| file.split_once('\n').expect("a name, then rows")).collect()
 }
 
 #[test]
-fn every_row_of_every_event_run_is_met() {
+fn every_row_of_every_event_run_is_equal() {
     let runs: Vec<Entry> =
         serde_json::from_str(&unpacked(include_bytes!("../golden/runs.json.gz"))).expect("runs.json is JSON");
     let events = unpacked(include_bytes!("../golden/events.csv.gz"));
@@ -37,8 +37,9 @@ fn every_row_of_every_event_run_is_met() {
     assert!(unequal.is_empty(), "{}", unequal.join("\n"));
 }
 
-/// Five versions have ns-2's totals in all runs; Vegas in all but two, where a round lasts exactly two least round trips
-/// and ns-2's rounding noise decides about the window: rounded a millionth earlier, these two are equal as well.
+/// Five variants have ns-2's totals in all runs. Vegas has them in all but two, where a round lasts
+/// exactly two minimum round trips and ns-2's rounding noise decides about the window. With
+/// rounding a millionth earlier, these two are equal as well.
 #[test]
 fn long_transfers_with_random_losses_have_the_same_totals() {
     let runs =

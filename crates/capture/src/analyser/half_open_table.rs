@@ -1,4 +1,4 @@
-//! Connections that are too many: which of the open ones are let go of, and which get no rows.
+//! Limits on connections: which open ones are dropped, and which get no row.
 
 use std::collections::VecDeque;
 
@@ -8,26 +8,31 @@ use crate::ends::Ends;
 use crate::metrics::MetricSet;
 use crate::packet::Packet;
 
-/// Connections of which one end was heard only, of each kind, that are kept at a time: a flood of SYNs, or a scan, opens
-/// millions. The oldest goes first.
+/// Maximum number of connections with packets of one end only, separately for those with and
+/// without a SYN: a SYN flood or a scan opens millions. The oldest is dropped first.
 const MOST_ONE_SIDED: usize = 1 << 17;
 
-/// Of too many open connections one in so many goes at a time, since all have to be looked at.
+/// If there are too many open connections, one in `PART` is dropped at a time, because each pass
+/// visits all of them.
 const PART: usize = 16;
 
-/// What is known of the crowd, and the most that it may be.
+/// Limits on connections, and the counts of dropped ones.
 #[derive(Debug)]
 pub(super) struct HalfOpenTable {
-    /// Rows, open connections, and open ones of each kind of which one end was heard only.
+    /// Maximum number of rows.
     most_rows: u64,
+    /// Maximum number of open connections.
     most_open: usize,
+    /// Maximum number of open connections with packets of one end only, with and without a SYN
+    /// separately.
     most_one_sided: usize,
-    /// Has a row in any case.
+    /// Number of a connection that always has a row.
     wanted: Option<u64>,
-    /// Connections that began without a SYN, in the order of their numbers: the latest of them.
+    /// The latest connections that began without a SYN, in the order of their numbers.
     mid_stream: VecDeque<(Ends, u64)>,
-    /// Connections that were let go of because there were too many: of which one end was heard only, and others.
+    /// Dropped connections with packets of one end only.
     pub one_sided: u64,
+    /// Other open connections that were dropped.
     pub open: u64,
 }
 
@@ -46,29 +51,30 @@ impl Default for HalfOpenTable {
 }
 
 impl HalfOpenTable {
-    /// Whether a connection has a row of its own.
+    /// Returns whether a connection has a row of its own.
     pub fn has_row(&self, number: u64) -> bool {
         number < self.most_rows || self.wanted == Some(number)
     }
 }
 
 impl Analyser {
-    /// Keeps so many connections at a time, and gives as many a row of their own, the first ones; the others are summed.
+    /// Keeps at most `connections` open connections, and gives the first `connections` a row of
+    /// their own. The others are summed.
     pub fn with_limit(mut self, connections: usize) -> Self {
-        self.crowd.most_rows = connections as u64;
-        self.crowd.most_open = connections.max(1);
+        self.half_open.most_rows = connections as u64;
+        self.half_open.most_open = connections.max(1);
         self.udp.limit(connections);
-        self.crowd.most_one_sided = (connections / 2).clamp(1, MOST_ONE_SIDED);
+        self.half_open.most_one_sided = (connections / 2).clamp(1, MOST_ONE_SIDED);
         self
     }
 
-    /// Gives this connection a row, however many others there are.
+    /// Gives this connection a row, whatever the limit.
     pub fn with_row_of(mut self, connection: u64) -> Self {
-        self.crowd.wanted = Some(connection);
+        self.half_open.wanted = Some(connection);
         self
     }
 
-    /// The place of the connection that the packet begins.
+    /// Creates the connection that begins with the packet, and returns its slot.
     #[cold]
     pub(super) fn begin(&mut self, packet: &Packet) -> usize {
         self.make_room();
@@ -78,47 +84,48 @@ impl Analyser {
         connection.off = pair_opened(&mut self.pairs, pair(&connection), self.now);
         if packet.segment.flags.syn() {
             self.opening.push_back((self.now + HALF_OPEN, packet.ends, number));
-            if self.opening.len() > self.crowd.most_one_sided
+            if self.opening.len() > self.half_open.most_one_sided
                 && let Some((_, ends, number)) = self.opening.pop_front()
             {
-                self.crowd_out(ends, number);
+                self.drop_one_sided(ends, number);
             }
         } else {
-            self.crowd.mid_stream.push_back((packet.ends, number));
-            if self.crowd.mid_stream.len() > self.crowd.most_one_sided
-                && let Some((ends, number)) = self.crowd.mid_stream.pop_front()
+            self.half_open.mid_stream.push_back((packet.ends, number));
+            if self.half_open.mid_stream.len() > self.half_open.most_one_sided
+                && let Some((ends, number)) = self.half_open.mid_stream.pop_front()
             {
-                self.crowd_out(ends, number);
+                self.drop_one_sided(ends, number);
             }
         }
         self.open.insert(connection)
     }
 
-    /// Those without rows, added up.
+    /// Returns the sum of the connections without rows, if there are any.
     pub(super) fn rest(&mut self) -> Option<Rest> {
         self.rest.window = self.window();
         let (connections, metrics) = (self.rest.connections, MetricSet::of(&self.rest));
         (connections > 0).then_some(Rest { connections, metrics })
     }
 
-    /// Lets go of a connection if one end of it was heard only.
-    fn crowd_out(&mut self, ends: Ends, number: u64) {
+    /// Drops a connection if packets of only one end were seen.
+    fn drop_one_sided(&mut self, ends: Ends, number: u64) {
         if self.open.get(&ends).is_some_and(|found| found.number == number && found.is_one_sided())
             && let Some(over) = self.open.remove(&ends)
         {
-            self.crowd.one_sided += 1;
+            self.half_open.one_sided += 1;
             self.fold(over);
         }
     }
 
-    /// Lets go of some connections if there are too many: of those that are over, and then of those that were quiet longest.
+    /// Drops some connections if there are too many: closed ones first, then the ones that were
+    /// quiet longest.
     fn make_room(&mut self) {
-        if self.open.len() < self.crowd.most_open {
+        if self.open.len() < self.half_open.most_open {
             return;
         }
-        for ends in self.open.quietest(self.crowd.most_open.div_ceil(PART)) {
+        for ends in self.open.quietest(self.half_open.most_open.div_ceil(PART)) {
             let over = self.open.remove(&ends).expect("it was found");
-            self.crowd.open += u64::from(over.closed.is_none());
+            self.half_open.open += u64::from(over.closed.is_none());
             self.fold(over);
         }
     }

@@ -14,106 +14,108 @@ use crate::udp::{UdpFlowRow, UdpRest};
 /// One connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectionRow {
-    /// Its number: connections are counted from 0 in the order of their first packets, as tshark does.
+    /// Number of the connection: from 0, in the order of first packets, as in tshark.
     pub connection: u64,
-    /// The end that opened it, as far as the capture tells.
+    /// The end that opened the connection, as far as the capture shows it.
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
-    /// Whose data the row is about, that of more payload: `client` or `server`.
+    /// The sender of the data, which sent more payload: `client` or `server`.
     pub sender: &'static str,
-    /// Where the capture was taken, seen from that sender.
+    /// Where the capture was taken, relative to that sender.
     pub position: Position,
-    /// First packet, in seconds since the capture's first one.
+    /// Time of the first packet, in seconds since the first packet of the capture.
     pub opened_s: f64,
-    /// FIN of both ends acknowledged, or RST; none if neither was seen.
+    /// When the FINs of both ends were acknowledged, or an RST was sent. `None` if neither was
+    /// seen.
     pub closed_s: Option<f64>,
     /// `finished`, `reset` or `open`.
     pub ended: &'static str,
     /// Maximum segment size that the receiver of the data announced.
     pub mss: Option<u32>,
-    /// Shift of the windows that the receiver of the data announces; zero without the option.
+    /// Shift of the windows that the receiver of the data announces. Zero without the option.
     pub window_scale: Option<u8>,
     /// Whether both ends permit selective acknowledgments.
     pub sack_permitted: Option<bool>,
     /// Whether both ends sent timestamps in their SYNs.
     pub timestamps: Option<bool>,
-    /// TEIDs of the GTP-U tunnels in which the packets of client and server were last.
+    /// TEIDs of the GTP-U tunnels that last carried packets of the client and of the server.
     pub teid: [Option<u32>; 2],
-    /// Its metrics.
+    /// Metrics of the connection.
     pub metrics: MetricSet,
 }
 
-/// Connections that have no rows of their own, since there are more than were asked for.
+/// Connections without rows of their own, because there are more than the limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rest {
-    /// How many.
+    /// Number of connections.
     pub connections: u64,
-    /// Of all of them together.
+    /// Metrics of all of them together.
     pub metrics: MetricSet,
 }
 
-/// What was captured besides.
+/// Counts of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// All packets.
     pub packets: u64,
-    /// Their octets on the link.
+    /// Octets of all packets on the link.
     pub bytes: u64,
-    /// Packets that TCP metrics are made of.
+    /// TCP segments, of which the metrics are made.
     pub tcp: u64,
-    /// Of a link type that is not read here.
+    /// Packets with an unsupported link type.
     pub unknown_link: u64,
-    /// Not IP.
+    /// Packets other than IP.
     pub not_ip: u64,
-    /// Parts of IP packets.
+    /// IP fragments.
     pub fragments: u64,
-    /// IP, but not TCP.
+    /// IP packets other than TCP.
     pub not_tcp: u64,
-    /// Of these, datagrams of UDP.
+    /// UDP datagrams among these.
     pub udp: u64,
-    /// Cut off or wrong before the end of the fixed header of TCP or UDP.
+    /// Packets that are cut off or wrong before the end of the fixed header of TCP or UDP.
     pub unreadable: u64,
-    /// With more nested headers than are read.
+    /// Packets with more nested headers than are read.
     pub too_deep: u64,
-    /// With a length in a header beyond the end of the frame on the link; it counts as the length of the frame.
+    /// Packets with a length in a header beyond the end of the frame. The length of the frame is
+    /// used instead.
     pub beyond_frame: u64,
-    /// Captured twice.
+    /// Packets that were captured twice.
     pub captured_twice: u64,
-    /// With an acknowledgment or a reset that cannot be one of the connection.
+    /// Segments with an acknowledgment or a reset that cannot belong to their connection.
     pub not_believed: u64,
-    /// With an earlier time than the packet before; they count as of that packet's time.
+    /// Packets with an earlier time than the packet before. That packet's time is used instead.
     pub out_of_time: u64,
 }
 
-/// A capture, analysed.
+/// Result of the analysis of a capture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// All connections together.
+    /// Metrics of all connections together.
     pub metrics: MetricSet,
-    /// Rows that were not taken before, in the order in which connections closed; open ones last, in that of their
-    /// numbers.
+    /// Rows that were not taken before, in the order in which connections closed. Open connections
+    /// come last, in the order of their numbers.
     pub connections: Vec<ConnectionRow>,
-    /// How many connections there were.
+    /// Number of connections.
     pub connection_count: u64,
-    /// Those that have no rows.
+    /// Connections without rows.
     pub rest: Option<Rest>,
-    /// What was captured.
+    /// Counts of packets.
     pub counts: Counts,
-    /// The first packet, since 1970.
+    /// Time of the first packet, since 1970.
     pub first: Option<Time>,
-    /// The last packet.
+    /// Time of the last packet, since 1970.
     pub last: Option<Time>,
     /// Warnings to read before the numbers are trusted.
     pub warnings: Vec<String>,
-    /// The connections that were asked for, in time.
+    /// Time-sequence tables of the requested connections.
     pub time_sequences: Vec<TimeSequenceTables>,
     /// Courses of the first connections, if [`analyse_courses`](crate::analyse_courses) was called.
     pub courses: Vec<Course>,
     /// UDP flows, in the order of their first packets.
     pub udp_flows: Vec<UdpFlowRow>,
-    /// UDP flows that have no rows.
+    /// UDP flows without rows.
     pub udp_rest: UdpRest,
-    /// Packets that are neither TCP nor UDP, by protocol.
+    /// Number of packets other than TCP and UDP, by protocol.
     pub passed_over: BTreeMap<String, u64>,
 }

@@ -1,19 +1,20 @@
-//! Connections in GTP-U tunnels: the same addresses and ports may be in use in several tunnels at a time, and a connection
-//! may move from one tunnel to another.
+//! Connections in GTP-U tunnels. The same addresses and ports may be in use in several tunnels at a
+//! time, and a connection may move from one tunnel to another.
 
 use crate::analyser::Analyser;
 use crate::connection::Connection;
 use crate::ends::Ends;
 use crate::packet::Packet;
 
-/// Most connections between the same ends that are distinguished by their tunnels.
+/// Maximum number of connections between the same ends that are distinguished by their tunnels.
 const MOST: u8 = 16;
-/// Largest distance between numbers of one connection: a large window.
+/// Maximum distance between sequence numbers of one connection: a large window.
 const NEAR: u32 = 1 << 24;
 
 impl Analyser {
-    /// The ends of `packet` with the number of its tunnel: of the connection that is in this tunnel, of one that the packet
-    /// continues, or else of a new connection. `is_copy`: an equal packet was seen at most 10 ms ago, possibly in another
+    /// Returns the ends of `packet` with the number of its tunnel. The number comes from the
+    /// connection in this tunnel, from a connection that the packet continues, or is free for a new
+    /// connection. `is_copy`: an equal packet was seen at most 10 ms ago, possibly in another
     /// tunnel.
     #[cold]
     pub(super) fn ends_in_tunnel(&mut self, packet: &Packet, is_copy: bool) -> Ends {
@@ -37,14 +38,16 @@ impl Analyser {
 }
 
 impl Connection {
-    /// Whether the last packet of this end was in the same tunnel as `packet`, or outside of any tunnel like `packet`.
+    /// Returns whether the last packet of this end was in the same tunnel as `packet`, or outside
+    /// of any tunnel like `packet`.
     #[inline]
     pub fn is_in_tunnel_of(&self, packet: &Packet) -> bool {
         let own = self.teid[self.side_of(packet) as usize];
         own == packet.teid && (own.is_some() || self.teid == [None; 2])
     }
 
-    /// Whether a packet in another tunnel belongs to this connection, because it is a copy or its numbers are near.
+    /// Returns whether a packet in another tunnel belongs to this connection, because it is a copy
+    /// or its numbers are near.
     fn is_continued_by(&self, packet: &Packet, is_copy: bool) -> bool {
         let side = self.side_of(packet);
         let (own, other) = (self.way(side), self.way(side.other()));

@@ -30,12 +30,12 @@ impl Analyser {
                  distinguished from first copies that were overtaken",
             ),
             (
-                self.crowd.one_sided,
+                self.half_open.one_sided,
                 "connections of which one end was heard only were let go of early, since there were too many at a \
                  time: what came of them later counts as another connection",
             ),
             (
-                self.crowd.open,
+                self.half_open.open,
                 "connections were let go of while they were open, the quietest first, since there were too many at a \
                  time: what came of them later counts as another connection",
             ),

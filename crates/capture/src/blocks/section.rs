@@ -1,5 +1,4 @@
-//! Sections of a pcapng file: descriptions of interfaces, and packets with the interface and the time that their blocks
-//! name.
+//! Sections of a pcapng file: descriptions of interfaces, and packets with an interface and a time.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +10,27 @@ use crate::reader::Reason;
 
 /// Octets of a block's header.
 const BLOCK_HEADER: usize = 8;
-/// The block that packets had before the Enhanced Packet Block, and the octets in it before those of the packet.
+/// Type of the block that preceded the Enhanced Packet Block.
 const PACKET_BLOCK: u32 = 2;
+/// Octets of this block between its header and the packet.
 const PACKET_FIXED: usize = 20;
-/// Interfaces that a section may describe: a Packet Block cannot name more. Memory would not be bounded otherwise.
+/// Maximum number of interfaces of a section, which bounds memory: a Packet Block cannot refer to
+/// more.
 const MOST_INTERFACES: usize = 1 << 16;
-/// Interfaces that warnings name.
+/// Maximum number of interfaces that are listed in warnings.
 const MOST_NAMED: usize = 16;
 
-/// Packets that were left out, and times that cannot be right.
+/// Packets that were left out, and packets with implausible times.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     without_time: u64,
     without_interface: u64,
-    /// Resolution and packets, by the number of the interface; and packets of further interfaces.
+    /// Resolution and number of packets, by the number of the interface.
     impossible_times: BTreeMap<u32, (String, u64)>,
+    /// Number of packets of further interfaces.
     other_impossible_times: u64,
     pub large_fractions: u64,
-    /// Warnings about interfaces whose units are finer than those of any clock.
+    /// Warnings about interfaces with units finer than any clock.
     fine_clocks: Vec<String>,
 }
 
@@ -43,7 +45,7 @@ impl LeftOut {
         }
     }
 
-    /// Warnings about packets that were left out and about times.
+    /// Returns warnings about packets that were left out and about times.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let counted = [
             (self.without_time, "packets have no time (Simple Packet Blocks), and were left out"),
@@ -79,7 +81,7 @@ pub(super) struct Section<'a> {
     pub interfaces: &'a mut Vec<Interface>,
 }
 
-/// A packet with the interface and the time that its block names.
+/// A packet with the interface and the time in its block.
 struct Stamped<'a> {
     interface: u32,
     units: u64,
@@ -117,13 +119,14 @@ impl Section<'_> {
         Ok(true)
     }
 
-    /// The obsolete Packet Block (draft-ietf-opsawg-pcapng, appendix A); `None` if it is damaged.
+    /// Reads the obsolete Packet Block (draft-ietf-opsawg-pcapng, appendix A). Returns `None` if it
+    /// is damaged.
     fn packet_block<'b>(&self, block: &'b [u8]) -> Option<Stamped<'b>> {
         let body = block.get(BLOCK_HEADER..block.len() - (SMALLEST_BLOCK - BLOCK_HEADER))?;
         let (fixed, data) = body.split_first_chunk::<PACKET_FIXED>()?;
         let half = [fixed[0], fixed[1]];
         let interface = if self.is_big_endian { u16::from_be_bytes(half) } else { u16::from_le_bytes(half) };
-        // Between the interface and the time there is a number of lost packets.
+        // Between the interface and the time is a count of lost packets.
         let [high, low, captured, length] = [4, 8, 12, 16].map(|at| word(fixed, at, self.is_big_endian));
         let bytes = data.get(..captured as usize).unwrap_or(data);
         let units = u64::from(high) << 32 | u64::from(low);

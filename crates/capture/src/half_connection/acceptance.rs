@@ -1,11 +1,12 @@
-//! Acceptance tests for acknowledgments and resets by state and window, as RFC 9293 §3.10.7 and RFC 5961 have them. A
-//! capture may have missed packets, so an acknowledgment that a receiver would refuse is accepted if another confirms it.
+//! Acceptance tests for acknowledgments and resets by state and window (RFC 9293 §3.10.7, RFC
+//! 5961). A capture may have missed packets, so an acknowledgment that a receiver would refuse is
+//! accepted if another one confirms it.
 
 use super::{HalfConnection, LARGEST_WINDOW, SLACK};
 use crate::packet::Segment;
 
 impl HalfConnection {
-    /// Whether an acknowledgment can be one of data of this end.
+    /// Returns whether an acknowledgment can acknowledge data of this end.
     #[inline]
     pub fn may_be_acknowledged(&mut self, segment: &Segment) -> bool {
         let Some(highest) = self.highest else { return true };
@@ -18,14 +19,15 @@ impl HalfConnection {
 
     #[cold]
     fn may_be_unusual(&mut self, ack: u64, highest: u64) -> bool {
-        // Nothing but a SYN was sent, perhaps with data (RFC 7413), and it was not answered.
+        // Only a SYN was sent, perhaps with data (RFC 7413), and it was not answered.
         if !self.is_answered
             && let Some(base) = self.base
         {
             return base <= ack && ack <= highest;
         }
         if ack <= highest {
-            // RFC 5961 §5.2: older than the largest window is no acknowledgment.
+            // RFC 5961 §5.2: an acknowledgment below `una` by more than the largest window is
+            // invalid.
             let una = self.una.unwrap_or(ack);
             return una.saturating_sub(ack) <= self.widest();
         }
@@ -37,7 +39,7 @@ impl HalfConnection {
         is_believed
     }
 
-    /// Whether a reset by this end can belong to this connection.
+    /// Returns whether a reset by this end can belong to this connection.
     pub fn may_reset(&self, segment: &Segment) -> bool {
         let Some(known) = self.reference() else { return true };
         let seq = self.unwrap(segment.seq);
@@ -45,12 +47,13 @@ impl HalfConnection {
         oldest.saturating_sub(self.widest()) <= seq && seq <= self.limit(known)
     }
 
-    /// End of the numbers that this end may have used: the receiver's window, and `SLACK`.
+    /// Returns the end of the numbers that this end may have used: the receiver's window plus
+    /// `SLACK`.
     pub(super) fn limit(&self, highest: u64) -> u64 {
         self.edge.unwrap_or(highest).max(highest) + SLACK
     }
 
-    /// The largest window that the receiver may have had.
+    /// Returns the largest window that the receiver may have had.
     fn widest(&self) -> u64 {
         let una = self.una.unwrap_or_default();
         self.edge.map_or(0, |edge| edge.saturating_sub(una)).clamp(SLACK, LARGEST_WINDOW)

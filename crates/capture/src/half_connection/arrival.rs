@@ -1,5 +1,4 @@
-//! Places segments among those that were seen before: which came for the first time, which late, and which were sent
-//! again.
+//! Classifies segments by the sequence numbers seen before: new, late, or retransmitted.
 
 use umts_units::{Duration, Time};
 
@@ -8,19 +7,19 @@ use crate::cause::Cause;
 use crate::holes::{Filled, Hole, REORDERING};
 use crate::packet::Segment;
 
-/// How a segment arrived.
+/// How a segment arrived at the capture point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     InOrder,
-    /// For the first time, after segments that left later.
+    /// The first copy, after segments that left later.
     Late,
-    /// For the first time, after its acknowledgment.
+    /// The first copy, after its acknowledgment.
     AfterAck,
     Again,
 }
 
 impl HalfConnection {
-    /// A segment without data shows by its number that all octets below have left.
+    /// A segment without data shows by its number that all octets below it have left.
     #[inline]
     pub(super) fn note_empty(&mut self, now: Time, start: u64, segment: &Segment) {
         if let Some(highest) = self.highest.filter(|&highest| highest < start)
@@ -32,7 +31,7 @@ impl HalfConnection {
         }
     }
 
-    /// Places a segment among those that were seen. Returns why it was sent.
+    /// Classifies a segment by the numbers seen before. Returns why it was sent.
     pub(super) fn place(&mut self, now: Time, start: u64, end: u64, segment: &Segment, path: Path) -> Cause {
         let highest = self.highest.unwrap_or(start);
         if start > highest {
@@ -60,7 +59,8 @@ impl HalfConnection {
         Cause::New
     }
 
-    /// Corrects the counts for a FIN that came after its acknowledgment: the FIN was counted as payload.
+    /// Corrects the counts for a FIN that came after its acknowledgment: the FIN was counted as
+    /// payload.
     #[cold]
     fn fin_was_acknowledged(&mut self, end: u64) {
         self.fin_acked = true;
@@ -70,7 +70,7 @@ impl HalfConnection {
         }
     }
 
-    /// Whether a segment is new, late, or sent again.
+    /// Returns whether a segment is new, late, or retransmitted.
     fn arrival(
         &mut self,
         now: Time,
@@ -109,7 +109,7 @@ impl HalfConnection {
         sender_delay: Duration,
     ) -> Cause {
         let una = self.una.unwrap_or(start);
-        let cause = self.cause_of_repetition(now, (start, end), highest, segment, sender_delay);
+        let cause = self.cause_of_retransmission(now, (start, end), highest, segment, sender_delay);
         let has_arrived = end <= una || self.sacked.covers(start, end);
         let timestamp = timestamp_of(segment);
         self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);
@@ -140,14 +140,15 @@ impl HalfConnection {
 }
 
 impl Hole {
-    /// Whether an acknowledgment alone showed that these octets had left.
+    /// Returns whether an acknowledgment alone showed that these octets had left.
     fn is_shown_by_ack(&self) -> bool {
         self.acknowledged == Some(self.since)
     }
 
-    /// Whether a segment with this timestamp that fills the hole left before the segment that showed the hole. Timestamps
-    /// decide (RFC 7323 §3.2) unless they are equal. If they are equal or missing, the time since then decides: a segment
-    /// that was sent again comes no sooner than a round trip after the hole was shown.
+    /// Returns whether a segment with this timestamp that fills the hole left before the segment
+    /// that showed the hole. Timestamps decide (RFC 7323 §3.2) unless they are equal or missing.
+    /// Then the time since the hole was shown decides: a retransmission arrives at least a round
+    /// trip after that.
     fn is_filled_late(&self, now: Time, timestamp: Option<u32>, shortest: Option<Duration>) -> bool {
         let waited = now.saturating_since(self.since);
         match self.timestamp.zip(timestamp).map(|(shown, value)| value.wrapping_sub(shown) as i32) {

@@ -1,4 +1,4 @@
-//! What is known of a segment when it leaves, and of an acknowledgment when it comes, for `recovery.rs` to tell causes.
+//! Collects the facts about a segment or an acknowledgment from which `recovery.rs` infers causes.
 
 use umts_units::{Duration, Time};
 
@@ -9,7 +9,8 @@ use crate::probe::LONGEST;
 use crate::recovery::{DUPLICATE_THRESHOLD, Heard, NewData, Repetition};
 
 impl HalfConnection {
-    /// New data left. After silence they may be a probe: if so, nothing follows them before an acknowledgment does.
+    /// Processes new data. After silence they may be a probe: then nothing follows them before an
+    /// acknowledgment.
     #[inline]
     pub(super) fn note_new(&mut self, now: Time, start: u64, end: u64, segment: &Segment, delay: Duration) {
         let is_outstanding = self.una.is_some_and(|una| una < start) && self.highest == Some(end);
@@ -33,7 +34,7 @@ impl HalfConnection {
         })
     }
 
-    pub(super) fn cause_of_repetition(
+    pub(super) fn cause_of_retransmission(
         &mut self,
         now: Time,
         (start, end): (u64, u64),
@@ -66,7 +67,8 @@ impl HalfConnection {
         self.recoveries.sent_again(&what)
     }
 
-    /// When what left last at `left` is lost by RACK, if others have passed it (RFC 8985 §6.2, step 5).
+    /// Returns when RACK declares a segment lost that ends at `end` and left at `left`, if later
+    /// segments have been delivered (RFC 8985 §6.2, step 5).
     fn lost(&self, left: Time, end: u64) -> Option<Time> {
         let rack = &self.flight.rack;
         if !self.has_sack() || !rack.has_passed(left, end) {
@@ -76,7 +78,7 @@ impl HalfConnection {
         Some(known.unwrap_or_else(|| rack.since().max(left + rack.rtt() + self.reordering_window(end))))
     }
 
-    /// The reordering window of a segment that ends here.
+    /// Returns the reordering window of a segment that ends at `end`.
     fn reordering_window(&self, end: u64) -> Duration {
         let three = u64::from(DUPLICATE_THRESHOLD) * u64::from(self.tally.largest_segment);
         let is_urgent = self.recoveries.is_recovering() || self.sacked.count_above(end) >= three;
@@ -84,13 +86,15 @@ impl HalfConnection {
         self.flight.rack.window(is_urgent, min_rtt, self.flight.estimate.srtt())
     }
 
-    /// Whether selective acknowledgments are in use: by the handshake, or as far as was seen.
+    /// Returns whether selective acknowledgments are in use, by the handshake or, without one, by
+    /// those seen.
     pub(super) fn has_sack(&self) -> bool {
         self.sack_permitted.unwrap_or(self.is_sacking)
     }
 
-    /// RFC 7323 §5.3, R1: who sends data does not take in an acknowledgment that others overtook. (One that repeats the
-    /// last number is taken in: Linux does so, and nothing else tells its order.)
+    /// Returns whether an acknowledgment was overtaken by others; a sender ignores it (RFC 7323
+    /// §5.3, R1). An acknowledgment that repeats the last number is not stale: Linux processes it,
+    /// and only the timestamp shows its order.
     #[inline]
     pub(super) fn is_stale(&mut self, segment: &Segment, ack: u64, una: u64) -> bool {
         let Some((value, _)) = segment.options.timestamps else { return false };
@@ -101,8 +105,9 @@ impl HalfConnection {
         is_older && ack < una
     }
 
-    /// Notes when the oldest segment is lost by RACK. Where it is not yet, there is a timer for it; the timer waits for
-    /// all segments that were passed (RFC 8985 §6.2, step 5: the longest of what remains).
+    /// Records when RACK declares the oldest segment lost. If that is in the future, the sender has
+    /// a timer for it, which waits for all segments that were passed (RFC 8985 §6.2, step 5: the
+    /// longest remaining time).
     #[inline]
     pub(super) fn watch_oldest(&mut self, now: Time) {
         let rack = &self.flight.rack;
@@ -120,7 +125,8 @@ impl HalfConnection {
         if left + wait <= now { now } else { rack.xmit_ts() + wait }
     }
 
-    /// Whether nothing is lost, as far as the acknowledgment tells: new data are acknowledged, or the other end sends.
+    /// Returns whether an acknowledgment shows no loss: new data are acknowledged, or the other end
+    /// sends data.
     #[inline]
     pub(super) fn is_usual(&self, segment: &Segment, ack: u64, una: u64) -> bool {
         let is_usual = ack > una || (ack == una && segment.sequence_length() > 0);
@@ -128,7 +134,7 @@ impl HalfConnection {
         is_usual && !has_blocks && !self.flight.is_marked(una) && self.recoveries.is_calm()
     }
 
-    /// Such an acknowledgment: what is common costs little.
+    /// Processes a usual acknowledgment. Kept short, because most acknowledgments are usual.
     #[inline]
     pub(super) fn take_in_usual(&mut self, now: Time, segment: &Segment, ack: u64, una: u64) {
         self.is_stale(segment, ack, una);
@@ -139,7 +145,8 @@ impl HalfConnection {
         self.passed = None;
     }
 
-    /// An acknowledgment where there may be a loss, with the same window as the one before or not.
+    /// Processes an acknowledgment that may show a loss. `same_window`: it announces the same
+    /// window as the one before.
     #[inline(never)]
     pub(super) fn take_in(&mut self, now: Time, segment: &Segment, ack: u64, una: u64, same_window: bool) {
         let is_stale = self.is_stale(segment, ack, una);
@@ -165,7 +172,7 @@ impl HalfConnection {
         self.watch_oldest(now);
     }
 
-    /// What an acknowledgment tells the sender, but for what it acknowledges cumulatively.
+    /// Returns the information of an acknowledgment other than the cumulative acknowledgment.
     fn hear(&mut self, now: Time, segment: &Segment, ack: u64, una: u64, is_stale: bool) -> Heard {
         self.flight.begin();
         let (is_news, twice) = self.note_sack(now, segment, ack, una, is_stale);
@@ -176,8 +183,9 @@ impl HalfConnection {
         Heard { now, ack, is_news, twice, echo, original: self.flight.original, ..Heard::default() }
     }
 
-    /// Takes selective acknowledgments in; tells whether one is news, and what the receiver got twice. Of one that is
-    /// stale only the latter counts.
+    /// Processes selective acknowledgments. Returns whether a block is new, and the end of a block
+    /// that the receiver got twice. If the acknowledgment is stale, only a report of a duplicate is
+    /// used, as evidence of a needless retransmission.
     fn note_sack(
         &mut self,
         now: Time,
@@ -194,11 +202,12 @@ impl HalfConnection {
             (left, unwrap(right, left))
         };
         let (left, right) = unwrapped(first);
-        // RFC 2883 §4: a first block below the acknowledgment, or inside of the second, is of what came twice.
+        // RFC 2883 §4: a first block below the acknowledgment or inside the second block reports a
+        // duplicate.
         let is_inside =
             blocks.get(1).copied().map(unwrapped).is_some_and(|(from, to)| from <= left && right <= to);
         let is_dsack = left < right && (right <= ack || is_inside);
-        // A sender in TIME-WAIT does not take it in.
+        // A sender in TIME-WAIT ignores the report.
         if is_dsack && !self.is_over {
             self.retransmissions.duplicated(left, right);
         }

@@ -1,4 +1,4 @@
-//! Conversations of any kind: whatever comes in whatever order, each repetition has one cause.
+//! Random conversations: whatever packets come, in any order, each retransmission has one cause.
 
 use crate::common::{End, Packet, Talk};
 use etherparse::TcpOptionElement;
@@ -7,7 +7,7 @@ use umts_capture::{Analyser, LinkType};
 
 const SACK: TcpOptionElement = TcpOptionElement::SelectiveAcknowledgementPermitted;
 
-/// A step of a conversation of any kind.
+/// A random step of a conversation.
 #[derive(Debug, Clone)]
 struct Step {
     wait_ms: u64,
@@ -39,9 +39,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whatever comes in whatever order: nothing panics, and each repetition has one cause.
+    /// In any order of any packets: no panic, and each retransmission has one cause.
     #[test]
-    fn each_repetition_has_one_cause(
+    fn each_retransmission_has_one_cause(
         has_handshake in any::<bool>(),
         has_sack in any::<bool>(),
         isn in any::<u32>(),
@@ -82,9 +82,9 @@ proptest! {
     }
 }
 
-/// The longest times that a capture can hold are no trouble either.
+/// The latest possible times cause no overflow.
 #[test]
-fn the_ends_of_time_are_no_trouble() {
+fn latest_times_do_not_overflow() {
     let mut analyser = Analyser::new();
     let latest = i64::MAX as u64;
     for (at, from, flags, seq, ack, payload) in [
@@ -96,7 +96,7 @@ fn the_ends_of_time_are_no_trouble() {
         (latest, End::Server, "", 1, Some(1), 1000),
         (latest, End::Client, "", 1, Some(2001), 0),
     ] {
-        // With an identification of its own each: an equal one would be a copy of a mirror port.
+        // Each has an identification of its own: an equal packet would be a copy of a mirror port.
         let identification = (at % 1000) as u16 + 1;
         let bytes = Packet { seq, ack, payload, identification, ..Packet::new(from, flags) }.ipv4();
         analyser.packet(umts_units::Time::from_nanos(at), LinkType::Raw, &bytes, bytes.len() as u32);

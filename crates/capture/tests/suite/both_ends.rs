@@ -1,4 +1,4 @@
-//! Captures at both ends of a path: each connection as its sender of data saw it.
+//! Captures at both ends of a path: each connection as the sender of its data saw it.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use umts_capture::{Position, analyse_both_ends};
 
 use crate::common::{End, ISN, Packet, ms};
 
-/// Milliseconds from one end to the other.
+/// One-way delay, in milliseconds.
 const PATH_MS: u64 = 50;
 
 /// A packet with relative numbers, and the millisecond at which it leaves its host.
@@ -24,7 +24,8 @@ fn leaves(
     (at, Packet { seq, ack, payload, port, ..Packet::new(from, flags) })
 }
 
-/// A connection that the client opens at `at`, and in which `sender` sends three segments, one a round trip.
+/// A connection that the client opens at `at`, in which `sender` sends three segments, one per
+/// round trip.
 fn transfer(at: u64, port: u16, sender: End) -> Vec<(u64, Packet)> {
     use End::{Client, Server};
     let receiver = if sender == Client { Server } else { Client };
@@ -41,7 +42,7 @@ fn transfer(at: u64, port: u16, sender: End) -> Vec<(u64, Packet)> {
     packets
 }
 
-/// What is captured at one side of packets that leave at these times.
+/// Writes the capture at one side of packets that leave at these times.
 fn capture(path: &Path, side: End, packets: &[(u64, Packet)]) {
     let mut seen: Vec<_> = packets
         .iter()
@@ -59,7 +60,7 @@ fn capture(path: &Path, side: End, packets: &[(u64, Packet)]) {
     fs::write(path, file).unwrap();
 }
 
-/// The analysis of both captures.
+/// Analyses the captures of both sides.
 fn analysed(packets: &[(u64, Packet)], courses: bool) -> umts_capture::Analysis {
     let folder = tempfile::tempdir().unwrap();
     let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
@@ -69,7 +70,7 @@ fn analysed(packets: &[(u64, Packet)], courses: bool) -> umts_capture::Analysis 
 }
 
 #[test]
-fn downloads_and_uploads_have_the_round_trip_times_of_their_senders() {
+fn round_trip_times_come_from_the_senders_side() {
     let packets = [transfer(0, 40_000, End::Server), transfer(20, 40_001, End::Client)].concat();
     let found = analysed(&packets, false);
     assert_eq!(found.connection_count, 2);
@@ -86,10 +87,10 @@ fn downloads_and_uploads_have_the_round_trip_times_of_their_senders() {
 }
 
 #[test]
-fn courses_are_of_all_connections_and_in_the_time_of_the_captures() {
+fn time_sequences_cover_all_connections_since_the_first_packet() {
     let packets = [transfer(0, 40_000, End::Server), transfer(1000, 40_001, End::Client)].concat();
     let found = analysed(&packets, true);
-    // The first packet that counts is the download's SYN at the server, fifty milliseconds after it left.
+    // The first packet that counts is the download's SYN at the server, 50 ms after it left.
     assert_eq!(found.first, Some(ms(50)));
     let times: Vec<Vec<f64>> = found
         .time_sequences
@@ -104,8 +105,8 @@ fn courses_are_of_all_connections_and_in_the_time_of_the_captures() {
 }
 
 #[test]
-fn a_first_packet_that_is_lost_misleads_nobody() {
-    // The SYN is sent twice; the first was lost, so that one side alone saw it.
+fn lost_first_packet_does_not_change_the_senders_side() {
+    // The SYN is sent twice. The first one was lost, so only one side saw it.
     let mut packets = transfer(1000, 40_000, End::Client);
     let folder = tempfile::tempdir().unwrap();
     let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
@@ -118,7 +119,7 @@ fn a_first_packet_that_is_lost_misleads_nobody() {
 }
 
 #[test]
-fn connections_between_other_addresses_are_left_out() {
+fn unwanted_connections_are_left_out() {
     let packets = transfer(0, 40_000, End::Server);
     let folder = tempfile::tempdir().unwrap();
     let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
@@ -131,7 +132,7 @@ fn connections_between_other_addresses_are_left_out() {
 }
 
 #[test]
-fn captures_of_nothing_tell_of_no_connection() {
+fn empty_captures_give_no_connections() {
     let found = analysed(&[], true);
     assert_eq!((found.connection_count, found.first, found.time_sequences.len()), (0, None, 0));
     assert_eq!(found.metrics.value("acknowledged_bytes"), None);

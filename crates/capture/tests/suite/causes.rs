@@ -1,7 +1,8 @@
-//! Why segments were sent again: a conversation for each rule that a sender may go by.
+//! Causes of retransmissions: one conversation for each rule of a sender.
 //!
-//! The server sends and the client is 100 ms away, so that SRTT is about 100 ms, min_rtt/4 25 ms, a probe's timeout (RFC
-//! 8985 §7.2) 200 ms with several segments outstanding and 400 ms with one, and Linux's least RTO 300 ms.
+//! The server sends, and the client is 100 ms away. So SRTT is about 100 ms and min_rtt/4 is 25 ms.
+//! The timeout of a probe (RFC 8985 §7.2) is 200 ms with several outstanding segments and 400 ms
+//! with one. The minimum RTO of Linux is 300 ms.
 
 use crate::common::{End, Packet, Talk, expect};
 use etherparse::TcpOptionElement;
@@ -9,14 +10,14 @@ use umts_capture::Cause;
 
 const SACK: TcpOptionElement = TcpOptionElement::SelectiveAcknowledgementPermitted;
 
-/// A connection whose ends permit selective acknowledgments.
+/// A connection with ends that permit selective acknowledgments.
 fn opened() -> Talk {
     let mut talk = Talk::new();
     talk.handshake(&[SACK]);
     talk
 }
 
-/// The same with one segment sent and acknowledged, and a second one outstanding since 200 ms.
+/// A connection with one segment acknowledged, and a second one outstanding since 200 ms.
 fn one_outstanding(options: &[TcpOptionElement]) -> Talk {
     let mut talk = Talk::new();
     talk.handshake(options);
@@ -24,7 +25,7 @@ fn one_outstanding(options: &[TcpOptionElement]) -> Talk {
     talk
 }
 
-/// Panics unless segments were sent for these causes, first transmissions left out.
+/// Panics unless the causes of all retransmissions are `expected`.
 #[track_caller]
 fn expect_causes(talk: Talk, expected: &[Cause]) {
     let sent = talk.analysis().time_sequences.remove(0).sent;
@@ -32,10 +33,10 @@ fn expect_causes(talk: Talk, expected: &[Cause]) {
     assert_eq!(found, expected);
 }
 
-/// RFC 8985 §7.3 and §6.2: the probe brings a selective acknowledgment, and by the time at which the probe left all that
-/// left before it is lost.
+/// RFC 8985 §7.3 and §6.2: the probe causes a selective acknowledgment. All segments before the
+/// probe are then lost.
 #[test]
-fn a_probe_of_the_last_segment_and_what_it_finds() {
+fn tail_loss_probe_starts_a_rack_recovery() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.ack(200, 1).data(402, 3).sack(502, 1, 3, 4).data(502, 1).data(503, 2).ack(603, 4);
@@ -47,44 +48,48 @@ fn a_probe_of_the_last_segment_and_what_it_finds() {
             ("fast_retransmissions", 1.0),
             ("fast_retransmissions_by_rack", 1.0),
             ("tcp_retransmissions_by_dupack", 2.0),
-            // What the probe repaired is repaired in a recovery, which forgets the probe.
+            // The probe's loss is repaired in a recovery, which ends the wait for the probe's
+            // answer.
             ("tail_loss_probe_repairs", 0.0),
         ],
     );
 }
 
-/// RFC 8985 §7.2: with one segment outstanding the probe comes after 2·SRTT and the longest delay of an acknowledgment, or
-/// when the retransmission timeout would, if that is sooner.
+/// RFC 8985 §7.2: with one outstanding segment the probe comes after 2·SRTT and the longest delay
+/// of an acknowledgment, or at the retransmission timeout if that is sooner.
 #[test]
-fn the_only_segment_is_probed_when_a_probe_is_due() {
+fn single_segment_is_probed_at_the_probe_timeout() {
     for at in [500, 600, 690] {
         let mut talk = one_outstanding(&[SACK]);
         talk.data(at, 1).ack(at + 100, 2);
         expect_causes(talk, &[Cause::Probe]);
     }
-    // RFC 6298 §2.4: as late as this comes a timeout of a second at least.
+    // RFC 6298 §2.4: as late as this only a timeout of at least one second comes.
     let mut talk = one_outstanding(&[SACK]);
     talk.data(1250, 1).ack(1350, 2);
     expect_causes(talk, &[Cause::Rto]);
 }
 
-/// RACK and its probes take selective acknowledgments (RFC 8985 §4): without them only a timeout repeats the only segment.
+/// RACK and its probes need selective acknowledgments (RFC 8985 §4). Without them only a timeout
+/// repeats the only segment.
 #[test]
-fn without_selective_acknowledgments_the_only_segment_is_not_probed() {
+fn single_segment_without_sack_is_not_probed() {
     let mut talk = one_outstanding(&[]);
     talk.data(500, 1).ack(600, 2);
     expect_causes(talk, &[Cause::Rto]);
 }
 
-/// RFC 8985 §7.2 lets a sender probe once; then the retransmission timer is left (RFC 6298 §5.4).
+/// RFC 8985 §7.2 permits one probe. After that, only the retransmission timer is left (RFC 6298
+/// §5.4).
 #[test]
-fn an_expiry_follows_a_probe_that_is_not_answered() {
+fn expiry_follows_an_unanswered_probe() {
     let mut talk = one_outstanding(&[SACK]);
     talk.data(500, 1).data(820, 1).data(1460, 1).ack(1560, 2);
     expect_causes(talk, &[Cause::Probe, Cause::Rto, Cause::Rto]);
 }
 
-/// RFC 8985 §7.4.2: an acknowledgment beyond the probe without a report of a second copy: the loss was repaired.
+/// RFC 8985 §7.4.2: an acknowledgment beyond the probe, without a report of a duplicate, shows that
+/// the loss was repaired.
 #[test]
 fn a_probe_repairs_a_loss_unless_both_copies_arrive() {
     let mut lost = one_outstanding(&[SACK]);
@@ -98,10 +103,10 @@ fn a_probe_repairs_a_loss_unless_both_copies_arrive() {
     );
 }
 
-/// RFC 8985 §7.3 sends new data as a probe if there are some. A sender that had more is one that sent in answer to the last
-/// acknowledgment; any other time of sending is the application's.
+/// RFC 8985 §7.3: a probe carries new data if there are some. The sender must have sent in answer
+/// to the last acknowledgment; at other times the application causes the transmission.
 #[test]
-fn new_data_are_a_probe_at_its_time_only() {
+fn new_data_are_a_probe_only_when_a_probe_is_due() {
     for (at, probes) in [(310, 0.0), (402, 1.0), (600, 0.0)] {
         let mut talk = opened();
         talk.flight(100, 2);
@@ -116,7 +121,7 @@ fn new_data_are_a_probe_at_its_time_only() {
             ],
         );
     }
-    // A probe is one segment (RFC 8985 §7.3); two are the application's.
+    // A probe is one segment (RFC 8985 §7.3); two come from the application.
     let mut burst = opened();
     burst.flight(100, 2);
     burst.ack(200, 1).data(200, 2).data(402, 3).data(402, 4).ack(502, 5);
@@ -127,10 +132,10 @@ fn new_data_are_a_probe_at_its_time_only() {
     expect(&without.row(), &[("tail_loss_probes_of_new_data", 0.0)]);
 }
 
-/// A sender whose timer expires over several segments of which none is known to be lost has no probes: one would have come
-/// before (RFC 8985 §7.2). So its only segment is repeated by a timeout too.
+/// A sender whose timer expires over several segments, without a known loss, has no probes: a probe
+/// would have come before (RFC 8985 §7.2). So a timeout repeats its only segment too.
 #[test]
-fn a_sender_without_probes_is_recognised() {
+fn sender_without_probes_is_recognised() {
     let mut talk = opened();
     talk.flight(100, 3).data(420, 0).ack(520, 3);
     talk.data(520, 3).data(830, 3).ack(930, 4);
@@ -139,7 +144,7 @@ fn a_sender_without_probes_is_recognised() {
 
 /// RFC 8985 §6.2, step 5: one selective acknowledgment is enough, after the reordering window of min_rtt/4.
 #[test]
-fn one_selective_acknowledgment_and_the_reordering_window() {
+fn rack_retransmits_after_the_reordering_window() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).ack(336, 4);
@@ -154,19 +159,21 @@ fn one_selective_acknowledgment_and_the_reordering_window() {
     );
 }
 
-/// What comes long after the reordering window is no reordering timer: the sender does not go by RACK.
+/// A retransmission long after the reordering window is no RACK timer: the sender does not use
+/// RACK.
 #[test]
-fn a_sender_that_waits_for_its_timeout_does_so() {
+fn late_retransmission_after_sack_is_an_expiry() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(1210, 1).ack(1310, 4);
     expect_causes(talk, &[Cause::Rto]);
 }
 
-/// A sender that paces repeats when its clock is due. It is known by that it sends in answer to nothing; and its timer does
-/// not expire within 200 ms of anything that it sends or hears.
+/// A sender with pacing retransmits when its clock is due. Pacing shows in transmissions without a
+/// preceding acknowledgment. Its retransmission timer does not expire within 200 ms of the last
+/// packet in either direction.
 #[test]
-fn a_paced_repetition_is_no_expiry() {
+fn paced_retransmission_is_not_an_expiry() {
     for (is_paced, expected) in [(true, Cause::Rack), (false, Cause::Rto)] {
         let mut talk = opened();
         talk.data(100, 0).data(if is_paced { 150 } else { 100 }, 1).ack(200, 1).data(200, 2);
@@ -183,22 +190,22 @@ fn a_paced_repetition_is_no_expiry() {
 
 /// The same after three duplicates, without selective acknowledgments.
 #[test]
-fn a_paced_answer_to_three_duplicates_is_no_expiry() {
+fn paced_fast_retransmission_is_not_an_expiry() {
     let mut talk = Talk::opened();
     for number in 0..6 {
         talk.data(100 + 30 * u64::from(number), number);
     }
     talk.ack(255, 1).ack(260, 1).ack(265, 1).ack(270, 1).data(310, 1);
-    // So after an acknowledgment of a part (RFC 6582 §3.2, step 3).
+    // The same after a partial acknowledgment (RFC 6582 §3.2, step 3).
     talk.ack(410, 4).data(450, 4).ack(550, 6);
     expect_causes(talk, &[Cause::DupAcks, Cause::FastRecovery]);
 }
 
-/// RFC 8985 §6.2, step 5: the timer waits for all that was passed. Here one acknowledgment tells of the oldest segment,
-/// which was under way for long, and of one that left much later: RACK.rtt is that of the former (step 2), and so the
-/// timer for the latter is still running.
+/// RFC 8985 §6.2, step 5: the timer waits for all segments that were passed. Here one
+/// acknowledgment reports the oldest segment, with a long round trip, and a segment that left much
+/// later. RACK.rtt comes from the former (step 2), so the timer for the latter is still running.
 #[test]
-fn the_reordering_timer_waits_for_the_longest() {
+fn reordering_timer_waits_for_all_passed_segments() {
     let mut talk = opened();
     talk.flight(100, 2);
     talk.data(110, 2).ack(200, 1);
@@ -208,9 +215,10 @@ fn the_reordering_timer_waits_for_the_longest() {
     expect_causes(talk, &[Cause::Rack, Cause::FastRecovery]);
 }
 
-/// RFC 5682 §2.1 and Linux: F-RTO does not look at an expiry in a fast recovery. What follows is go-back-N.
+/// RFC 5682 §2.1 and Linux: F-RTO does not apply to an expiry in a fast recovery. Go-back-N
+/// follows.
 #[test]
-fn an_expiry_in_a_fast_recovery_is_not_taken_back_for_originals() {
+fn frto_does_not_undo_an_expiry_in_fast_recovery() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1).sack(1137, 3, 4, 5).data(1137, 3);
@@ -218,17 +226,18 @@ fn an_expiry_in_a_fast_recovery_is_not_taken_back_for_originals() {
     expect_causes(talk, &[Cause::Rack, Cause::Rto, Cause::RtoRecovery]);
 }
 
-/// RFC 8985 §7.4.2: a pure duplicate shows that both copies came, without a report too.
+/// RFC 8985 §7.4.2: a pure duplicate shows that both copies arrived, even without a DSACK.
 #[test]
-fn a_duplicate_after_a_probe_shows_that_it_was_needless() {
+fn duplicate_ack_after_a_probe_is_not_a_repair() {
     let mut talk = one_outstanding(&[SACK]);
     talk.data(500, 1).ack(550, 2).ack(600, 2).data(600, 2).ack(700, 3);
     expect(&talk.row(), &[("tail_loss_probes", 1.0), ("tail_loss_probe_repairs", 0.0)]);
 }
 
-/// RFC 3708 counts all that was repeated: after an expiry in a recovery, a report of one copy of two proves nothing.
+/// RFC 3708 counts all retransmissions: after an expiry in a recovery, a report of one of two
+/// copies proves nothing.
 #[test]
-fn a_report_of_one_of_two_copies_takes_nothing_back() {
+fn dsack_of_one_of_two_copies_undoes_nothing() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1);
@@ -239,9 +248,10 @@ fn a_report_of_one_of_two_copies_takes_nothing_back() {
     expect_causes(talk, &[Cause::Rack, Cause::Rto, Cause::RtoRecovery]);
 }
 
-/// An acknowledgment of new data is answered although a duplicate came with it (RFC 6582 §3.2, step 3).
+/// An acknowledgment of new data causes a retransmission even if a duplicate follows it (RFC 6582
+/// §3.2, step 3).
 #[test]
-fn a_duplicate_does_not_hide_what_it_came_with() {
+fn duplicate_ack_does_not_hide_a_partial_ack() {
     let mut talk = Talk::opened();
     talk.flight(100, 8);
     talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1);
@@ -249,13 +259,13 @@ fn a_duplicate_does_not_hide_what_it_came_with() {
     expect_causes(talk, &[Cause::DupAcks, Cause::FastRecovery]);
 }
 
-/// Within the reordering window nothing is repeated, and so nothing has a cause (RFC 8985 §6.2, step 4).
+/// Within the reordering window, nothing is retransmitted (RFC 8985 §6.2, step 4).
 #[test]
-fn reordering_is_no_loss() {
+fn reordering_is_not_a_loss() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.sack(200, 0, 1, 2).ack(205, 4);
-    // The path is known to reorder now, so that three duplicates do not shut the window: it is waited for.
+    // The path is now known to reorder, so three duplicates do not close the reordering window.
     for number in 4..10 {
         talk.data(210, number);
     }
@@ -263,9 +273,9 @@ fn reordering_is_no_loss() {
     expect(&talk.row(), &[("fast_retransmissions_by_rack", 1.0), ("rto_count", 0.0), ("dupack_runs", 1.0)]);
 }
 
-/// RFC 8985 §6.2, step 4: reports of second copies widen the reordering window, at most to SRTT.
+/// RFC 8985 §6.2, step 4: reports of duplicates widen the reordering window, at most to SRTT.
 #[test]
-fn reports_of_second_copies_widen_the_reordering_window() {
+fn dsack_widens_the_reordering_window() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).ack(237, 4).sack(336, 4, 1, 2);
@@ -277,9 +287,10 @@ fn reports_of_second_copies_widen_the_reordering_window() {
     expect_causes(talk, &[Cause::Rack, Cause::Rack]);
 }
 
-/// A repetition is lost too when what left after it has arrived (RFC 8985 §6.2, step 5): RFC 6675 leaves that to the timer.
+/// RACK also finds a lost retransmission, when a segment sent after it arrives (RFC 8985 §6.2, step
+/// 5). RFC 6675 leaves it to the timer.
 #[test]
-fn a_repetition_that_is_lost_is_repeated_in_its_recovery() {
+fn lost_retransmission_is_repeated_in_its_recovery() {
     let begin = || {
         let mut talk = opened();
         talk.flight(100, 6);
@@ -293,25 +304,26 @@ fn a_repetition_that_is_lost_is_repeated_in_its_recovery() {
     let mut waits = begin();
     waits.data(1202, 0).ack(1302, 7);
     expect_causes(waits, &[Cause::DupAcks, Cause::Rto]);
-    // RFC 6675 knows no better, whatever comes meanwhile.
+    // With RFC 6675 the timer expires, whatever arrives meanwhile.
     let mut coincides = begin();
     coincides.sack(303, 0, 1, 7).data(303, 7).sack(1198, 0, 1, 8).data(1202, 0).ack(1302, 8);
     expect_causes(coincides, &[Cause::DupAcks, Cause::Rto]);
 }
 
-/// RFC 6298 §5.4: a timer may expire just when something comes. Of a second copy that nothing has passed, no acknowledgment
-/// says that it is lost.
+/// RFC 6298 §5.4: a timer may expire at the same time as an acknowledgment arrives. If no segment
+/// has passed the second copy, no acknowledgment shows that the copy is lost.
 #[test]
-fn an_expiry_may_come_with_an_acknowledgment() {
+fn expiry_may_coincide_with_an_acknowledgment() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).sack(1035, 1, 2, 4).data(1036, 1).ack(1137, 8);
     expect_causes(talk, &[Cause::Rack, Cause::Rto]);
 }
 
-/// After an expiry the same begins a fast recovery: slow start goes on to repeat what was outstanding once.
+/// After an expiry, the same loss begins a fast recovery. Slow start continues to retransmit what
+/// was outstanding.
 #[test]
-fn a_repetition_that_is_lost_ends_the_recovery_of_an_expiry() {
+fn lost_retransmission_after_an_expiry_begins_fast_recovery() {
     let mut talk = opened();
     talk.flight(100, 6).data(1100, 0).ack(1200, 1).data(1200, 1).data(1201, 2);
     talk.sack(1301, 1, 2, 3).data(1301, 1).data(1302, 3).ack(1401, 3).ack(1402, 6);
@@ -319,17 +331,18 @@ fn a_repetition_that_is_lost_ends_the_recovery_of_an_expiry() {
     expect_causes(talk, &[&rto[..], &[Cause::Rack, Cause::FastRecovery]].concat());
 }
 
-/// When all is acknowledged that was outstanding when a recovery began, while segments that were lost and sent again in
-/// it are outstanding, another one begins: for them nothing has changed (RFC 6675 §5, step 2).
+/// A recovery ends when all data are acknowledged that were outstanding at its beginning. If
+/// segments that were retransmitted in it are still outstanding, another recovery begins (RFC 6675
+/// §5, step 2).
 #[test]
-fn what_is_still_lost_when_a_recovery_ends_begins_another() {
+fn outstanding_retransmissions_begin_another_recovery() {
     let mut talk = opened();
     talk.flight(100, 4);
     talk.sack(200, 0, 1, 4).data(200, 0);
     for number in 4..10 {
         talk.data(201, number);
     }
-    // The sixth is lost, and sent again before the first recovery ends.
+    // The sixth segment is lost, and retransmitted before the first recovery ends.
     talk.sack(300, 0, 1, 5).sack(301, 0, 1, 5).sack(302, 0, 6, 10).data(302, 5).ack(303, 5).ack(402, 10);
     expect(&talk.row(), &[("fast_retransmissions", 2.0), ("tcp_retransmissions_by_dupack", 2.0)]);
 }
@@ -347,10 +360,11 @@ fn echoed(talk: &mut Talk, at: u64, number: u32, (value, echo): (u32, u32), sack
     talk.put(at, 1, Some(1 + 1000 * number), ack);
 }
 
-/// RFC 4015: the echo tells that the expiry was needless; the sender goes on with new data, and what is lost then is
-/// repaired by a recovery of its own. One that repeats all the same has not heeded it.
+/// RFC 4015: the echo shows that the expiry was needless. The sender then sends new data, and
+/// repairs a later loss in a recovery of its own. A sender that continues to retransmit has ignored
+/// the echo.
 #[test]
-fn an_expiry_that_was_taken_back_does_not_excuse_what_follows() {
+fn loss_after_an_undone_expiry_begins_another_recovery() {
     let begin = || {
         let mut talk = Talk::new();
         talk.handshake(&[SACK, TcpOptionElement::Timestamp(1, 0)]);
@@ -372,18 +386,20 @@ fn an_expiry_that_was_taken_back_does_not_excuse_what_follows() {
     expect_causes(ignored, &[Cause::Rto, Cause::RtoRecovery, Cause::RtoRecovery]);
 }
 
-/// RFC 5682: without timestamps, what was never repeated and is acknowledged after an expiry tells the same.
+/// RFC 5682: without timestamps, the acknowledgment of data that were never retransmitted shows the
+/// same.
 #[test]
-fn new_data_after_a_needless_expiry_show_that_it_was_taken_back() {
+fn new_data_show_that_frto_undid_an_expiry() {
     let mut talk = opened();
     talk.flight(100, 6).data(1100, 0).ack(1110, 2).data(1110, 6);
     talk.sack(1210, 2, 3, 7).data(1210, 2).ack(1310, 7);
     expect_causes(talk, &[Cause::Rto, Cause::Sack]);
 }
 
-/// A sender that goes by RACK heeds it at once: what its acknowledgment shows to be lost is the loss of another recovery.
+/// A sender with RACK undoes the expiry at once: a loss that its acknowledgment shows belongs to
+/// another recovery.
 #[test]
-fn with_rack_a_needless_expiry_is_taken_back_at_once() {
+fn rack_sender_undoes_a_needless_expiry_at_once() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1).data(2636, 1);
@@ -393,9 +409,10 @@ fn with_rack_a_needless_expiry_is_taken_back_at_once() {
     expect_causes(talk, &expected);
 }
 
-/// RFC 3708: all that was repeated in a recovery had arrived, says the receiver; a loss after that is another one.
+/// RFC 3708: the receiver reports that all retransmissions in a recovery were duplicates. A later
+/// loss begins another recovery.
 #[test]
-fn a_recovery_of_which_all_came_twice_is_over() {
+fn recovery_ends_when_all_retransmissions_are_duplicates() {
     let mut talk = opened();
     talk.flight(100, 8);
     talk.sack(200, 0, 1, 2).sack(201, 0, 1, 3).sack(202, 0, 1, 4).data(202, 0);
@@ -403,23 +420,23 @@ fn a_recovery_of_which_all_came_twice_is_over() {
     expect(&talk.row(), &[("fast_retransmissions", 2.0), ("unneeded_by_dsack", 1.0)]);
 }
 
-/// RFC 7323 §5.3: acknowledgments that others overtook are not taken in, and so nothing is sent in answer to them.
+/// RFC 7323 §5.3: overtaken acknowledgments are ignored, so they cause no retransmission.
 #[test]
-fn an_acknowledgment_with_an_old_timestamp_asks_for_nothing() {
+fn overtaken_acknowledgment_causes_no_retransmission() {
     let mut talk = Talk::new();
     talk.handshake(&[SACK, TcpOptionElement::Timestamp(1, 0)]);
     (0..6).for_each(|number| stamped(&mut talk, 100, number, 100));
     echoed(&mut talk, 200, 2, (200, 100), None);
-    // It left before the one above, and says nothing of what was outstanding then.
+    // It left before the one above, and its timestamp is older.
     echoed(&mut talk, 1295, 1, (199, 100), Some((3, 6)));
     stamped(&mut talk, 1300, 2, 1300);
     echoed(&mut talk, 1400, 6, (1400, 1300), None);
     expect_causes(talk, &[Cause::Rto]);
 }
 
-/// Nobody acknowledges here: why anything is repeated is not known.
+/// Without acknowledgments, the cause of a retransmission is unknown.
 #[test]
-fn without_acknowledgments_a_cause_is_unknown() {
+fn cause_is_unknown_without_acknowledgments() {
     let mut talk = Talk::new();
     talk.data(0, 0).data(10, 1).data(500, 0);
     expect_causes(talk, &[Cause::Unknown]);

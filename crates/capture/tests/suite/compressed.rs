@@ -1,4 +1,4 @@
-//! Compressed captures, whole, cut off, damaged, and made to unpack to much more than they are.
+//! Compressed captures: whole, cut off, damaged, and with contents much larger than the file.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -36,19 +36,19 @@ type Compressor = fn(&[u8]) -> Vec<u8>;
 const PACKERS: [Compressor; 3] = [gzip, zstandard, lz4];
 
 #[test]
-fn compressed_captures_say_what_they_say_unpacked() {
+fn compressed_captures_give_the_same_analysis() {
     let plain = capture();
     let expected = read(&plain).expect("it is a capture");
     for pack in PACKERS {
         assert_eq!(read(&pack(&plain)).expect("it is a capture"), expected);
-        // Two members or frames, one after the other, are one file.
+        // Two consecutive members or frames are one file.
         let (head, tail) = plain.split_at(plain.len() / 3);
         assert_eq!(read(&[pack(head), pack(tail)].concat()).expect("it is a capture"), expected);
     }
 }
 
 #[test]
-fn a_compressed_file_that_is_cut_off_is_analysed_up_to_there() {
+fn truncated_compressed_file_is_analysed_with_a_warning() {
     let plain = capture();
     for pack in PACKERS {
         let packed = pack(&[&plain[..], &plain[24..], &plain[24..]].concat());
@@ -56,11 +56,11 @@ fn a_compressed_file_that_is_cut_off_is_analysed_up_to_there() {
             let length = packed.len() * part / 20;
             match read(&packed[..length]) {
                 Ok(analysis) => {
-                    let told = analysis
+                    let has_warning = analysis
                         .warnings
                         .iter()
                         .any(|warning| warning.contains("compressed file is cut off"));
-                    assert!(told, "{part}: {:?}", analysis.warnings);
+                    assert!(has_warning, "{part}: {:?}", analysis.warnings);
                 }
                 Err(error) => assert!(matches!(error.reason, Reason::NotUnpacked), "{error}"),
             }
@@ -69,7 +69,7 @@ fn a_compressed_file_that_is_cut_off_is_analysed_up_to_there() {
 }
 
 #[test]
-fn a_damaged_compressed_file_is_analysed_up_to_there_or_refused() {
+fn damaged_compressed_file_is_analysed_partly_or_refused() {
     let plain = capture();
     for pack in PACKERS {
         let mut packed = pack(&plain);
@@ -82,7 +82,7 @@ fn a_damaged_compressed_file_is_analysed_up_to_there_or_refused() {
 }
 
 #[test]
-fn what_is_packed_twice_or_holds_no_capture_is_refused() {
+fn doubly_compressed_files_and_other_contents_are_refused() {
     for pack in PACKERS {
         let twice = read(&gzip(&pack(&capture()))).expect_err("twice is once too often");
         assert!(matches!(twice.reason, Reason::Compressed), "{twice}");
@@ -93,9 +93,9 @@ fn what_is_packed_twice_or_holds_no_capture_is_refused() {
     }
 }
 
-/// Packets without octets, of which 320 MB are packed into a few kilobytes.
+/// Packets without octets, of which 320 MB are compressed into a few kilobytes.
 #[test]
-fn a_file_that_unpacks_to_far_more_than_its_size_is_read_up_to_a_limit() {
+fn decompression_bomb_is_read_up_to_a_limit() {
     let mut bomb = zstd::Encoder::new(Vec::new(), 1).expect("it can be made");
     bomb.write_all(&capture()[..24]).expect("a vector takes all");
     let packets = vec![0; 64 << 20];
@@ -105,7 +105,7 @@ fn a_file_that_unpacks_to_far_more_than_its_size_is_read_up_to_a_limit() {
     let bomb = bomb.finish().expect("a vector takes all");
     assert!(bomb.len() < 1 << 20);
     let analysis = read(&bomb).expect("it begins as a capture");
-    let told = |warning: &String| warning.contains("unpacks to more than a thousand times its size");
-    assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+    let has_warning = |warning: &String| warning.contains("unpacks to more than a thousand times its size");
+    assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
     assert!(analysis.counts.packets <= (1 << 28) / 16 + 100_000);
 }

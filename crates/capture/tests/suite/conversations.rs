@@ -1,4 +1,4 @@
-//! Conversations packet by packet, and what the analyser says of them.
+//! Conversations packet by packet, and the results of the analyser.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use etherparse::TcpOptionElement;
 use umts_capture::{Analyser, Cause, LinkType, Position, definitions};
 
 #[test]
-fn a_clean_download() {
+fn clean_download_has_exact_metrics() {
     let mut talk = Talk::opened();
     talk.data(100, 0).data(100, 1).ack(200, 1).ack(210, 2).data(210, 2).ack(320, 3);
     let row = talk.row();
@@ -36,7 +36,7 @@ fn a_clean_download() {
 }
 
 #[test]
-fn three_duplicates_make_a_fast_retransmission() {
+fn three_duplicates_cause_a_fast_retransmission() {
     let mut talk = Talk::opened();
     talk.flight(100, 6);
     talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(204, 1).ack(303, 6);
@@ -57,7 +57,7 @@ fn three_duplicates_make_a_fast_retransmission() {
 }
 
 #[test]
-fn silence_makes_an_expiry_and_go_back_n_belongs_to_it() {
+fn go_back_n_belongs_to_the_expiry() {
     let mut talk = Talk::opened();
     talk.flight(100, 4);
     talk.ack(200, 1).data(1200, 1).ack(1300, 2).data(1300, 2).data(1300, 3).ack(1400, 4);
@@ -75,14 +75,14 @@ fn silence_makes_an_expiry_and_go_back_n_belongs_to_it() {
 }
 
 #[test]
-fn backed_off_expiries_count_each() {
+fn each_backed_off_expiry_counts() {
     let mut talk = Talk::opened();
     talk.data(100, 0).data(1100, 0).data(3100, 0).data(7100, 0).ack(7200, 1);
     expect(&talk.row(), &[("tcp_retransmissions", 3.0), ("rto_count", 3.0), ("rtt_samples", 1.0)]);
 }
 
 #[test]
-fn duplicates_long_ago_do_not_excuse_a_timeout() {
+fn old_duplicates_do_not_explain_a_timeout() {
     let mut talk = Talk::opened();
     talk.flight(100, 6);
     talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).data(1203, 1).ack(1303, 6);
@@ -90,7 +90,7 @@ fn duplicates_long_ago_do_not_excuse_a_timeout() {
 }
 
 #[test]
-fn newreno_repairs_two_holes_in_one_recovery_and_reno_needs_two() {
+fn newreno_needs_one_recovery_for_two_holes_and_reno_two() {
     let begin = || {
         let mut talk = Talk::opened();
         talk.flight(100, 10);
@@ -112,7 +112,7 @@ fn newreno_repairs_two_holes_in_one_recovery_and_reno_needs_two() {
 }
 
 #[test]
-fn selective_acknowledgments_make_a_fast_retransmission_before_three_duplicates() {
+fn sack_causes_a_fast_retransmission_before_three_duplicates() {
     let mut talk = Talk::new();
     talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
     talk.flight(100, 6);
@@ -128,7 +128,7 @@ fn selective_acknowledgments_make_a_fast_retransmission_before_three_duplicates(
 }
 
 #[test]
-fn a_tail_loss_probe_is_no_expiry() {
+fn tail_loss_probe_is_not_an_expiry() {
     let mut talk = Talk::opened();
     talk.flight(100, 4);
     talk.ack(200, 1).data(420, 3).ack(520, 4);
@@ -136,7 +136,7 @@ fn a_tail_loss_probe_is_no_expiry() {
 }
 
 #[test]
-fn the_receiver_reports_what_came_twice() {
+fn dsack_counts_a_needless_retransmission() {
     let mut talk = Talk::new();
     talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
     talk.data(100, 0).data(1100, 0).ack(1300, 1);
@@ -148,7 +148,7 @@ fn the_receiver_reports_what_came_twice() {
 }
 
 #[test]
-fn a_report_inside_of_the_second_block_counts_too() {
+fn dsack_inside_the_second_block_counts() {
     let mut talk = Talk::opened();
     talk.flight(100, 4);
     talk.data(1100, 2);
@@ -158,7 +158,7 @@ fn a_report_inside_of_the_second_block_counts_too() {
 }
 
 #[test]
-fn timestamps_tell_which_copy_was_acknowledged() {
+fn timestamp_echo_identifies_the_acknowledged_copy() {
     for (echo, unneeded) in [(500, 1.0), (1500, 0.0)] {
         let mut talk = Talk::new();
         talk.handshake(&[TcpOptionElement::Timestamp(1, 0)]);
@@ -175,7 +175,7 @@ fn timestamps_tell_which_copy_was_acknowledged() {
 }
 
 #[test]
-fn an_acknowledgment_that_comes_too_early_was_for_the_first_copy() {
+fn early_acknowledgment_belongs_to_the_first_copy() {
     let mut talk = Talk::opened();
     talk.data(100, 0).data(1100, 0).ack(1120, 1);
     expect(&talk.row(), &[("unneeded_by_early_ack", 1.0), ("tcp_retransmissions_unneeded", 1.0)]);
@@ -198,10 +198,10 @@ fn sequence_numbers_wrap_around() {
 }
 
 #[test]
-fn a_capture_that_starts_mid_stream_counts_what_it_sees() {
+fn capture_without_handshake_counts_captured_packets() {
     let mut talk = Talk::new();
     talk.data(0, 7).ack(50, 7).ack(100, 8).data(100, 8).ack(200, 9);
-    // A late repetition from before the capture began.
+    // A late retransmission of data from before the capture began.
     talk.data(250, 3);
     let row = talk.row();
     assert_eq!((row.position, row.mss, row.sack_permitted), (Position::Unknown, None, None));
@@ -211,7 +211,7 @@ fn a_capture_that_starts_mid_stream_counts_what_it_sees() {
 }
 
 #[test]
-fn without_acknowledgments_what_needs_them_has_no_value() {
+fn metrics_of_acknowledgments_need_acknowledgments() {
     let mut talk = Talk::new();
     talk.data(0, 0).data(10, 1).data(500, 0);
     let row = talk.row();
@@ -229,7 +229,7 @@ fn without_acknowledgments_what_needs_them_has_no_value() {
 }
 
 #[test]
-fn without_data_the_acknowledgments_still_tell_the_goodput() {
+fn acknowledgments_alone_give_the_goodput() {
     let mut talk = Talk::new();
     talk.ack(0, 1).ack(100, 2).ack(200, 4);
     let row = talk.row();
@@ -241,7 +241,7 @@ fn without_data_the_acknowledgments_still_tell_the_goodput() {
 }
 
 #[test]
-fn a_new_syn_at_the_same_ports_is_a_new_connection() {
+fn new_syn_on_the_same_ports_is_a_new_connection() {
     let mut talk = Talk::opened();
     talk.data(100, 0).ack(200, 1);
     talk.put(210, 1001, Some(1), Packet::new(End::Server, "F"));
@@ -262,7 +262,7 @@ fn a_new_syn_at_the_same_ports_is_a_new_connection() {
 }
 
 #[test]
-fn a_repeated_syn_is_a_retransmission_and_says_nothing_about_the_round_trip() {
+fn repeated_syn_is_a_retransmission_without_round_trip() {
     let mut talk = Talk::new();
     let syn = || Packet::new(End::Client, "S");
     talk.put(0, 0, None, syn());
@@ -277,7 +277,7 @@ fn a_repeated_syn_is_a_retransmission_and_says_nothing_about_the_round_trip() {
 }
 
 #[test]
-fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
+fn keep_alives_and_window_probes_are_not_retransmissions() {
     let mut talk = Talk::opened();
     talk.data(100, 0).ack(200, 1);
     talk.put(60_000, 1000, Some(1), Packet::new(End::Server, ""));
@@ -300,11 +300,11 @@ fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
 }
 
 #[test]
-fn a_shut_window_lasts_until_it_opens_and_what_asks_for_it_is_a_probe() {
+fn zero_window_time_ends_when_the_window_opens() {
     let mut talk = Talk::opened();
     talk.data(100, 0);
     talk.put(200, 1, Some(1001), Packet::new(End::Client, "").window(0));
-    // As Linux asks: nothing new, below the window.
+    // The probe of Linux: no new data, below the window.
     talk.put(1200, 1000, Some(1), Packet::new(End::Server, ""));
     talk.put(1300, 1, Some(1001), Packet::new(End::Client, "").window(0));
     talk.put(3300, 1000, Some(1), Packet::new(End::Server, ""));
@@ -323,7 +323,7 @@ fn a_shut_window_lasts_until_it_opens_and_what_asks_for_it_is_a_probe() {
 }
 
 #[test]
-fn the_network_reorders_within_milliseconds_and_repairs_later() {
+fn segment_filling_a_hole_is_reordered_only_within_3_ms() {
     let mut talk = Talk::opened();
     talk.data(100, 0).data(100, 2).data(101, 1).ack(200, 3);
     expect(
@@ -336,7 +336,7 @@ fn the_network_reorders_within_milliseconds_and_repairs_later() {
 }
 
 #[test]
-fn what_was_acknowledged_unseen_is_goodput_all_the_same() {
+fn acknowledged_but_unseen_bytes_count_as_goodput() {
     let mut talk = Talk::opened();
     talk.data(100, 0).ack(200, 3).data(200, 3).ack(300, 4);
     expect(
@@ -351,7 +351,7 @@ fn what_was_acknowledged_unseen_is_goodput_all_the_same() {
 }
 
 #[test]
-fn a_reset_ends_the_connection_and_its_active_time() {
+fn reset_ends_the_active_time() {
     let mut talk = Talk::opened();
     talk.data(100, 0);
     talk.put(200, 1, Some(1), Packet::new(End::Client, "R"));
@@ -363,7 +363,7 @@ fn a_reset_ends_the_connection_and_its_active_time() {
 }
 
 #[test]
-fn windows_are_scaled_only_if_both_ends_do() {
+fn windows_are_scaled_only_if_both_ends_offer_it() {
     for (options, expected) in [(&[TcpOptionElement::WindowScale(7)][..], Some(7)), (&[], Some(0))] {
         let mut talk = Talk::new();
         talk.handshake(options);
@@ -373,7 +373,7 @@ fn windows_are_scaled_only_if_both_ends_do() {
 }
 
 #[test]
-fn the_handshake_tells_where_the_capture_was_taken() {
+fn handshake_shows_the_capture_position() {
     for (server_ms, client_ms, expected) in [
         (0, 100, Position::Sender),
         (100, 0, Position::Receiver),
@@ -392,7 +392,7 @@ fn the_handshake_tells_where_the_capture_was_taken() {
 }
 
 #[test]
-fn a_download_time_is_told_only_where_it_can_be_seen() {
+fn download_time_is_known_only_at_the_receiver() {
     for (server_ms, client_ms, expected) in [(100, 0, Some(0.31)), (0, 100, None)] {
         let mut talk = Talk::new();
         talk.put(0, 0, None, Packet::new(End::Client, "S"));
@@ -405,7 +405,7 @@ fn a_download_time_is_told_only_where_it_can_be_seen() {
 }
 
 #[test]
-fn times_that_go_back_are_held_and_told() {
+fn times_that_go_back_are_raised_with_a_warning() {
     let mut talk = Talk::opened();
     talk.data(100, 0).ack(200, 1).data(150, 1).ack(300, 2);
     let analysis = talk.analysis();
@@ -415,7 +415,7 @@ fn times_that_go_back_are_held_and_told() {
 }
 
 #[test]
-fn a_packet_captured_at_two_interfaces_counts_once() {
+fn packet_captured_on_two_interfaces_counts_once() {
     let mut talk = Talk::opened();
     for _ in 0..2 {
         let packet = Packet { payload: 1000, identification: 77, ..Packet::new(End::Server, "") };
@@ -427,7 +427,7 @@ fn a_packet_captured_at_two_interfaces_counts_once() {
 }
 
 #[test]
-fn a_file_of_many_short_connections_keeps_only_those_that_are_open() {
+fn closed_connections_are_removed_after_120_s() {
     let mut analyser = Analyser::new();
     let mut rows = 0;
     for number in 0..20_000u64 {
@@ -445,13 +445,13 @@ fn a_file_of_many_short_connections_keeps_only_those_that_are_open() {
         }
         rows += analyser.take_finished().len();
     }
-    // A connection a second, each let go of after 120 s.
+    // One connection per second, each removed after 120 s.
     assert!((19_870..=19_890).contains(&rows), "{rows}");
     assert_eq!(analyser.finish().connection_count, 20_000);
 }
 
 #[test]
-fn half_open_connections_are_let_go_of() {
+fn half_open_connections_are_removed() {
     let mut analyser = Analyser::new();
     for number in 0..1000u16 {
         let bytes = Packet { port: number, ..Packet::new(End::Client, "S") }.ipv4();
@@ -461,12 +461,12 @@ fn half_open_connections_are_let_go_of() {
 }
 
 #[test]
-fn a_flood_of_connections_that_nobody_answers_is_bounded_and_told() {
+fn flood_of_unanswered_connections_is_bounded_with_a_warning() {
     for flags in ["S", ""] {
         let mut analyser = Analyser::new();
         let most = 1 << 17;
         for number in 0..most + 1_000u32 {
-            // From another address each, within a millisecond.
+            // Each from another address, at the same time.
             let mut bytes = Packet { ack: Some(1), ..Packet::new(End::Client, flags) }.ipv4();
             bytes[12..16].copy_from_slice(&number.to_be_bytes());
             analyser.packet(ms(0), LinkType::Raw, &bytes, bytes.len() as u32);
@@ -474,12 +474,12 @@ fn a_flood_of_connections_that_nobody_answers_is_bounded_and_told() {
         assert_eq!(analyser.take_finished().len(), 1_000, "{flags}");
         let analysis = analyser.finish();
         assert_eq!(analysis.connection_count, u64::from(most) + 1_000);
-        let told = |warning: &String| warning.starts_with("1000 connections of which one end");
-        assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+        let has_warning = |warning: &String| warning.starts_with("1000 connections of which one end");
+        assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
     }
 }
 
-/// Data from an address of its own.
+/// Data from an address that depends on `number`.
 fn data_of(number: u32) -> Vec<u8> {
     let mut bytes = Packet { ack: Some(1), payload: 1_000, ..Packet::new(End::Client, "") }.ipv4();
     bytes[12..16].copy_from_slice(&number.to_be_bytes());
@@ -502,16 +502,16 @@ fn connections_beyond_the_limit_are_summed_in_one_row() {
     assert_eq!(rest.metrics.value("payload_bytes"), Some(899.0 * 1_000.0));
     let numbers: Vec<u64> = some.connections.iter().map(|row| row.connection).collect();
     assert_eq!(numbers, (0..100).chain([700]).collect::<Vec<_>>());
-    // The sums of the capture are those of all.
+    // The sums of the capture include all connections.
     assert_eq!(some.metrics, all.metrics);
     assert_eq!(some.connection_count, 1_000);
-    let told = |words: &str| some.warnings.iter().any(|warning| warning.starts_with(words));
-    assert!(told("899 connections have no rows of their own"), "{:?}", some.warnings);
-    assert!(told("950 connections of which one end was heard only"), "{:?}", some.warnings);
+    let has_warning = |words: &str| some.warnings.iter().any(|warning| warning.starts_with(words));
+    assert!(has_warning("899 connections have no rows of their own"), "{:?}", some.warnings);
+    assert!(has_warning("950 connections of which one end was heard only"), "{:?}", some.warnings);
 }
 
 #[test]
-fn the_quietest_of_too_many_open_connections_is_let_go_of() {
+fn quietest_connection_is_dropped_at_the_limit() {
     let mut analyser = Analyser::new().with_limit(4);
     let mut put = |at: u64, port: u16, from: End, flags: &'static str, seq: u32, ack: Option<u32>| {
         let bytes = Packet { seq, ack, port, ..Packet::new(from, flags) }.ipv4();
@@ -522,24 +522,25 @@ fn the_quietest_of_too_many_open_connections_is_let_go_of() {
         put(at, 2_000 + number, End::Client, "S", 0, None);
         put(at + 1, 2_000 + number, End::Server, "S", 0, Some(1));
         put(at + 2, 2_000 + number, End::Client, "", 1, Some(1));
-        // The first one is always at work.
+        // The first connection is always active.
         put(at + 500, 2_000, End::Client, "", 1, Some(1));
     }
     let analysis = analyser.finish();
     assert_eq!(analysis.connection_count, 8);
-    let told = |warning: &String| warning.starts_with("4 connections were let go of while they were open");
-    assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+    let has_warning =
+        |warning: &String| warning.starts_with("4 connections were let go of while they were open");
+    assert!(analysis.warnings.iter().any(has_warning), "{:?}", analysis.warnings);
 }
 
 #[test]
-fn a_shut_window_ends_with_its_connection() {
+fn zero_window_time_ends_with_the_connection() {
     let mut talk = Talk::opened();
     talk.data(200, 0);
     talk.put(300, 1, Some(1001), Packet::new(End::Client, "").window(0));
     talk.put(400, 1001, Some(1), Packet::new(End::Server, "F"));
     talk.put(500, 1, Some(1002), Packet::new(End::Client, "F").window(0));
     talk.put(600, 1002, Some(2), Packet::new(End::Server, ""));
-    // The connection is over; a minute later the capture ends.
+    // The connection is closed. A minute later the capture ends.
     talk.put(700, 2, Some(1002), Packet::new(End::Client, "").window(0));
     let other = Packet { port: 50_000, ..Packet::new(End::Client, "S") }.ipv4();
     talk.analyser.packet(ms(60_000), LinkType::Raw, &other, other.len() as u32);
@@ -549,20 +550,21 @@ fn a_shut_window_ends_with_its_connection() {
 }
 
 #[test]
-fn the_segment_that_left_last_decides_whether_a_round_trip_is_sampled() {
+fn last_sent_segment_decides_about_the_rtt_sample() {
     let mut talk = Talk::opened();
-    // The first of two is sent again, then a third one leaves; one acknowledgment covers all three.
+    // The first of two segments is retransmitted, then a third one leaves. One acknowledgment
+    // covers all three.
     talk.flight(110, 2).data(400, 0).data(410, 2).ack(530, 3);
-    // And here what is sent again leaves last: no sample, however it is acknowledged (Karn).
+    // Here the retransmission leaves last: no sample, however it is acknowledged (Karn).
     talk.data(600, 3).data(610, 4).data(900, 3).ack(1010, 5);
     let row = talk.row();
     expect(&row, &[("rtt_samples", 2.0), ("min_rtt_every_ack_s", 0.1), ("max_rtt_every_ack_s", 0.12)]);
 }
 
-/// Both tables are written by hand, since a row is read as a whole: name, unit, meaning and formula. What stands in both has
-/// to be the same, and nothing else may share a name.
+/// Both tables are written by hand, so that a row has everything: name, unit, meaning and formula.
+/// Names in both tables must have the same unit, and no other names may be shared.
 #[test]
-fn names_and_units_are_those_of_the_simulation() {
+fn names_and_units_equal_the_simulation() {
     let unit_of = |name: &str| definitions().find(|mine| mine.name == name).map(|mine| mine.unit);
     let mut shared = 0;
     for metric in umts_record::definitions() {
@@ -577,7 +579,7 @@ fn names_and_units_are_those_of_the_simulation() {
 }
 
 #[test]
-fn nothing_gives_nothing() {
+fn empty_analysis_has_no_values() {
     let analysis = Analyser::new().finish();
     assert_eq!((analysis.connection_count, analysis.first), (0, None));
     assert!(analysis.metrics.iter().all(|(_, value)| value.is_none_or(|value| value == 0.0)));

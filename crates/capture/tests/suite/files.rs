@@ -1,4 +1,4 @@
-//! Capture files of every kind, whole, cut off, damaged and made up.
+//! Capture files of every kind: whole, cut off, damaged and random.
 
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ pub fn packets() -> Vec<(u64, Vec<u8>)> {
     list.map(|(at, packet)| (crate::common::ms(*at).as_nanos(), packet.ipv4())).collect()
 }
 
-/// The same analysis, without a file.
+/// The analysis of the same packets without a file.
 pub fn expected() -> Analysis {
     let mut analyser = Analyser::new();
     for (at, bytes) in packets() {
@@ -79,7 +79,8 @@ pub fn section(order: Order) -> Vec<u8> {
     block(order, 0x0a0d_0d0a, &body)
 }
 
-/// `resolution` as the option if_tsresol has it, none for the default of microseconds; `offset` in seconds.
+/// `resolution` as in the option if_tsresol; `None` leaves the default of microseconds. `offset` is
+/// in seconds.
 pub fn interface(order: Order, resolution: Option<u8>, offset: Option<i64>) -> Vec<u8> {
     let mut body = [&order.half(101)[..], &order.half(0), &order.word(0)].concat();
     if let Some(resolution) = resolution {
@@ -108,7 +109,8 @@ pub fn packet(order: Order, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8>
     block(order, 6, &body)
 }
 
-/// Sections in both byte orders; interfaces that count time in nanoseconds, microseconds, 2^-33 s and with an offset.
+/// Sections in both byte orders, with interfaces that count nanoseconds, microseconds, 2^-33 s, and
+/// microseconds with an offset.
 fn pcapng() -> Vec<u8> {
     let mut file = Vec::new();
     for (index, (at, bytes)) in packets().into_iter().enumerate() {
@@ -149,7 +151,7 @@ fn pcap_in_both_byte_orders_and_resolutions() {
 }
 
 #[test]
-fn pcapng_with_sections_of_both_byte_orders_and_interfaces_with_clocks_of_their_own() {
+fn pcapng_in_both_byte_orders_with_different_clocks() {
     let (analysis, expected) = (read(&pcapng()).expect("it is a capture"), expected());
     assert_eq!(analysis.counts, expected.counts);
     assert_eq!(analysis.warnings, Vec::<String>::new());
@@ -158,12 +160,13 @@ fn pcapng_with_sections_of_both_byte_orders_and_interfaces_with_clocks_of_their_
             (Some(found), Some(expected)) => (found - expected).abs() <= 1e-6 * expected.abs(),
             (found, expected) => found == expected,
         };
-        // Units of 2^-33 s are less than a nanosecond, so no time is moved; sums are rounded in another order.
+        // A unit of 2^-33 s is less than a nanosecond, so no time changes. Sums are rounded in
+        // another order.
         assert!(close, "{name}: {found:?}, {expected:?}");
     }
 }
 
-/// Gives a few bytes at a time, as a pipe may.
+/// Returns a few bytes at a time, as a pipe may.
 struct Dribble(Cursor<Vec<u8>>);
 
 impl Read for Dribble {
@@ -174,7 +177,7 @@ impl Read for Dribble {
 }
 
 #[test]
-fn it_does_not_matter_how_the_bytes_come() {
+fn result_is_independent_of_read_sizes() {
     for bytes in [pcap(Order::Little, true), pcapng()] {
         let source = Dribble(Cursor::new(bytes.clone()));
         let dribbled = analyse(Path::new("-"), source, 0, ReadOptions::default()).expect("it reads");
@@ -183,7 +186,7 @@ fn it_does_not_matter_how_the_bytes_come() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_is_analysed_up_to_there() {
+fn truncated_file_is_analysed_with_a_warning() {
     for whole in [pcap(Order::Big, false), pcapng()] {
         let mut most = 0;
         for length in 24..whole.len() {
@@ -199,7 +202,7 @@ fn a_file_that_is_cut_off_is_analysed_up_to_there() {
 }
 
 #[test]
-fn damage_is_reported_with_its_place() {
+fn damage_is_reported_with_its_offset() {
     let mut file = pcap(Order::Little, true);
     let second = 24 + 16 + packets()[0].1.len();
     file[second + 8..second + 12].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
@@ -209,7 +212,7 @@ fn damage_is_reported_with_its_place() {
 }
 
 #[test]
-fn what_is_no_capture_says_so() {
+fn other_files_are_refused() {
     let reason = |bytes: &[u8]| read(bytes).expect_err("it is none").reason;
     assert!(matches!(reason(b""), Reason::Empty));
     assert!(matches!(reason(b"\xfd7zXZ\0\0\x04"), Reason::Compressed));
@@ -222,7 +225,7 @@ fn what_is_no_capture_says_so() {
 }
 
 #[test]
-fn an_error_of_the_system_is_not_taken_for_the_end() {
+fn read_error_is_not_the_end_of_the_file() {
     struct Broken(Cursor<Vec<u8>>);
     impl Read for Broken {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -256,7 +259,7 @@ fn packets_without_time_or_interface_are_left_out_and_counted() {
 }
 
 #[test]
-fn a_large_file_is_read_in_pieces_reports_progress_and_can_be_stopped() {
+fn large_file_reports_progress_and_can_be_stopped() {
     let mut file = pcap(Order::Little, true)[..24].to_vec();
     let bytes = Packet { payload: 1400, ..Packet::new(End::Server, "") }.ipv4();
     for number in 0..20_000u32 {
@@ -282,7 +285,7 @@ fn a_large_file_is_read_in_pieces_reports_progress_and_can_be_stopped() {
     let (packets, mut told) = run(usize::MAX);
     assert_eq!(packets.expect("it reads"), 20_000);
     assert!(told.is_sorted() && told.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // While nothing comes, the same fraction is told again, so that Ctrl-C is noticed.
+    // While the source is slow, the same fraction is reported again, so that Ctrl-C is noticed.
     told.dedup();
     told.retain(|&fraction| fraction > 0.0);
     assert_eq!(told.len(), file.len() >> 23);
@@ -290,7 +293,7 @@ fn a_large_file_is_read_in_pieces_reports_progress_and_can_be_stopped() {
     assert!(matches!(stopped.expect_err("it was stopped").reason, Reason::Stopped));
 }
 
-/// Changes, one after the other: a byte, a piece taken out, a piece doubled.
+/// Applies changes one after the other: a byte changed, a piece removed, a piece doubled.
 fn mutated(mut file: Vec<u8>, changes: &[(usize, u8, u8)]) -> Vec<u8> {
     for &(at, kind, byte) in changes {
         let at = at % file.len().max(1);
@@ -323,12 +326,12 @@ proptest! {
             1 => pcap(Order::Big, false),
             _ => pcapng(),
         };
-        // Errors are as good as results: only a panic fails.
+        // Errors are valid results: only a panic fails.
         drop(read(&mutated(file, &changes)));
     }
 
     #[test]
-    fn made_up_files_never_panic(body in proptest::collection::vec(any::<u8>(), 0..400), which in 0..3usize) {
+    fn random_files_never_panic(body in proptest::collection::vec(any::<u8>(), 0..400), which in 0..3usize) {
         let mut file = match which {
             0 => pcap(Order::Little, true)[..24].to_vec(),
             1 => [section(Order::Big), interface(Order::Big, None, None)].concat(),
@@ -338,9 +341,9 @@ proptest! {
         drop(read(&file));
     }
 
-    /// Blocks of pcapng with bodies, options and lengths that may be anything.
+    /// Blocks of pcapng with random bodies, options and lengths.
     #[test]
-    fn made_up_blocks_never_panic(
+    fn random_blocks_never_panic(
         is_big in any::<bool>(),
         list in proptest::collection::vec(
             (0..8usize, proptest::collection::vec(any::<u8>(), 0..60), any::<Option<u32>>(), 0..200u32), 1..12),
@@ -357,7 +360,8 @@ proptest! {
                 2 => block(order, 1, &[&order.half(101)[..], &order.half(0), &order.word(0),
                     &option(small as u16 % 16, words.unwrap_or(8) as u16)].concat()),
                 3 => packet(order, small % 3, u64::from(words.unwrap_or(1)) << 20, ip),
-                // A packet that says that it has captured more or less than the block holds, with an option.
+                // A packet with a captured length of more or less than the block has, with an
+                // option.
                 4 => block(order, 6, &[&order.word(0)[..], &order.word(small), &order.word(7),
                     &order.word(words.unwrap_or(small)), &order.word(small), ip, &option(1, small as u16)].concat()),
                 5 => block(order, 3, &body),
@@ -377,7 +381,7 @@ proptest! {
     }
 
     #[test]
-    fn made_up_packets_never_panic(
+    fn random_packets_never_panic(
         list in proptest::collection::vec(
             (any::<u64>(), 0..300u32, proptest::collection::vec(any::<u8>(), 0..90), any::<u32>()), 1..20),
     ) {
@@ -388,16 +392,16 @@ proptest! {
         analyser.finish();
     }
 
-    /// Headers that are right, with numbers, flags, options and times that are not.
+    /// Valid headers with arbitrary numbers, flags, options and times.
     #[test]
-    fn absurd_conversations_never_panic(
+    fn random_conversations_never_panic(
         list in proptest::collection::vec(
             (any::<u64>(), any::<bool>(), 0..8usize, any::<[u32; 6]>(), 0..3000usize), 1..60),
     ) {
         let mut analyser = Analyser::new().with_time_sequence(0);
         for (time, is_client, flags, numbers, payload) in list {
             let [seq, ack, left, right, value, echo] = numbers;
-            // Half of the numbers lie together.
+            // Half of the numbers are close together.
             let near = |number: u32| if number & 1 == 0 { number } else { number % 10_000 };
             let from = if is_client { End::Client } else { End::Server };
             let flags = ["", "", "", "S", "F", "R", "SF", "SR"][flags];

@@ -1,8 +1,9 @@
-//! Rare and old formats of capture files, clocks that cannot be, and packets that are not in the order of their times.
+//! Rare and old formats of capture files, impossible clocks, and packets that are not sorted by
+//! time.
 
 use crate::files::{Order, block, expected, interface, packet, packets, read, section};
 
-/// Kuznetzov's "modified" pcap: eight octets more before each packet.
+/// Kuznetzov's "modified" pcap, with eight more octets before each packet.
 fn modified(order: Order) -> Vec<u8> {
     let mut file = order.word(0xa1b2_cd34).to_vec();
     file.extend([order.half(2), order.half(4)].concat());
@@ -27,7 +28,7 @@ fn modified_pcap_in_both_byte_orders() {
     }
 }
 
-/// The obsolete Packet Block, with a number of lost packets.
+/// The obsolete Packet Block, with a count of lost packets.
 fn packet_block(order: Order, interface: u16, units: u64, bytes: &[u8]) -> Vec<u8> {
     let mut body = [order.half(interface), order.half(7)].concat();
     for word in [(units >> 32) as u32, units as u32, bytes.len() as u32, bytes.len() as u32] {
@@ -38,7 +39,7 @@ fn packet_block(order: Order, interface: u16, units: u64, bytes: &[u8]) -> Vec<u
 }
 
 #[test]
-fn packet_blocks_in_both_byte_orders_beside_others() {
+fn packet_blocks_mix_with_other_blocks_in_both_byte_orders() {
     for order in [Order::Little, Order::Big] {
         let mut file =
             [section(order), interface(order, None, None), interface(order, Some(9), None)].concat();
@@ -57,7 +58,7 @@ fn packet_blocks_in_both_byte_orders_beside_others() {
 }
 
 #[test]
-fn a_packet_block_that_is_too_short_is_damage() {
+fn short_packet_block_is_damage() {
     for body in 0..20 {
         let order = Order::Big;
         let file = [section(order), interface(order, None, None), block(order, 2, &vec![0; body])].concat();
@@ -70,7 +71,7 @@ fn a_packet_block_that_is_too_short_is_damage() {
 }
 
 #[test]
-fn units_that_no_clock_has_are_an_error_wherever_the_interface_stands() {
+fn impossible_clock_unit_is_an_error() {
     for order in [Order::Little, Order::Big] {
         for (resolution, name) in
             [(127, "10^-127 s"), (20, "10^-20 s"), (0x80 | 127, "2^-127 s"), (0x80 | 64, "2^-64 s")]
@@ -78,7 +79,7 @@ fn units_that_no_clock_has_are_an_error_wherever_the_interface_stands() {
             let mut file =
                 [section(order), interface(order, None, None), interface(order, Some(resolution), None)]
                     .concat();
-            // An interface without packets does no harm.
+            // An interface without packets causes no error.
             assert!(read(&file).is_ok());
             file.extend(packet_block(order, 1, 5, &packets()[0].1));
             let error = read(&file).expect_err("its times are not known").to_string();
@@ -88,7 +89,7 @@ fn units_that_no_clock_has_are_an_error_wherever_the_interface_stands() {
 }
 
 #[test]
-fn times_that_cannot_be_are_left_out_and_their_interface_is_named() {
+fn impossible_times_are_left_out_with_a_warning() {
     let order = Order::Little;
     let bytes = &packets()[0].1;
     let file = [
@@ -96,7 +97,7 @@ fn times_that_cannot_be_are_left_out_and_their_interface_is_named() {
         interface(order, Some(0), None),
         interface(order, Some(6), Some(-2_000_000_000)),
         interface(order, Some(15), None),
-        // Microseconds where the interface counts seconds; a time before 1970; and one that is right.
+        // Microseconds although the interface counts seconds; a time before 1970; and a valid time.
         packet(order, 0, 1_700_000_000_000_000, bytes),
         packet(order, 1, 5, bytes),
         packet(order, 2, 7, bytes),
@@ -132,7 +133,7 @@ fn packets_of_many_interfaces_with_impossible_times_are_all_counted() {
 }
 
 #[test]
-fn a_section_with_more_interfaces_than_a_packet_can_name_is_damaged() {
+fn too_many_interfaces_are_damage() {
     let order = Order::Little;
     let file = |interfaces: usize| {
         let mut file = section(order);
@@ -147,7 +148,7 @@ fn a_section_with_more_interfaces_than_a_packet_can_name_is_damaged() {
 }
 
 #[test]
-fn fractions_of_a_second_that_are_more_than_one_are_told() {
+fn large_fractions_of_a_second_give_a_warning() {
     let mut file = modified(Order::Big)[..24].to_vec();
     file[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_be_bytes());
     let bytes = &packets()[0].1;
@@ -163,9 +164,10 @@ fn fractions_of_a_second_that_are_more_than_one_are_told() {
     );
 }
 
-/// Packets of two interfaces, each in the order of time, written one interface after the other; and in reverse.
+/// Packets of two interfaces, each sorted by time, written one interface after the other, and in
+/// reverse.
 #[test]
-fn packets_in_any_order_within_the_window_are_analysed_in_the_order_of_their_times() {
+fn packets_within_the_window_are_sorted_by_time() {
     let sorted = expected();
     type Shuffle = fn(&mut Vec<(u64, Vec<u8>)>);
     let shuffles: [Shuffle; 3] = [
@@ -175,7 +177,8 @@ fn packets_in_any_order_within_the_window_are_analysed_in_the_order_of_their_tim
     ];
     for order in [Order::Little, Order::Big] {
         for shuffle in shuffles {
-            // Times are made different first: equal ones keep the order of the file.
+            // All times are made different first, because packets with equal times keep the order
+            // of the file.
             let mut list = packets();
             list.iter_mut().enumerate().for_each(|(number, packet)| packet.0 += 1000 * number as u64);
             let in_order = file_of(order, &list);

@@ -1,14 +1,16 @@
-//! Captures of Linux at the sender, against the counters of the kernel that sent.
+//! Captures of Linux at the sender, compared with the counters of the sending kernel.
 //!
-//! The captures are no part of the project: `shared/oracles/kernel-tcp` beside it has them. Where it is not there, the
-//! test says so and passes; `causes.rs` holds each rule by itself.
+//! The captures are not part of the project: they are expected in `shared/oracles/kernel-tcp`
+//! beside it. If they are missing, the test prints a message and passes. `causes.rs` tests each
+//! rule separately.
 
 use std::path::Path;
 
 use umts_capture::reader::{ReadOptions, analyse_file};
 
-/// RetransSegs, TCPTimeouts, TCPSackRecovery and TCPRenoRecovery, TCPLossProbes, TCPDSACKRecv. None of these probes
-/// repeated data: RetransSegs is the sum of TCPTimeouts, TCPFastRetrans and TCPSlowStartRetrans.
+/// RetransSegs, TCPTimeouts, TCPSackRecovery and TCPRenoRecovery, TCPLossProbes, TCPDSACKRecv. None
+/// of these probes repeated data: RetransSegs is the sum of TCPTimeouts, TCPFastRetrans and
+/// TCPSlowStartRetrans.
 const CAPTURES: [(&str, [f64; 5]); 10] = [
     ("bbr_heavy10", [17.0, 0.0, 6.0, 0.0, 0.0]),
     ("cubic_heavy30", [26.0, 5.0, 9.0, 4.0, 0.0]),
@@ -23,7 +25,7 @@ const CAPTURES: [(&str, [f64; 5]); 10] = [
 ];
 
 #[test]
-fn causes_are_those_that_the_kernel_counted() {
+fn causes_equal_the_counters_of_the_kernel() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/oracles/kernel-tcp");
     if !folder.exists() {
         eprintln!("SKIPPED: there is no {}", folder.display());

@@ -14,7 +14,7 @@ fn data(is_ipv6: bool) -> Vec<u8> {
     if is_ipv6 { packet.ipv6() } else { packet.ipv4() }
 }
 
-/// One packet behind a link header, of which the first `captured` octets are there.
+/// Analyses one packet behind a link header, of which the first `captured` octets are captured.
 fn analysed(link: u32, bytes: &[u8], captured: usize) -> Analysis {
     let mut analyser = Analyser::new();
     let cut = &bytes[..captured.min(bytes.len())];
@@ -63,10 +63,10 @@ fn every_link_type_leads_to_the_same_packet() {
             let whole = analysed(link, &bytes, bytes.len());
             assert_eq!(payload(&whole), Some(100.0), "link {link}, {header:?}");
             assert_eq!(whole.connections[0].server.port(), 80);
-            // The payload need not be there: lengths come from the IP header.
+            // The payload need not be captured: lengths come from the IP header.
             let cut = analysed(link, &bytes, bytes.len() - 100);
             assert_eq!(cut.metrics, whole.metrics, "link {link}, {header:?}");
-            // Nor need anything: what is cut off is counted, and nothing is made up.
+            // Whatever is cut off is counted, and no packet is invented.
             for captured in 0..bytes.len() - 100 {
                 let counts = analysed(link, &bytes, captured).counts;
                 assert_eq!(
@@ -80,7 +80,7 @@ fn every_link_type_leads_to_the_same_packet() {
 }
 
 #[test]
-fn what_is_no_tcp_is_counted_by_kind() {
+fn other_protocols_are_counted_by_kind() {
     let ethernet = |ether_type: u16, ip: &[u8]| [&[0u8; 12][..], &ether_type.to_be_bytes(), ip].concat();
     let mut udp = data(false);
     udp[9] = 17;
@@ -101,7 +101,7 @@ fn what_is_no_tcp_is_counted_by_kind() {
     assert_eq!(analysis.warnings.len(), 4, "{:?}", analysis.warnings);
 }
 
-/// Puts extension headers between IPv6's header and TCP's.
+/// Inserts extension headers between the headers of IPv6 and TCP.
 fn extended(first: u8, extensions: &[u8]) -> Vec<u8> {
     let mut bytes = data(true);
     bytes[6] = first;
@@ -112,7 +112,7 @@ fn extended(first: u8, extensions: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn ipv6_extension_headers_are_stepped_over() {
+fn ipv6_extension_headers_are_skipped() {
     let hop_by_hop_then_destination =
         [60, 0, 1, 4, 0, 0, 0, 0, 6, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let authentication = [6, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -128,7 +128,7 @@ fn ipv6_extension_headers_are_stepped_over() {
 }
 
 #[test]
-fn a_length_of_zero_means_that_the_card_was_to_divide_the_packet() {
+fn zero_ip_length_means_segmentation_offload() {
     let mut bytes = data(false);
     bytes[2..4].copy_from_slice(&[0, 0]);
     assert_eq!(payload(&analysed(101, &bytes, 40)), Some(100.0));
@@ -138,7 +138,7 @@ fn a_length_of_zero_means_that_the_card_was_to_divide_the_packet() {
 }
 
 #[test]
-fn options_that_were_cut_off_are_missing_and_the_rest_is_not() {
+fn truncated_options_do_not_affect_other_fields() {
     let syn = Packet::new(End::Client, "S")
         .option(etherparse::TcpOptionElement::MaximumSegmentSize(1400))
         .option(etherparse::TcpOptionElement::WindowScale(3));
@@ -155,10 +155,10 @@ fn options_that_were_cut_off_are_missing_and_the_rest_is_not() {
     assert_eq!((row.mss, row.window_scale), (Some(1400), Some(0)));
 }
 
-/// What may stand in front of a TCP header: link type, and octets.
+/// Link type and octets of a random header in front of TCP.
 fn front() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
     let tags = proptest::collection::vec(prop_oneof![Just(0x8100u16), Just(0x88a8), Just(0x9100)], 0..4);
-    // Next headers of IPv6 that are stepped over, with lengths that may be anything.
+    // Next headers of IPv6 that are skipped, with any lengths.
     let extensions = proptest::collection::vec(
         (prop_oneof![Just(0u8), Just(43), Just(60), Just(135), Just(51), Just(44)], 0u8..4),
         0..4,
@@ -194,8 +194,8 @@ fn front() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
     })
 }
 
-/// Headers of every kind with a few octets that are wrong, and cut anywhere. That most of them still lead to TCP is
-/// counted: else nothing behind the link header would have been tried.
+/// Random headers with a few wrong octets, cut at any place. The test counts packets that still
+/// lead to TCP, to ensure that headers behind the link header are reached.
 #[test]
 fn damaged_headers_never_panic_and_whole_ones_lead_to_tcp() {
     let damage = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4);

@@ -1,6 +1,7 @@
-//! Captures of every kind, what the analyser says of them, and other judges of the same files.
+//! Tests with captures of every kind: results of the analyser, also compared with other tools on
+//! the same files.
 //!
-//! One program: each further one would be linked on its own, which takes longer than its tests.
+//! All tests are one program: linking another one takes longer than its tests.
 
 mod arbitrary;
 mod both_ends;

@@ -1,4 +1,5 @@
-//! Conversations that are easily misread: old acknowledgments, copies of mirror ports, late packets, holes, keep-alives.
+//! Conversations that are easily misread: old acknowledgments, copies of mirror ports, late
+//! packets, holes, keep-alives.
 
 use etherparse::TcpOptionElement;
 use umts_capture::{Analyser, Analysis, LinkType};
@@ -6,7 +7,7 @@ use umts_units::{Duration, Time};
 
 use crate::common::{End, Packet, Talk, expect, ms};
 
-/// Packets with their times in microseconds, in any order; captured as IPv4 or IPv6.
+/// Analyses packets with times in microseconds, in any order, captured as IPv4 or IPv6.
 fn analysed(is_v6: bool, mut packets: Vec<(u64, Packet)>) -> Analysis {
     packets.sort_by_key(|(at, _)| *at);
     let mut analyser = Analyser::new();
@@ -26,7 +27,7 @@ fn segment(from: End, flags: &'static str, seq: u32, ack: Option<u32>, payload: 
     Packet { seq, ack, payload, ..Packet::new(from, flags) }
 }
 
-/// A download of `segments` at once, 100 ms from the client, with its times in microseconds.
+/// A download of `segments` sent at once, 100 ms from the client, with times in microseconds.
 fn download(isn: [u32; 2], segments: u32) -> Vec<(u64, Packet)> {
     let [client, server] = isn;
     let after = |isn: u32, octets: u32| isn.wrapping_add(1 + octets);
@@ -45,9 +46,10 @@ fn download(isn: [u32; 2], segments: u32) -> Vec<(u64, Packet)> {
     packets
 }
 
-/// Old numbers of a server, below and above those of the connection, near the wrap and far from it.
+/// Old numbers of a server, below and above the numbers of the connection, near the wrap and far
+/// from it.
 #[test]
-fn old_acknowledgments_are_not_believed_whatever_their_numbers() {
+fn old_acknowledgments_are_rejected() {
     for isn in [[1000, 3_000_000_000], [u32::MAX - 5, 7], [0x8000_0000, u32::MAX - 2000]] {
         for away in [70_000u32, 860_578_523, 0x4000_0001, 0x9000_0000, u32::MAX - 100_000] {
             let old = isn[0].wrapping_add(away);
@@ -74,24 +76,25 @@ fn old_acknowledgments_are_not_believed_whatever_their_numbers() {
     }
 }
 
-/// The same while data flow: an acknowledgment far beyond the window, once or twice with the same number.
+/// The same while data flow: an acknowledgment far beyond the window, once, or twice with the same
+/// number.
 #[test]
-fn an_acknowledgment_beyond_any_window_is_not_believed() {
+fn acknowledgment_beyond_the_window_is_rejected() {
     for times in [1, 2] {
         let mut packets = download([1000, 5000], 10);
         for number in 0..times {
             packets.push((200_350 + number, segment(End::Client, "", 1001, Some(500_000_000), 0)));
         }
-        // Windows are known where the handshake is.
+        // Windows are known if the handshake was captured.
         let analysis = analysed(false, packets);
         expect(&analysis.connections[0], &[("acknowledged_bytes", 10_000.0), ("tcp_retransmissions", 0.0)]);
         assert_eq!(analysis.counts.not_believed, times);
     }
 }
 
-/// A capture that misses many packets of both directions goes on.
+/// A capture that misses many packets of both directions is analysed further.
 #[test]
-fn acknowledgments_after_a_gap_of_the_capture_are_believed_when_others_follow() {
+fn acknowledgments_after_a_capture_gap_need_confirmation() {
     let mut packets = download([1000, 5000], 2);
     for number in 0..4 {
         let ack = 10_000_000 + 1000 * number;
@@ -103,7 +106,7 @@ fn acknowledgments_after_a_gap_of_the_capture_are_believed_when_others_follow() 
 }
 
 #[test]
-fn a_syn_ack_that_answers_another_syn_is_not_believed() {
+fn syn_ack_for_another_syn_is_rejected() {
     let mut packets = download([1000, 5000], 5);
     packets.push((5, segment(End::Server, "S", 77, Some(999_999), 0)));
     let analysis = analysed(false, packets);
@@ -112,7 +115,7 @@ fn a_syn_ack_that_answers_another_syn_is_not_believed() {
 }
 
 #[test]
-fn mirror_ports_of_any_delay_are_seen_through() {
+fn copies_of_mirror_ports_are_recognised() {
     for is_v6 in [false, true] {
         for delay in [1, 50, 200, 1_500, 4_000, 9_000] {
             let mut packets = download([1000, u32::MAX - 3000], 20);
@@ -139,13 +142,13 @@ fn mirror_ports_of_any_delay_are_seen_through() {
 }
 
 #[test]
-fn equal_packets_further_apart_were_sent_again() {
+fn later_equal_packets_are_retransmissions() {
     for is_v6 in [false, true] {
         for gap in [20_000, 120_000, 450_000] {
             let mut packets = download([1000, 5000], 1);
             packets[3].1.identification = 777;
             let (at, copy) = packets[3].clone();
-            // The acknowledgment comes after both.
+            // The acknowledgment comes after both copies.
             packets[4].0 = at + gap + 100_000;
             packets.push((at + gap, copy));
             let analysis = analysed(is_v6, packets);
@@ -155,9 +158,9 @@ fn equal_packets_further_apart_were_sent_again() {
     }
 }
 
-/// Duplicate acknowledgments without IP identification are equal, and are no copies.
+/// Duplicate acknowledgments without IP identification are equal, but not copies.
 #[test]
-fn duplicate_acknowledgments_at_once_are_no_copies() {
+fn immediate_duplicate_acknowledgments_are_not_copies() {
     let mut packets = download([1000, 5000], 6);
     packets.truncate(5);
     for number in 0..4 {
@@ -177,10 +180,10 @@ fn duplicate_acknowledgments_at_once_are_no_copies() {
 }
 
 #[test]
-fn acknowledgments_before_their_data_are_no_sign_of_repetition() {
+fn data_after_their_acknowledgments_are_not_retransmissions() {
     for (early, is_first_copy) in [(25, true), (1_000, true), (2_900, true), (5_000, false)] {
         let mut packets = download([1000, u32::MAX - 1500], 5);
-        // At the receiver: each acknowledgment belongs to the data that come after it.
+        // At the receiver, each acknowledgment belongs to the data that come after it.
         for number in 0..5 {
             packets[4 + 2 * number].0 = packets[3 + 2 * number].0 + 20_000 * number as u64 - early;
             packets[3 + 2 * number].0 += 20_000 * number as u64;
@@ -195,7 +198,7 @@ fn acknowledgments_before_their_data_are_no_sign_of_repetition() {
 }
 
 #[test]
-fn a_fin_and_a_syn_after_their_acknowledgments_are_first_copies_too() {
+fn late_fin_and_syn_are_first_copies() {
     let mut packets = download([1000, 5000], 2);
     packets[0].0 = 30;
     packets.push((500_000, segment(End::Client, "", 1001, Some(7002), 0)));
@@ -215,9 +218,9 @@ fn a_fin_and_a_syn_after_their_acknowledgments_are_first_copies_too() {
     assert_eq!(row.client.port(), 40_000);
 }
 
-/// At the receiver, with timestamps of 1 ms: packets that were overtaken by others, and one that was lost.
+/// At the receiver, with timestamps of 1 ms: packets that were overtaken, and a lost one.
 #[test]
-fn timestamps_tell_late_packets_from_repetitions() {
+fn timestamps_distinguish_late_packets_from_retransmissions() {
     for has_timestamps in [true, false] {
         for start in [1_000u32, u32::MAX - 30] {
             let stamp = |packet: Packet, value: u64| {
@@ -234,7 +237,7 @@ fn timestamps_tell_late_packets_from_repetitions() {
                 let is_late = number % 5 == 2;
                 let arrives = sent + 50_000 + if is_late { 9_500 } else { 0 };
                 let data = segment(End::Server, "", 5001 + 1000 * number, Some(1001), 1000);
-                // Number 20 is lost and sent again 150 ms later.
+                // Number 20 is lost, and retransmitted 150 ms later.
                 let (arrives, sent) =
                     if number == 20 { (arrives + 150_000, sent + 150_000) } else { (arrives, sent) };
                 packets.push((arrives, stamp(data, sent / 1_000)));
@@ -252,9 +255,9 @@ fn timestamps_tell_late_packets_from_repetitions() {
     }
 }
 
-/// The receiver gets the repetition first and then the packet that was only late.
+/// The receiver gets the retransmission first, and then the late original.
 #[test]
-fn a_late_packet_after_its_needless_repetition_is_no_second_repetition() {
+fn late_original_after_a_retransmission_is_not_a_second_one() {
     let mut talk = Talk::new();
     talk.handshake(&[TcpOptionElement::Timestamp(1, 0)]);
     let mut put = |at: u64, number: u32, stamp: u32| {
@@ -269,7 +272,7 @@ fn a_late_packet_after_its_needless_repetition_is_no_second_repetition() {
 }
 
 #[test]
-fn holes_shown_by_empty_segments_are_filled_by_repetitions() {
+fn retransmissions_fill_holes_shown_by_empty_segments() {
     for isn in [[1000, 5000], [u32::MAX - 3, u32::MAX - 2500]] {
         let number = |octets: u32| isn[1].wrapping_add(1 + octets);
         let ack = Some(isn[0].wrapping_add(1));
@@ -295,7 +298,7 @@ fn holes_shown_by_empty_segments_are_filled_by_repetitions() {
             );
         }
     }
-    // Reordered by a millisecond: new.
+    // Reordered by a millisecond: new data.
     let mut packets = download([1000, 5000], 1);
     packets.push((420_000, segment(End::Server, "", 7001, Some(1001), 0)));
     packets.push((421_000, segment(End::Server, "", 6001, Some(1001), 1000)));
@@ -304,9 +307,9 @@ fn holes_shown_by_empty_segments_are_filled_by_repetitions() {
 }
 
 #[test]
-fn octets_that_were_acknowledged_and_never_seen_are_counted() {
+fn acknowledged_but_unseen_octets_are_counted() {
     let mut packets = download([1000, 5000], 6);
-    // Data 2 and 3 were not captured, their acknowledgments were.
+    // Data 2 and 3 were not captured, but their acknowledgments were.
     packets.retain(|(_, packet)| packet.payload == 0 || ![7001, 8001].contains(&packet.seq));
     let analysis = analysed(false, packets);
     expect(
@@ -316,7 +319,7 @@ fn octets_that_were_acknowledged_and_never_seen_are_counted() {
 }
 
 #[test]
-fn keep_alives_of_both_ends_are_counted_apart() {
+fn keep_alives_of_both_ends_are_counted_separately() {
     let mut talk = Talk::opened();
     talk.data(100, 0).ack(200, 1);
     for number in 0..5 {
@@ -339,7 +342,7 @@ fn keep_alives_of_both_ends_are_counted_apart() {
 }
 
 #[test]
-fn timeouts_that_double_are_no_probes_and_a_probe_before_a_timeout_is_one() {
+fn doubling_timeouts_are_not_probes() {
     let only = |times: &[u64]| {
         let mut talk = Talk::new();
         talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);

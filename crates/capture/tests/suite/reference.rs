@@ -117,7 +117,7 @@ fn page() -> String {
 
 /// `UMTS_BLESS=1` writes the page instead of comparing it.
 #[test]
-fn the_page_in_the_docs_is_the_generated_one() {
+fn docs_page_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/capture-metrics.md");
     if std::env::var_os("UMTS_BLESS").is_some() {
         std::fs::write(&path, page()).expect("the page can be written");

@@ -1,4 +1,4 @@
-//! Small captures that were once misread, each with the values that are right and why.
+//! Small captures that were once misread, with the correct values and their reasons.
 
 use std::path::{Path, PathBuf};
 
@@ -24,10 +24,10 @@ fn has_warning(analysis: &Analysis, words: &str) -> bool {
     analysis.warnings.iter().any(|warning| warning.contains(words))
 }
 
-/// A server that still has an old connection answers a SYN in its numbers (RFC 5961 §4); the client resets that (RFC 9293
-/// §3.10.7.3) and sends its SYN again.
+/// A server that still has an old connection answers a SYN with that connection's numbers (RFC 5961
+/// §4). The client resets it (RFC 9293 §3.10.7.3) and repeats its SYN.
 #[test]
-fn a_challenge_ack_of_an_old_connection_is_not_believed() {
+fn challenge_ack_of_an_old_connection_is_rejected() {
     let analysis = analysed("challenge.pcap");
     let row = only_row(&analysis);
     assert_eq!((row.sender, row.ended), ("server", "open"));
@@ -47,9 +47,10 @@ fn a_challenge_ack_of_an_old_connection_is_not_believed() {
     assert!(has_warning(&analysis, "2 segments acknowledge or reset what their connection cannot have sent"));
 }
 
-/// The copies leave 0.45 s and 0.9 s after the one before: the timeout doubles (RFC 6298 §5.5), so neither is a probe.
+/// The copies leave 0.45 s and 0.9 s after the one before: the timeout doubles (RFC 6298 §5.5), so
+/// neither is a probe.
 #[test]
-fn an_equal_identification_half_a_second_later_is_a_retransmission() {
+fn equal_identification_after_half_a_second_is_a_retransmission() {
     let analysis = analysed("same-id.pcap");
     assert_eq!(analysis.counts.captured_twice, 0);
     expect(
@@ -64,7 +65,7 @@ fn an_equal_identification_half_a_second_later_is_a_retransmission() {
 }
 
 #[test]
-fn the_copies_of_a_mirror_port_are_found_between_other_packets() {
+fn mirror_copies_are_found_between_other_packets() {
     let analysis = analysed("mirror.pcap");
     assert_eq!(analysis.counts.captured_twice, 24);
     expect(
@@ -79,7 +80,7 @@ fn the_copies_of_a_mirror_port_are_found_between_other_packets() {
 }
 
 #[test]
-fn a_length_beyond_the_frame_counts_as_the_frame() {
+fn length_beyond_the_frame_is_reduced_to_the_frame() {
     let analysis = analysed("iplen.pcap");
     expect(only_row(&analysis), &[("payload_bytes", 4000.0), ("total_packets", 4.0)]);
     assert_eq!(analysis.counts.beyond_frame, 1);
@@ -94,7 +95,7 @@ fn packet_blocks_have_times() {
 }
 
 #[test]
-fn an_empty_segment_shows_what_was_lost_before_it() {
+fn empty_segment_shows_an_earlier_loss() {
     let analysis = analysed("hole.pcap");
     expect(
         only_row(&analysis),
@@ -104,7 +105,7 @@ fn an_empty_segment_shows_what_was_lost_before_it() {
 }
 
 #[test]
-fn a_first_copy_just_after_its_acknowledgment_is_not_a_repetition() {
+fn first_copy_after_its_acknowledgment_is_not_a_retransmission() {
     let analysis = analysed("ack-first.pcap");
     expect(
         only_row(&analysis),
@@ -120,7 +121,7 @@ fn a_first_copy_just_after_its_acknowledgment_is_not_a_repetition() {
 }
 
 #[test]
-fn neighbours_in_the_wrong_order_are_put_into_the_order_of_their_times() {
+fn swapped_neighbours_are_sorted_by_time() {
     let analysis = analysed("swapped.pcap");
     let row = only_row(&analysis);
     expect(row, &[("handshake_rtt_s", 0.1), ("out_of_order_packets", 0.0), ("tcp_retransmissions", 0.0)]);
@@ -133,7 +134,7 @@ fn neighbours_in_the_wrong_order_are_put_into_the_order_of_their_times() {
 }
 
 #[test]
-fn connections_in_gtp_u_are_read_with_their_tunnels() {
+fn gtp_u_connections_have_their_teids() {
     let analysis = analysed("gn.pcap");
     assert_eq!((analysis.counts.packets, analysis.counts.tcp), (26, 26));
     let [plain, tunnelled] = &analysis.connections[..] else { panic!("there are two") };
@@ -144,14 +145,14 @@ fn connections_in_gtp_u_are_read_with_their_tunnels() {
 }
 
 #[test]
-fn a_clock_with_absurd_units_is_an_error_that_names_its_interface() {
+fn absurd_clock_unit_error_names_the_interface() {
     let error =
         analyse_file(&file("tsresol.pcapng"), ReadOptions::default()).expect_err("no clock is so fine");
     assert!(error.to_string().contains("interface 0 counts time in units of 10^-127 s"), "{error}");
 }
 
 #[test]
-fn keep_alives_of_the_end_that_sent_less_are_counted() {
+fn reverse_keep_alives_are_counted() {
     let analysis = analysed("keep-alive.pcap");
     expect(
         only_row(&analysis),

@@ -1,4 +1,5 @@
-//! Captures of our own simulations: what is read from the packets at the server equals what the simulation counted.
+//! Captures of our own simulations: the analysis of the packets at the server equals the counts of
+//! the simulation.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, run};
 
-/// A run's own metrics, and its capture at `point`.
+/// Returns a run's own metrics, its capture at `point`, and the length of the run in seconds.
 fn both(name: &str, overrides: &[(&str, &str)], point: &str) -> (MetricSet, Analysis, f64) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(format!("{name}.toml"));
     let overrides: Vec<_> = overrides.iter().map(|&(key, to)| (key.to_owned(), to.to_owned())).collect();
@@ -30,7 +31,8 @@ fn window_s(analysis: &Analysis) -> f64 {
     (last - first).as_secs()
 }
 
-/// Scenarios in which segments are lost and repeated for every reason there is, one way and both ways.
+/// Scenarios in which segments are lost and retransmitted for every reason, in one direction and in
+/// both.
 const SCENARIOS: &[(&str, &[(&str, &str)])] = &[
     ("ftp-on-fach", &[]),
     ("ftp-on-fach", &[("tcp.variant", "tahoe"), ("radio.bler", "0.1"), ("rlc.max_dat", "2")]),
@@ -60,7 +62,8 @@ const SCENARIOS: &[(&str, &[(&str, &str)])] = &[
     ("twenty-on-dch-64-3gpp", &[("duration", "60 s"), ("flow.0.traffic", "file"), ("flow.0.size", "200 kB")]),
 ];
 
-/// A receiver that reads 500 octets a second: its window shuts, is probed and is open again at the end.
+/// A receiver that reads 500 octets per second: its window closes, is probed, and is open again at
+/// the end.
 const SLOW_READER: &[(&str, &str)] = &[
     ("tcp.read_rate", "4 kbit/s"),
     ("tcp.advertised_window", "20 segments"),
@@ -70,7 +73,7 @@ const SLOW_READER: &[(&str, &str)] = &[
     ("duration", "100 s"),
 ];
 
-/// The same to the last digit: counts, causes and round-trip times.
+/// Metrics that are equal to the last digit: counts, causes and round-trip times.
 const EXACT: &[&str] = &[
     "tcp_retransmissions",
     "tcp_retransmissions_by_dupack",
@@ -98,7 +101,7 @@ const EXACT: &[&str] = &[
 ];
 
 #[test]
-fn counts_causes_and_round_trips_equal_the_simulations_exactly() {
+fn counts_causes_and_round_trips_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS.iter().chain(&[("ftp-on-dch-384-3gpp", SLOW_READER)]) {
         let (simulated, analysis, _) = both(name, overrides, "server");
         for metric in EXACT {
@@ -106,7 +109,7 @@ fn counts_causes_and_round_trips_equal_the_simulations_exactly() {
             assert_eq!(found, expected, "{metric} of {name} {overrides:?}");
         }
         for row in &analysis.connections {
-            // A SYN that was sent twice leaves open which one was answered.
+            // If a SYN was sent twice, it is unknown which one was answered.
             let is_told = row.metrics.value("syn_retransmissions") == Some(0.0);
             let expected = if is_told { Position::Sender } else { Position::Unknown };
             assert_eq!(row.position, expected, "{name} {row:?}");
@@ -115,11 +118,12 @@ fn counts_causes_and_round_trips_equal_the_simulations_exactly() {
 }
 
 #[test]
-fn bytes_equal_the_simulations_over_windows_of_their_own() {
+fn bytes_per_measurement_window_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS {
         let (simulated, analysis, duration_s) = both(name, overrides, "server");
         for metric in ["goodput_kbps", "goodput_sent_kbps", "throughput_kbps"] {
-            // The capture lasts from the first packet to the last, the run as long as its scenario says.
+            // The capture lasts from its first packet to its last, the run as long as its scenario
+            // specifies.
             let found = analysis.metrics.value(metric).expect("data were sent") * window_s(&analysis);
             let expected = simulated.value(metric).expect("data were sent") * duration_s;
             assert!((found / expected - 1.0).abs() < 1e-9, "{metric} of {name}: {found}, {expected}");
@@ -128,11 +132,12 @@ fn bytes_equal_the_simulations_over_windows_of_their_own() {
 }
 
 #[test]
-fn time_averages_differ_by_what_a_capture_cannot_see() {
+fn time_averages_are_close_to_the_simulation() {
     for &(name, overrides) in SCENARIOS {
         let (simulated, analysis, _) = both(name, overrides, "server");
         for (metric, tolerance) in [
-            // The simulation knows of data that wait for the handshake, and of silence after the last packet.
+            // The simulation also counts data that wait for the handshake, and silence after the
+            // last packet.
             ("mean_outstanding_segments", 0.06),
             ("mean_rtt_time_avg_s", 0.06),
         ] {
@@ -144,16 +149,16 @@ fn time_averages_differ_by_what_a_capture_cannot_see() {
 }
 
 #[test]
-fn runs_of_duplicates_and_acknowledgments_equal_the_simulations() {
+fn duplicate_runs_and_acknowledgments_equal_the_simulation() {
     for &(name, overrides) in SCENARIOS {
         let (simulated, analysis, _) = both(name, overrides, "server");
         let found = |metric| analysis.metrics.value(metric).expect("there are acknowledgments");
         let expected = |metric| simulated.value(metric).expect("there are acknowledgments");
         assert_eq!(found("dupack_runs"), expected("dupack_runs"), "{name} {overrides:?}");
-        // The first acknowledgment of a one-way connection is a SYN+ACK in the capture.
+        // In a capture, the first acknowledgment of a one-way connection is a SYN+ACK.
         let handshakes = if name.ends_with("-3gpp") { 0.0 } else { analysis.connection_count as f64 };
         assert_eq!(found("acks_received") + handshakes, expected("acks_received"), "{name}");
-        // The simulation knows what arrived; a capture only what acknowledgments give away.
+        // The simulation knows what arrived, but a capture has only the acknowledgments.
         let unneeded = "tcp_retransmissions_unneeded";
         assert!(found(unneeded) <= expected(unneeded), "{name}");
     }
@@ -161,7 +166,7 @@ fn runs_of_duplicates_and_acknowledgments_equal_the_simulations() {
 
 /// RACK, probes for a lost tail and keep-alives, under the same names.
 #[test]
-fn causes_of_todays_tcp_equal_the_simulations() {
+fn causes_of_linux_tcp_equal_the_simulation() {
     let mut probes = 0.0;
     for size in (10..60).map(|segments| format!("{} B", 1448 * segments)) {
         let overrides = [("radio.bler", "0.1"), ("flow.0.size", size.as_str())];
@@ -182,7 +187,8 @@ fn causes_of_todays_tcp_equal_the_simulations() {
     assert!(probes > 5.0, "{probes}");
 }
 
-/// Marks are set on the way: the receiver's capture has them, the sender's their echoes.
+/// Routers set marks on the way: the receiver's capture has them, the sender's capture has their
+/// echoes.
 #[test]
 fn marks_are_seen_at_the_receiver() {
     let overrides = [
@@ -204,7 +210,7 @@ fn marks_are_seen_at_the_receiver() {
 }
 
 #[test]
-fn a_slow_reader_shuts_its_window() {
+fn slow_reader_closes_its_window() {
     let (simulated, _, _) = both("ftp-on-dch-384-3gpp", SLOW_READER, "server");
     let [windows, probes, time] = ["zero_windows", "zero_window_probes", "zero_window_time_s"]
         .map(|name| simulated.value(name).expect("it is counted"));
@@ -212,7 +218,7 @@ fn a_slow_reader_shuts_its_window() {
 }
 
 #[test]
-fn at_the_receiver_the_capture_says_where_it_was_taken() {
+fn receiver_capture_has_position_receiver() {
     let (_, analysis, _) = both("ftp-on-dch-384-3gpp", &[("duration", "20 s")], "ue");
     assert!(analysis.connections.iter().all(|row| row.position == Position::Receiver));
 }

@@ -1,7 +1,8 @@
-//! Captures of real TCP, judged by tshark and tcptrace too.
+//! Captures of real TCP, compared with tshark and tcptrace.
 //!
-//! Network namespaces joined by veth pairs, made and removed by the test, with the kernel's TCP between them and
-//! tcpdump at both ends. Where that is not possible (not root, a tool missing) the test says so and passes.
+//! The test creates and removes network namespaces, joined by veth pairs, with the kernel's TCP
+//! between them and tcpdump at both ends. If that is not possible (not root, a tool missing), the
+//! test prints a message and passes.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use umts_capture::reader::{ReadOptions, analyse_file};
 use umts_capture::{Analysis, Position};
 
-/// Server, router and client in namespaces of their own; gone when dropped.
+/// Server, router and client in separate namespaces, which are removed when this is dropped.
 struct Network {
     server: String,
     router: String,
@@ -33,8 +34,8 @@ fn has(tool: &str) -> bool {
 }
 
 impl Network {
-    /// None, with a message, where it cannot be made. `impair` is what `tc qdisc` gets for the router's queue towards the client, if
-    /// anything.
+    /// Returns `None`, with a message, if the namespaces cannot be created. `impair` has the
+    /// arguments of `tc qdisc` for the router's queue towards the client, if any.
     fn new(name: &str, impair: &[&str]) -> Option<Self> {
         for tool in ["ip", "tc", "tcpdump", "taskset", "python3"] {
             if !has(tool) {
@@ -46,7 +47,7 @@ impl Network {
         let [server, router, client] = ["s", "r", "c"].map(|end| format!("umts-{name}-{end}{id}"));
         let network = Network { server, router, client };
         let Network { server, router, client } = &network;
-        // Queues are the router's, so captures at the ends see what real ones do.
+        // Only the router has queues, so captures at the ends see what real captures see.
         let script = format!(
             "set -e
              ip netns add {server}; ip netns add {router}; ip netns add {client}
@@ -78,15 +79,16 @@ impl Network {
         Some(network)
     }
 
-    /// All on one processor: a veth pair keeps a queue for each, and packets of a process that moves from one to
-    /// another overtake each other. The tools tell reordering from repetition by guesses of their own.
+    /// Runs all processes on one processor. A veth pair has a queue per processor, so packets of a
+    /// process that moves overtake each other, and the tools distinguish reordering from
+    /// retransmission by different heuristics.
     fn spawn(&self, namespace: &str, words: &[&str]) -> Child {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", namespace, "taskset", "--cpu-list", &first_processor()]).args(words);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("ip is there")
     }
 
-    /// What the server's kernel says it sent again.
+    /// Returns the number of segments that the server's kernel retransmitted.
     fn retransmitted_segments(&self) -> u64 {
         let read = ["netns", "exec", &self.server, "cat", "/proc/net/snmp"];
         let done = Command::new("ip").args(read).output().expect("ip is there");
@@ -97,12 +99,12 @@ impl Network {
         values.nth(place).and_then(|value| value.parse().ok()).expect("a count")
     }
 
-    /// Downloads `bytes` from server to client, captured at both ends.
+    /// Downloads `bytes` from server to client. Returns the captures at both ends.
     fn download(&self, folder: &Path, bytes: usize) -> [PathBuf; 2] {
         let files = ["server.pcap", "client.pcap"].map(|name| folder.join(name));
         let mut captures = [(&self.server, &files[0]), (&self.client, &files[1])].map(|(namespace, file)| {
             let path = file.to_str().expect("temporary folders have plain names");
-            // No privileges are dropped, since the folder is ours alone.
+            // tcpdump keeps its privileges: only their owner has access to the folder.
             self.spawn(
                 namespace,
                 &[
@@ -140,7 +142,8 @@ impl Network {
         let status = self.spawn(&self.client, &["python3", "-c", &fetch]).wait().expect("it was started");
         assert!(status.success(), "the download came through");
         server.wait().expect("it was started");
-        // What tcpdump has not yet fetched from the kernel is lost when it is told to end: wait for the last packet.
+        // Packets that tcpdump has not read from the kernel are lost when it is stopped: wait for
+        // the last packet.
         wait_for("both captures have the end of the connection", || {
             files
                 .iter()
@@ -162,14 +165,14 @@ impl Drop for Network {
     }
 }
 
-/// One on which this process may run.
+/// Returns a processor on which this process may run.
 fn first_processor() -> String {
     let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("as before");
     list.trim().split([',', '-']).next().expect("at least one").to_owned()
 }
 
-/// Waits for what comes soon on any machine that works, however busy it is.
+/// Waits for a condition that becomes true soon on any working machine, however busy.
 fn wait_for(what: &str, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(120);
     while !condition() {
@@ -178,7 +181,7 @@ fn wait_for(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// What tshark says of a packet of TCP.
+/// Fields of a TCP packet from tshark.
 struct Dissected {
     is_from_server: bool,
     payload: u64,
@@ -188,7 +191,7 @@ struct Dissected {
     is_zero_window: bool,
 }
 
-/// What tshark says of all packets; none if it is not there.
+/// Returns the TCP packets of a file according to tshark. `None` without tshark.
 fn tshark(file: &Path) -> Option<Vec<Dissected>> {
     const FIELDS: [&str; 6] = [
         "tcp.srcport",
@@ -220,13 +223,13 @@ fn tshark(file: &Path) -> Option<Vec<Dissected>> {
     Some(dissected.collect())
 }
 
-/// What `tcptrace -l` says; none if it is not there.
+/// Returns the output of `tcptrace -l`. `None` without tcptrace.
 fn tcptrace(file: &Path) -> Option<String> {
     let done = Command::new("tcptrace").args(["-l", "-n", "-r"]).arg(file).output().ok()?;
     Some(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// The server's number in a row of `tcptrace -l`.
+/// Returns the server's number in a row of `tcptrace -l`.
 fn of_server(text: &str, row: &str) -> f64 {
     let line = text.lines().find(|line| line.trim_start().starts_with(row));
     let line = line.unwrap_or_else(|| panic!("tcptrace has a row {row}"));
@@ -264,7 +267,7 @@ fn judged(file: &Path) {
         let again = count(&|packet| is_data(packet) && packet.is_retransmission);
         let out_of_order = count(&|packet| is_data(packet) && packet.is_out_of_order);
         let repeated = value(&analysis, "retransmitted_segments");
-        // tshark calls a repetition out of order where it comes within a round trip.
+        // tshark reports a retransmission within a round trip as out of order.
         assert!((again..=again + out_of_order).contains(&repeated), "{repeated}: {again}, {out_of_order}");
         let zero = count(&|packet| !packet.is_from_server && packet.is_zero_window);
         assert_eq!(value(&analysis, "zero_windows"), zero);
@@ -276,7 +279,7 @@ fn judged(file: &Path) {
         assert_eq!(value(&analysis, "payload_bytes"), theirs("actual data bytes:"));
         assert_eq!(value(&analysis, "retransmitted_segments"), theirs("rexmt data pkts:"));
         if let Some(packets) = &packets {
-            // tcptrace counts a FIN that is sent again with data as one more octet of it.
+            // tcptrace counts a FIN that is retransmitted with data as one more octet of the data.
             let is_fin = |packet: &&Dissected| packet.is_from_server && packet.has_fin && packet.payload > 0;
             let fins = packets.iter().filter(is_fin).count().saturating_sub(1);
             let ours = value(&analysis, "retransmitted_bytes") + fins as f64;
@@ -285,7 +288,7 @@ fn judged(file: &Path) {
         assert_eq!(value(&analysis, "rtt_samples"), theirs("RTT samples:"));
         for (row, name) in [("RTT avg:", "mean"), ("RTT min:", "min"), ("RTT max:", "max")] {
             let (ours, theirs) = (value(&analysis, &format!("{name}_rtt_every_ack_s")) * 1e3, theirs(row));
-            // Of the same samples; tcptrace prints tenths of a millisecond.
+            // Computed from the same samples; tcptrace prints tenths of a millisecond.
             assert!((ours - theirs).abs() <= 0.1, "{row} {ours} ms, tcptrace {theirs} ms");
         }
     } else {
@@ -294,22 +297,23 @@ fn judged(file: &Path) {
 }
 
 #[test]
-fn a_clean_download_over_a_veth_pair() {
+fn clean_download_agrees_with_tshark_and_tcptrace() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let Some(network) = Network::new("clean", &[]) else { return };
     let files = network.download(folder.path(), BYTES);
     for file in &files {
         judged(file);
-        // A busy machine may hold the kernel back until its timer expires: it knows how often it did.
+        // A busy machine may delay the kernel until its timer expires; the kernel counts these
+        // expiries.
         let analysis = analysed(file);
         assert_eq!(value(&analysis, "tcp_retransmissions"), network.retransmitted_segments() as f64);
     }
 }
 
 #[test]
-fn a_slow_download_with_losses() {
+fn lossy_download_agrees_with_tshark_and_tcptrace() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
-    // A small queue in front of a slow link: the kernel overflows it, and repairs.
+    // A small queue in front of a slow link: the kernel overflows it, and repairs the losses.
     let slow = ["tbf", "rate", "8mbit", "burst", "3000", "limit", "20000"];
     let Some(network) = Network::new("slow", &slow) else { return };
     let [server, client] = network.download(folder.path(), BYTES);
@@ -321,7 +325,8 @@ fn a_slow_download_with_losses() {
     let lost = value(&at_server, "tcp_retransmissions");
     assert!(lost > 0.0, "the queue overflowed");
     assert!(value(&at_server, "fast_retransmissions") + value(&at_server, "rto_count") > 0.0);
-    // What the queue dropped did not reach the client, and the queue's delay is not in its round trips.
+    // Packets that the queue dropped did not reach the client, and the client's round trips lack
+    // the queue's delay.
     assert!(value(&at_client, "payload_bytes") <= value(&at_server, "payload_bytes"));
     assert!(value(&at_client, "mean_rtt_s") < value(&at_server, "mean_rtt_s"));
     assert_ne!(at_server.connections[0].position, Position::Receiver);

@@ -1,10 +1,11 @@
-//! Connections in tunnels and behind other link headers, nested in each other.
+//! Connections in tunnels and behind other link headers, also nested.
 
 use umts_capture::{Analyser, Analysis, LinkType};
 
 use crate::common::{End, Packet, expect, ms};
 
-/// A small download: a handshake, three segments, an acknowledgment of each; with its times in milliseconds.
+/// A small download: a handshake, and three segments with an acknowledgment each. Times are in
+/// milliseconds.
 fn download(port: u16, isn: [u32; 2]) -> Vec<(u64, Packet)> {
     let packet = |at, from, flags, seq: u32, ack: Option<u32>, payload| {
         let (own, other) = if from == End::Client { (isn[0], isn[1]) } else { (isn[1], isn[0]) };
@@ -32,7 +33,7 @@ fn analysed(link: u32, frames: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Anal
     analyser.finish()
 }
 
-/// Panics unless the download was found, whole.
+/// Panics unless the whole download was found.
 #[track_caller]
 fn expect_download(analysis: &Analysis) {
     assert_eq!(analysis.connection_count, 1, "{:?} {:?}", analysis.counts, analysis.passed_over);
@@ -57,7 +58,7 @@ fn ethernet(packet: &[u8]) -> Vec<u8> {
     [&[2; 12][..], &number_of(packet), packet].concat()
 }
 
-/// An outer IPv4 header, or IPv6.
+/// An outer header of IPv4 or IPv6.
 fn ip(is_v6: bool, protocol: u8, payload: &[u8]) -> Vec<u8> {
     if is_v6 {
         let length = (payload.len() as u16).to_be_bytes();
@@ -74,7 +75,7 @@ fn udp(is_v6: bool, port: u16, payload: &[u8]) -> Vec<u8> {
     ip(is_v6, 17, &[&words[..], payload].concat())
 }
 
-/// GTP-U with this TEID; `extensions` of 4 and 8 octets.
+/// GTP-U with this TEID, and extensions of 4 and 8 octets.
 fn gtp(is_v6: bool, teid: u32, extensions: usize, packet: &[u8]) -> Vec<u8> {
     let mut rest = Vec::new();
     if extensions > 0 {
@@ -104,7 +105,7 @@ fn mpls(labels: u8, packet: &[u8]) -> Vec<u8> {
 
 type Wrap = fn(&[u8]) -> Vec<u8>;
 
-/// How a packet of IP may be carried over Ethernet.
+/// Encapsulations of an IP packet over Ethernet.
 const WRAPS: [(&str, Wrap); 24] = [
     ("GTP-U", |packet| ethernet(&gtp(false, 7, 0, packet))),
     ("GTP-U over IPv6", |packet| ethernet(&gtp(true, 7, 0, packet))),
@@ -174,7 +175,8 @@ fn tcp_is_found_in_each_tunnel_over_ipv4_and_ipv6() {
             println!("{name}, IPv6 inside: {is_v6}");
             let frames: Vec<_> = packets.iter().map(|(at, packet)| (*at, wrap(&inner(packet)))).collect();
             expect_download(&analysed(1, frames.clone()));
-            // Cut behind the innermost header, as captures are: lengths come from the headers.
+            // Cut behind the innermost header, as captures often are: lengths come from the
+            // headers.
             let mut analyser = Analyser::new();
             for (at, frame) in &frames {
                 let kept = &frame[..frame.len().min(frame.len() - frame.len().saturating_sub(200))];
@@ -186,7 +188,7 @@ fn tcp_is_found_in_each_tunnel_over_ipv4_and_ipv6() {
 }
 
 #[test]
-fn padding_of_short_frames_is_no_payload() {
+fn frame_padding_is_not_payload() {
     let frames = download(40_000, [7, 9]).into_iter().map(|(at, packet)| {
         let mut frame = ethernet(&packet.ipv4());
         frame.resize(frame.len().max(60) + 4, 0);
@@ -196,7 +198,7 @@ fn padding_of_short_frames_is_no_payload() {
 }
 
 #[test]
-fn ah_in_ipv4_is_stepped_over() {
+fn ah_in_ipv4_is_skipped() {
     let frames = download(40_000, [7, 9]).into_iter().map(|(at, packet)| {
         let mut bytes = packet.ipv4();
         let total = u16::from_be_bytes([bytes[2], bytes[3]]) + 24;
@@ -209,7 +211,7 @@ fn ah_in_ipv4_is_stepped_over() {
 }
 
 #[test]
-fn connections_between_the_same_ends_in_two_tunnels_are_two() {
+fn equal_ends_in_two_tunnels_are_two_connections() {
     let mut frames = Vec::new();
     for (tunnel, isn) in [(0, [1000, 5000]), (10, [700_000_000, 3_000_000_000])] {
         for (at, packet) in download(40_000, isn) {
@@ -227,7 +229,7 @@ fn connections_between_the_same_ends_in_two_tunnels_are_two() {
 }
 
 #[test]
-fn a_connection_that_moves_to_another_tunnel_stays_one() {
+fn connection_that_changes_tunnels_stays_one() {
     let frames = download(40_000, [1000, 5000]).into_iter().map(|(at, packet)| {
         let teid = if at < 250 { 1 } else { 21 } + u32::from(packet.from == End::Server);
         (at, ethernet(&gtp(false, teid, 0, &packet.ipv4())))
@@ -237,7 +239,8 @@ fn a_connection_that_moves_to_another_tunnel_stays_one() {
     assert_eq!(analysis.connections[0].teid, [Some(21), Some(22)]);
 }
 
-/// Captured on both sides of a GGSN: each packet once in a tunnel and, a little later, once outside.
+/// Captured on both sides of a GGSN: each packet once in a tunnel and, a little later, once
+/// outside.
 #[test]
 fn copies_inside_and_outside_of_a_tunnel_count_once() {
     let mut analyser = Analyser::new();
@@ -256,7 +259,7 @@ fn copies_inside_and_outside_of_a_tunnel_count_once() {
 }
 
 #[test]
-fn what_is_passed_over_is_counted_and_named() {
+fn skipped_protocols_are_counted_by_name() {
     let echo = [&[0x32, 1, 0, 4, 0, 0, 0, 0][..], &[0, 1, 0, 0]].concat();
     let frames = [
         ethernet(&udp(false, 2152, &echo)),
@@ -287,7 +290,7 @@ fn what_is_passed_over_is_counted_and_named() {
 }
 
 #[test]
-fn headers_in_each_other_without_end_are_left_out_and_counted() {
+fn too_deeply_nested_headers_are_counted() {
     let mut packet = Packet::new(End::Client, "S").ipv4();
     for _ in 0..60 {
         packet = ip(false, 4, &packet);
@@ -297,7 +300,7 @@ fn headers_in_each_other_without_end_are_left_out_and_counted() {
 }
 
 #[test]
-fn lengths_beyond_the_frame_are_cut_to_it_in_either_version_and_in_tunnels() {
+fn lengths_beyond_the_frame_are_reduced_in_tunnels_too() {
     type Stretch = fn(&mut Vec<u8>);
     let stretches: [(bool, Stretch); 2] = [
         (false, |bytes| bytes[2..4].copy_from_slice(&30_000u16.to_be_bytes())),
@@ -321,7 +324,7 @@ fn lengths_beyond_the_frame_are_cut_to_it_in_either_version_and_in_tunnels() {
 }
 
 #[test]
-fn packets_of_more_protocols_than_are_counted_apart_are_counted_together() {
+fn protocols_beyond_the_limit_are_counted_together() {
     let frame = |number: u16| [&[2; 12][..], &(0x9900 + number).to_be_bytes(), &[0; 46]].concat();
     let analysis = analysed(1, (0..100).map(|number| (u64::from(number), frame(number))));
     assert_eq!(

@@ -6,7 +6,7 @@ use umts_units::Duration;
 
 use crate::common::ms;
 
-/// Datagrams: microsecond, whether it is from the client, and payload.
+/// Analyses datagrams: time in microseconds, whether from the client, and payload.
 fn analysed(is_v6: bool, datagrams: &[(u64, bool, Vec<u8>)]) -> Analysis {
     let mut analyser = Analyser::new();
     for (at, is_from_client, payload) in datagrams {
@@ -53,7 +53,7 @@ fn a_flow_has_packets_octets_rate_and_gaps() {
 fn the_spin_bit_of_quic_gives_the_round_trip() {
     let initial = |number: u8| [&[0xc3, 0, 0, 0, 1, 8][..], &[number; 1200]].concat();
     let mut datagrams = vec![(0, true, initial(1)), (60_000, false, initial(2))];
-    // A round trip of 120 ms; both ends send each 10 ms.
+    // A round trip of 120 ms. Both ends send every 10 ms.
     for number in 0..120u64 {
         let (at, counter) = (120_000 + 10_000 * number, number as u8);
         let spin = |at: u64| if (at / 120_000).is_multiple_of(2) { 0x60 } else { 0x40 };
@@ -68,7 +68,7 @@ fn the_spin_bit_of_quic_gives_the_round_trip() {
         assert!((way.spin_rtt_s.expect("it spins") - 0.12).abs() < 1e-6, "{way:?}");
         assert!(way.spin_rtt_samples >= 8);
     }
-    // The same octets without a packet that says QUIC are any protocol's.
+    // Without a packet that identifies QUIC, the same octets may be any protocol.
     let analysis = analysed(false, &datagrams[2..]);
     assert_eq!(analysis.udp_flows[0].sent.spin_rtt_s, None);
 }
@@ -98,16 +98,16 @@ fn a_mirrored_flow_counts_each_datagram_once() {
     datagrams.sort_by_key(|datagram| datagram.0);
     let analysis = analysed(false, &datagrams);
     assert_eq!((analysis.udp_flows[0].sent.packets, analysis.counts.captured_twice), (10, 10));
-    // IPv6 has no identification: a program may send the same twice.
+    // IPv6 has no identification: a program may send the same datagram twice.
     let analysis = analysed(true, &datagrams);
     assert_eq!((analysis.udp_flows[0].sent.packets, analysis.counts.captured_twice), (20, 0));
 }
 
 #[test]
-fn octets_behind_the_end_of_a_datagram_are_not_its_payload() {
+fn octets_after_a_datagram_are_not_payload() {
     let mut bytes = Vec::new();
     PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(50_000, 443).write(&mut bytes, &[]).unwrap();
-    // A trailer of the link that looks like the long header of QUIC.
+    // A trailer of the link that looks like a long header of QUIC.
     bytes.extend([0xc3, 0, 0, 0, 1, 8]);
     let mut analyser = Analyser::new();
     analyser.packet(ms(0), LinkType::Raw, &bytes, bytes.len() as u32);

@@ -1,12 +1,12 @@
-//! The kernel's end of a connection: a socket behind a TUN device, in a network namespace of its own. What the script sends
-//! goes into the device, and what the kernel sends comes out of it.
+//! The kernel's end of a connection: a socket behind a TUN device, in a network namespace of its
+//! own. Segments of the script enter the device, and segments of the kernel leave it.
 //!
 //! ```text
 //!   script ── segments ──► TUN ──► kernel's TCP ◄── socket ◄── application
 //!          ◄─────────────      ◄──
 //! ```
 //!
-//! Time is that of the machine. A late machine makes departures late, never early.
+//! Times are real. A busy machine makes departures late, never early.
 
 mod namespace;
 mod settings;
@@ -30,20 +30,23 @@ use self::wire::{KERNEL, PEER, Wire};
 use crate::script::Quantity;
 use crate::tested_end::{Action, Departure, TestedEnd, Tolerance, Value};
 
-/// The kernel's timers tick each 4 ms (HZ 250) and expire late: by a tick or two where they are short, by up to an eighth of
-/// the time where they are long (timer wheel). Round trips are measured with what the script's segments come late.
+/// Tolerance for late departures. The kernel's timers have ticks of 4 ms (HZ 250) and expire late:
+/// short ones by one or two ticks, long ones by up to an eighth of their time (timer wheel).
+/// Measured round trips include the delays of the script's segments.
 const LATE: Duration = Duration::from_millis(40);
 const LATE_PART: u64 = 8;
 const EARLY: Duration = Duration::from_millis(4);
-/// The same of a timeout and of a round trip, in ms.
+/// Tolerance for the timeout, in ms.
 const TIMER_SLACK_MS: f64 = 16.0;
+/// Tolerance for round-trip times, in ms.
 const ROUND_TRIP_SLACK_MS: f64 = 6.0;
 /// Octets of the largest packet of a device.
 const LARGEST: usize = 1 << 16;
 const KERNEL_PORT: u16 = 5001;
 const PEER_PORT: u16 = 6001;
 
-/// The scripts are those of this kernel and later ones: RACK alone finds losses, and data beyond the window are dropped.
+/// The scripts apply to this kernel version and later ones: only RACK detects losses, and data
+/// beyond the window are dropped.
 const OLDEST: (u32, u32) = (6, 17);
 
 fn is_older_than_scripts() -> Option<String> {
@@ -55,7 +58,8 @@ fn is_older_than_scripts() -> Option<String> {
         .then(|| format!("the kernel is {}, the scripts are of {major}.{minor} and later", release.trim()))
 }
 
-/// Why conversations cannot be held with the kernel of this machine; `None` if they can.
+/// Returns why conversations with the kernel of this machine are impossible. `None` if they are
+/// possible.
 pub(crate) fn is_out_of_reach() -> Option<String> {
     is_older_than_scripts().or_else(namespace::is_out_of_reach)
 }
@@ -65,10 +69,10 @@ pub(crate) struct Kernel {
     application: Application,
     wire: Wire,
     began: Instant,
-    /// The time reached, as the script has it.
+    /// The time reached, according to the script.
     now: Time,
     left: VecDeque<Departure>,
-    /// Every segment that left: its end, when, and its timestamp.
+    /// Every segment that left: its end, its time, and its timestamp.
     sent: Vec<(u64, Time, Time)>,
     /// The highest acknowledgment that has arrived.
     acknowledged: u64,
@@ -76,7 +80,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Moves this thread into a new namespace, for good.
+    /// Moves this thread into a new namespace. The thread cannot return.
     pub fn new(settings: &Settings) -> Result<Self, String> {
         let namespace = Namespace::new(settings).map_err(|error| format!("no namespace: {error}"))?;
         let (kernel, peer) = (SocketAddrV4::new(KERNEL, KERNEL_PORT), SocketAddrV4::new(PEER, PEER_PORT));
@@ -99,7 +103,7 @@ impl Kernel {
         Time::from_nanos(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Takes all that the kernel has sent.
+    /// Collects the packets that the kernel has sent.
     fn drain(&mut self) -> Result<(), String> {
         let mut packet = vec![0; LARGEST];
         while let Some(length) = self.namespace.read(&mut packet).map_err(|error| error.to_string())? {
@@ -112,13 +116,13 @@ impl Kernel {
         Ok(())
     }
 
-    /// The application goes on after something happened, and what the kernel has sent is taken.
+    /// Lets the application react to an event, and collects the packets that the kernel has sent.
     fn settle(&mut self) -> Result<(), String> {
-        self.application.go_on();
+        self.application.proceed();
         self.drain()
     }
 
-    /// Waits until something has left or `until`.
+    /// Waits until the kernel has sent a packet, or until `until`.
     fn wait(&self, until: Time) -> Result<(), String> {
         let wait = until.saturating_since(self.elapsed()).as_nanos().div_ceil(1_000_000);
         let timeout = PollTimeout::try_from(wait.min(60_000) as i32).unwrap_or(PollTimeout::ZERO);
@@ -129,7 +133,7 @@ impl Kernel {
     fn state(&self) -> Result<String, String> {
         let found = tcp_info::look_up(self.wire.kernel, self.wire.peer).map_err(|error| error.to_string())?;
         Ok(match found {
-            // The kernel finds the listening socket where there is no connection any more.
+            // If the connection no longer exists, the kernel finds the listening socket.
             Some(info) if !(info.is_listening() && self.application.is_accepted()) => {
                 info.state_name().to_owned()
             }
@@ -191,7 +195,7 @@ impl TestedEnd for Kernel {
         answered.map_or(Time::ZERO, |(.., timestamp)| *timestamp)
     }
 
-    /// The timestamp of the last segment that had left by then, however late.
+    /// Returns the timestamp of the last segment that had left by then, allowing for delays.
     fn timestamp_at(&self, at: Time) -> Time {
         let before = self.sent.iter().rev().find(|(_, left, _)| *left <= at + LATE);
         before.map_or(Time::ZERO, |(.., timestamp)| *timestamp)

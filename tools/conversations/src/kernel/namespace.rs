@@ -1,4 +1,4 @@
-//! A network namespace with one TUN device: the kernel's end of a conversation is the only thing in it.
+//! A network namespace with a single TUN device, for the kernel's end of a conversation.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -14,16 +14,17 @@ use super::settings::Settings;
 use super::wire::{KERNEL, PEER};
 
 const DEVICE: &str = "tun0";
-/// How a TUN device is made.
+/// The file that creates TUN devices.
 const TUN: &str = "/dev/net/tun";
 
-/// The device, in a namespace that this thread has entered for good. Both vanish with it and the thread.
+/// The device, in a namespace that this thread has entered for good. Both disappear with it and the
+/// thread.
 pub(super) struct Namespace {
     device: SyncDevice,
 }
 
 impl Namespace {
-    /// Moves this thread into a new namespace and sets up the kernel's TCP there.
+    /// Moves this thread into a new namespace, and configures the kernel's TCP there.
     pub fn new(settings: &Settings) -> io::Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         for (name, value) in &settings.variables {
@@ -34,7 +35,8 @@ impl Namespace {
         let index = device.if_index()?;
         let mut netlink = Netlink::open()?;
         netlink.add_address(index, IpAddr::V4(KERNEL))?;
-        // The kernel then hands its TCP one segment at a time to the device and does not wait for more.
+        // With this limit, the kernel passes segments to the device one at a time, without waiting
+        // for more.
         netlink.set_gso_segments(index, 1)?;
         netlink.set_up(index)?;
         let route = Route { metrics: settings.metrics.clone(), ..Route::host(IpAddr::V4(PEER), index) };
@@ -42,7 +44,7 @@ impl Namespace {
         Ok(Namespace { device })
     }
 
-    /// The next packet that the kernel has sent, if there is one.
+    /// Returns the next packet that the kernel has sent, if there is one.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
         match self.device.recv(packet) {
             Ok(length) => Ok(Some(length)),
@@ -51,7 +53,7 @@ impl Namespace {
         }
     }
 
-    /// A packet arrives. The kernel has handled it when this returns.
+    /// Passes a packet to the kernel, which has processed it when this returns.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         self.device.send(packet).map(drop)
     }
@@ -68,7 +70,7 @@ fn set_variable(name: &str, value: &str) -> io::Result<()> {
         .map_err(|error| io::Error::new(error.kind(), format!("cannot set {name} to {value}: {error}")))
 }
 
-/// Why this process cannot make such a namespace; `None` if it can.
+/// Returns why this process cannot create such a namespace. `None` if it can.
 pub(super) fn is_out_of_reach() -> Option<String> {
     let tried = std::thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET)

@@ -1,4 +1,5 @@
-//! The settings of a script as the kernel has them: variables of its TCP, metrics of a route, options of the socket.
+//! Converts the settings of a script for the kernel: variables of its TCP, metrics of a route,
+//! options of the socket.
 
 use umts_netlink::RouteMetric;
 use umts_stack::tcp::{Keepalive, Nagle, TcpConfig, Variant};
@@ -7,10 +8,10 @@ use crate::problem::Mistake;
 use crate::run;
 use crate::script::{Script, What};
 
-/// The profile whose values are the kernel's defaults.
+/// The profile with the kernel's defaults.
 const PROFILE: &str = "linux-6";
 
-/// Keys that the kernel can be set to; a script for the kernel may have no others.
+/// Keys with an equivalent in the kernel. Scripts for the kernel must not use others.
 const KEYS: [&str; 20] = [
     "profile",
     "variant",
@@ -37,10 +38,10 @@ const KEYS: [&str; 20] = [
 /// Further keys of keep-alives.
 const KEEPALIVE_KEYS: [&str; 2] = ["keepalive_interval", "keepalive_probes"];
 
-/// Bytes of headers beside a full segment.
+/// Bytes of the headers of a full segment.
 const HEADERS: u32 = 40;
 
-/// How the kernel's end is set up.
+/// Configuration of the kernel's end.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// Names below `net/ipv4`, with values.
@@ -52,17 +53,18 @@ pub(crate) struct Settings {
     pub congestion_control: &'static str,
     pub no_delay: bool,
     pub keepalive: Option<Keepalive>,
-    /// The kernel takes connections.
+    /// The kernel accepts connections.
     pub listens: bool,
-    /// The script opens the connection; otherwise the other end does.
+    /// The script opens the connection. Otherwise the other end does.
     pub opens: bool,
 }
 
 impl Settings {
-    /// What the settings of `script` are to the kernel.
+    /// Converts the settings of `script`.
     ///
     /// # Errors
-    /// A setting that the kernel does not have, and a script without the kernel's profile.
+    /// If a setting has no equivalent in the kernel, or the script does not use the kernel's
+    /// profile.
     pub fn new(script: &Script) -> Result<Self, Mistake> {
         let config = run::config(&script.settings)?;
         let has_profile = script.settings.iter().any(|set| set.key == "profile" && set.value == PROFILE);
@@ -120,7 +122,8 @@ fn variables(config: &TcpConfig) -> Vec<(&'static str, String)> {
         ("tcp_ecn", if config.ecn { "1" } else { "2" }.to_owned()),
         ("tcp_syn_retries", retries(config.retries.syn)),
         ("tcp_retries2", retries(config.retries.data)),
-        // What the model leaves out: memory of earlier connections, buffers that grow, aggregation of acknowledgments.
+        // Features that the model lacks are switched off: memory of earlier connections, growing
+        // buffers, aggregation of acknowledgments.
         ("tcp_no_metrics_save", "1".to_owned()),
         ("tcp_wmem", "4096 4194304 4194304".to_owned()),
         ("tcp_autocorking", "0".to_owned()),

@@ -1,4 +1,5 @@
-//! The socket of the kernel's end, and the application that uses it: it reads all that arrives, at once.
+//! The socket of the kernel's end, and its application, which reads all data as soon as they
+//! arrive.
 
 use std::net::{SocketAddrV4, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -15,16 +16,16 @@ use nix::unistd::{read, write};
 
 use super::settings::Settings;
 
-/// Octets that the application writes or reads at a time.
+/// Octets per read or write of the application.
 const CHUNK: usize = 1 << 16;
-/// How much of an endless write is handed over at most: no script lets so much leave.
+/// Number of octets that stand for an endless write, more than any script sends.
 const ENDLESS: u64 = 300_000;
 
 /// The application's side of the connection.
 pub(super) struct Application {
     listener: Option<TcpListener>,
     connection: Option<OwnedFd>,
-    /// Bytes still to be written.
+    /// Number of bytes still to be written.
     unwritten: u64,
     close_requested: bool,
     closed: bool,
@@ -33,7 +34,7 @@ pub(super) struct Application {
 }
 
 impl Application {
-    /// Opens a socket at `kernel`; it listens unless the script opens the connection itself.
+    /// Opens a socket at `kernel`. Unless the script opens the connection, the socket listens.
     pub fn new(settings: &Settings, kernel: SocketAddrV4) -> nix::Result<Self> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let made = socket(AddressFamily::Inet, SockType::Stream, flags, SockProtocol::Tcp)?;
@@ -86,8 +87,8 @@ impl Application {
         self.close_requested = true;
     }
 
-    /// Accepts, writes, closes and reads as far as the kernel lets it.
-    pub fn go_on(&mut self) {
+    /// Accepts, writes, closes and reads as far as the kernel permits.
+    pub fn proceed(&mut self) {
         if self.connection.is_none()
             && let Some(listener) = &self.listener
             && let Ok((accepted, _)) = listener.accept()
@@ -110,7 +111,7 @@ impl Application {
         }
         if self.close_requested && self.unwritten == 0 && !self.closed {
             self.closed = true;
-            // An error is one of the connection, which a read returns too.
+            // An error here is an error of the connection, which a read returns too.
             let _ = shutdown(connection.as_raw_fd(), Shutdown::Write);
         }
         let mut buffer = vec![0; CHUNK];
@@ -135,12 +136,12 @@ impl Application {
         self.error = self.error.or(errors.into_iter().find(real));
     }
 
-    /// Whether the connection has been handed to the application.
+    /// Returns whether the application has the connection.
     pub fn is_accepted(&self) -> bool {
         self.connection.is_some()
     }
 
-    /// Why the connection failed, in the words of scripts.
+    /// Returns the reason why the connection failed, in the words of scripts.
     pub fn failure(&self) -> &'static str {
         match self.error {
             Some(Errno::ECONNREFUSED) => "refused",

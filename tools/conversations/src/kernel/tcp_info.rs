@@ -1,4 +1,5 @@
-//! What the kernel says of a connection (`struct tcp_info`), asked for by its addresses over `NETLINK_SOCK_DIAG`.
+//! The kernel's information about a connection (`struct tcp_info`), by its addresses over
+//! `NETLINK_SOCK_DIAG`.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -12,28 +13,29 @@ const NLMSG_ERROR: u16 = 2;
 const AF_INET: u8 = 2;
 const IPPROTO_TCP: u8 = 6;
 const INET_DIAG_INFO: u16 = 2;
-/// Octets of the netlink header, and of `struct inet_diag_msg` behind it.
+/// Octets of the netlink header.
 const HEADER: usize = 16;
+/// Octets of `struct inet_diag_msg`, which follows the header.
 const MESSAGE: usize = 72;
 /// `TCP_INFINITE_SSTHRESH`.
 const INFINITE_THRESHOLD: u32 = 0x7fff_ffff;
 
-/// A connection as the kernel sees it. Windows are in segments, times in microseconds.
+/// Information about a connection. Windows are in segments, times in microseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TcpInfo {
-    /// `TCP_ESTABLISHED` and the like.
+    /// Number of the state, for example `TCP_ESTABLISHED`.
     pub state: u8,
     pub rto: u32,
     pub srtt: u32,
     pub cwnd: u32,
     /// `None` if there is no threshold.
     pub ssthresh: Option<u32>,
-    /// Expiries of the retransmission timer.
+    /// Number of expiries of the retransmission timer.
     pub timeouts: u16,
 }
 
-/// The names of the states in scripts, by the kernel's numbers from 1 on. A closed connection in TIME-WAIT is `closed` as
-/// in the model.
+/// Names of the states in scripts, by the kernel's numbers from 1 on. A connection in TIME-WAIT is
+/// `closed`, as in the model.
 const STATES: [&str; 11] = [
     "established",
     "synsent",
@@ -49,7 +51,7 @@ const STATES: [&str; 11] = [
 ];
 
 impl TcpInfo {
-    /// It is the socket that listens.
+    /// Returns whether this is the listening socket.
     pub fn is_listening(&self) -> bool {
         self.state_name() == "listen"
     }
@@ -59,7 +61,8 @@ impl TcpInfo {
     }
 }
 
-/// The connection between these addresses in the present namespace; `None` if there is none (any more).
+/// Returns the connection between these addresses in the current namespace. `None` if there is
+/// none.
 pub(super) fn look_up(kernel: SocketAddrV4, peer: SocketAddrV4) -> io::Result<Option<TcpInfo>> {
     let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
     socket.bind_auto()?;
@@ -77,7 +80,7 @@ pub(super) fn look_up(kernel: SocketAddrV4, peer: SocketAddrV4) -> io::Result<Op
     read(&answer).map(Some).ok_or_else(|| io::Error::other("the kernel's answer about a socket is too short"))
 }
 
-/// `struct nlmsghdr` and `struct inet_diag_req_v2`.
+/// Builds `struct nlmsghdr` and `struct inet_diag_req_v2`.
 fn request(kernel: SocketAddrV4, peer: SocketAddrV4) -> Vec<u8> {
     let mut body = vec![AF_INET, IPPROTO_TCP, 1 << (INET_DIAG_INFO - 1), 0];
     body.extend(u32::MAX.to_ne_bytes());
@@ -88,7 +91,7 @@ fn request(kernel: SocketAddrV4, peer: SocketAddrV4) -> Vec<u8> {
         body.extend([0; 12]);
     }
     body.extend([0; 4]);
-    // No cookie: whichever socket has these addresses.
+    // No cookie: any socket with these addresses.
     body.extend([0xff; 8]);
     let mut message = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
     message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
@@ -113,7 +116,7 @@ fn read(answer: &[u8]) -> Option<TcpInfo> {
 }
 
 impl TcpInfo {
-    /// From `struct tcp_info`.
+    /// Parses `struct tcp_info`.
     fn read(&mut self, octets: &[u8]) {
         let word = |at: usize| {
             octets.get(at..at + 4).map_or(0, |word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))

@@ -1,4 +1,5 @@
-//! Segments as IPv4 packets, and back. Numbers in a [`Segment`] count from the SYN of its end.
+//! Converts segments to IPv4 packets and back. Numbers in a [`Segment`] count from the SYN of its
+//! end.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -9,24 +10,24 @@ use umts_stack::ids::{ConnectionId, End};
 use umts_stack::packet::{Ecn, Flags, Options, SackBlocks, Segment};
 use umts_units::Time;
 
-/// The initial number of the other end.
+/// The initial sequence number of the other end.
 const PEER_ISN: u32 = 1_000_000;
-/// What the other end's clock of timestamps shows when the conversation begins, in ms.
+/// Value of the other end's timestamp clock at the beginning of the conversation, in ms.
 const PEER_CLOCK: u32 = 100_000;
 const TIME_TO_LIVE: u8 = 64;
 const NANOSECONDS_PER_MS: u64 = 1_000_000;
 
-/// Both ends' addresses, and what the kernel chose in its SYN.
+/// Addresses of both ends, and the values that the kernel chose in its SYN.
 #[derive(Debug)]
 pub(super) struct Wire {
     pub kernel: SocketAddrV4,
     pub peer: SocketAddrV4,
-    /// The kernel's initial number, once it has sent a SYN.
+    /// The kernel's initial sequence number, after its SYN.
     kernel_isn: Option<u32>,
-    /// Shifts of the windows: the kernel's and the other end's.
+    /// Shifts of the windows of the kernel and of the other end.
     kernel_shift: u8,
     peer_shift: u8,
-    /// The number after the highest that the kernel has sent.
+    /// End of the highest number that the kernel has sent.
     max_sent: u64,
 }
 
@@ -35,12 +36,12 @@ impl Wire {
         Wire { kernel, peer, kernel_isn: None, kernel_shift: 0, peer_shift: 0, max_sent: 0 }
     }
 
-    /// The number after the highest that the kernel has sent.
+    /// Returns the end of the highest number that the kernel has sent.
     pub fn max_sent(&self) -> u64 {
         self.max_sent
     }
 
-    /// A segment of the other end as a packet.
+    /// Converts a segment of the other end into a packet.
     pub fn encode(&mut self, segment: &Segment) -> Result<Vec<u8>, String> {
         if let Some(shift) = segment.options.window_scale {
             self.peer_shift = shift;
@@ -96,7 +97,8 @@ impl Wire {
         options
     }
 
-    /// A packet of the kernel as a segment; `None` if it is no segment of this connection.
+    /// Converts a packet of the kernel into a segment. Returns `None` if the packet is not a
+    /// segment of this connection.
     pub fn decode(&mut self, packet: &[u8]) -> Option<Segment> {
         let packet = SlicedPacket::from_ip(packet).ok()?;
         let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) = (packet.net, packet.transport)
@@ -111,7 +113,7 @@ impl Wire {
         // The port of an active open becomes known with the SYN.
         self.kernel = from;
         if tcp.syn() && self.kernel_isn != Some(tcp.sequence_number()) {
-            // The first SYN, or that of a new connection after one that was given up.
+            // The first SYN, or the SYN of a new connection after one that failed.
             (self.kernel_isn, self.max_sent) = (Some(tcp.sequence_number()), 0);
         }
         let isn = self.kernel_isn.unwrap_or(0);
@@ -160,7 +162,7 @@ impl Wire {
                 TcpOptionElement::MaximumSegmentSize(mss) => segment.mss = mss,
                 TcpOptionElement::WindowScale(shift) => {
                     present.window_scale = Some(shift);
-                    // Both ends must say it (RFC 7323 §2.2).
+                    // Both ends must send the option (RFC 7323 §2.2).
                     self.kernel_shift = shift;
                 }
                 TcpOptionElement::SelectiveAcknowledgementPermitted => present.sack_permitted = true,
@@ -179,12 +181,12 @@ impl Wire {
         segment.options = present;
     }
 
-    /// The other end does not scale windows: neither does the kernel.
+    /// Records that the other end does not scale windows, so the kernel does not either.
     pub fn without_scaling(&mut self) {
         self.kernel_shift = 0;
     }
 }
 
-/// The kernel's address and the other end's.
+/// Addresses of the kernel and of the other end.
 pub(super) const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 99, 0, 1);
 pub(super) const PEER: Ipv4Addr = Ipv4Addr::new(10, 99, 0, 2);

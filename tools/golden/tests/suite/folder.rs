@@ -1,4 +1,4 @@
-//! Folders of a few small scenarios.
+//! Tests with folders of a few small scenarios.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use umts_golden::folder::{Goldens, Outcome};
 
-/// Loses a block now and then, so that seeds differ.
+/// Loses blocks occasionally, so that seeds give different results.
 const SCENARIO: &str = r#"
 version = 1
 duration = "3 s"
@@ -28,7 +28,7 @@ struct Folder {
 }
 
 impl Folder {
-    /// Scenarios of these names, with their goldens.
+    /// Creates scenarios with these names and their goldens.
     fn blessed(names: &[&str]) -> Self {
         let kept = tempfile::tempdir().expect("a folder");
         let (scenarios, goldens) = (kept.path().join("scenarios"), kept.path().join("tests/golden"));
@@ -48,7 +48,8 @@ impl Folder {
         fs::read_to_string(self.goldens.goldens.join(format!("{name}.txt"))).expect("it is there")
     }
 
-    /// Edits the only line that begins so, behind `head`; gives what it was and is.
+    /// Changes the last digit of the first line that begins with `line` after `head`. Returns the
+    /// changed and the original value.
     fn edit(&self, name: &str, head: &str, line: &str) -> [String; 2] {
         let text = self.golden(name);
         let from = text.find(head).expect("there is such a run");
@@ -62,16 +63,16 @@ impl Folder {
         [was, is]
     }
 
-    fn told(&self) -> Vec<String> {
+    fn report(&self) -> Vec<String> {
         let outcomes = self.goldens.compare().expect("they run");
         outcomes.into_iter().map(|(name, outcome)| format!("{name}: {outcome}")).collect()
     }
 }
 
 #[test]
-fn a_second_comparison_gives_the_same_text_on_any_number_of_threads() {
+fn goldens_are_independent_of_the_thread_count() {
     let mut folder = Folder::blessed(&["a", "b"]);
-    assert_eq!(folder.told(), ["a: equal", "b: equal"]);
+    assert_eq!(folder.report(), ["a: equal", "b: equal"]);
     assert_eq!(folder.golden("a"), folder.golden("b"), "a golden does not hold its name");
     let before = folder.golden("a");
     for threads in [1, 3] {
@@ -83,7 +84,7 @@ fn a_second_comparison_gives_the_same_text_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_golden_has_two_seeds_with_everything_that_a_run_leaves() {
+fn golden_has_all_results_for_two_seeds() {
     let golden = Folder::blessed(&["a"]).golden("a");
     let runs: Vec<&str> = golden.split("\n[").skip(1).collect();
     let heads: Vec<_> = runs.iter().filter_map(|run| run.split(']').next()).collect();
@@ -115,7 +116,7 @@ fn a_golden_has_two_seeds_with_everything_that_a_run_leaves() {
 }
 
 #[test]
-fn a_changed_metric_event_and_capture_are_told_by_run_and_name() {
+fn differences_are_reported_by_run_and_name() {
     for (head, line) in [
         ("seed 1, whole length", "metric.goodput_kbps"),
         ("seed 2, whole length", "trace"),
@@ -127,30 +128,30 @@ fn a_changed_metric_event_and_capture_are_told_by_run_and_name() {
         let folder = Folder::blessed(&["a", "b"]);
         let [was, is] = folder.edit("b", head, &format!("{line} = "));
         assert_ne!(was, is);
-        assert_eq!(folder.told(), ["a: equal".to_owned(), format!("b: {head}: {line} was {was}, is {is}")]);
+        assert_eq!(folder.report(), ["a: equal".to_owned(), format!("b: {head}: {line} was {was}, is {is}")]);
     }
 }
 
 #[test]
-fn a_scenario_that_behaves_otherwise_differs_until_it_is_blessed() {
+fn changed_scenario_differs_until_blessed() {
     let folder = Folder::blessed(&["a", "b"]);
     folder.write_scenario("b", &SCENARIO.replace("0.05", "0.06"));
-    let told = folder.told();
-    assert_eq!(told[0], "a: equal");
-    assert!(told[1].starts_with("b: seed 1, whole length: events was "), "{told:?}");
-    assert!(told[1].ends_with(" other lines differ"), "{told:?}");
-    assert_eq!(folder.told(), told, "a comparison writes nothing");
+    let report = folder.report();
+    assert_eq!(report[0], "a: equal");
+    assert!(report[1].starts_with("b: seed 1, whole length: events was "), "{report:?}");
+    assert!(report[1].ends_with(" other lines differ"), "{report:?}");
+    assert_eq!(folder.report(), report, "a comparison writes nothing");
     folder.goldens.bless().expect("they run");
-    assert_eq!(folder.told(), ["a: equal", "b: equal"]);
+    assert_eq!(folder.report(), ["a: equal", "b: equal"]);
 }
 
 #[test]
-fn a_scenario_without_golden_and_a_golden_without_scenario_are_told_with_the_command() {
+fn unpaired_scenarios_and_goldens_are_reported_with_the_command() {
     let folder = Folder::blessed(&["a", "b"]);
     fs::remove_file(folder.goldens.scenarios.join("a.toml")).expect("it was there");
     folder.write_scenario("c", SCENARIO);
     assert_eq!(
-        folder.told(),
+        folder.report(),
         [
             "a: a golden without a scenario; UMTS_BLESS=1 make golden removes it",
             "b: equal",
@@ -160,11 +161,11 @@ fn a_scenario_without_golden_and_a_golden_without_scenario_are_told_with_the_com
     let blessed = folder.goldens.bless().expect("they run");
     let outcomes: Vec<_> = blessed.into_iter().map(|(_, outcome)| outcome).collect();
     assert_eq!(outcomes, [Outcome::NoScenario, Outcome::Equal, Outcome::NoGolden]);
-    assert_eq!(folder.told(), ["b: equal", "c: equal"]);
+    assert_eq!(folder.report(), ["b: equal", "c: equal"]);
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_nothing_is_blessed() {
+fn invalid_files_are_reported_and_nothing_is_blessed() {
     let folder = Folder::blessed(&["a", "b"]);
     folder.write_scenario("a", &SCENARIO.replace("0.05", "0.06"));
     folder.write_scenario("b", "version = 7");
@@ -179,7 +180,7 @@ fn what_cannot_be_read_is_named_and_nothing_is_blessed() {
 }
 
 #[test]
-fn a_golden_does_not_depend_on_the_place_of_its_scenario() {
+fn golden_is_independent_of_the_scenarios_path() {
     let folder = Folder::blessed(&[]);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join("scenarios/three-losses.toml")).expect("it is there");

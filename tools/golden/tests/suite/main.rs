@@ -1,4 +1,4 @@
-//! The goldens of the repository, and the tool that keeps them.
+//! Tests of the goldens of the repository, and of the tool.
 
 mod folder;
 mod scenarios;

@@ -1,12 +1,12 @@
-//! What `make test` runs of `make golden`.
+//! The part of `make golden` that `make test` runs.
 
 use umts_golden::folder::{Goldens, Outcome};
 
 #[test]
-fn the_shipped_scenarios_give_their_goldens() {
+fn shipped_scenarios_match_their_goldens() {
     let outcomes = Goldens::of_repository().compare().unwrap_or_else(|error| panic!("{error}"));
     assert!(!outcomes.is_empty(), "there are scenarios");
     let differ = outcomes.iter().filter(|(_, outcome)| *outcome != Outcome::Equal);
-    let told: String = differ.map(|(name, outcome)| format!("\n{name}: {outcome}")).collect();
-    assert!(told.is_empty(), "see Goldens in CONTRIBUTING.md{told}");
+    let report: String = differ.map(|(name, outcome)| format!("\n{name}: {outcome}")).collect();
+    assert!(report.is_empty(), "see Goldens in CONTRIBUTING.md{report}");
 }

@@ -1,17 +1,17 @@
-//! Packets made by hand, and what the analyser says of them.
+//! Packets made by hand, and their analysis.
 
 use etherparse::{PacketBuilder, TcpOptionElement};
 use umts_capture::{Analyser, Analysis, ConnectionRow, LinkType};
 use umts_units::Time;
 
-/// Who sends.
+/// The sending end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Client,
     Server,
 }
 
-/// A segment to be: `.seq(1)` and the like change what they say.
+/// A segment to build. Methods like `seq` set a field.
 #[derive(Debug, Clone)]
 pub struct Packet {
     pub from: End,
@@ -59,7 +59,7 @@ impl Packet {
         Packet { window, ..self }
     }
 
-    /// The IPv4 packet.
+    /// Returns the segment as an IPv4 packet.
     pub fn ipv4(&self) -> Vec<u8> {
         let (from, to) = match self.from {
             End::Client => ([10, 0, 0, 1], [192, 0, 2, 1]),
@@ -70,7 +70,7 @@ impl Packet {
         bytes
     }
 
-    /// The IPv6 packet.
+    /// Returns the segment as an IPv6 packet.
     pub fn ipv6(&self) -> Vec<u8> {
         let (mut from, mut to) = ([0x20; 16], [0x30; 16]);
         if self.from == End::Server {
@@ -103,7 +103,8 @@ impl Packet {
     }
 }
 
-/// A conversation that is written down as it goes: numbers are relative to the initial ones, times are milliseconds.
+/// A conversation that is written packet by packet: numbers are relative to the initial ones, times
+/// are in milliseconds.
 pub struct Talk {
     pub analyser: Analyser,
     pub isn: [u32; 2],
@@ -120,7 +121,7 @@ impl Talk {
         Talk { analyser: Analyser::new().with_time_sequence(0), isn, packets: vec![], last: 0 }
     }
 
-    /// SYN, SYN+ACK and ACK at a server's network card: the client is 100 ms away.
+    /// SYN, SYN+ACK and ACK at the server's network card: the client is 100 ms away.
     pub fn opened() -> Self {
         let mut talk = Talk::new();
         talk.handshake(&[]);
@@ -137,7 +138,7 @@ impl Talk {
         self.put(100, 1, Some(1), Packet::new(End::Client, ""));
     }
 
-    /// Any packet; `seq` and `ack` are relative.
+    /// Adds any packet. `seq` and `ack` are relative.
     pub fn put(&mut self, at_ms: u64, seq: u32, ack: Option<u32>, packet: Packet) {
         let (own, other) = match packet.from {
             End::Client => (self.isn[0], self.isn[1]),
@@ -159,7 +160,7 @@ impl Talk {
         self.packets.push((at_ms, packet));
     }
 
-    /// The server sends a full segment of 1000 octets; `number` counts them from 0.
+    /// The server sends a full segment of 1000 octets. Segments are numbered from 0.
     pub fn data(&mut self, at_ms: u64, number: u32) -> &mut Self {
         let packet = Packet { payload: 1000, ..Packet::new(End::Server, "") };
         self.put(at_ms, 1 + 1000 * number, Some(1), packet);
@@ -191,7 +192,7 @@ impl Talk {
         self.analyser.finish()
     }
 
-    /// The only connection.
+    /// Returns the row of the only connection.
     pub fn row(self) -> ConnectionRow {
         let mut analysis = self.analysis();
         assert_eq!(analysis.connections.len(), 1);
@@ -207,7 +208,7 @@ pub fn value(row: &ConnectionRow, name: &str) -> f64 {
     row.metrics.value(name).unwrap_or_else(|| panic!("{name} has no value"))
 }
 
-/// Panics unless each metric has the value.
+/// Panics unless each metric has the given value.
 #[track_caller]
 pub fn expect(row: &ConnectionRow, values: &[(&str, f64)]) {
     for &(name, expected) in values {
