@@ -1,4 +1,5 @@
-//! Recordings for `traffic = "replay"`: text files of `TIME BYTES DIRECTION`, one line for each thing sent.
+//! Recordings for `traffic = "replay"`: text files with lines `TIME BYTES DIRECTION`, one per
+//! transmission.
 
 use umts_stack::ids::Direction;
 use umts_units::Duration;
@@ -8,12 +9,13 @@ use crate::error::Problem;
 use crate::model::{Record, Scenario, Traffic, Transport};
 use crate::tree::{Node, Source};
 
-/// The largest payload of UDP over IPv4.
+/// Largest payload of UDP over IPv4, in octets.
 const LARGEST_DATAGRAM: u32 = 65_507;
-/// As long as the longest run, in seconds.
+/// Length of the longest run, in seconds.
 const LATEST_S: f64 = 3.6e9;
 
-/// Reads the files of every recording in `scenario`.
+/// Reads the files of all recordings in `scenario`. Makes their names relative to the scenario's
+/// folder.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     for (i, flow) in scenario.flow.iter_mut().enumerate() {
         let Traffic::Replay(replay) = &mut flow.traffic else { continue };
@@ -35,7 +37,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     Ok(())
 }
 
-/// The records, or the number of the first line that is wrong and what is wrong with it.
+/// Returns the records. The error is the number of the first wrong line with a message.
 fn parse(text: &str, most: u32) -> Result<Vec<Record>, (usize, String)> {
     let mut records: Vec<Record> = Vec::new();
     for (number, line) in text.lines().enumerate() {

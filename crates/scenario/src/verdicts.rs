@@ -5,7 +5,8 @@ use crate::error::Problem;
 use crate::model::{BlockErrors, Radio, Scenario};
 use crate::tree::{Node, Source};
 
-/// Reads the files of every error trace in `scenario`.
+/// Reads the files of all error traces in `scenario`. Makes their names relative to the scenario's
+/// folder.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     read_radio(&mut scenario.radio, "radio", tree, sources)?;
     for (i, ue) in scenario.ue.iter_mut().enumerate() {
@@ -41,7 +42,7 @@ fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -
     Ok(())
 }
 
-/// The verdicts, or the first byte that is none and its offset.
+/// Returns the verdicts. The error is the first invalid byte with its offset.
 fn parse(bytes: &[u8]) -> Result<Vec<bool>, (usize, u8)> {
     let mut verdicts = Vec::with_capacity(bytes.len());
     let mut is_comment = false;

@@ -184,8 +184,8 @@ pub struct Rlc {
     /// it.
     #[schemars(extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5"))]
     pub timer_mrw: Duration,
-    /// MaxMRW: RLC is reset instead of sending a move-receiving-window command for this number of
-    /// times; or `"unlimited"`.
+    /// MaxMRW: RLC sends a move-receiving-window command one time fewer than this, and is then reset;
+    /// or `"unlimited"`.
     #[serde(with = "word_unlimited")]
     #[schemars(
         with = "crate::text::Unlimited<u32>",
@@ -198,7 +198,7 @@ pub struct Rlc {
     /// Timer_RST: time to wait for the answer to a RESET before repeating it.
     #[schemars(extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5"))]
     pub timer_rst: Duration,
-    /// MaxRST: RLC gives up instead of sending a RESET for this number of times.
+    /// MaxRST: RLC sends a RESET one time fewer than this, and then gives up.
     #[schemars(extend("x-min" = 1, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.23 signals 1 to 32"))]
     pub max_rst: u32,
     /// Capacity of the sender's SDU buffer, in octets, or `"unlimited"`. Packets that do not fit
