@@ -1,4 +1,5 @@
-//! What events mean to the budget: where packets go, what happens to their PDUs, when connections open and close.
+//! Interprets trace events for the budget: positions of packets, fates of PDUs, opening and closing
+//! of connections.
 
 use umts_kernel::TraceSink;
 use umts_stack::core_network::LinkConfig;
@@ -23,8 +24,8 @@ use super::ue::Ue;
 use crate::metrics::Window;
 
 impl Budget {
-    /// A program begins a flow of datagrams, or looks up names. Its packets are told as segments of `connection`, whose
-    /// sequence numbers count octets, or questions and answers.
+    /// Opens a flow of datagrams or a DNS lookup of a program. Its packets are traced as segments
+    /// of `connection`, whose sequence numbers count octets, or queries and answers.
     pub fn open_datagrams(&mut self, now: Time, connection: ConnectionId, ue: UeId, kind: Kind) {
         let (flow, sender, leg) = (FlowId(u32::MAX), End::Server, ProxyLeg::Whole);
         let transfer = connection;
@@ -35,7 +36,8 @@ impl Budget {
         self.adopt(now, connection, kind);
     }
 
-    /// The lookup of names `connection` was for a connection that begins now. The time of the lookup is part of that.
+    /// The connection for which the lookup `connection` was made begins. The time of the lookup is
+    /// part of its time.
     pub fn adopt(&mut self, now: Time, connection: ConnectionId, kind: Kind) {
         if let Some(connection) = self.at(now, connection) {
             connection.becomes(kind, now);
@@ -60,7 +62,7 @@ impl Budget {
         }
     }
 
-    /// Where a segment is when it has left its host.
+    /// Position of a segment after it has left its host.
     fn first_place(&self, now: Time, segment: &Segment) -> Place {
         match (segment.direction, segment.leg) {
             (Direction::Uplink, ProxyLeg::Whole | ProxyLeg::Radio) => Place::Radio,
@@ -71,7 +73,8 @@ impl Budget {
         }
     }
 
-    /// In the fixed network, on this leg of it, which takes a packet of so many octets this long when it is empty.
+    /// Position in the fixed network on this leg, with the time that a packet of `octets` needs
+    /// when the network is empty.
     fn in_core(&self, now: Time, leg: ProxyLeg, octets: u64) -> Place {
         let sending =
             |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
@@ -164,7 +167,7 @@ impl Budget {
         connection
     }
 
-    /// Packets of a bearer cannot arrive any more.
+    /// Records the packets of a bearer that cannot arrive any more, as lost.
     fn bury(&mut self, now: Time, ue: UeId, direction: Direction) {
         let here = &self.ues[ue.index()];
         if here.bearers[direction.index()].is_empty() {
@@ -225,7 +228,8 @@ impl Budget {
         }
     }
 
-    /// The channel carries blocks of `ue` for one TTI, and nobody else's if it is shared and has no codes.
+    /// The channel carries blocks of `ue` for one TTI. On a shared channel without codes, all other
+    /// users wait.
     fn serve(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
         let way = direction.index();
         let served = &mut self.ues[ue.index()];
@@ -244,7 +248,7 @@ impl Budget {
         }
     }
 
-    /// What a user lacks on the radio, or lacks no longer.
+    /// Records that a user lacks a radio resource, or no longer lacks it.
     fn lack(&mut self, now: Time, event: &TraceEvent) {
         if let Some(ue) = Capacity::is_about(event) {
             self.ue_at(now, ue).capacity.record(event);

@@ -1,5 +1,5 @@
-//! The log keeps time whatever is relabelled; the page in the docs defines every cause and label. Whole runs are tested with the
-//! simulation.
+//! Tests of the log, and of the causes and labels in the reference page. Whole runs are tested with
+//! the simulation.
 
 use std::path::Path;
 
@@ -66,7 +66,8 @@ fn the_page_in_the_docs_knows_every_cause_and_label() {
 }
 
 proptest! {
-    /// Whatever is pushed, relabelled and settled, the parts are the time that was pushed, and so are the intervals.
+    /// For all sequences of pushes, relabellings and settlements, both the parts and the intervals
+    /// add up to the pushed time.
     #[test]
     fn nothing_is_lost_or_counted_twice(
         steps in prop::collection::vec((1_u64..50, 0..Cause::ALL.len(), 0_u64..60, 0_u64..90), 1..60),

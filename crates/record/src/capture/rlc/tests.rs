@@ -1,4 +1,5 @@
-//! Parts of the captures; whole ones are judged by tshark in `crates/simulate/tests/suite/rlc_captures.rs`.
+//! Tests of parts of the captures. `crates/simulate/tests/suite/rlc_captures.rs` checks whole
+//! captures with tshark.
 
 use etherparse::{Ipv4Header, TcpHeader, TcpOptionElement};
 use umts_stack::ids::{Direction, UeId};
@@ -30,7 +31,7 @@ fn a_syn_that_is_charged_less_than_its_options_loses_them() {
     assert_eq!(ip.header_checksum, ip.calc_header_checksum());
     assert_eq!(Ok(tcp.checksum), tcp.calc_checksum_ipv4(&ip, &[]).map_err(|_| ()));
     assert!(tcp.syn && tcp.sequence_number == 7);
-    // What has the right size stays as it is.
+    // A packet of the right size is unchanged.
     assert_eq!(packets::of_size(octets.clone(), 44), octets);
 }
 
@@ -44,7 +45,7 @@ fn pdu(indicators: Vec<LengthIndicator>, data: &[u8]) -> Vec<u8> {
 fn an_sdu_of_the_round_before_is_put_in_front_of_what_ends_it() {
     use LengthIndicator as Li;
     let cases = [
-        // It ends here, it goes on here, and it ended exactly with the round.
+        // The SDU ends here, continues here, or ended exactly with the round.
         (pdu(vec![Li::End(2)], b"cdEF"), vec![Li::End(4)], b"abcdEF".to_vec()),
         (pdu(vec![], b"cdef"), vec![], b"abcdef".to_vec()),
         (pdu(vec![Li::PreviousFilled], b"CD"), vec![Li::End(2)], b"abCD".to_vec()),
@@ -65,7 +66,7 @@ fn what_is_given_up_leaves_its_pdu_and_nothing_else_does() {
     let mut pieces = Pieces::read(Format::Am(NARROW), &octets);
     pieces.drop_ends(2);
     assert_eq!((pieces.leading, &pieces.ended, &pieces.open), (None, &vec![b"c".to_vec()], &b"DE".to_vec()));
-    // Nothing is left: the PDU says that the one before was filled, which Wireshark takes notice of.
+    // Without pieces the PDU signals that the preceding one was filled, which Wireshark evaluates.
     let written = Pieces::default().write(Format::Am(NARROW), Sn::of(9));
     let read = AmdPdu::parse(&written, WIDE).expect("it is valid");
     assert_eq!((read.sn(), read.payload().indicators()), (Sn::of(9), &[Li::PreviousFilled, Li::Padding][..]));
