@@ -14,7 +14,7 @@ fn at(ms: u64) -> Time {
 const FIXED: UeId = UeId(0);
 const UE: UeId = UeId(1);
 
-/// Two users of which only the second is switched, measured from 10 s to 20 s.
+/// Measures two users from 10 s to 20 s. Only the second one is switched.
 fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
     measured_where_data_continues(events, &[])
 }
@@ -66,7 +66,8 @@ fn expect(run: &RunMetrics, name: &str, expected: f64) {
     assert!((value - expected).abs() < 1e-9, "{name}: {value}, not {expected}");
 }
 
-/// One connection is switched to a DCH, a second finds it, a third stays on FACH.
+/// The first connection is switched to a DCH, the second one finds the DCH, the third one stays on
+/// the FACH.
 fn three_connections() -> Vec<(u64, TraceEvent)> {
     vec![
         state(0, CellFach),
@@ -102,7 +103,8 @@ fn connections_are_told_by_whether_they_got_a_dch_or_found_one() {
 fn octets_and_time_on_the_fach_are_those_with_a_connection_open_and_no_switch() {
     let run = measured(&three_connections());
     expect(&run, "bytes_on_fach_pct", 100.0 * 1100.0 / 2000.0);
-    // From 10 s, where the window opens, to the switch at 10.5 s, and the third connection's 2 s.
+    // From 10 s, the start of the window, to the switch at 10.5 s, and the 2 s of the third
+    // connection.
     expect(&run, "fach_goodput_kbps", 1100.0 * 8.0 / 2.5 / 1e3);
 }
 
