@@ -1,9 +1,9 @@
-//! What the cells of a layout share, and the calls in them.
+//! Configuration of the cells of a layout and of their calls.
 
 use umts_scenario::{Scenario, model as scenario};
 use umts_stack::rnc::multicell::{CallClassConfig, MulticellConfig};
 
-/// The cells of a layout, which are all alike; `None` without one.
+/// The cells of a layout, which are all alike. `None` without a layout.
 pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
     let environment = of.environment()?;
     let power = of.cell[0].power.clone().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! A scenario for each cause of the time budget, in which exactly that goes wrong at a known instant. The budget names the
-//! cause, with the time by which the transfer takes longer.
+//! One scenario per cause of the time budget, in which exactly this cause occurs at a known time.
+//! The budget must name the cause, with the time by which the transfer takes longer.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,7 +13,7 @@ use umts_units::Time;
 use crate::budget::{budgets, check_sums};
 use crate::common::{load, scenario};
 
-/// One user with a DCH fetches a file. Nothing goes wrong.
+/// One user with a DCH fetches a file, without any problems.
 const PLAIN: &str = r#"
 version = 1
 duration = "120 s"
@@ -47,7 +47,7 @@ fn parse(text: &str, folder: &Path, overrides: &[(&str, &str)]) -> Scenario {
     }
 }
 
-/// The budgets of `text`, where the downlink loses the blocks with these numbers, and the uplink others.
+/// The budgets of `text`, with these blocks lost in the downlink and in the uplink.
 fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<ConnectionBudget> {
     let folder = tempfile::tempdir().expect("a folder for the error traces");
     let verdicts = |lost: &[usize]| -> String {
@@ -67,7 +67,7 @@ fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<
     budgets
 }
 
-/// The one connection of the plain scenario.
+/// The only connection of the plain scenario.
 fn plain(lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> ConnectionBudget {
     let mut budgets = run_with(PLAIN, lost, overrides);
     assert_eq!(budgets.len(), 1);
@@ -82,7 +82,8 @@ fn took(budget: &ConnectionBudget) -> f64 {
     (budget.until - budget.opened).as_secs()
 }
 
-/// What is in `causes` beyond `before` is what the transfer takes longer, within `tolerance` seconds. Returns that time.
+/// Checks that the transfer takes longer by the additional time in `causes`, within `tolerance`
+/// seconds. Returns that time.
 fn check_cost(
     what: &str,
     before: &ConnectionBudget,
@@ -118,7 +119,7 @@ fn a_lost_block_is_rlc_recovery_wherever_it_is_lost() {
 
 #[test]
 fn a_prohibited_status_is_named_for_the_time_that_it_is_held_back() {
-    // A segment at a time, so that the radio is idle while the second loss waits for its report.
+    // One segment at a time: the radio is idle while the second loss waits for its report.
     let run = |prohibit| {
         let changes = [("tcp.advertised_window", "1 segments"), ("rlc.timer_status_prohibit", prohibit)];
         plain([&[60, 90], &[]], &changes)
@@ -128,7 +129,8 @@ fn a_prohibited_status_is_named_for_the_time_that_it_is_held_back() {
     assert!(longer > 0.3, "{longer}");
 }
 
-/// While later data keep the radio busy, the packet is gone all the same: the transfer takes less longer than the wait.
+/// Later data keeps the radio busy while the packet is missing, so the transfer takes longer by
+/// less than the wait.
 #[test]
 fn a_discarded_sdu_costs_the_wait_until_tcp_sends_it_again() {
     let before = plain([&[], &[]], &[]);
@@ -156,7 +158,7 @@ fn a_discard_at_the_end_costs_a_needed_timeout() {
     }
 }
 
-/// The lost block may share its TTI with the end of the SDU before.
+/// The lost block may share its TTI with the end of the preceding SDU.
 #[test]
 fn a_loss_that_no_mode_repairs_is_found_wherever_it_is() {
     let um = [("rlc.mode", "um")];
@@ -175,7 +177,8 @@ fn a_loss_that_no_mode_repairs_is_found_wherever_it_is() {
     assert!(waits.windows(2).filter(|pair| (pair[0] - pair[1]).abs() > 0.1).count() < 4, "{waits:.3?}");
 }
 
-/// Pauses of the radio that outlast MaxMRW and MaxRST end in cell updates. The cause has no more time than these take.
+/// Pauses of the radio that outlast MaxMRW and MaxRST end in cell updates. The cause must not
+/// exceed their time.
 #[test]
 fn a_re_establishment_after_an_unrecoverable_error_is_named() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outage.toml");
@@ -283,7 +286,7 @@ fn windows_are_named() {
     assert!(longer > 0.5, "{longer}");
 }
 
-/// The same user on common channels, whom admission gives a DCH or not.
+/// The same user on common channels. Admission grants a DCH or refuses it.
 const SWITCHED: &str = r#"
 version = 1
 duration = "120 s"
@@ -315,7 +318,7 @@ size = "30 kB"
 start = "5 s"
 "#;
 
-/// Another user, who has a DCH when the file is asked for.
+/// Another user, which has a DCH when the file is requested.
 const OTHER: &str = r#"
 [[ue]]
 name = "other"
@@ -377,7 +380,8 @@ fn the_load_of_another_user_is_a_queue_at_the_radio() {
     assert!(longer > 4.0, "{longer}");
 }
 
-/// EURANE's queue at the Node B drops blocks of an error-free radio: nothing is lost on the air.
+/// EURANE's queue at the Node B drops blocks of an error-free radio, so no block is lost on the
+/// air.
 #[test]
 fn drops_of_the_node_b_queue_are_told_from_losses_on_the_air() {
     let changes =

@@ -1,4 +1,4 @@
-//! A measured radio, and a flat one: what passes, when, and what waits.
+//! Measured and flat radios: times of deliveries, and waits.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use umts_record::series::{SeriesTables, Values};
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, run};
 
-/// Links that take no time.
+/// Links without delay.
 const CHAIN: &str = "link = [{ from = \"server\", to = \"ggsn\" }, { from = \"ggsn\", to = \"sgsn\" }, \
                      { from = \"sgsn\", to = \"rnc\" }]\n";
 
-/// One user whose radio is `trace` both ways, with `flow` over it.
+/// One user whose radio is `trace` in both directions, with `flow` over it.
 fn measured(trace: &str, flow: &str) -> Result<Scenario, String> {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     std::fs::write(folder.path().join("trace"), trace).expect("the folder is ours");
@@ -29,7 +29,7 @@ fn series(scenario: &Scenario) -> SeriesTables {
     run(scenario, options).expect("nothing stops it").series.expect("it was asked for")
 }
 
-/// Milliseconds at which packets came up.
+/// Times of packet deliveries in milliseconds.
 fn deliveries(series: &SeriesTables) -> Vec<u64> {
     match series.table("rlc_delivered").and_then(|table| table.column("time_s")) {
         Some(Values::Float(times)) => times.iter().map(|time| (time * 1e3).round() as u64).collect(),
@@ -37,7 +37,7 @@ fn deliveries(series: &SeriesTables) -> Vec<u64> {
     }
 }
 
-/// Packets of 1,500 octets, more than any of these traces carries.
+/// Packets of 1,500 octets, at a rate above the capacity of the traces.
 const SATURATING: &str =
     "traffic = \"cbr\"\ncbr = { payload = \"1472 B\", interval = \"1 ms\", random_phase = false }";
 
@@ -66,7 +66,7 @@ fn an_idle_radio_costs_nothing_and_a_lone_packet_waits_for_the_next_opportunity(
 #[test]
 fn tcp_fills_a_measured_radio() {
     let found = metrics("measured-radio", &[]);
-    // A minute carries 1,621 opportunities of 1,500 octets, of which 1,460 are payload: 315.8 kbit/s.
+    // One minute has 1,621 opportunities of 1,500 octets, of which 1,460 are payload: 315.8 kbit/s.
     let goodput = value(&found, "goodput_kbps");
     assert!((0.8 * 315.8..315.8).contains(&goodput), "{goodput}");
     assert!(value(&found, "udp_max_delay_ms") > 3000.0, "the gap of three seconds is seen");

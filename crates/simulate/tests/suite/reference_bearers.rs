@@ -1,4 +1,5 @@
-//! Reference bearers in a network: transport blocks of the sizes that TS 34.108 gives, and the same run as if declared.
+//! Reference bearers in a network: transport blocks have the sizes of TS 34.108, and the run equals
+//! one with a declared bearer.
 
 use std::path::Path;
 

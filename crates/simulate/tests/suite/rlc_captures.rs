@@ -1,5 +1,6 @@
-//! tshark reads the captures of RLC PDUs: every header without complaint, and in the view of delivery as many packets as
-//! our RLC handed up. Skipped, with a message, where tshark is not installed.
+//! Checks captures of RLC PDUs with tshark: it must decode every header without complaint, and
+//! reassemble as many packets in the delivery view as RLC delivered. Skipped with a message if
+//! tshark is not installed.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,20 +12,20 @@ use umts_simulate::{RunOptions, observe, run};
 use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 
-/// The least severity that is a complaint: a warning.
+/// Lowest severity that counts as a complaint: a warning.
 const WARNING: u32 = 0x60_0000;
 
-/// A frame as tshark sees it.
+/// A frame as decoded by tshark.
 struct Judged {
     number: String,
     comments: String,
-    /// What experts say from warnings on, and "malformed".
+    /// Expert messages from warnings on, and "malformed".
     complaints: String,
     has_pdu: bool,
     segments: usize,
 }
 
-/// The frames of `file`; `None` where there is no tshark.
+/// Decodes the frames of `file`. `None` if tshark is not installed.
 fn tshark(file: &Path, options: &[&str]) -> Option<Vec<Judged>> {
     let fields = [
         "frame.number",
@@ -68,14 +69,14 @@ impl Judged {
     }
 }
 
-/// As docs/guide.md says. What TCP makes of losses is not judged here.
+/// Options from docs/guide.md. TCP's view of losses is not checked here.
 const AIR: &[&str] = &["--enable-heuristic", "rlc_udp", "-o", "rlc.perform_reassembly:FALSE"];
 const DELIVERY: &[&str] =
     &["--enable-heuristic", "rlc_udp", "-2", "-o", "tcp.analyze_sequence_numbers:FALSE"];
 
 struct Captured {
     folder: TempDir,
-    /// SDUs that RLC handed up, and blocks that arrived, by direction.
+    /// SDUs delivered by RLC, and blocks that arrived, by direction.
     delivered: [usize; 2],
     blocks: [usize; 2],
     discarded: usize,
@@ -106,7 +107,8 @@ fn capture(name: &str, overrides: &[(&str, &str)]) -> Captured {
 }
 
 impl Captured {
-    /// Both views of both directions are without complaint; blocks and packets are as many as there were.
+    /// Checks that both views of both directions have no complaints, and the right numbers of
+    /// blocks and packets.
     fn is_judged(&self, what: &str) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let name = format!("{direction:?}").to_lowercase();
@@ -131,7 +133,7 @@ impl Captured {
 
 #[test]
 fn a_lossy_download_at_384_kbit_s_is_read_without_complaint() {
-    // 150 packets of 38 PDUs are more than a round of the sequence numbers.
+    // 150 packets of 38 PDUs are more than one round of the sequence numbers.
     let captured = capture("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("duration", "8 s")]);
     assert!(captured.delivered[0] > 150, "{:?}", captured.delivered);
     captured.is_judged("AM");
@@ -180,7 +182,8 @@ fn other_modes_widths_and_channels_are_read_too() {
     capture("ftp-on-fach-two-users-3gpp", &common).is_judged("FACH and RACH");
 }
 
-/// Data of a TDD cell look like a DCH's; control PDUs of its common channels name channel, frame and fate.
+/// Data of a TDD cell looks like data of a DCH. Control PDUs of its common channels have comments
+/// with channel, frame and fate.
 #[test]
 fn a_tdd_cell_is_read_too() {
     for (name, ways) in [("tdd-ftp-3gpp", [true, false]), ("tdd-www-3gpp", [false, true])] {
