@@ -1,4 +1,4 @@
-//! Power and the DSCH of cells: what they are, and what cannot be meant.
+//! Power and the DSCH of cells: defaults, conversion, and invalid values.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use umts_scenario::model::{Blocks, Dsch, Power};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::rnc::mac_sh::{MacShConfig, Priority, RatePolicy};
 
-/// A cell of a layout with one user; `POWER` and `DSCH` stand in the tables of that name.
+/// A cell of a layout with one user. `POWER` and `DSCH` are placeholders in the tables of that
+/// name.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\n[cell.power]\nPOWER\n[cell.dsch]\nDSCH\n\
                      [[ue]]\nname = \"user\"\n";
 
@@ -40,7 +41,7 @@ fn the_defaults_are_those_of_the_study() {
     assert_eq!((code.spreading_factor, code.number), (4, 3));
     assert_eq!((config.requirement, config.priority), (RatePolicy::ServiceCredit, Priority::ServiceCredit));
     assert_eq!((config.credit.per_tti, config.credit.most), (4.0, 16.0));
-    // 1 % at the target, and the target of the first format is 3.25 dB.
+    // Block error ratio 1 % at the target, and the target of the first format is 3.25 dB.
     let first = &config.formats[0];
     assert!((10.0 * first.target.log10() - 3.25).abs() < 1e-9);
     assert!((first.errors.ratio(first.target) - 0.01).abs() < 1e-5);
@@ -79,7 +80,7 @@ fn what_is_written_out_loads_again() {
     assert_eq!(again.cell[0].dsch.as_ref().and_then(|dsch| dsch.credit_limit), Some(Blocks(9)));
 }
 
-/// A file of link tables in a folder of its own.
+/// Loads a scenario with a file of link tables, in a folder of its own.
 fn with_tables(name: &str, text: &str) -> Result<Loaded, ScenarioError> {
     let folder = std::env::temp_dir().join(format!("umts-link-tables-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -242,7 +243,7 @@ fn each_mistake_about_power_is_named_where_it_stands() {
     ]);
 }
 
-/// Text, key, part of the message, part of the help.
+/// Checks errors: text, key, part of the message, part of the help.
 fn are_named(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).map(|_| ()).expect_err(key);

@@ -1,10 +1,10 @@
-//! Mistakes and what is said about them: one row each.
+//! Error messages: one row per mistake.
 
 use std::path::Path;
 
 use umts_scenario::{Scenario, ScenarioError};
 
-/// The smallest scenario; cases put lines in front of its first table, or behind.
+/// The smallest scenario. Cases add lines before its first table, or at the end.
 const SMALL: &str =
     "version = 1\nduration = \"10 s\"\nHEAD\n[[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\nTAIL\n";
 
@@ -350,7 +350,7 @@ fn each_mistake_is_named_where_it_stands() {
         ("", "[[ue]]\nname = \"b\"\ncell = \"x\"", "ue.1.cell", "there is no cell `x`", ""),
         ("", "[[ue]]", "ue.1", "the key `name` is missing", ""),
         ("", "[[flow]]\nue = \"usr\"", "flow.1.ue", "there is no ue `usr`", "did you mean \"user\"?"),
-        // A whole number where a fraction is meant.
+        // An integer where a fraction is expected.
         (
             "",
             "traffic = \"web\"\nweb = { embedded_shape = -1 }",
@@ -613,7 +613,8 @@ fn a_rate_that_no_user_has_is_not_judged() {
     assert_eq!(error.key(), "bearer.0.downlink.rate");
 }
 
-/// Keys of all mistakes of a scenario: the first one found, then the others in the order of the file.
+/// Keys of all mistakes of a scenario: the first one found, then the others in the order of the
+/// file.
 fn keys_of(text: &str) -> Vec<String> {
     let error = refused(text);
     std::iter::once(&error).chain(error.others()).map(|one| one.key().to_owned()).collect()
@@ -642,7 +643,7 @@ fn mistakes_between_keys_of_different_tables_are_reported_too() {
 
 #[test]
 fn what_follows_from_another_mistake_is_not_reported() {
-    // The keys of a model that is misspelt, and references to a table whose name is wrong.
+    // Keys of a misspelt model, and references to a table whose name is wrong.
     let model = small("[radio]\nmodel = \"gilbrt\"\np_good_to_bad = 0.1\np_bad_to_good = 0.2", "");
     assert_eq!(keys_of(&model), ["radio.model"]);
     let name = small(&BEARER.replace("name = \"b\"", "name = 5"), "[[ue]]\nname = \"other\"\nbearer = \"b\"");

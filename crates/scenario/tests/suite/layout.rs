@@ -1,4 +1,4 @@
-//! Many cells: what a layout comes to, and what cannot be meant.
+//! Many cells: conversion of a layout, and invalid values.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use umts_scenario::model::MobilityModel;
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::environment::{Border, MobilityConfig, PropagationConfig, ShadowingConfig, StreetLossConfig};
 
-/// One user in a layout; `LAYOUT` stands in `[layout]`, `UE` in `[[ue]]`, `REST` at the end.
+/// One user in a layout. Placeholders: `LAYOUT` in `[layout]`, `UE` in `[[ue]]`, `REST` at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[[ue]]\nname = \"user\"\nUE\nREST\n";
 
 fn load(text: &str) -> Result<Loaded, ScenarioError> {
@@ -96,7 +96,7 @@ fn a_layout_survives_being_written_out_and_hashed() {
     assert_ne!(hashes[0], hashes[1]);
 }
 
-/// Only another model of block errors has other keys.
+/// Only the model of block errors has model-specific keys.
 #[test]
 fn another_path_loss_leaves_the_frequency_alone() {
     let text = with("REST", "[propagation]\nfrequency = \"900 MHz\"");
@@ -212,7 +212,7 @@ fn each_mistake_in_a_layout_is_named_where_it_stands() {
     }
 }
 
-/// A user in a town; `TOWN` stands in `[layout.streets]`, the rest as in `SMALL`.
+/// A user in a town. Placeholders: `TOWN` in `[layout.streets]`, the rest as in `SMALL`.
 fn town(place: &str, keys: &str) -> String {
     let text = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[layout.streets]\nTOWN\n[propagation]\nmodel = \"manhattan\"\n[[ue]]\nname = \"user\"\nUE\nREST\n";
     let text = text.replacen(&format!("\n{place}\n"), &format!("\n{keys}\n"), 1);

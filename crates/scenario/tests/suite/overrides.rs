@@ -68,7 +68,7 @@ fn a_table_of_the_name_of_its_element_is_found_by_what_follows() {
         let set_in = |table: &str| set(text, &[(&format!("{table}.rach.{key}"), value)]).unwrap().scenario;
         assert_eq!(set_in("cell.tdd"), set_in("cell.0.tdd"), "{key}");
     }
-    // A key of the cell itself: the name comes first.
+    // A key of the cell itself. The name takes precedence.
     assert_eq!(set(text, &[("cell.tdd.name", "other")]).unwrap().scenario.cell[0].name, "other");
 }
 
@@ -145,7 +145,7 @@ fn what_was_meant_by_a_text_that_is_no_number_is_told() {
     assert!(error.help().is_some_and(|help| help.starts_with("one value is meant")), "{error}");
 }
 
-/// A folder of its own, removed at the end.
+/// A temporary folder, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -1,4 +1,4 @@
-//! Profiles of TCP: what they set, and what goes before them.
+//! TCP profiles: the keys that they set, and keys that take precedence.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! No bytes and no keys make the loader panic, and what it accepts survives being written out.
+//! No bytes and no keys make the loader panic, and every accepted scenario can be written and
+//! loaded again.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ fn good() -> Vec<String> {
     paths.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
 
-/// Loads, draws the picture if it is refused, and writes it out if not.
+/// Loads a scenario. Renders the error, or writes out the scenario.
 fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError> {
     match Scenario::parse(text, "any.toml", &folder(), overrides) {
         Err(error) => prop_assert!(error.render(true).contains('×') && !error.message().is_empty()),
@@ -30,7 +31,7 @@ fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// Values that mean something somewhere, and some that do not.
+/// Values that are valid for some keys, and some that never are.
 const VALUES: [&str; 46] = [
     "\"best\"",
     "\"50 km/h\"",

@@ -1,4 +1,4 @@
-//! A proxy: mistakes and what is said about them, and what its sides have of TCP.
+//! A proxy: mistakes and their messages, and TCP of its sides.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn each_mistake_says_what_would_be_right() {
     }
 }
 
-/// Two users' flows behind a proxy that takes some of them.
+/// The flows of two users behind a proxy that handles some of them.
 fn chosen(choice: &str) -> Scenario {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\n{choice}\n[[ue]]\nname = \"near\"\n[[ue]]\nname = \"far\"\n\
@@ -97,7 +97,7 @@ fn keys_of_a_mode_may_stand_beside_another_mode() {
     assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
 }
 
-/// A proxy in front of two flows, the second with TCP of its own.
+/// A proxy with two flows. The second flow has TCP keys of its own.
 const TWO_FLOWS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"reno\"\n[proxy]\nat = \"ggsn\"\n\
     [proxy.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1000 ms\"\n\
     [[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\n[[flow]]\nue = \"user\"\n\
@@ -113,7 +113,7 @@ fn what_a_side_does_not_say_is_the_flows() {
         assert_eq!((server.variant, server.segment_payload), (radio.variant, radio.segment_payload));
         assert_eq!(radio.initial_window.to_string(), "10 segments");
         assert_eq!(radio.rto_min.to_string(), "1 s");
-        // The user's application is slow, not the proxy.
+        // `read_rate` describes the user's application, not the proxy.
         assert_eq!([server.read_rate, radio.read_rate], [None, None]);
     }
     assert_eq!(first[0].variant, loaded.flow[0].tcp.variant);
@@ -135,7 +135,7 @@ fn a_side_is_written_as_it_was_read() {
         Scenario::parse(&written, "again.toml", Path::new(""), &[]).expect("what is written loads").scenario;
     assert_eq!(again.content_hash(), loaded.content_hash());
     assert_eq!(again.plan().proxy, loaded.plan().proxy);
-    // Overrides of a flow's own TCP reach the proxy's ends.
+    // Overrides of a flow's own TCP affect the proxy's ends.
     let changes = [("flow.0.tcp.variant".to_owned(), "vegas".to_owned())];
     let changed =
         Scenario::parse(&written, "again.toml", Path::new(""), &changes).expect("it loads").scenario;

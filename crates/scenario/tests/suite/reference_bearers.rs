@@ -1,4 +1,4 @@
-//! Reference bearers by name.
+//! Named reference bearers.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn a_reference_bearer_needs_no_declaration() {
     let common = self::loaded("common", "").expect("it is known").scenario;
     let kinds = common.plan().groups[0].channels.map(|channel| channel.kind);
     assert_eq!(kinds, [Channel::Fach, Channel::Rach]);
-    // It stays a name, so that the file says what it said.
+    // The written file keeps the name.
     assert!(loaded.scenario.bearer.is_empty());
 }
 

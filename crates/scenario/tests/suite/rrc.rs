@@ -135,7 +135,7 @@ fn what_says_nothing_is_worth_a_word() {
         .expect("it loads")
         .warnings;
     assert!(warned.iter().any(|warning| warning.contains("never holds that much")), "{warned:?}");
-    // It is the buffer of these users that counts, and both directions have one.
+    // The buffer of these users applies, and both directions have one.
     let own = "[rrc]\nupswitch_threshold_uplink = \"10 kB\"\n[[ue]]\nname = \"own\"\nbearer = \"switched\"\n\
                rlc = { buffer = \"9 kB\" }\n[[flow]]\nue = \"own\"\n";
     let warned = load(own, &[]).expect("it loads").warnings;
@@ -154,7 +154,7 @@ fn an_override_with_a_profile_is_told_what_the_file_keeps() {
     assert_eq!(kept.len(), 1, "{kept:?}");
     let expected = "rrc.profile: the scenario itself writes inactivity, power.cell_fach, which stay";
     assert!(kept[0].starts_with(expected), "{kept:?}");
-    // In a file the keys beside a profile are meant.
+    // Keys beside a profile in a file are intended.
     let meant = load("[rrc]\nprofile = \"att-2010\"\ninactivity = \"7 s\"", &[]).expect("it loads").warnings;
     assert_eq!(meant, [] as [&str; 0]);
     let tcp = load("[tcp]\nvariant = \"vegas\"", &[("tcp.profile", "linux-2.4")]).expect("it loads").warnings;

@@ -1,4 +1,4 @@
-//! Every scenario that comes with the laboratory loads, says what it should, and survives being written out.
+//! Every shipped scenario loads, has the intended content, and can be written and loaded again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
-//! Users and calls in the cells of a layout: what they come to, and what cannot be meant.
+//! Users and calls in the cells of a layout: conversion, and invalid values.
 
 use std::path::Path;
 
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::trace::Channel;
 
-/// A user and calls in a layout; `REST` stands at the end.
+/// A user and calls in a layout. `REST` is a placeholder at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\nCELL\n[[ue]]\nname = \"user\"\nUE\n\
                      [[ue]]\nname = \"call\"\nCALL\n[[flow]]\nue = \"user\"\nREST\n";
 
@@ -47,7 +47,7 @@ fn it_is_written_and_read_again() {
     assert_eq!(again.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
 }
 
-/// Each text is refused, at this key and in these words.
+/// Checks that each text is refused with this key, message and help.
 fn are_told(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).expect_err(text);

@@ -1,11 +1,12 @@
-//! Cells of time division duplex: what they are, and what cannot be meant.
+//! TDD cells: defaults, conversion, and invalid values.
 
 use std::path::Path;
 
 use umts_scenario::model::{Duplex, Frames, Sdus};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 
-/// A cell with one user; `TDD` stands in `[cell.tdd]`, `CELL` in `[[cell]]`, `UE` in `[[ue]]`, `REST` at the end.
+/// A cell with one user. Placeholders: `TDD` in `[cell.tdd]`, `CELL` in `[[cell]]`, `UE` in
+/// `[[ue]]`, `REST` at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"c\"\nduplex = \"tdd\"\nCELL\n[cell.tdd]\nTDD\n\
                      [[ue]]\nname = \"user\"\nbearer = \"granted\"\nUE\nREST\n";
 
