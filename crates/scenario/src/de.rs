@@ -1,4 +1,4 @@
-//! A serde deserializer for [`Node`] whose errors know their location.
+//! A serde deserializer for [`Node`] with located errors.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};

@@ -28,7 +28,7 @@ pub fn rrc_profiles() -> &'static [RrcProfile] {
 }
 
 /// Completes `[rrc]` and every `[ue.rrc]` from the profiles that they name. Returns a warning for
-/// each profile that an override names and whose values are partly hidden by the file.
+/// each profile that an override names and that the file partly hides.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, Problem> {
     let top = named(tree, "rrc");
     let groups = tree.get("ue").map(Node::elements).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Bearers whose PDUs can be captured, and the reasons if they cannot.
+//! Bearers with PDUs that can be captured, and the reasons if they cannot.
 
 use umts_scenario::{Group, Scenario, model};
 use umts_stack::radio::rlc::octets::Encoding;

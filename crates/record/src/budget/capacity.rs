@@ -27,7 +27,7 @@ impl Capacity {
         self.is_late[direction.reversed().index()]
     }
 
-    /// The UE whose capacity an event concerns.
+    /// The UE of an event about capacity.
     pub fn is_about(event: &TraceEvent) -> Option<UeId> {
         match event {
             TraceEvent::CapacityNeeded { ue, .. }

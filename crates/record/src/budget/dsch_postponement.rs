@@ -25,7 +25,7 @@ impl Turns {
         self.refused.filter(|(_, until)| at < *until)
     }
 
-    /// The UE whose service on the DSCH an event concerns.
+    /// The UE of an event about service on the DSCH.
     pub fn is_about(event: &TraceEvent) -> Option<UeId> {
         match event {
             TraceEvent::Handover { ue, .. } | TraceEvent::DschPostponed { ue, .. } => Some(*ue),

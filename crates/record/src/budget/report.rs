@@ -148,7 +148,7 @@ impl Report {
         those.map(|table| named(whose, table.take(now))).collect()
     }
 
-    /// Appends the metrics to those of the network. Returns the tables.
+    /// Appends the metrics to the metrics of the network. Returns the tables.
     pub fn finish(mut self, config: &BudgetConfig, results: &mut RunMetrics) -> Vec<Table> {
         if config.whose != Whose::BesidePrograms {
             results.network.append(metrics(&self.parts, &self.timeouts));

@@ -63,7 +63,7 @@ pub struct MetricsConfig {
     /// Whether each UE's data continues during a switch between CELL_FACH and CELL_DCH, by UE
     /// number. Missing entries mean false.
     pub ue_data_continues: Vec<bool>,
-    /// Whether there is a proxy, whose transfers have their own metrics.
+    /// Whether there is a proxy. Its transfers have their own metrics.
     pub has_proxy: bool,
     /// Supply power of each cell of a layout, whose cells have their own metrics. `None` without a
     /// layout.

@@ -67,7 +67,7 @@ pub struct ConnectionRow {
 }
 
 impl ConnectionRow {
-    /// The metrics with names, followed by those of the budget.
+    /// The metrics with names, followed by the metrics of the budget.
     pub fn metrics(&self) -> MetricSet {
         let named = connection_names().zip(self.values.iter().copied());
         named.chain(self.budget.iter()).collect()

@@ -124,8 +124,7 @@ pub struct Fach {
     /// Transmission time interval.
     #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
     pub tti: Duration,
-    /// Which entity decides whose blocks the FACH carries next: MAC-c, or each user's RLC with a
-    /// queue at the Node B.
+    /// Entity that schedules the FACH: MAC-c, or each user's RLC with a queue at the Node B.
     #[schemars(extend("x-source" = "TS 25.321 §4.2.3.2; EURANE for per_ue_push"))]
     pub scheduling: FachScheduling,
     /// Order in which users with data are served (`pull` only).
@@ -154,7 +153,7 @@ impl Default for Fach {
     }
 }
 
-/// Which entity decides whose blocks the FACH carries next.
+/// Entity that schedules the FACH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FachScheduling {

@@ -79,10 +79,10 @@ pub struct Dsch {
     #[serde(with = "word_any")]
     #[schemars(with = "crate::text::Any<Bytes>", extend("x-min" = "1 B", "x-source" = "Rendón et al. (2004), §4.1: applied to the largest SDU"))]
     pub timeout_of: Option<Bytes>,
-    /// Request of a user for an SDU whose timeout has passed.
+    /// Request of a user for an SDU after its timeout.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub expired: Expired,
-    /// SDUs whose timeouts are considered.
+    /// SDUs of which the timeouts are considered.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub looks_at: LooksAt,
     /// RLC payload rate of the uplink DCH that each user of the DSCH has.

@@ -91,7 +91,7 @@ pub struct Scenario {
     #[serde(default)]
     #[schemars(extend("x-default" = "the file's name", "x-range" = "letters, digits, - _ and ."))]
     pub name: String,
-    /// One line that says what the scenario shows.
+    /// Title of the scenario: its subject in one line.
     #[serde(default)]
     pub title: String,
     /// Source of the values: the study and its table.
@@ -114,7 +114,7 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Proxy", extend("x-default" = "none"))]
     pub proxy: Option<Proxy>,
-    /// Sites whose sectors are the cells; no layout if absent.
+    /// Sites with sectors as cells; no layout if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Layout", extend("x-default" = "none"))]
     pub layout: Option<Layout>,
@@ -217,7 +217,7 @@ pub struct Measure {
     /// whether it was lost. One row per block.
     pub slots: bool,
     /// With time series, record every request for a TTI of the DSCHs of a layout: format, code and
-    /// power, or what was lacking. One row per request.
+    /// power, or the reason of its refusal. One row per request.
     pub dsch: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Proxy {
     /// by number from 0. If the list is empty, the proxy handles all TCP flows.
     #[serde(default, deserialize_with = "flows")]
     pub flows: Vec<FlowChoice>,
-    /// Server ports whose connections the proxy handles. If the list is empty, it handles all
+    /// Server ports of the connections that the proxy handles. If the list is empty, it handles all
     /// ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<u16>,

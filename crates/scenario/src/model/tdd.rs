@@ -55,7 +55,7 @@ pub struct Tdd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Grant {
-    /// N: largest number of SDUs whose transmission may begin in one grant.
+    /// N: largest number of SDUs that may begin in one grant.
     #[schemars(extend("x-min" = 1, "x-max" = 65535, "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub sdus: u32,
     /// Backlogs up to which the first and the second of three levels extend.

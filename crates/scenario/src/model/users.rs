@@ -131,7 +131,7 @@ impl Ue {
     }
 }
 
-/// The bearer of users whose channels RRC chooses.
+/// The bearer of users that RRC switches between channels.
 pub(crate) const SWITCHED: &str = "switched";
 /// The bearer of users of the DSCHs of a layout.
 pub(crate) const DSCH: &str = "dsch";
@@ -172,7 +172,7 @@ pub enum Traffic {
     Web(Web),
     /// Files with pauses between them.
     FtpSessions(FtpSessions),
-    /// Requests for files whose sizes have a heavy tail.
+    /// Requests for files with heavy-tailed sizes.
     ParetoWww(ParetoWww),
     /// Sessions of datagrams.
     EtsiWww(EtsiWww),
@@ -220,7 +220,7 @@ pub(crate) struct FlowTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "FtpSessions")]
     ftp_sessions: Option<FtpSessions>,
-    /// Requests for files whose sizes have a heavy tail (`traffic = "pareto_www"`).
+    /// Requests for files with heavy-tailed sizes (`traffic = "pareto_www"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ParetoWww")]
     pareto_www: Option<ParetoWww>,
@@ -257,7 +257,7 @@ enum TrafficKind {
     Web,
     /// Files in succession, with reading times between them.
     FtpSessions,
-    /// Requests for files whose sizes have a heavy tail.
+    /// Requests for files with heavy-tailed sizes.
     ParetoWww,
     /// WWW sessions of UDP datagrams as in UMTS 30.03.
     EtsiWww,

@@ -46,7 +46,7 @@ fn the_reference_says_unit_default_range_and_source() {
 fn the_defaults_of_the_reference_are_those_of_the_loader() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"";
     let json = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario.to_json();
-    // Defaults that are described in words, and the links, whose default is a whole chain.
+    // Defaults that are described in words, and the links, with a whole chain as default.
     let in_words =
         ["name", "cell.fach", "cell.rach", "ue.cell", "ue.rlc", "ue.radio", "flow.tcp", "radio.model"];
     let mut compared = 0;

@@ -11,7 +11,7 @@ use umts_simulate::{RunOptions, run};
 const CHAIN: &str = "link = [{ from = \"server\", to = \"ggsn\" }, { from = \"ggsn\", to = \"sgsn\" }, \
                      { from = \"sgsn\", to = \"rnc\" }]\n";
 
-/// One user whose radio is `trace` in both directions, with `flow` over it.
+/// One user with `trace` as radio in both directions, with `flow` over it.
 fn measured(trace: &str, flow: &str) -> Result<Scenario, String> {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     std::fs::write(folder.path().join("trace"), trace).expect("the folder is ours");
@@ -94,7 +94,7 @@ fn a_file_that_is_no_trace_is_refused_with_its_line() {
     );
 }
 
-/// One user whose radio is flat, with `flow` over it.
+/// One user with a flat radio, with `flow` over it.
 fn flat(keys: &str, flow: &str) -> Result<Scenario, String> {
     let text = format!(
         "version = 1\nduration = \"20 s\"\n{CHAIN}[[ue]]\nname = \"user\"\nflat = {{ {keys} }}\n\

@@ -39,7 +39,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 /// Results of each recorder alone.
 struct Alone {
     metrics: RunMetrics,
-    /// The metrics followed by those of the budget, and the tables of the budget.
+    /// The metrics followed by the metrics of the budget, and the tables of the budget.
     with_budget: (RunMetrics, Vec<Table>),
     series: Vec<Table>,
     captures: BTreeMap<String, Vec<u8>>,

@@ -2,7 +2,7 @@
 //! `fp_hint`: link type 252.
 //!
 //! ```text
-//!   │ tag 12, "fp_hint" │ tag 35, direction │ end │ what the RNC knows of the frame │ AAL2, ATM │ FP data frame │
+//!   │ tag 12, "fp_hint" │ tag 35, direction │ end │ hint about the frame │ AAL2, ATM │ FP data frame │
 //!
 //!   FP data frame (TS 25.427, TS 25.435):
 //!   │ header CRC 7 │ FT 1 │ CFN 8 │ 0 3 │ TFI 5 │ (FACH, RACH: 8) │ blocks, whole octets each │ (uplink: quality, CRCI) │ CRC 16 │

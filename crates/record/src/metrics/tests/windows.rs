@@ -57,7 +57,7 @@ proptest! {
         );
     }
 
-    /// The results of two adjoining windows add up to those of both together.
+    /// The results of two adjoining windows add up to the results of both together.
     #[test]
     fn windows_add_up(steps in steps(), cut in 1u64..10_000) {
         let story = transfer(&steps);

@@ -239,7 +239,7 @@ pub struct Tcp {
     /// flows.
     #[schemars(extend("x-source" = "RFC 9438 §4.7"))]
     pub cubic_fast_convergence: bool,
-    /// CUBIC: the window is at least that of Reno.
+    /// CUBIC: the window is at least the window of Reno.
     #[schemars(extend("x-source" = "RFC 9438 §4.3"))]
     pub cubic_reno_friendly: bool,
     /// ns-2: one-way `vegas` sends data without TCP and IP header, and without a SYN before it.

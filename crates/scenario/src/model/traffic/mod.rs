@@ -218,7 +218,7 @@ impl Default for FtpSessions {
     }
 }
 
-/// Requests for files whose sizes have a heavy tail (Baiocchi and Vacirca).
+/// Requests for files with heavy-tailed sizes (Baiocchi and Vacirca).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ParetoWww {
