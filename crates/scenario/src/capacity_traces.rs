@@ -78,12 +78,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_an_opportunity() {
+    fn each_line_is_an_opportunity() {
         assert_eq!(parse(b"0\n3\r\n3\n10\n\n").unwrap().milliseconds(), [0, 3, 3, 10]);
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn wrong_lines_are_reported_with_their_number() {
         for (text, line, wrong) in [
             ("", 1, "the file is empty"),
             ("1\n\n2", 2, "`` is no number of milliseconds below 2^32"),
@@ -110,7 +110,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_written_is_read(mut trace in proptest::collection::vec(1u32.., 1..50)) {
+        fn written_lines_are_read_back(mut trace in proptest::collection::vec(1u32.., 1..50)) {
             trace.sort_unstable();
             let text: String = trace.iter().map(|at| format!("{at}\n")).collect();
             let parsed = parse(text.as_bytes()).unwrap();

@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_stand_in_the_order_of_their_keys() {
+    fn labels_are_sorted_by_key() {
         assert!(LABELS.is_sorted_by_key(|(key, _)| key));
     }
 }

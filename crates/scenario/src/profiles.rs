@@ -404,7 +404,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_has_its_profile_and_every_key_is_one_of_tcp() {
+    fn profiles_match_the_enum_and_set_only_tcp_keys() {
         let known = default_table();
         for profile in profiles() {
             let word: TcpProfile = serde_json::from_value(profile.name.into()).expect(profile.name);

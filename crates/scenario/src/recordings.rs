@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn wrong_lines_are_reported_with_their_number() {
         for (text, line, wrong) in [
             ("0 1 down\n1 1", 2, "2 words where three are expected"),
             ("-1 1 down", 1, "`-1` is no time in seconds from 0 on"),
@@ -111,7 +111,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_written_is_read(lines in proptest::collection::vec((0u32..1000, 1u32..65_507, any::<bool>()), 0..50)) {
+        fn written_lines_are_read_back(lines in proptest::collection::vec((0u32..1000, 1u32..65_507, any::<bool>()), 0..50)) {
             let mut at = Duration::ZERO;
             let (mut text, mut expected) = (String::new(), Vec::new());
             for (wait, bytes, is_downlink) in lines {

@@ -306,7 +306,7 @@ mod tests {
 
     /// Computed by hand from TS 25.212 §4.2.2 and §4.2.3.
     #[test]
-    fn a_full_tti_has_these_bits_behind_the_encoder() {
+    fn full_tti_has_the_encoded_bits_of_the_standard() {
         let down = |name: &str| bearer(name).downlink.coded_bits();
         let table = [
             ("ps-8", 1080),

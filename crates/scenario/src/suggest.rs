@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_its_key_and_noise_finds_none() {
+    fn misspelt_key_is_suggested() {
         let known = ["timer_poll", "poll_pdu", "window"];
         assert_eq!(nearest("timer_pol", known), Some("timer_poll"));
         assert_eq!(nearest("widnow", known), Some("window"));

@@ -65,12 +65,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_white_space_are_no_verdicts() {
+    fn comments_and_white_space_are_ignored() {
         assert_eq!(parse(b"# header 123\n01 1\r\n0# end"), Ok(vec![false, true, true, false]));
     }
 
     #[test]
-    fn anything_else_is_named_with_its_offset() {
+    fn invalid_byte_is_reported_with_its_offset() {
         assert_eq!(parse(b"01\n2"), Err((3, b'2')));
     }
 }

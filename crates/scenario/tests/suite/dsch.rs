@@ -69,7 +69,7 @@ fn rates_and_limits_become_blocks() {
 }
 
 #[test]
-fn what_is_written_out_loads_again() {
+fn dsch_round_trips_through_toml() {
     let text = with(
         "DSCH",
         "codes = \"1/8\"\ntti = \"10 ms\"\nformat = [{ rate = \"32 kbit/s\", spreading_factor = 128, ebn0 = \"2 dB\" }]\ncredit_limit = \"9 blocks\"",
@@ -91,7 +91,7 @@ fn with_tables(name: &str, text: &str) -> Result<Loaded, ScenarioError> {
 }
 
 #[test]
-fn measured_tables_take_the_place_of_the_curve() {
+fn measured_tables_replace_the_curve() {
     let text =
         "format,ebn0_db,bler\nTF2,1.0,0.1\nTF2,2.0,0.01\nconversational,0,0.02\nconversational,4,0.005\n";
     let scenario = with_tables("right", text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
@@ -104,7 +104,7 @@ fn measured_tables_take_the_place_of_the_curve() {
 }
 
 #[test]
-fn a_table_that_is_none_is_named_with_its_line() {
+fn invalid_link_table_is_reported_with_its_line() {
     for (name, text, message, help) in [
         (
             "falls",
@@ -129,7 +129,7 @@ fn a_table_that_is_none_is_named_with_its_line() {
 }
 
 #[test]
-fn each_mistake_is_named_where_it_stands() {
+fn mistakes_are_reported_at_their_key() {
     let format = |keys: &str| {
         with(
             "DSCH",
@@ -200,12 +200,12 @@ fn each_mistake_is_named_where_it_stands() {
         ),
         (with("DSCH", "priority = \"max_cl\""), "cell.0.dsch.priority", "not a known value", "\"max_ci\""),
     ];
-    are_named(cases);
+    assert_refused(cases);
 }
 
 #[test]
-fn a_decision_each_frame_that_cannot_be_is_named_where_it_stands() {
-    are_named(&[
+fn invalid_frame_decisions_are_reported_at_their_key() {
+    assert_refused(&[
         (
             with(
                 "DSCH",
@@ -220,8 +220,8 @@ fn a_decision_each_frame_that_cannot_be_is_named_where_it_stands() {
 }
 
 #[test]
-fn each_mistake_about_power_is_named_where_it_stands() {
-    are_named(&[
+fn power_mistakes_are_reported_at_their_key() {
+    assert_refused(&[
         (
             with("POWER", "pilot = \"43 dBm\""),
             "cell.0.power.pilot",
@@ -244,7 +244,7 @@ fn each_mistake_about_power_is_named_where_it_stands() {
 }
 
 /// Checks errors: text, key, part of the message, part of the help.
-fn are_named(cases: &[(String, &str, &str, &str)]) {
+fn assert_refused(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).map(|_| ()).expect_err(key);
         let shown = error.render(false);

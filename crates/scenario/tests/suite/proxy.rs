@@ -19,7 +19,7 @@ fn refused(lines: &str) -> String {
 }
 
 #[test]
-fn each_mistake_says_what_would_be_right() {
+fn mistakes_are_reported_with_a_correction() {
     let cases = [
         ("flows = 3", "a list of flows, as in [\"download\"] or [0, 2], is expected"),
         ("flows = [3]", "there is no flow number 3"),
@@ -62,7 +62,7 @@ fn chosen(choice: &str) -> Scenario {
 }
 
 #[test]
-fn a_proxy_takes_flows_by_their_names_by_those_of_their_users_and_by_ports() {
+fn proxy_selects_flows_by_name_user_and_port() {
     for (choice, taken) in [
         ("", vec![0, 1, 2]),
         ("flows = [\"download\"]", vec![0, 1]),
@@ -88,7 +88,7 @@ fn a_proxy_takes_flows_by_their_names_by_those_of_their_users_and_by_ports() {
 }
 
 #[test]
-fn keys_of_a_mode_may_stand_beside_another_mode() {
+fn keys_of_another_proxy_mode_are_allowed() {
     let lines = "mode = \"split\"\nsnoop.cache = \"8 kB\"\nwindow_clamp.window = \"8 kB\"";
     let loaded = Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]).expect("it is right");
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
@@ -104,7 +104,7 @@ const TWO_FLOWS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"re
     [flow.tcp]\nvariant = \"cubic\"\nsegment_payload = \"536 B\"\nread_rate = \"8 kbit/s\"\n";
 
 #[test]
-fn what_a_side_does_not_say_is_the_flows() {
+fn proxy_side_inherits_the_flows_tcp() {
     let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
     let [first, second] = &loaded.plan().proxy.as_ref().expect("there is a proxy").sides[..] else {
         panic!("a pair for each flow")
@@ -123,7 +123,7 @@ fn what_a_side_does_not_say_is_the_flows() {
 }
 
 #[test]
-fn a_side_is_written_as_it_was_read() {
+fn proxy_side_round_trips_through_toml() {
     let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
     let written = loaded.to_toml();
     assert!(
@@ -145,7 +145,7 @@ fn a_side_is_written_as_it_was_read() {
 }
 
 #[test]
-fn a_mistake_on_a_side_is_told_where_it_is_written() {
+fn mistake_on_a_proxy_side_is_reported_at_its_key() {
     for (lines, said) in [
         ("radio_side.initial_windw = \"1 segments\"", "did you mean `initial_window`"),
         ("radio_side.initial_window = \"0 segments\"", "proxy.radio_side.initial_window"),
