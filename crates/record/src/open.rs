@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_follows_what_is_open() {
+    fn memory_is_bounded_by_open_connections() {
         let mut open = Open::default();
         open.insert(ConnectionId(0), 0);
         for id in 1..100_000 {

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_as_it_was_written_has_no_flaw() {
+    fn unchanged_folder_has_no_flaw() {
         assert_eq!(check(sealed().path()), []);
     }
 
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_place_of_a_folder_is_not_followed_below_its_first_level() {
+    fn linked_folder_is_listed_but_not_entered() {
         let folder = sealed();
         fs::remove_dir_all(folder.path().join("series")).unwrap();
         std::os::unix::fs::symlink("/proc", folder.path().join("series")).unwrap();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_in_a_run_without_digests_is_a_flaw() {
+    fn device_in_an_unsealed_run_is_a_flaw() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("series")).unwrap();
         fs::write(folder.path().join(CARD), "{\"format\": 1, \"scenario_hash\": \"0\"}").unwrap();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_were_written_just_now_have_no_state() {
+    fn recently_written_files_have_no_state() {
         let folder = sealed();
         let now = fs::metadata(folder.path()).unwrap().modified().unwrap();
         assert_eq!(states(&[folder.path().to_owned()], now), [None]);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_gone_cut_or_strange_are_named() {
+    fn missing_truncated_and_foreign_files_are_reported() {
         let folder = sealed();
         fs::remove_file(folder.path().join("metrics.json")).unwrap();
         fs::write(folder.path().join("series/cwnd.parquet"), vec![7; 99_999]).unwrap();
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_place_of_a_file_is_not_read() {
+    fn folder_instead_of_a_file_is_a_flaw() {
         let folder = sealed();
         fs::remove_file(folder.path().join("metrics.json")).unwrap();
         fs::create_dir(folder.path().join("metrics.json")).unwrap();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_from_before_there_were_seals_is_checked_as_far_as_can_be() {
+    fn unsealed_folder_is_checked_for_valid_json() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(CARD), "{\"format\": 1, \"scenario_hash\": \"0\"}").unwrap();
         fs::write(folder.path().join("metrics.json"), "{}").unwrap();
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_says_nothing_is_no_older_one() {
+    fn empty_card_is_a_flaw() {
         let folder = sealed();
         fs::write(folder.path().join(CARD), "{}").unwrap();
         assert_eq!(check(folder.path()), [Flaw::new(CARD, "is not as it was written")]);

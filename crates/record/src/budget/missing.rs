@@ -125,7 +125,7 @@ mod tests {
     /// A receiver detects a loss when a later PDU arrives. An earlier status report does not name
     /// the loss.
     #[test]
-    fn a_loss_is_prohibited_from_being_reported_once_the_receiver_knows_of_it() {
+    fn known_loss_waits_for_timer_status_prohibit() {
         let mut missing = MissingPdus::default();
         missing.reported(ms(100));
         missing.settle(0, None, false);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pdu_is_missing_until_a_copy_arrives_and_remembers_the_last_place() {
+    fn missing_pdu_keeps_its_last_place_until_it_arrives() {
         let mut missing = MissingPdus::default();
         missing.settle(3, Some(Place::NodebQueue), false);
         missing.settle(4, Some(Place::Air), true);

@@ -49,7 +49,7 @@ fn a_timer_relabels_the_wait_for_the_lost_packet_and_nothing_before() {
 }
 
 #[test]
-fn the_page_in_the_docs_knows_every_cause_and_label() {
+fn reference_page_lists_every_cause_and_reason() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/time-budget.md");
     let page = std::fs::read_to_string(page).expect("docs/reference/time-budget.md exists");
     let (causes, labels) = page.split_once("## Timeouts").expect("the page has a section on timeouts");

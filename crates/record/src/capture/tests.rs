@@ -282,7 +282,7 @@ fn sequence_numbers_and_blocks_wrap_around() {
 }
 
 #[test]
-fn a_one_way_connection_reads_as_an_ordinary_one() {
+fn one_way_connection_is_shown_with_a_handshake() {
     let mut conversation = Conversation::with_payload();
     let none = Flags::default();
     let syn = Segment { mss: 0, ..conversation.segment(Direction::Downlink, SYN, 0, 0, 0) };
@@ -365,7 +365,7 @@ fn the_same_run_gives_the_same_bytes() {
 }
 
 #[test]
-fn captures_may_hold_the_packets_of_programs_alone() {
+fn captures_can_omit_simulated_packets() {
     let octets = |simulated: bool, with_simulated: bool| {
         let real = Some(RealPackets(Rc::new(|_| Some([&[0x45, 0, 0, 20][..], &[7; 16]].concat()))));
         let mut told = Conversation::new(&CaptureConfig { real, simulated, ..CaptureConfig::default() });

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_nothing_is_claimed() {
+    fn no_samples_give_no_values() {
         let samples = RttSamples::default();
         assert_eq!((samples.mean_s(), samples.min_s(), samples.quantile_s(0.5)), (None, None, None));
     }

@@ -144,7 +144,7 @@ fn a_connection_that_fails_is_counted_and_ends() {
 /// Marks are counted at the receiver, their echoes at the sender. A zero window lasts until an ACK
 /// that opens it, or the end.
 #[test]
-fn marks_and_shut_windows_are_counted_where_they_arrive() {
+fn marks_and_zero_windows_are_counted_on_arrival() {
     let marked = |seq| Segment { ecn: Ecn::Experienced, ..data(0, seq) };
     let echo =
         |window| Segment { flags: Flags { ack: true, ece: true, ..Flags::default() }, window, ..ack(0) };
@@ -268,7 +268,7 @@ fn a_window_cuts_integrals_and_counts() {
 }
 
 #[test]
-fn what_was_known_before_the_window_counts_from_its_start() {
+fn earlier_state_counts_from_the_start_of_the_window() {
     let result = file().result(3500, 5000);
     check(
         &result.network,
@@ -434,7 +434,7 @@ fn rows_of_closed_connections_leave_during_the_run() {
 }
 
 #[test]
-fn a_told_packet_call_begins_with_its_request_and_may_pause() {
+fn reported_packet_call_spans_pauses() {
     let mut story = Story::default();
     let connection = ConnectionId(0);
     story.at(0).opens(0, 0).event(TraceEvent::PacketCallStarted { connection });

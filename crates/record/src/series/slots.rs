@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_a_slot_stand_behind_each_other() {
+    fn blocks_of_a_slot_have_consecutive_codes() {
         let mut slots = Slots::default();
         let block = |ue, slot| Detail::Slot {
             ue: UeId(ue),

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_instant_the_last_value_stays() {
+    fn last_value_of_an_instant_is_kept() {
         let (mut steps, mut last) = (steps(), Last::default());
         for (time, value) in [(0, 1.0), (1, 2.0), (1, 3.0), (2, 4.0), (2, 3.0), (3, 5.0)] {
             steps.set(at(time), 0, value, &mut last);

@@ -74,7 +74,7 @@ fn goodput_has_a_constant_grid() {
 }
 
 #[test]
-fn a_goodput_window_cut_by_the_end_counts_what_there_is() {
+fn last_goodput_window_is_divided_by_its_length() {
     let mut series = open();
     ack(&mut series, 4200, 501, 500);
     assert_eq!(floats(&series.finish(at(4500)), "goodput", "goodput_kbps").last(), Some(&8.0));
@@ -85,7 +85,7 @@ fn a_goodput_window_cut_by_the_end_counts_what_there_is() {
 }
 
 #[test]
-fn the_time_sequence_tells_first_transmissions_from_others() {
+fn time_sequence_marks_retransmissions() {
     let mut series = open();
     send(&mut series, 1000, 1, SendCause::New);
     send(&mut series, 2000, 1, SendCause::Rto);

@@ -16,7 +16,7 @@ const NARROW: AmdFormat = AmdFormat { width: LiWidth::Seven, special_he: false }
 const WIDE: AmdFormat = AmdFormat { width: LiWidth::Fifteen, special_he: false };
 
 #[test]
-fn a_syn_that_is_charged_less_than_its_options_loses_them() {
+fn syn_without_counted_options_is_written_without_them() {
     let mut tcp = TcpHeader::new(5001, 49_152, 7, 1000);
     tcp.syn = true;
     tcp.set_options(&[TcpOptionElement::MaximumSegmentSize(1460)]).expect("four octets fit");
@@ -42,7 +42,7 @@ fn pdu(indicators: Vec<LengthIndicator>, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_sdu_of_the_round_before_is_put_in_front_of_what_ends_it() {
+fn sdu_across_a_wraparound_is_shown_in_the_later_round() {
     use LengthIndicator as Li;
     let cases = [
         // The SDU ends here, continues here, or ended exactly with the round.
@@ -60,7 +60,7 @@ fn an_sdu_of_the_round_before_is_put_in_front_of_what_ends_it() {
 }
 
 #[test]
-fn what_is_given_up_leaves_its_pdu_and_nothing_else_does() {
+fn discarded_sdus_are_removed_from_their_pdu() {
     use LengthIndicator as Li;
     let octets = pdu(vec![Li::PreviousFilled, Li::End(2), Li::End(3)], b"abcDE");
     let mut pieces = Pieces::read(Format::Am(NARROW), &octets);
@@ -73,7 +73,7 @@ fn what_is_given_up_leaves_its_pdu_and_nothing_else_does() {
 }
 
 #[test]
-fn only_what_a_reader_understands_is_shown_with_mac() {
+fn mac_is_shown_only_where_readers_decode_it() {
     let frame = |channel, mode, octets: usize| {
         let pdu = vec![0x80; octets];
         mac::frame(Time::ZERO, UeId(0), Direction::Downlink, channel, mode, &[&pdu]).is_some()

@@ -90,7 +90,7 @@ fn three_connections() -> Vec<(u64, TraceEvent)> {
 }
 
 #[test]
-fn connections_are_told_by_whether_they_got_a_dch_or_found_one() {
+fn connections_with_and_without_a_dch_are_counted() {
     let run = measured(&three_connections());
     expect(&run, "connections_with_dch_pct", 200.0 / 3.0);
     expect(&run, "dch_reuse_pct", 100.0 / 3.0);
@@ -100,7 +100,7 @@ fn connections_are_told_by_whether_they_got_a_dch_or_found_one() {
 }
 
 #[test]
-fn octets_and_time_on_the_fach_are_those_with_a_connection_open_and_no_switch() {
+fn fach_goodput_counts_only_time_with_a_connection_and_no_switch() {
     let run = measured(&three_connections());
     expect(&run, "bytes_on_fach_pct", 100.0 * 1100.0 / 2000.0);
     // From 10 s, the start of the window, to the switch at 10.5 s, and the 2 s of the third
@@ -109,7 +109,7 @@ fn octets_and_time_on_the_fach_are_those_with_a_connection_open_and_no_switch() 
 }
 
 #[test]
-fn where_data_goes_on_during_a_switch_that_time_is_time_on_the_fach() {
+fn switch_with_continuing_data_counts_as_time_on_the_fach() {
     let events = [
         state(0, CellFach),
         opened(10_000, UE, 1),
@@ -130,7 +130,7 @@ fn where_data_goes_on_during_a_switch_that_time_is_time_on_the_fach() {
 }
 
 #[test]
-fn a_packet_waited_for_a_switch_if_it_was_there_when_the_dch_came() {
+fn packets_queued_before_the_dch_count_as_delayed_by_the_switch() {
     let run = measured(&three_connections());
     expect(&run, "sdu_delay_switch_s", 1.3);
     expect(&run, "sdu_delay_no_switch_s", (0.1 + 0.2 + 0.1) / 3.0);

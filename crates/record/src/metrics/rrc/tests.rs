@@ -126,7 +126,7 @@ fn the_wait_for_a_dch_begins_with_the_first_request_of_a_need() {
 }
 
 #[test]
-fn without_switched_users_there_is_nothing_to_say() {
+fn cell_metrics_need_switched_users() {
     let config = MetricsConfig {
         from: at(0),
         to: at(1000),
@@ -144,7 +144,7 @@ fn without_switched_users_there_is_nothing_to_say() {
 }
 
 #[test]
-fn a_run_that_ends_early_is_divided_by_what_there_was_of_it() {
+fn rates_of_a_shortened_run_refer_to_its_length() {
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
         to: at(20_000),

@@ -80,7 +80,7 @@ fn load_power_and_grants_of_all_cells() {
 }
 
 #[test]
-fn a_grant_that_lasts_two_frames_counts_in_both() {
+fn grant_of_two_frames_counts_in_both() {
     let mut story = Story::default();
     story.at(0).event(power(0, 100.0, 0.5)).event(granted(2, [16, 16], [8, 8]));
     story.at(10).event(power(0, 300.0, 0.5));
@@ -100,7 +100,7 @@ fn a_grant_that_lasts_two_frames_counts_in_both() {
 }
 
 #[test]
-fn dedicated_channels_are_known_where_they_are_told_of() {
+fn dedicated_channel_metrics_need_recorded_events() {
     let of_channels = [
         "dch_codes_pct",
         "calls_blocked",
@@ -159,7 +159,7 @@ fn dedicated_channels_are_known_where_they_are_told_of() {
 }
 
 #[test]
-fn a_network_without_a_layout_has_none_of_them() {
+fn layout_metrics_need_a_layout() {
     let result = story().result(0, 1000);
     let of_layout = definitions().filter(|metric| metric.scope == Scope::Layout);
     for metric in of_layout {

@@ -88,7 +88,7 @@ fn radio_metrics_are_for_each_direction() {
 }
 
 #[test]
-fn sdus_that_never_came_up_are_lost_in_every_mode() {
+fn undelivered_sdus_are_lost_in_every_mode() {
     let (ue, direction, size) = (UeId(0), Direction::Downlink, Bytes(100));
     let queued = |id| TraceEvent::SduQueued { ue, direction, sdu: PacketId(id), size };
     let delivered = |id| TraceEvent::SduDelivered { ue, direction, sdu: PacketId(id), size, entered: ms(0) };

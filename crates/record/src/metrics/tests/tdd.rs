@@ -51,7 +51,7 @@ fn metrics_of_a_tdd_cell() {
 
 /// Two users are served alternately for a second each: unfair over one second, fair over ten.
 #[test]
-fn turns_are_uneven_in_a_short_time_and_even_in_a_long_one() {
+fn alternating_users_are_unfair_over_one_second_and_fair_over_ten() {
     let direction = Direction::Uplink;
     let mut story = Story::default();
     for second in 0..20_u64 {
@@ -69,7 +69,7 @@ fn turns_are_uneven_in_a_short_time_and_even_in_a_long_one() {
 }
 
 #[test]
-fn elsewhere_they_have_no_value() {
+fn tdd_metrics_need_a_tdd_cell() {
     let result = Story::default().result(0, 100);
     assert_eq!(result.network.value("capacity_requests"), None);
     assert_eq!(result.network.value("uplink_tdd_slots"), None);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_rack_and_probes_do_is_counted_for_the_sender_of_the_data() {
+fn rack_and_probes_are_counted_for_the_data_sender() {
     let (connection, end) = (ConnectionId(0), End::Server);
     let mut story = Story::default();
     story.at(0).opens(0, 0).writes(0, u64::MAX);
