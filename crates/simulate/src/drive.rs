@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_programs_come_out_where_it_is_seen() {
+    fn program_packets_leave_only_in_visible_events() {
         let www = "traffic = \"etsi_www\"\netsi_www = { first_session = \"under_way\", between_sessions = \"1 s\" }";
         let radios = ["[[cell]]\nname = \"c\"", "[radio]\nmodel = \"independent\"\nbler = 0.1"];
         for (radio, traffic) in
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_ahead_changes_nothing() {
+    fn work_in_spare_time_changes_nothing() {
         let layout = "[layout]\nsites = [1, 2]\n[handover]\nhysteresis = \"1 dB\"\n[[cell]]\nname = \"sector\"\n[cell.dsch]\n\
                       guaranteed = \"64 kbit/s\"\n";
         let limited = "[cell.dch]\ncodes = \"one_tree\"\n";

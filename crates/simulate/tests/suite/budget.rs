@@ -142,7 +142,7 @@ fn repair_takes_the_share_of_the_radio_that_is_repeated() {
 }
 
 #[test]
-fn of_two_users_on_one_channel_each_waits_for_the_other() {
+fn two_users_of_a_channel_wait_for_each_other() {
     let scenario = scenario(
         "ftp-on-fach-two-users-3gpp",
         &[("radio.model", "error_free"), ("flow.1.start", "0 s"), ("duration", "600 s")],
@@ -157,7 +157,7 @@ fn of_two_users_on_one_channel_each_waits_for_the_other() {
 }
 
 #[test]
-fn a_silence_during_a_switch_is_blamed_on_the_switch() {
+fn timeout_during_a_switch_is_attributed_to_the_switch() {
     // Dubois (2005) chapter 7: after the handshake on FACH the timeout is 1 s, and the switch takes 0.9 s.
     let budgets = budgets(&scenario("web-cell", &[("duration", "400 s")]));
     let timeouts: Vec<_> = budgets.iter().flat_map(|budget| &budget.timeouts).collect();
@@ -189,7 +189,7 @@ fn spurious_timeouts_take_nothing_from_the_switches_that_cause_them() {
 
 /// The timers of SYN-ACKs do not delay the transfer.
 #[test]
-fn a_timer_that_holds_nothing_up_takes_no_time() {
+fn timer_without_delay_takes_no_time() {
     let run = |more: &[(&str, &str)]| {
         budgets(&scenario("ftp-fach-dch-3gpp", &[&[("duration", "60 s")], more].concat()))
     };
@@ -212,7 +212,7 @@ fn a_timer_that_holds_nothing_up_takes_no_time() {
 /// Both ends time out, the server after the user. Most of the server's wait is in the user's
 /// silence.
 #[test]
-fn of_two_silences_that_overlap_the_second_is_blamed_on_what_the_first_was() {
+fn overlapping_silences_share_the_cause_of_the_first() {
     let overrides = [
         ("rrc.fach_to_dch", "0.9 s"),
         ("duration", "20 s"),
@@ -227,7 +227,7 @@ fn of_two_silences_that_overlap_the_second_is_blamed_on_what_the_first_was() {
 }
 
 #[test]
-fn losses_in_the_fixed_network_are_told_from_those_of_the_radio() {
+fn fixed_network_losses_are_distinguished_from_radio_losses() {
     let budgets = budgets(&scenario("three-losses", &[]));
     let timeouts = &budgets[0].timeouts;
     assert!(timeouts.iter().all(|timeout| timeout.is_needed && timeout.because == Because::CoreLoss));
@@ -236,7 +236,7 @@ fn losses_in_the_fixed_network_are_told_from_those_of_the_radio() {
 }
 
 #[test]
-fn metrics_rows_and_tables_tell_the_same_and_the_run_is_unchanged() {
+fn metrics_rows_and_tables_agree_and_leave_the_run_unchanged() {
     let plain = scenario("web-cell", &[("duration", "300 s"), ("measure.from", "100 s")]);
     let asked =
         scenario("web-cell", &[("duration", "300 s"), ("measure.from", "100 s"), ("measure.budget", "true")]);
@@ -304,7 +304,7 @@ fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
 
 /// EURANE's FACH queue drops three blocks of four here, and the air loses one in twenty.
 #[test]
-fn the_waterfall_tells_drops_at_the_nodeb_from_losses_on_the_air() {
+fn waterfall_distinguishes_nodeb_drops_from_air_losses() {
     let changes = [("duration", "40 s"), ("measure.budget", "true"), ("measure.waterfall", "11")];
     let scenario = scenario("ftp-fach-dch", &changes);
     let run = run(&scenario, RunOptions { seed: 1, series: true, ..RunOptions::default() }).unwrap();
@@ -343,7 +343,7 @@ fn variations() -> impl Strategy<Value = Vec<(&'static str, String)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
-    fn parts_add_up_whatever_happens(
+    fn parts_add_up_for_any_parameters(
         name in prop::sample::select(vec![
             "ftp-on-fach-3gpp",
             "ftp-on-fach-two-users",

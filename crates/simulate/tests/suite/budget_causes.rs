@@ -109,7 +109,7 @@ fn check_cost(
 const REPAIR: [Cause; 2] = [Cause::RlcRecovery, Cause::StatusProhibited];
 
 #[test]
-fn a_lost_block_is_rlc_recovery_wherever_it_is_lost() {
+fn lost_block_is_rlc_recovery_at_any_position() {
     let before = plain([&[], &[]], &[]);
     for block in (3..300).step_by(23).chain(300..308) {
         let after = plain([&[block], &[]], &[]);
@@ -118,7 +118,7 @@ fn a_lost_block_is_rlc_recovery_wherever_it_is_lost() {
 }
 
 #[test]
-fn a_prohibited_status_is_named_for_the_time_that_it_is_held_back() {
+fn prohibited_status_is_named_for_its_delay() {
     // One segment at a time: the radio is idle while the second loss waits for its report.
     let run = |prohibit| {
         let changes = [("tcp.advertised_window", "1 segments"), ("rlc.timer_status_prohibit", prohibit)];
@@ -160,7 +160,7 @@ fn a_discard_at_the_end_costs_a_needed_timeout() {
 
 /// The lost block may share its TTI with the end of the preceding SDU.
 #[test]
-fn a_loss_that_no_mode_repairs_is_found_wherever_it_is() {
+fn unrepaired_loss_is_named_at_any_block() {
     let um = [("rlc.mode", "um")];
     let before = plain([&[], &[]], &um);
     let mut waits = Vec::new();
@@ -229,7 +229,7 @@ fn a_lost_segment_is_a_loss_of_the_core_network_and_at_the_end_a_needed_timeout(
 }
 
 #[test]
-fn a_queue_of_a_link_is_waited_in_and_its_drops_are_told_from_losses() {
+fn link_queue_waits_and_drops_have_their_own_causes() {
     let slow = |queue| plain([&[], &[]], &[("link.0.rate", "32 kbit/s"), ("link.0.queue", queue)]);
     let long = slow("50 packets");
     let waited = seconds(&long.parts, &[Cause::CoreQueue]);
@@ -383,7 +383,7 @@ fn the_load_of_another_user_is_a_queue_at_the_radio() {
 /// EURANE's queue at the Node B drops blocks of an error-free radio, so no block is lost on the
 /// air.
 #[test]
-fn drops_of_the_node_b_queue_are_told_from_losses_on_the_air() {
+fn nodeb_queue_drops_are_distinguished_from_air_losses() {
     let changes =
         [("duration", "60 s"), ("flow.0.start", "0 s"), ("flow.1.start", "10 s"), ("radio.bler", "0")];
     let budgets = budgets(&scenario("ftp-on-fach-two-users", &changes));

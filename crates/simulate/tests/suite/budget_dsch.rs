@@ -78,7 +78,7 @@ fn check_sum(output: &RunOutput) {
 /// Three users at one place: with only one code, or little power, most of them wait. The reason is
 /// recorded in each TTI.
 #[test]
-fn a_user_refused_for_so_many_ttis_waits_for_as_many() {
+fn postponed_ttis_are_waiting_time() {
     let place = "count = 3\nmobility = { model = \"still\", place = [\"1 km\", \"1 km\"] }";
     let turns = "requirement = \"full_backlog\", priority = \"round_robin\"";
     let one_code = format!("dsch = {{ codes = \"1/8\", {turns} }}");

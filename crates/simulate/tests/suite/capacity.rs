@@ -74,7 +74,7 @@ fn tcp_fills_a_measured_radio() {
 }
 
 #[test]
-fn a_file_that_is_no_trace_is_refused_with_its_line() {
+fn invalid_trace_is_refused_with_its_line() {
     for (trace, says) in [
         ("1\n2\nx\n", "line 3: `x` is no number of milliseconds"),
         ("5\n4\n", "line 2: 4 is before 5"),
@@ -114,7 +114,7 @@ fn a_flat_radio_sends_at_its_rate_and_adds_half_its_round_trip_time() {
 }
 
 #[test]
-fn a_flat_profile_gives_what_is_not_written_beside_it() {
+fn flat_profile_sets_unwritten_keys() {
     let named = flat("profile = \"wpt-3g-fast\", rtt = \"20 ms\"", "").unwrap();
     let flat_of = |scenario: &Scenario| scenario.ue[0].flat.clone().expect("it was given");
     let (found, written) = (flat_of(&named), Scenario::parse(&named.to_toml(), "again", Path::new("."), &[]));
@@ -129,7 +129,7 @@ fn a_flat_profile_gives_what_is_not_written_beside_it() {
 }
 
 #[test]
-fn a_flat_radio_of_no_known_name_or_beside_another_is_refused() {
+fn unknown_or_additional_flat_radio_is_refused() {
     let unknown = flat("profile = \"wpt-3g-fats\"", "").unwrap_err();
     assert!(unknown.contains("did you mean \"wpt-3g-fast\"?"), "{unknown}");
     let missing = flat("downlink = \"1 Mbit/s\"", "").unwrap_err();

@@ -153,7 +153,7 @@ fn two_users_offer_twice_what_the_channel_takes_and_every_pdu_is_sent_more_than_
 }
 
 #[test]
-fn with_mac_c_asking_the_users_in_turn_a_second_user_costs_nothing() {
+fn second_user_costs_nothing_with_mac_c_scheduling() {
     let shared = [("cell.fach.scheduling", "pull"), ("measure.from", "1500 s")];
     let two = metrics("ftp-on-fach-two-users", &shared);
     let one = metrics("ftp-on-fach", &[("cell.fach.scheduling", "pull")]);
@@ -165,7 +165,7 @@ fn with_mac_c_asking_the_users_in_turn_a_second_user_costs_nothing() {
 /// 10 ms ends at a TTI boundary. A report piggybacked on the data of this TTI arrives one TTI
 /// earlier than a separate one.
 #[test]
-fn a_report_at_the_very_end_of_its_wait_rides_as_in_the_original() {
+fn report_is_piggybacked_at_the_end_of_its_wait() {
     let metrics = metrics("ftp-on-dch-64", &[]);
     assert_within("64 kbit/s, 20 ms", value(&metrics, "goodput_kbps"), 61.07, 0.001);
     let apart = self::metrics("ftp-on-dch-64", &[("rlc.piggyback_wait", "9.9 ms")]);

@@ -34,7 +34,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
 }
 
 #[test]
-fn lost_acknowledgments_are_made_up_for_by_later_ones() {
+fn later_acknowledgments_replace_lost_ones() {
     let acks = with(r#"[{ packet = "ack 10-14", action = "drop" }]"#, "reno");
     assert_eq!(value(&acks, "link_drops"), 5.0);
     assert_eq!(value(&acks, "tcp_retransmissions"), 0.0);
@@ -93,7 +93,7 @@ fn red_halves_the_delay_and_keeps_the_link_busy() {
 }
 
 #[test]
-fn red_marks_in_place_of_drop_where_tcp_allows() {
+fn red_marks_instead_of_dropping_with_ecn() {
     let marks = behind_a_link(&[("link.1.red", "{ w_q = 0.02, ecn = true }"), ("tcp.ecn", "true")]);
     assert!(value(&marks, "ecn_marks") > 5.0 && value(&marks, "link_drops") == 0.0);
     // Packets of a TCP without ECN are dropped instead of marked.

@@ -51,7 +51,7 @@ fn numbers<'a>(table: &'a Table, name: &str) -> &'a [Option<u32>] {
 }
 
 #[test]
-fn pdus_are_kept_where_they_are_asked_for_and_change_nothing() {
+fn pdus_are_recorded_on_request_without_effect() {
     let (with, without) = (lossy(&[("measure.rlc_pdus", "true")]), lossy(&[]));
     assert!(pdus(&without).is_none());
     assert_eq!(with.metrics.network, without.metrics.network);
@@ -81,7 +81,7 @@ fn pdus_add_up_to_the_metrics_of_the_run() {
 }
 
 #[test]
-fn a_report_names_only_what_has_not_arrived() {
+fn report_names_only_missing_pdus() {
     let output = lossy(&[("measure.rlc_pdus", "true"), ("rlc.piggyback", "off")]);
     let table = pdus(&output).expect("they were asked for");
     let Some(Values::Float(times)) = table.column("time_s") else { panic!("rows have times") };
@@ -113,7 +113,7 @@ fn a_report_names_only_what_has_not_arrived() {
 }
 
 #[test]
-fn pdus_are_handed_out_piece_by_piece_once_their_fate_is_known() {
+fn pdus_are_handed_out_in_chunks_after_their_fate_is_known() {
     let overrides = [("duration", "200 s"), ("radio.bler", "0.02"), ("measure.rlc_pdus", "true")];
     let scenario = scenario("ftp-on-dch-384-3gpp", &overrides);
     let whole =

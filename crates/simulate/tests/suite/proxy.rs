@@ -43,7 +43,7 @@ fn a_proxy_takes_connections_to_its_ports() {
 /// If the server's side is never the limit, the proxy acts like a server at its place that starts
 /// later.
 #[test]
-fn a_transfer_takes_as_long_as_from_a_server_at_the_proxy_and_the_way_to_there() {
+fn transfer_time_equals_a_server_at_the_proxy_plus_the_path_delay() {
     for (size, bearer, window) in [
         ("50 kB", "ps-64", "3 segments"),
         ("300 kB", "ps-64", "3 segments"),
@@ -135,7 +135,7 @@ impl Octets {
 /// With losses on both sides, small buffers, and slow and fast readers, every octet arrives once
 /// and in order, no buffer exceeds its capacity, and both connections close.
 #[test]
-fn what_enters_comes_out_under_any_loss_and_any_buffer() {
+fn octets_are_conserved_under_any_loss_and_buffer() {
     let mut run = 0;
     for setup in ["early", "accepted", "server_first"] {
         for buffer in ["1460 B", "4 kB", "64 kB", "unlimited"] {
@@ -195,7 +195,7 @@ fn with_outage(from: &str, then: &str) -> Scenario {
 /// Arrived octets are delivered or lost, for every time of the failure and every later behaviour.
 /// The server is notified.
 #[test]
-fn a_crash_loses_what_the_proxy_had_acknowledged_and_both_sides_hear_of_it() {
+fn crash_loses_acknowledged_octets_and_notifies_the_server() {
     for then in ["reset", "silent"] {
         for from in ["300 ms", "600 ms", "900 ms", "1.3 s", "2 s"] {
             let seen = Octets::of(&with_outage(from, then), 0);
@@ -220,7 +220,7 @@ fn a_crash_loses_what_the_proxy_had_acknowledged_and_both_sides_hear_of_it() {
 /// The user receives nothing: RLC gives up, TCP retransmits until it gives up, and the server is
 /// then notified immediately.
 #[test]
-fn a_failure_of_one_side_is_told_to_the_other() {
+fn failure_on_the_radio_side_resets_the_server_side() {
     let set = [("radio.bler", "1"), ("link.0.loss", "0"), ("duration", "3000 s")];
     let seen = Octets::of(&scenario("split-download", &set), 0);
     let ends: Vec<_> = seen.failed.iter().map(|(of, end)| (seen.legs[of].0, *end)).collect();
@@ -284,7 +284,7 @@ fn the_time_of_both_connections_is_explained() {
 
 /// Losses on the Internet's side are repaired by the server: without its leg the sum would be 0.
 #[test]
-fn repetitions_of_a_split_run_are_those_of_both_legs() {
+fn retransmissions_of_a_split_run_add_up_over_both_legs() {
     let set = [
         ("flow.0.size", "1 MB"),
         ("duration", "200 s"),

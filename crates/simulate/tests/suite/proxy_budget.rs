@@ -85,7 +85,7 @@ fn a_buffer_below_the_window_keeps_the_octet_in_the_proxy() {
 /// The radio's handshake takes longer than the first octet from the server, or the SYN waits for
 /// the complete handshake.
 #[test]
-fn the_set_up_of_the_second_connection_is_told() {
+fn set_up_of_the_second_connection_is_named() {
     let far = ("link.0.delay", "10 ms");
     let [early, server_first] = ["early", "server_first"]
         .map(|setup| time(&only(&[("proxy.setup", setup), far]), |spent| spent == Spent::Setup));

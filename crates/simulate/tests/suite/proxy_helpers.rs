@@ -24,7 +24,7 @@ fn snoop_above_rlc_changes_no_delivery_time() {
 /// If RLC gives packets up, the proxy repairs a loss in the round-trip time of the radio, and the
 /// server keeps its window.
 #[test]
-fn snoop_repairs_what_rlc_gives_up() {
+fn snoop_repairs_rlc_discards() {
     for at in ["ggsn", "rnc"] {
         let lossy = [("proxy.at", at), ("rlc.max_dat", "3"), ("link.0.loss", "0"), ("flow.0.size", "1 MB")];
         let (snooped, passed) = (download("snoop", &lossy), download("pass", &lossy));

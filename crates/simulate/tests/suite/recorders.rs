@@ -62,7 +62,7 @@ fn alone(scenario: &Scenario) -> Alone {
 }
 
 #[test]
-fn whichever_are_wanted_each_tells_what_it_tells_alone() {
+fn recorders_give_the_same_results_in_any_combination() {
     let scenario = busy();
     let alone = alone(&scenario);
     assert!(alone.captures.len() > 3 && alone.metrics.connections.len() > 5, "there is enough to compare");
@@ -132,7 +132,7 @@ fn metrics_and_series_are_the_same_without_details() {
 }
 
 #[test]
-fn a_sink_beside_them_hears_all_and_changes_nothing() {
+fn additional_sink_receives_all_events_without_effect() {
     let scenario = scenario("ftp-on-fach", &[("duration", "60 s")]);
     let network = network_config(&scenario);
     let recorders = Recorders::new(wanted(&scenario, &network, true, None), Vec::new()).unwrap();

@@ -45,7 +45,7 @@ fn a_named_bearer_runs_like_a_declared_one() {
 }
 
 #[test]
-fn the_defaults_of_a_scenario_are_those_of_the_entity() {
+fn scenario_defaults_equal_entity_defaults() {
     let network = network_config(&scenario("ps-384", ""));
     assert_eq!(network.ues[0].rlc, RlcConfig::Am(AmConfig::default().into()));
 }

@@ -16,7 +16,7 @@ fn delivered_kb(set: &[(&str, &str)]) -> f64 {
 }
 
 #[test]
-fn without_any_trigger_a_window_is_sent_and_nothing_more() {
+fn only_one_window_is_sent_without_a_trigger() {
     // At most 512 PDUs of 40 octets are sent, whatever TCP retransmits, and no more after a day.
     assert!(delivered_kb(&[]) < 20.48);
     for duration in ["600 s", "24 h"] {

@@ -109,7 +109,7 @@ fn capture(name: &str, overrides: &[(&str, &str)]) -> Captured {
 impl Captured {
     /// Checks that both views of both directions have no complaints, and the right numbers of
     /// blocks and packets.
-    fn is_judged(&self, what: &str) {
+    fn assert_no_complaints(&self, what: &str) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let name = format!("{direction:?}").to_lowercase();
             let file = |view: &str| self.folder.path().join(format!("rlc-{name}-{view}.pcapng"));
@@ -136,15 +136,15 @@ fn a_lossy_download_at_384_kbit_s_is_read_without_complaint() {
     // 150 packets of 38 PDUs are more than one round of the sequence numbers.
     let captured = capture("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("duration", "8 s")]);
     assert!(captured.delivered[0] > 150, "{:?}", captured.delivered);
-    captured.is_judged("AM");
+    captured.assert_no_complaints("AM");
 }
 
 #[test]
-fn what_is_given_up_leaves_no_hole() {
+fn discarded_sdus_leave_no_gap() {
     let discard = [("radio.bler", "0.2"), ("rlc.max_dat", "2"), ("duration", "5 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &discard);
     assert!(captured.discarded > 5, "{}", captured.discarded);
-    captured.is_judged("discard after MaxDAT");
+    captured.assert_no_complaints("discard after MaxDAT");
     let timer = [
         ("radio.bler", "0.2"),
         ("rlc.sdu_discard", "timer"),
@@ -153,7 +153,7 @@ fn what_is_given_up_leaves_no_hole() {
     ];
     let captured = capture("ftp-on-dch-384-3gpp", &timer);
     assert!(captured.discarded > 5, "{}", captured.discarded);
-    captured.is_judged("discard by timer");
+    captured.assert_no_complaints("discard by timer");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_reset_begins_a_bearer_anew() {
         [("radio.bler", "0.1"), ("rlc.sdu_discard", "never"), ("rlc.max_dat", "3"), ("duration", "10 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &never);
     assert!(captured.initial_states > 4, "{}", captured.initial_states);
-    captured.is_judged("RESET");
+    captured.assert_no_complaints("RESET");
 }
 
 #[test]
@@ -170,16 +170,16 @@ fn other_modes_widths_and_channels_are_read_too() {
     let um = [("rlc.mode", "um"), ("radio.bler", "0.01"), ("duration", "10 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &um);
     assert!(captured.delivered[0] > 30, "{:?}", captured.delivered);
-    captured.is_judged("UM");
+    captured.assert_no_complaints("UM");
     let wide = [
         ("rlc.pdu_payload", "160 B"),
         ("radio.bler", "0.05"),
         ("rlc.status_format", "rlist"),
         ("duration", "5 s"),
     ];
-    capture("ftp-on-dch-384-3gpp", &wide).is_judged("15-bit length indicators");
+    capture("ftp-on-dch-384-3gpp", &wide).assert_no_complaints("15-bit length indicators");
     let common = [("radio.bler", "0.1"), ("rlc.status_format", "list"), ("duration", "20 s")];
-    capture("ftp-on-fach-two-users-3gpp", &common).is_judged("FACH and RACH");
+    capture("ftp-on-fach-two-users-3gpp", &common).assert_no_complaints("FACH and RACH");
 }
 
 /// Data of a TDD cell looks like data of a DCH. Control PDUs of its common channels have comments
@@ -188,7 +188,7 @@ fn other_modes_widths_and_channels_are_read_too() {
 fn a_tdd_cell_is_read_too() {
     for (name, ways) in [("tdd-ftp-3gpp", [true, false]), ("tdd-www-3gpp", [false, true])] {
         let captured = capture(name, &[("duration", "6 s"), ("measure.from", "0 s")]);
-        captured.is_judged(name);
+        captured.assert_no_complaints(name);
         for (direction, has_reports) in ["downlink", "uplink"].into_iter().zip(ways) {
             let file = captured.folder.path().join(format!("rlc-{direction}-air.pcapng"));
             let Some(frames) = tshark(&file, AIR) else { return };
@@ -203,9 +203,9 @@ fn a_tdd_cell_is_read_too() {
 }
 
 #[test]
-fn what_has_no_mac_header_that_a_reader_knows_is_read_too() {
+fn bearers_without_mac_headers_are_decoded() {
     let um = [("rlc.mode", "um"), ("radio.bler", "0.01"), ("duration", "20 s")];
-    capture("ftp-on-fach-3gpp", &um).is_judged("UM on FACH");
+    capture("ftp-on-fach-3gpp", &um).assert_no_complaints("UM on FACH");
     let tm = [
         ("rlc.mode", "tm"),
         ("bearer.0.downlink.tti", "40 ms"),
@@ -214,5 +214,5 @@ fn what_has_no_mac_header_that_a_reader_knows_is_read_too() {
     ];
     let captured = capture("ftp-on-dch-384-3gpp", &tm);
     assert!(captured.delivered[0] > 15, "{:?}", captured.delivered);
-    captured.is_judged("TM");
+    captured.assert_no_complaints("TM");
 }

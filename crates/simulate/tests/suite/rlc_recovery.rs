@@ -86,7 +86,7 @@ fn outage_with(tables: &str, set: &[(&str, &str)]) -> Scenario {
 
 /// Whether SDUs of the first user are delivered in `direction` after its first cell update, in at
 /// least one of several runs.
-fn goes_on(scenario: &Scenario, direction: Direction) -> bool {
+fn delivers_after_cell_update(scenario: &Scenario, direction: Direction) -> bool {
     (1..4).any(|seed| {
         let run = events(scenario, seed);
         let ended = |(_, event): &(Time, TraceEvent)| {
@@ -101,17 +101,23 @@ fn goes_on(scenario: &Scenario, direction: Direction) -> bool {
 
 #[test]
 fn uploads_and_both_directions_go_on() {
-    assert!(goes_on(&outage(&[("flow.0.direction", "uplink")]), Direction::Uplink));
+    assert!(delivers_after_cell_update(&outage(&[("flow.0.direction", "uplink")]), Direction::Uplink));
     let both = outage_with("[[flow]]\nue = \"user\"\ndirection = \"uplink\"\n", &[]);
-    assert!(Direction::BOTH.into_iter().all(|direction| goes_on(&both, direction)));
+    assert!(Direction::BOTH.into_iter().all(|direction| delivers_after_cell_update(&both, direction)));
 }
 
 #[test]
 fn users_of_common_switched_and_shared_channels_go_on() {
     for bearer in ["common", "switched"] {
-        assert!(goes_on(&outage(&[("ue.0.bearer", bearer)]), Direction::Downlink), "{bearer}");
+        assert!(
+            delivers_after_cell_update(&outage(&[("ue.0.bearer", bearer)]), Direction::Downlink),
+            "{bearer}"
+        );
     }
-    assert!(goes_on(&outage(&[("bearer.0.downlink.shared", "true")]), Direction::Downlink));
+    assert!(delivers_after_cell_update(
+        &outage(&[("bearer.0.downlink.shared", "true")]),
+        Direction::Downlink
+    ));
 }
 
 #[test]
@@ -128,7 +134,7 @@ fn unacknowledged_mode_of_another_user_goes_on_without_cell_updates() {
     let tables = "[[ue]]\nname = \"talker\"\nbearer = \"ps\"\n[ue.rlc]\nmode = \"um\"\n\
                   [[flow]]\nue = \"talker\"\ntraffic = \"on_off\"\n";
     let scenario = outage_with(tables, &[]);
-    assert!(goes_on(&scenario, Direction::Downlink));
+    assert!(delivers_after_cell_update(&scenario, Direction::Downlink));
     let run = events(&scenario, 1);
     let of_talker = |(_, event): &(Time, TraceEvent)| {
         matches!(
@@ -210,7 +216,7 @@ fn radio_link_failure_of_a_dch_leads_to_a_cell_update() {
     let all = updates(&run);
     assert!(!all.is_empty());
     assert!(all.iter().all(|update| update.cause == CellUpdateCause::RadioLinkFailure));
-    assert!(goes_on(&outage(&[patient, ("rrc.t313", "3 s")]), Direction::Downlink));
+    assert!(delivers_after_cell_update(&outage(&[patient, ("rrc.t313", "3 s")]), Direction::Downlink));
     // Radio link failure needs 160 ms, 19 further frames and T313.
     let slower = updates(&events(&outage(&[patient, ("rrc.t313", "9 s")]), 1));
     assert!(slower[0].started >= all[0].started + Duration::from_secs(6));

@@ -37,7 +37,7 @@ fn sent_while(events: &[(Time, TraceEvent)], mut sent: impl FnMut(Time, UeId, bo
 }
 
 #[test]
-fn no_data_moves_during_a_switch_unless_it_may() {
+fn data_stops_during_a_switch_unless_it_continues() {
     for name in ["ftp-fach-dch", "ftp-fach-dch-3gpp"] {
         for (option, some_moves) in [("suspended", false), ("continues", true)] {
             let run = events(&scenario(name, &[("rrc.data_while_switching", option)]));
@@ -116,7 +116,7 @@ fn a_cell_is_full_while_no_dch_is_free_or_inactive_for_long_enough() {
 }
 
 #[test]
-fn what_is_reserved_never_exceeds_the_cell_and_a_switch_takes_its_time() {
+fn reserved_rates_stay_within_the_cell_and_switches_take_their_time() {
     let run = events(&scenario("ftp-fach-dch", &[]));
     let (mut most, mut began, mut kinds) = (0, BTreeMap::new(), BTreeMap::new());
     let mut after_release = BTreeMap::new();
@@ -298,7 +298,7 @@ fn requests_that_wait_are_served_in_their_order() {
 /// One DCH for two users. The second user requests it while the first is being switched to it, when
 /// the time of a possible preemption is not known yet.
 #[test]
-fn a_request_that_waits_since_nobody_was_on_a_dch_is_served_when_one_can_be_taken() {
+fn queued_request_preempts_a_dch_that_was_still_being_set_up() {
     let run = events(&scenario(
         "ftp-fach-dch-3gpp",
         &[
@@ -359,7 +359,7 @@ fn profiles_of_networks_run_from_idle_to_idle() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bits_and_watching_changes_nothing() {
+fn same_seed_gives_bitwise_equal_runs() {
     for name in ["ftp-fach-dch", "ftp-fach-dch-3gpp"] {
         let scenario = scenario(name, &[]);
         let once = format!("{:?}", output(&scenario).metrics);
@@ -418,7 +418,7 @@ proptest! {
 /// Datagrams of 576 octets every 220 ms on an error-free FACH of 32 kbit/s. Each is sent before the
 /// next one arrives, but its acknowledgment is still on the way then.
 #[test]
-fn sent_data_that_awaits_its_acknowledgment_asks_for_no_dch() {
+fn unacknowledged_data_requests_no_dch() {
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let text = std::fs::read_to_string(scenarios.join("web-cell.toml")).expect("it is shipped");
     let (cell, _) = text.split_once("[radio]").expect("it has a radio");

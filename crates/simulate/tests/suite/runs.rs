@@ -8,7 +8,7 @@ use umts_record::{CHUNK_ROWS, TableChunk};
 use umts_simulate::{Recording, RunControl, RunError, RunOptions, run, run_together};
 
 #[test]
-fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
+fn same_seed_gives_bitwise_equal_runs_and_another_seed_does_not() {
     for name in ["ftp-on-fach-two-users", "twenty-on-dch-64", "twenty-on-dch-64-3gpp"] {
         let scenario = scenario(name, &[("duration", "60 s")]);
         let once = format!("{:?}", output(&scenario).metrics);
@@ -22,7 +22,7 @@ fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
 }
 
 #[test]
-fn who_watches_changes_nothing() {
+fn recording_does_not_change_the_run() {
     let scenario = scenario("ftp-on-fach-two-users", &[("duration", "1600 s")]);
     let folder = tempfile::tempdir().unwrap();
     let mut reports = 0;
@@ -48,7 +48,7 @@ fn who_watches_changes_nothing() {
 }
 
 #[test]
-fn nothing_happens_while_nothing_happens() {
+fn idle_network_has_no_events() {
     let file = [("flow.0.traffic", "file"), ("flow.0.size", "20 kB")];
     let for_a = |duration| {
         let mut overrides = file.to_vec();
@@ -149,7 +149,7 @@ fn a_long_run_keeps_no_more_rows_of_a_series_than_a_piece() {
 }
 
 #[test]
-fn a_run_stops_when_nobody_takes_its_rows() {
+fn refusing_rows_stops_the_run() {
     let mut finished = |_| ControlFlow::Break(());
     let options =
         RunOptions { seed: 1, series: true, finished: Some(&mut finished), ..RunOptions::default() };
@@ -188,7 +188,7 @@ fn no_recovery_from_losses_that_happened_is_undone() {
 }
 
 #[test]
-fn scenarios_that_differ_in_what_is_measured_are_run_in_one_go() {
+fn scenarios_that_differ_in_measure_share_one_run() {
     let measures: [(&[(&str, &str)], bool); 4] = [
         (&[], false),
         (&[("measure.from", "20 s"), ("measure.to", "50 s")], false),

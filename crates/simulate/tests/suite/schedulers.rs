@@ -31,7 +31,7 @@ fn a_block_on_a_shared_downlink_names_its_user() {
 }
 
 #[test]
-fn who_is_next_decides_how_long_messages_wait_and_how_evenly_downloads_share() {
+fn scheduler_determines_message_delay_and_fairness() {
     let of = |scheduler: &str| {
         let metrics = metrics("twenty-on-dsch", &[("duration", "60 s"), (SCHEDULER, scheduler)]);
         (value(&metrics, "udp_delay_ms"), value(&metrics, "jain_fairness"))

@@ -18,7 +18,7 @@ fn metrics(rest: &str) -> MetricSet {
 }
 
 #[test]
-fn tcp_sends_again_what_is_lost_with_the_buffer_of_a_cell() {
+fn tcp_retransmits_data_lost_at_a_handover() {
     let kept = metrics("[handover]\nhysteresis = \"3 dB\"");
     let lost = metrics("[handover]\nhysteresis = \"3 dB\"\nbuffer = \"lost\"");
     assert!(value(&kept, "handovers") > 3.0 && value(&lost, "handovers") > 3.0);

@@ -61,7 +61,7 @@ fn ten_cells_carry_ten_times_as_much() {
 /// the cell full. With an equally long back-off acknowledgments get through, too; with eight frames
 /// they do not.
 #[test]
-fn a_cell_with_480_users_goes_on() {
+fn overloaded_tdd_cell_keeps_its_throughput() {
     let crowd = |count, backoff| -> MetricSet {
         let backoff = ("cell.0.tdd.ack.uplink_backoff", backoff);
         metrics("tdd-www", &[SHORT, ("measure.from", "30 s"), ("ue.0.count", count), backoff])

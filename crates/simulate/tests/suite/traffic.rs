@@ -89,7 +89,7 @@ fn with_file(base: &str, flow: &str, overrides: &[(&str, &str)], recording: &str
 }
 
 #[test]
-fn another_tcp_and_another_radio_meet_the_same_pages() {
+fn pages_are_independent_of_tcp_and_radio() {
     let flow = "traffic = \"web\"\nweb.request = \"none\"\nweb.variant = \"object_per_call\"";
     let pages = |overrides: &[(&str, &str)]| {
         let mut all = vec![("duration", "1500 s"), ("rlc.max_dat", "2")];
@@ -138,7 +138,7 @@ fn a_pushed_page_is_one_packet_call_on_one_connection() {
 }
 
 #[test]
-fn a_requested_page_comes_over_as_many_connections_as_are_allowed() {
+fn page_uses_the_allowed_number_of_connections() {
     let page = |connections: u32, persistent: bool| {
         let flow = format!(
             "traffic = \"web\"\nweb.connections = {connections}\nweb.persistent = {persistent}\nweb.segments = \"tcp\""
