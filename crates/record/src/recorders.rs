@@ -114,7 +114,7 @@ impl<B> Recorders<B> {
         let mut chunks = Vec::new();
         let mut rows = self.metrics.take_finished();
         if let Some(budget) = &mut self.budget {
-            budget.tell(&mut rows);
+            budget.report_finished(&mut rows);
         }
         if !rows.is_empty() {
             chunks.push(TableChunk::Connections(rows));

@@ -78,7 +78,7 @@ fn pages(config: &BrowsingConfig, flow: FlowId, calls: u64, streams: &Streams, d
         ("parsing_time_s", parsing),
         ("segment_payload_bytes", payload),
     ] {
-        moments.tell(name, drawn);
+        moments.report(name, drawn);
     }
 }
 
@@ -106,9 +106,9 @@ fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
     }
     let rate = (intervals.count > 0).then(|| 8.0 * sizes.mean / intervals.mean / 1000.0);
     drawn.insert("call_rate_kbps".to_owned(), rate);
-    sizes.tell("packet_bytes", drawn);
-    intervals.tell("packet_interval_s", drawn);
-    numbers.tell("packets_per_call", drawn);
+    sizes.report("packet_bytes", drawn);
+    intervals.report("packet_interval_s", drawn);
+    numbers.report("packets_per_call", drawn);
 }
 
 fn law(name: &str, law: &Law, drawn: &mut Drawn) {
@@ -130,7 +130,7 @@ pub fn draw_errors(scenario: &Scenario, blocks: u64, seed: u64, run: u64) -> Dra
         left -= u64::from(question.blocks);
         question.tti += 1;
     }
-    tally.tell()
+    tally.report()
 }
 
 /// The error model of the first user's downlink, and the query for a full TTI.
@@ -163,7 +163,7 @@ impl Fates {
         self.last = Some(is_lost);
     }
 
-    fn tell(&self) -> Drawn {
+    fn report(&self) -> Drawn {
         let ratio = |a: u64, b: u64| (b > 0).then(|| a as f64 / b as f64);
         let (burst, gap) = (ratio(self.lost, self.bursts), ratio(self.blocks - self.lost, self.gaps));
         // The correlation of a two-state chain with these mean run lengths.
@@ -199,7 +199,7 @@ impl Moments {
         self.limits = Some([least.min(value), most.max(value)]);
     }
 
-    fn tell(&self, name: &str, drawn: &mut Drawn) {
+    fn report(&self, name: &str, drawn: &mut Drawn) {
         let deviation = (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt());
         for (what, value) in [
             ("draws", Some(self.count as f64)),

@@ -147,7 +147,7 @@ impl Bearer {
     }
 
     /// Returns why `packet` is in the bearer at `now`, and until when that holds without an event.
-    pub fn held(&self, packet: PacketId, now: Time) -> (WaitReason, Time) {
+    pub fn wait_reason(&self, packet: PacketId, now: Time) -> (WaitReason, Time) {
         let Some(place) = self.sdus.iter().position(|queued| queued.packet == packet) else {
             return (WaitReason::Served, Time::NEVER);
         };
@@ -307,12 +307,12 @@ impl Bearer {
             block += pdu.blocks();
         }
         if self.mode == Mode::Unacknowledged && !self.missing.is_empty() {
-            self.bury(dead);
+            self.collect_undeliverable(dead);
         }
     }
 
     /// Adds the SDUs that miss a PDU to `dead`. Call only in modes without repair.
-    fn bury(&mut self, dead: &mut Vec<Dead>) {
+    fn collect_undeliverable(&mut self, dead: &mut Vec<Dead>) {
         let Bearer { missing, sdus, last_ended, next, .. } = self;
         // PDUs of the SDU that has left only in part: those after the end of the last complete one.
         let begun = (last_ended.map_or(0, |last| last + 1), next.saturating_sub(1));
@@ -363,7 +363,7 @@ impl Bearer {
     /// RLC returns to its initial state: numbers begin at zero, and PDUs on their way are void.
     /// Adds the packets that had left completely to `dead`. For packets that had left in part the
     /// sender records a discard.
-    pub fn begin_anew(&mut self, dead: &mut Vec<Dead>) {
+    pub fn reinitialise(&mut self, dead: &mut Vec<Dead>) {
         self.is_resetting = false;
         self.void_serial = self.last_serial;
         (self.next, self.next_on_air, self.acknowledged, self.last_ended) = (0, 0, 0, None);

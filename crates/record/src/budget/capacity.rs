@@ -28,7 +28,7 @@ impl Capacity {
     }
 
     /// The UE of an event about capacity.
-    pub fn is_about(event: &TraceEvent) -> Option<UeId> {
+    pub fn concerned_ue(event: &TraceEvent) -> Option<UeId> {
         match event {
             TraceEvent::CapacityNeeded { ue, .. }
             | TraceEvent::CapacityRequested { ue, .. }
@@ -41,7 +41,7 @@ impl Capacity {
         }
     }
 
-    /// Records an event of [`Self::is_about`].
+    /// Records an event of [`Self::concerned_ue`].
     pub fn record(&mut self, event: &TraceEvent) {
         match event {
             TraceEvent::CapacityNeeded { direction, .. } => {

@@ -57,7 +57,7 @@ enum Waits {
 
 /// Progress of the data of one end, as needed by the transfer to which the connection belongs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct Progress {
     /// Number of the octet that arrives next, and the number after the highest sent.
     pub next: u64,
     pub sent: u64,
@@ -124,21 +124,21 @@ impl Connection {
     }
 
     /// Changes the kind of the connection, and forgets its packets.
-    pub fn becomes(&mut self, kind: Kind, now: Time) {
+    pub fn change_kind(&mut self, kind: Kind, now: Time) {
         self.kind = kind;
         self.ways = [DirectionState::new(1, now), DirectionState::new(1, now)];
         self.waits = None;
     }
 
     /// Progress of the data of `end`.
-    pub fn seen(&self, end: End) -> Seen {
+    pub fn progress(&self, end: End) -> Progress {
         let way = &self.ways[end as usize];
         let is_established = self.ways.iter().any(|way| way.is_established);
-        Seen {
+        Progress {
             next: way.rcv_next,
             sent: way.max_sent,
             has_more: !is_established || way.rcv_next < way.max_sent || way.unsent() > 0,
-            is_held_back: way.held_back_by().is_some(),
+            is_held_back: way.limiting_window().is_some(),
             is_established,
             waits_for_handshake: !is_established && self.ways.iter().all(DirectionState::is_held),
         }
@@ -167,7 +167,7 @@ impl Connection {
                 (Waits::Lost { .. }, _) => Some((waits, self.since)),
                 _ => None,
             };
-            let (waited, until) = judge(waits, ue, self.since);
+            let (waited, until) = waited_at(waits, ue, self.since);
             let end = until.min(now);
             self.log.push(self.since, end, waited);
             self.since = end;
@@ -225,7 +225,7 @@ impl Connection {
             let (served, moving) = match way.in_setup() || number == 0 {
                 true => (Cause::Setup, Cause::Setup),
                 // Without the window, more data would be on the radio at this time.
-                false => (Cause::Serialisation, way.held_back_by().unwrap_or(Cause::Propagation)),
+                false => (Cause::Serialisation, way.limiting_window().unwrap_or(Cause::Propagation)),
             };
             return if way.has_needless_ahead(copy.packet) {
                 follow(end, copy, Cause::NeedlessRepeats, moving, Cause::NeedlessRepeats)
@@ -255,7 +255,7 @@ impl Connection {
                 None => Waits::Nothing(Cause::Setup),
             };
         }
-        match way.held_back_by() {
+        match way.limiting_window() {
             None => Waits::Nothing(Cause::SenderIdle),
             Some(cause) => self.for_acknowledgment(end, cause),
         }
@@ -291,7 +291,7 @@ impl Connection {
 
     /// A packet of `end` arrived or was lost. This may decide whether earlier timeouts were needed.
     pub fn settle_timeouts(&mut self, packet: PacketId, loss: Option<Loss>) {
-        for end in self.timeouts.heard_of(packet, loss) {
+        for end in self.timeouts.settle(packet, loss) {
             self.way(end).was_needed();
         }
     }
@@ -327,7 +327,7 @@ fn follow(end: End, packet: &Flying, served: Cause, moving: Cause, later: Cause)
 }
 
 /// The cause of a wait at an instant, and until when it holds without an event.
-fn judge(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
+fn waited_at(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
     let of_loss = |cause, loss| Waited { loss: Some(loss), ..Waited::from(cause) };
     match waits {
         Waits::Nothing(cause) => (cause.into(), Time::NEVER),
@@ -344,7 +344,7 @@ fn judge(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
 
 /// The same for a packet in the radio access network.
 fn on_radio(ue: &Ue, direction: Direction, packet: PacketId, served: Cause, at: Time) -> (Waited, Time) {
-    let (held, until) = ue.bearers[direction.index()].held(packet, at);
+    let (held, until) = ue.bearers[direction.index()].wait_reason(packet, at);
     let sn = match held {
         WaitReason::Recovering(sn, _) | WaitReason::Prohibited(sn) => Some(sn),
         _ => None,

@@ -115,7 +115,7 @@ impl DirectionState {
     }
 
     /// The other end advertised its window.
-    pub fn told_window(&mut self, bytes: u32) {
+    pub fn set_peer_window(&mut self, bytes: u32) {
         self.peer_window = u64::from(bytes);
     }
 
@@ -218,7 +218,7 @@ impl DirectionState {
 
     /// The window that holds back unsent data. `None` if there is no unsent data, or no window
     /// limits it.
-    pub fn held_back_by(&self) -> Option<Cause> {
+    pub fn limiting_window(&self) -> Option<Cause> {
         if self.unsent() == 0 {
             return None;
         }

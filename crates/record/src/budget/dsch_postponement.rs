@@ -9,16 +9,16 @@ use super::cause::Cause;
 
 /// Empty for UEs outside a layout.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct DschPostponement {
     /// End of the interruption by the last handover.
     silent_until: Time,
     /// Why the last request was refused, and until when that holds: the next TTI is decided again.
     refused: Option<(Cause, Time)>,
 }
 
-impl Turns {
+impl DschPostponement {
     /// Why data in the downlink cannot leave at this instant, and until when.
-    pub fn withheld(&self, at: Time) -> Option<(Cause, Time)> {
+    pub fn blocking_cause(&self, at: Time) -> Option<(Cause, Time)> {
         if at < self.silent_until {
             return Some((Cause::Handover, self.silent_until));
         }
@@ -26,14 +26,14 @@ impl Turns {
     }
 
     /// The UE of an event about service on the DSCH.
-    pub fn is_about(event: &TraceEvent) -> Option<UeId> {
+    pub fn concerned_ue(event: &TraceEvent) -> Option<UeId> {
         match event {
             TraceEvent::Handover { ue, .. } | TraceEvent::DschPostponed { ue, .. } => Some(*ue),
             _ => None,
         }
     }
 
-    /// Records an event of [`Self::is_about`]. `tti` is the TTI of the DSCH.
+    /// Records an event of [`Self::concerned_ue`]. `tti` is the TTI of the DSCH.
     pub fn record(&mut self, now: Time, event: &TraceEvent, tti: Duration) {
         match event {
             TraceEvent::Handover { interruption, .. } => self.silent_until = now + *interruption,

@@ -16,7 +16,7 @@ use super::bearer::statuses;
 use super::capacity::Capacity;
 use super::connection::{Connection, Kind};
 use super::direction_state::Place;
-use super::dsch_postponement::Turns;
+use super::dsch_postponement::DschPostponement;
 use super::log::Log;
 use super::loss::Loss;
 use super::missing;
@@ -40,7 +40,7 @@ impl Budget {
     /// part of its time.
     pub fn adopt(&mut self, now: Time, connection: ConnectionId, kind: Kind) {
         if let Some(connection) = self.at(now, connection) {
-            connection.becomes(kind, now);
+            connection.change_kind(kind, now);
         }
     }
 
@@ -56,7 +56,7 @@ impl Budget {
         let from = End::sending(segment.direction);
         if let Some(connection) = self.at(now, segment.connection) {
             connection.way(from).arrived(packet, segment, delivered);
-            connection.way(from.other()).told_window(segment.window);
+            connection.way(from.other()).set_peer_window(segment.window);
             connection.settle_timeouts(packet, None);
             connection.active(from.other(), now);
         }
@@ -87,7 +87,7 @@ impl Budget {
         Place::Core(through)
     }
 
-    fn seen(&mut self, now: Time, at: CapturePoint, packet: &Packet) {
+    fn record_capture(&mut self, now: Time, at: CapturePoint, packet: &Packet) {
         let direction = packet.direction();
         let connection = packet.segment().map(|segment| segment.connection);
         match (at, direction) {
@@ -168,7 +168,7 @@ impl Budget {
     }
 
     /// Records the packets of a bearer that cannot arrive any more, as lost.
-    fn bury(&mut self, now: Time, ue: UeId, direction: Direction) {
+    fn record_undeliverable(&mut self, now: Time, ue: UeId, direction: Direction) {
         let here = &self.ues[ue.index()];
         if here.bearers[direction.index()].is_empty() {
             self.waiting.remove(here.cell, direction.index(), ue);
@@ -217,7 +217,7 @@ impl Budget {
             }
         }
         self.dead = dead;
-        self.bury(now, ue, direction);
+        self.record_undeliverable(now, ue, direction);
         let goes_on_air = match stage {
             Stage::Leaves => !waits,
             Stage::OnAir => true,
@@ -237,7 +237,7 @@ impl Budget {
         let shared = served.channel(way, channel);
         let dch = served.refused_dch(direction).filter(|_| channel != Channel::Dch);
         served.bearers[way].served(now, tti, set, dch);
-        if channel == Channel::Dch || served.has_turns {
+        if channel == Channel::Dch || served.is_in_layout {
             return;
         }
         for index in 0..self.waiting.in_cell(cell, way).len() {
@@ -249,15 +249,15 @@ impl Budget {
     }
 
     /// Records that a user lacks a radio resource, or no longer lacks it.
-    fn lack(&mut self, now: Time, event: &TraceEvent) {
-        if let Some(ue) = Capacity::is_about(event) {
+    fn record_radio_shortage(&mut self, now: Time, event: &TraceEvent) {
+        if let Some(ue) = Capacity::concerned_ue(event) {
             self.ue_at(now, ue).capacity.record(event);
-        } else if let Some(ue) = Ue::is_asking(event) {
-            self.ue_at(now, ue).answered(event);
-        } else if let Some(ue) = Turns::is_about(event) {
+        } else if let Some(ue) = Ue::requesting_ue(event) {
+            self.ue_at(now, ue).record_dch_answer(event);
+        } else if let Some(ue) = DschPostponement::concerned_ue(event) {
             let here = self.ue_at(now, ue);
             let tti = here.tti(Direction::Downlink.index(), Channel::Dsch);
-            here.turns.record(now, event, tti);
+            here.dsch.record(now, event, tti);
         }
     }
 }
@@ -316,7 +316,7 @@ impl TraceSink<TraceEvent> for Budget {
             TraceEvent::SegmentReceived { packet, segment, delivered, .. } => {
                 self.received(now, *packet, segment, *delivered);
             }
-            TraceEvent::PacketCaptured { at, packet } => self.seen(now, *at, packet),
+            TraceEvent::PacketCaptured { at, packet } => self.record_capture(now, *at, packet),
             TraceEvent::PacketDropped { place, packet } => self.dropped(now, *place, packet),
             TraceEvent::SduDelivered { ue, direction, sdu, .. } => {
                 self.leaves_bearer(now, *ue, *direction, *sdu);
@@ -334,15 +334,15 @@ impl TraceSink<TraceEvent> for Budget {
             }
             TraceEvent::RlcInitialState { ue, direction } => {
                 let mut dead = std::mem::take(&mut self.dead);
-                self.ue_at(now, *ue).bearers[direction.index()].begin_anew(&mut dead);
+                self.ue_at(now, *ue).bearers[direction.index()].reinitialise(&mut dead);
                 self.dead = dead;
-                self.bury(now, *ue, *direction);
+                self.record_undeliverable(now, *ue, *direction);
             }
             TraceEvent::CellUpdateStarted { ue, .. } => self.ue_at(now, *ue).begin_cell_update(),
             TraceEvent::CellUpdateEnded { ue, .. } => self.ue_at(now, *ue).end_cell_update(),
             TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).switch_begins(*from, *to),
             TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).is_in(*state),
-            _ => self.lack(now, event),
+            _ => self.record_radio_shortage(now, event),
         }
     }
 

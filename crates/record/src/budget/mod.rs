@@ -169,7 +169,7 @@ impl Budget {
     }
 
     /// Adds the budgets of connections that closed since the last call to their rows.
-    pub fn tell(&mut self, rows: &mut [ConnectionRow]) {
+    pub fn report_finished(&mut self, rows: &mut [ConnectionRow]) {
         let finished = std::mem::take(&mut self.finished);
         let rows = if self.config.whose.sees_senders() { rows } else { &mut [] };
         self.report.add(&self.config, finished, rows);
@@ -194,7 +194,7 @@ impl Budget {
     /// intervals and timeouts, which have rows only if intervals are kept, and the waterfall.
     pub fn finish(mut self, end: Time, results: &mut RunMetrics) -> Vec<Table> {
         self.close_all(end);
-        self.tell(&mut results.connections);
+        self.report_finished(&mut results.connections);
         let mut tables = self.report.finish(&self.config, results);
         tables.extend(self.waterfall.map(|waterfall| waterfall.finish(end)));
         tables
@@ -237,7 +237,7 @@ impl Budget {
     #[cold]
     fn follow(&mut self, now: Time, id: ConnectionId) {
         let Some((transfer, ids, sender)) = self.transfers.of(id) else { return };
-        let [first, second] = ids.map(|id| self.open.get(id).map(|connection| connection.seen(sender)));
+        let [first, second] = ids.map(|id| self.open.get(id).map(|connection| connection.progress(sender)));
         self.transfers.advance(now, transfer, first, second);
     }
 

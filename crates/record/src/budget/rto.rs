@@ -166,7 +166,7 @@ impl Timeouts {
     }
 
     /// A packet arrived, or was lost. Returns the ends whose timeout turns out to be needed.
-    pub fn heard_of(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<End> {
+    pub fn settle(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<End> {
         let mut needed = Vec::new();
         let all = &mut self.all;
         self.undecided.retain_mut(|(place, copies)| {

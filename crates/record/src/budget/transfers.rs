@@ -12,7 +12,7 @@ use umts_stack::ids::{ConnectionId, End, ProxyLeg};
 use umts_units::{Duration, Time};
 
 use super::cause::Cause;
-use super::connection::Seen;
+use super::connection::Progress;
 use super::log::Interval;
 use crate::metrics::Window;
 
@@ -167,7 +167,13 @@ impl Transfers {
     }
 
     /// Records the position of the octet until `now`, from the states of both legs.
-    pub fn advance(&mut self, now: Time, transfer: ConnectionId, first: Option<Seen>, second: Option<Seen>) {
+    pub fn advance(
+        &mut self,
+        now: Time,
+        transfer: ConnectionId,
+        first: Option<Progress>,
+        second: Option<Progress>,
+    ) {
         let Some(open) = self.open.get_mut(&transfer).filter(|open| open.since < now && !open.over[1]) else {
             return;
         };
@@ -238,7 +244,7 @@ impl Transfer {
 }
 
 /// Position of the octet for which the receiver waits.
-fn place(first: Option<Seen>, second: Option<Seen>) -> Place {
+fn place(first: Option<Progress>, second: Option<Progress>) -> Place {
     let Some(second) = second else { return Place::Leg(0) };
     let wanted = second.next.max(1);
     if let Some(first) = first.filter(|first| first.next <= wanted && first.has_more) {
@@ -257,7 +263,7 @@ fn place(first: Option<Seen>, second: Option<Seen>) -> Place {
 mod tests {
     use super::*;
 
-    const SECOND: Seen = Seen {
+    const SECOND: Progress = Progress {
         next: 1001,
         sent: 1001,
         has_more: false,
@@ -265,33 +271,38 @@ mod tests {
         is_established: true,
         waits_for_handshake: false,
     };
-    const FIRST: Seen = Seen { next: 3001, sent: 5001, has_more: true, ..SECOND };
+    const FIRST: Progress = Progress { next: 3001, sent: 5001, has_more: true, ..SECOND };
 
     #[test]
     fn the_octet_is_followed_from_leg_to_leg() {
-        let new = Seen { is_established: false, ..SECOND };
+        let new = Progress { is_established: false, ..SECOND };
         let cases = [
             ("the proxy has more than the receiver, and may send", FIRST, SECOND, Place::Queue),
-            ("it is on its way", FIRST, Seen { sent: 2001, ..SECOND }, Place::Leg(1)),
-            ("the window holds it", FIRST, Seen { is_held_back: true, ..SECOND }, Place::Leg(1)),
-            ("the proxy waits for it too", Seen { next: 1001, ..FIRST }, SECOND, Place::Leg(0)),
-            ("there is nothing more", Seen { next: 1001, has_more: false, ..FIRST }, SECOND, Place::Leg(1)),
+            ("it is on its way", FIRST, Progress { sent: 2001, ..SECOND }, Place::Leg(1)),
+            ("the window holds it", FIRST, Progress { is_held_back: true, ..SECOND }, Place::Leg(1)),
+            ("the proxy waits for it too", Progress { next: 1001, ..FIRST }, SECOND, Place::Leg(0)),
+            (
+                "there is nothing more",
+                Progress { next: 1001, has_more: false, ..FIRST },
+                SECOND,
+                Place::Leg(1),
+            ),
             (
                 "the proxy has it, and nowhere to send it",
                 FIRST,
-                Seen { next: 0, sent: 1, ..new },
+                Progress { next: 0, sent: 1, ..new },
                 Place::Setup,
             ),
             (
                 "a SYN is held",
-                Seen { next: 1, waits_for_handshake: true, ..FIRST },
-                Seen { next: 0, sent: 1, ..new },
+                Progress { next: 1, waits_for_handshake: true, ..FIRST },
+                Progress { next: 0, sent: 1, ..new },
                 Place::Setup,
             ),
         ];
         for (what, first, second, at) in cases {
             assert_eq!(place(Some(first), Some(second)), at, "{what}");
         }
-        assert_eq!(place(None, Some(Seen { sent: 2001, ..SECOND })), Place::Leg(1));
+        assert_eq!(place(None, Some(Progress { sent: 2001, ..SECOND })), Place::Leg(1));
     }
 }

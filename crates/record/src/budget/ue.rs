@@ -9,17 +9,17 @@ use umts_units::{Duration, Time};
 use super::bearer::{Bearer, DchFormat};
 use super::capacity::Capacity;
 use super::cause::Cause;
-use super::dsch_postponement::Turns;
+use super::dsch_postponement::DschPostponement;
 
 #[derive(Debug)]
 pub(super) struct Ue {
     pub cell: usize,
     pub bearers: [Bearer; 2],
     pub capacity: Capacity,
-    pub turns: Turns,
+    pub dsch: DschPostponement,
     /// Whether the UE is in a layout. Several users share a TTI of its DSCH, and an event reports
     /// each user that is not served.
-    pub has_turns: bool,
+    pub is_in_layout: bool,
     /// Open connections.
     pub open: Vec<ConnectionId>,
     /// Whether data continues during a switch between CELL_FACH and CELL_DCH.
@@ -55,8 +55,8 @@ impl Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
             capacity: Capacity::default(),
-            turns: Turns::default(),
-            has_turns: config.mobility.is_some(),
+            dsch: DschPostponement::default(),
+            is_in_layout: config.mobility.is_some(),
             open: Vec::new(),
             data_continues: switching.is_some_and(|switching| switching.rrc.data_continues),
             state: None,
@@ -105,7 +105,7 @@ impl Ue {
     }
 
     /// The UE of an event about a request for a DCH.
-    pub fn is_asking(event: &TraceEvent) -> Option<UeId> {
+    pub fn requesting_ue(event: &TraceEvent) -> Option<UeId> {
         match event {
             TraceEvent::DchRefused { ue }
             | TraceEvent::DchQueued { ue }
@@ -115,8 +115,8 @@ impl Ue {
         }
     }
 
-    /// Records an event of [`Self::is_asking`].
-    pub fn answered(&mut self, event: &TraceEvent) {
+    /// Records an event of [`Self::requesting_ue`].
+    pub fn record_dch_answer(&mut self, event: &TraceEvent) {
         self.is_refused = matches!(event, TraceEvent::DchRefused { .. } | TraceEvent::DchQueued { .. });
     }
 
@@ -124,7 +124,7 @@ impl Ue {
     /// known.
     pub fn lacks(&self, direction: Direction, at: Time) -> Option<(Cause, Time)> {
         let turn = match direction {
-            Direction::Downlink => self.turns.withheld(at),
+            Direction::Downlink => self.dsch.blocking_cause(at),
             Direction::Uplink => None,
         };
         turn.or_else(|| self.capacity.needed(direction).map(|cause| (cause, Time::NEVER)))

@@ -56,7 +56,7 @@ impl Arrivals {
     /// `seq..end` arrives in `packet`. Returns the number of measured retransmissions that this
     /// proves unneeded.
     pub fn arrived(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
-        let unneeded = if seq < self.resent_end { self.judge(packet, seq, end) } else { 0 };
+        let unneeded = if seq < self.resent_end { self.count_unneeded(packet, seq, end) } else { 0 };
         if seq > self.next {
             self.insert_ahead(seq, end);
         } else if end > self.next {
@@ -68,7 +68,7 @@ impl Arrivals {
         unneeded
     }
 
-    fn judge(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
+    fn count_unneeded(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
         let mut unneeded = 0;
         self.resent.retain_mut(|resent| {
             if packet >= resent.packet {

@@ -148,7 +148,7 @@ impl Connection {
         cause: SendCause,
         together: &mut NetworkSamples,
     ) {
-        self.seen(moment);
+        self.record_packet_time(moment);
         if segment.flags.syn {
             self.syn_sent.get_or_insert(moment.at);
             self.totals.syn_retransmissions += u64::from(moment.measured && cause.is_again());
@@ -205,14 +205,14 @@ impl Connection {
     /// Inlined like [`sent`](Self::sent).
     #[inline(always)]
     pub fn received(&mut self, moment: Moment, packet: PacketId, segment: &Segment, delivered: u64) {
-        self.seen(moment);
+        self.record_packet_time(moment);
         let from_sender = segment.direction == self.sender.sends();
         if !from_sender {
             let is_pure_ack = segment.flags.ack && !segment.flags.rst && segment.sequence_length() == 0;
             self.totals.acks_received += u64::from(moment.measured && is_pure_ack);
             let Flags { syn, ack, rst, ece, .. } = segment.flags;
             if ack && !syn && !rst {
-                self.heard(moment, segment.window == 0, ece);
+                self.record_ack(moment, segment.window == 0, ece);
             }
             return;
         }
@@ -230,7 +230,7 @@ impl Connection {
     }
 
     /// Records window and ECN echo of an acknowledgment.
-    fn heard(&mut self, moment: Moment, is_shut: bool, ece: bool) {
+    fn record_ack(&mut self, moment: Moment, is_shut: bool, ece: bool) {
         self.totals.ecn_echoes += u64::from(moment.measured && ece);
         self.totals.zero_windows += u64::from(moment.measured && is_shut);
         match (self.shut_since, is_shut) {
@@ -351,7 +351,7 @@ impl Connection {
     }
 
     #[inline]
-    fn seen(&mut self, moment: Moment) {
+    fn record_packet_time(&mut self, moment: Moment) {
         if moment.measured {
             self.totals.first_packet.get_or_insert(moment.at);
             self.totals.last_packet = Some(moment.at);

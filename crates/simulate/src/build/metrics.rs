@@ -112,13 +112,13 @@ pub fn series_config(scenario: &Scenario) -> SeriesConfig {
         dsch,
         cells: is_layout,
         handovers: is_layout,
-        calls: is_layout && tells_of_calls(scenario),
+        calls: is_layout && records_calls(scenario),
         ..SeriesConfig::default()
     }
 }
 
 /// Whether calls can be refused, have several cells or have gaps.
-fn tells_of_calls(scenario: &Scenario) -> bool {
+fn records_calls(scenario: &Scenario) -> bool {
     let is_limited =
         |cell: &model::Cell| cell.dch.as_ref().is_some_and(|dch| dch.codes == model::DchCodes::OneTree);
     let handover = scenario.handover.as_ref();
