@@ -120,7 +120,7 @@ mod tests {
     proptest! {
         /// Compares with a map, for any sequence of openings and closings.
         #[test]
-        fn finds_what_is_open(steps in proptest::collection::vec((0u32..4, any::<prop::sample::Index>()), 1..400)) {
+        fn agrees_with_a_map_of_open_connections(steps in proptest::collection::vec((0u32..4, any::<prop::sample::Index>()), 1..400)) {
             let (mut open, mut map, mut next) = (Open::default(), BTreeMap::new(), 0);
             for (what, which) in steps {
                 if what > 0 {

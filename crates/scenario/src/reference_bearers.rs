@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rates_are_those_of_the_names() {
+    fn bearer_rates_match_their_names() {
         let kbps = |name: &str| bearer(name).downlink.rate().bps() / 1000;
         for (name, rate) in [("ps-8", 8), ("ps-32", 32), ("ps-64", 64), ("ps-128", 128), ("ps-144", 144)] {
             assert_eq!(kbps(name), rate, "{name}");

@@ -169,7 +169,7 @@ mod tests {
     proptest! {
         /// Compares with a set of single numbers: both must report the same at each retransmission.
         #[test]
-        fn knows_what_has_arrived(steps in proptest::collection::vec((0u64..60, 1u64..15, any::<bool>()), 1..200)) {
+        fn agrees_with_a_set_of_received_numbers(steps in proptest::collection::vec((0u64..60, 1u64..15, any::<bool>()), 1..200)) {
             let mut arrivals = Arrivals::default();
             let mut set = BTreeSet::new();
             for (packet, &(seq, length, again)) in steps.iter().enumerate() {

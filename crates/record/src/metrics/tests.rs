@@ -462,7 +462,7 @@ fn reported_packet_call_spans_pauses() {
 }
 
 #[test]
-fn results_list_what_the_definitions_list() {
+fn results_and_definitions_list_the_same_metrics() {
     let result = file().result(0, 10_000);
     let named = |scopes: &[Scope]| {
         let metrics = definitions().filter(|metric| scopes.contains(&metric.scope));

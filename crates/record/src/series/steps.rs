@@ -135,7 +135,7 @@ mod tests {
         /// For any order of changes, each key has at each instant the value that was set last.
         /// Taking rows in between does not change the result.
         #[test]
-        fn says_what_was_set(sets in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3, 0u8..4), 1..100)) {
+        fn rows_give_the_last_value_of_each_instant(sets in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3, 0u8..4), 1..100)) {
             let (mut steps, mut last, mut now) = (steps(), [Last::default(); 3], 0);
             let (mut pieces, mut whole, mut last_of_whole) = (Vec::new(), self::steps(), last);
             let mut set = Vec::new();

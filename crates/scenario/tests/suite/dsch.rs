@@ -31,7 +31,7 @@ fn configured(keys: &str) -> MacShConfig {
 }
 
 #[test]
-fn the_defaults_are_those_of_the_study() {
+fn dsch_defaults_are_the_values_of_the_study() {
     let (power, dsch) = tables(&with("", ""));
     let config = dsch.config(&power);
     let formats: Vec<(u32, u16)> =

@@ -39,7 +39,7 @@ fn a_layout_has_36_sectors_on_a_torus_by_default() {
 }
 
 #[test]
-fn without_a_layout_cells_are_those_of_the_file() {
+fn cells_without_a_layout_come_from_the_file() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[cell]]\nname = \"a\"";
     let scenario = loaded(text);
     let cells: Vec<_> = scenario.plan().cells.iter().map(|cell| (&*cell.name, cell.of)).collect();

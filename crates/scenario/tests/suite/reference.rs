@@ -43,7 +43,7 @@ fn the_reference_says_unit_default_range_and_source() {
 }
 
 #[test]
-fn the_defaults_of_the_reference_are_those_of_the_loader() {
+fn reference_defaults_equal_loader_defaults() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"";
     let json = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario.to_json();
     // Defaults that are described in words, and the links, with a whole chain as default.
@@ -69,7 +69,7 @@ fn the_defaults_of_the_reference_are_those_of_the_loader() {
 }
 
 #[test]
-fn the_schema_knows_what_an_editor_needs() {
+fn schema_has_descriptions_defaults_and_bounds() {
     let schema = schema();
     assert!(schema["$schema"].as_str().unwrap().contains("2020-12"));
     assert_eq!(schema["additionalProperties"], false);

@@ -83,7 +83,7 @@ fn a_lone_user_of_a_tdd_cell_waits_for_answers() {
 
 /// Refused requests, and reports that collide or are deferred, have their own causes.
 #[test]
-fn a_tdd_cell_that_is_full_lets_users_wait_for_capacity_and_reports() {
+fn full_tdd_cell_has_waits_for_capacity_and_reports() {
     let short = ("duration", "60 s");
     let full = |more: &[(&str, &str)]| {
         let budgets = budgets(&scenario("tdd-mixed", &[&[short], more].concat()));

@@ -356,7 +356,7 @@ fn a_switch_is_named_whatever_timers_expire_meanwhile() {
 }
 
 #[test]
-fn a_refused_dch_costs_what_the_common_channels_take_longer() {
+fn refused_dch_costs_the_additional_time_on_common_channels() {
     let text = format!("{SWITCHED}{OTHER}");
     let run = |room| {
         let found = run_with(&text, [&[], &[]], &[("cell.0.admission.downlink", room)]);

@@ -118,7 +118,7 @@ const TWO_USERS: [(&str, &str, f64); 10] = [
 ];
 
 #[test]
-fn a_second_user_costs_the_cell_what_it_cost_the_original() {
+fn second_user_costs_as_much_goodput_as_in_the_original() {
     for (variant, bler, goodput) in TWO_USERS {
         let run = |seed| {
             let phase =
@@ -142,7 +142,7 @@ fn a_second_user_costs_the_cell_what_it_cost_the_original() {
 }
 
 #[test]
-fn two_users_offer_twice_what_the_channel_takes_and_every_pdu_is_sent_more_than_twice() {
+fn two_users_overload_the_fach_and_repeat_every_pdu() {
     let whole = metrics("ftp-on-fach-two-users", &[]);
     assert_within("total", value(&whole, "goodput_kbps"), 25.71, 0.003);
     let phase = metrics("ftp-on-fach-two-users", &[("measure.from", "1500 s")]);
@@ -173,7 +173,7 @@ fn report_is_piggybacked_at_the_end_of_its_wait() {
 }
 
 #[test]
-fn a_dch_gives_what_its_closed_form_says() {
+fn dch_goodput_agrees_with_the_closed_form() {
     // 384 kbit/s, of which 1,000 of 1,040 octets are payload. The rest is length indicators and
     // reports.
     let fast = metrics("ftp-on-dch-384", &[]);
@@ -205,7 +205,7 @@ fn a_window_larger_than_the_rlc_buffer_loses_segments() {
 }
 
 #[test]
-fn maxdat_of_two_leaves_the_losses_that_its_closed_form_says() {
+fn losses_with_maxdat_2_agree_with_the_closed_form() {
     // A segment has 26 PDUs. Each is lost with probability 0.01 squared.
     let metrics = metrics("ftp-on-fach", &[("rlc.max_dat", "2"), ("duration", "20000 s")]);
     let expected = 100.0 * (1.0 - (1.0f64 - 1e-4).powi(26));

@@ -69,7 +69,7 @@ fn a_long_delay_is_a_spurious_timeout() {
 }
 
 #[test]
-fn an_outage_drops_what_comes_and_the_download_ends_after_it() {
+fn outage_drops_packets_and_delays_the_download() {
     let outage = r#"[{ from = "2 s", to = "4 s" }]"#;
     let down = metrics("three-losses", &[("impairment", "[]"), ("link.0.outage", outage)]);
     assert!(value(&down, "link_drops") > 0.0);

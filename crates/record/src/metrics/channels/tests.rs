@@ -137,7 +137,7 @@ fn packets_queued_before_the_dch_count_as_delayed_by_the_switch() {
 }
 
 #[test]
-fn users_with_fixed_channels_and_what_lies_outside_the_window_do_not_count() {
+fn fixed_channels_and_events_outside_the_window_do_not_count() {
     let run = measured(&[
         state(0, CellFach),
         opened(1_000, UE, 1),
