@@ -7,10 +7,11 @@
 //! format, and [`model::Scenario::to_toml`] writes a scenario with every default.
 //!
 //! # Merging
-//! A file with `extends = "other.toml"` (relative to itself) starts from that file. Tables merge key by key, the
-//! extending file wins. Arrays of tables whose elements all have a `name` (`[[cell]]`, `[[bearer]]`, `[[ue]]`) merge by
-//! that name, new names are appended; every other array (`[[link]]`, `[[flow]]`) replaces the one it extends. `name` and
-//! `title` belong to their own file and are not taken over. A circle of files is an error.
+//! A file with `extends = "other.toml"` (relative to itself) starts from that file. Tables merge
+//! key by key; the extending file takes precedence. Arrays of tables that all have a `name`
+//! (`[[cell]]`, `[[bearer]]`, `[[ue]]`) merge by name, and new names are appended. Every other
+//! array (`[[link]]`, `[[flow]]`) replaces the array of the extended file. `name` and `title` are
+//! not inherited. A circle of files is an error.
 //!
 //! `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the
 //! same way, after the overrides. Both sides of `[proxy]` merge over each flow's TCP. A `profile`

@@ -2,9 +2,9 @@
 //! waits, from leg to leg.
 //!
 //! While the octet is before the proxy, the transfer has the cause of the first leg; behind the
-//! proxy, the cause of the second leg. While the octet is in the proxy, the transfer waits for capacity
-//! towards the second leg, or for its set-up. The causes of a leg are final only when the leg has
-//! ended, because timeouts change them. Until then only the places are recorded.
+//! proxy, the cause of the second leg. While the octet is in the proxy, the transfer waits for
+//! capacity towards the second leg, or for its set-up. The causes of a leg are final only when the
+//! leg has ended, because timeouts change them. Until then only the places are recorded.
 
 use std::collections::BTreeMap;
 

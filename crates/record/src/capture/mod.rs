@@ -9,20 +9,20 @@
 //! The capture fixes details that the model leaves open. They are the same in every run:
 //!
 //! - Time zero of a run is 2005-01-01 00:00:00 UTC.
-//! - UE n has the address 10.0.0.1 + n, and the server of flow n the address 198.18.0.1 + n (RFC 2544).
-//!   The server's port is 5001 unless the flow has a port of its own. At the UE connection n has port
-//!   49152 + n mod 16384, and so have the datagrams of flow n. Initial sequence numbers are hashes of
-//!   connection and direction.
+//! - UE n has the address 10.0.0.1 + n, and the server of flow n the address 198.18.0.1 + n (RFC
+//!   2544). The server's port is 5001 unless the flow has a port of its own. At the UE connection n
+//!   has port 49152 + n mod 16384, and so have the datagrams of flow n. Initial sequence numbers are
+//!   hashes of connection and direction.
 //! - The IP identification is the packet's number in the run modulo 2^16: different for every packet,
 //!   and the same at every capture point. The time to live is always 64, because links count no hops.
 //! - Options are those of the segment: maximum segment size, window scale, SACK permitted and blocks,
-//!   timestamps (in milliseconds, with an offset for each end). A one-way connection, whose windows
-//!   have no limit, has a window scale if they need one. The model may count fewer octets than these
-//!   headers have: for options of a SYN, or for an ns-2 segment without header. If it counts more,
-//!   no-operation options fill the header.
+//!   timestamps (in milliseconds, with an offset for each end). A one-way connection has windows
+//!   without a limit, and a window scale if they need one. The model may count fewer octets than
+//!   these headers have: for options of a SYN, or for an ns-2 segment without header. If it counts
+//!   more, no-operation options fill the header.
 //! - Each packet has a comment with information that its ends do not have: its number, the number of
-//!   transmissions of its bytes, the reason of a retransmission, and the size that the model counts if
-//!   the headers differ.
+//!   transmissions of its bytes, the reason of a retransmission, and the size that the model counts
+//!   if the headers differ.
 //!
 //! A `one_way` connection (ns-2) opens with a SYN that is answered by a plain acknowledgment, and
 //! its data carries no acknowledgment number. tshark shows such data as segments without any flag,

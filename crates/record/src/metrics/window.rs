@@ -2,7 +2,8 @@
 
 use umts_units::{Duration, Time};
 
-/// The measured part of a run: `from` inclusive, `to` exclusive, so that two adjoining windows share no event.
+/// The measured part of a run. It includes `from` and excludes `to`, so that two adjoining windows
+/// share no event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub from: Time,

@@ -1,5 +1,5 @@
-//! RRC states of users, reserved capacity of cells, and answers to requests for DCHs: one row per change
-//! or answer.
+//! RRC states of users, reserved capacity of cells, and answers to requests for DCHs: one row per
+//! change or answer.
 
 use umts_stack::ids::UeId;
 use umts_stack::rnc::rrc::RrcState;

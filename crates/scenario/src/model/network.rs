@@ -167,8 +167,8 @@ pub struct Red {
     /// these packets are dropped, too.
     #[schemars(extend("x-source" = "RFC 3168 §5, §7"))]
     pub ecn: bool,
-    /// Size of a typical packet. While the queue is empty, the average falls as if packets of this size
-    /// had arrived at the rate of the link and found the queue empty.
+    /// Size of a typical packet. While the queue is empty, the average falls as if packets of this
+    /// size had arrived at the rate of the link and found the queue empty.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65535 B", "x-source" = "Floyd and Jacobson (1993), figure 2: s; ns-2: 500 B"))]
     pub mean_packet: Bytes,
 }

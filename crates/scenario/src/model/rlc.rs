@@ -85,7 +85,8 @@ pub struct Rlc {
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5; TS 25.331 §10.3.4.25 signals 0.1 to 7.5 s")
     )]
     pub timer_discard: Option<Duration>,
-    /// MaxDAT: transmissions of a PDU before its SDU is discarded (1 = no retransmission), or `"unlimited"`.
+    /// MaxDAT: transmissions of a PDU before its SDU is discarded (1 = no retransmission), or
+    /// `"unlimited"`.
     #[serde(with = "word_unlimited")]
     #[schemars(
         with = "crate::text::Unlimited<u32>",
@@ -184,8 +185,8 @@ pub struct Rlc {
     /// it.
     #[schemars(extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5"))]
     pub timer_mrw: Duration,
-    /// MaxMRW: RLC sends a move-receiving-window command one time fewer than this, and is then reset;
-    /// or `"unlimited"`.
+    /// MaxMRW: RLC sends a move-receiving-window command one time fewer than this, and is then
+    /// reset; or `"unlimited"`.
     #[serde(with = "word_unlimited")]
     #[schemars(
         with = "crate::text::Unlimited<u32>",

@@ -249,9 +249,10 @@ pub(crate) struct FlowTable {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum TrafficKind {
-    /// Greedy: never runs out of data. The end that sends the data opens the connection: for a download the server.
+    /// Greedy: never runs out of data. The sender of the data opens the connection: for a download
+    /// the server.
     Ftp,
-    /// One file of `size`. The end that sends the data opens the connection: for a download the server.
+    /// One file of `size`. The sender of the data opens the connection: for a download the server.
     File,
     /// Web pages, with reading times between them.
     Web,

@@ -158,7 +158,8 @@ fn two_users_of_a_channel_wait_for_each_other() {
 
 #[test]
 fn timeout_during_a_switch_is_attributed_to_the_switch() {
-    // Dubois (2005) chapter 7: after the handshake on FACH the timeout is 1 s, and the switch takes 0.9 s.
+    // Dubois (2005) chapter 7: after the handshake on FACH the timeout is 1 s, and the switch takes
+    // 0.9 s.
     let budgets = budgets(&scenario("web-cell", &[("duration", "400 s")]));
     let timeouts: Vec<_> = budgets.iter().flat_map(|budget| &budget.timeouts).collect();
     let blamed = |because| timeouts.iter().filter(|timeout| timeout.because == because).count();
