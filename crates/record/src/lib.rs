@@ -1,16 +1,19 @@
-//! Results out of events: sinks for the stack's [`TraceEvent`](umts_stack::trace::TraceEvent)s.
+//! Results computed from events: sinks for the stack's
+//! [`TraceEvent`](umts_stack::trace::TraceEvent)s.
 //!
-//! - [`budget`]: what every connection's time was spent on.
-//! - [`capture`]: IP packets as Wireshark and tcptrace read them.
-//! - [`metrics`]: one number per question, for the network and for each connection.
-//! - [`seal`]: whether the files of a run are as they were written.
-//! - [`series`]: how windows, round-trip times, buffers and goodput change with time.
+//! - [`budget`]: the causes of every connection's time.
+//! - [`capture`]: IP packets for Wireshark and tcptrace.
+//! - [`metrics`]: numbers for the network and for each connection.
+//! - [`seal`]: checks that the files of a run are unchanged.
+//! - [`series`]: windows, round-trip times, buffers and goodput over time.
 //!
-//! [`Recorders`] puts them together from what is [`RecorderConfig`]: one sink for a simulation, an emulation and a replay. No recorder
-//! hears of another; the budget borrows the words of metrics and tables (a definition, a row, a column), never the reverse.
-//! Each owns the table of its metrics, and [`definitions()`] puts the tables behind each other.
+//! [`Recorders`] combines the recorders that a [`RecorderConfig`] selects into one sink, for a
+//! simulation, an emulation or a replay. No recorder depends on another one. The budget uses the
+//! types of metrics and tables (definitions, rows, columns), but they do not use the budget. Each
+//! recorder owns the table of its metrics, and [`definitions()`] concatenates the tables.
 //!
-//! Nothing is measured inside a protocol. A sink only adds up what it is told, so a run without it is the same run.
+//! Protocols measure nothing themselves. A sink only adds up events, so a run is the same with and
+//! without it.
 
 pub mod budget;
 pub mod capture;

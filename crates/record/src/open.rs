@@ -1,24 +1,26 @@
-//! What is kept for each open connection, found by the connection's number.
+//! A map from connection numbers to values for open connections.
 //!
-//! Numbers rise, and most connections are short: the young ones lie in a row that begins with the oldest of them. One
-//! that stays while many come and go is moved out of the row, so that memory follows the number of open connections
-//! and not the time.
+//! Numbers ascend, and most connections are short. Recent connections are in a row that starts with
+//! the oldest of them. A connection that stays open while many others come and go is moved out of
+//! the row. Memory is therefore proportional to the number of open connections, and does not grow
+//! with time.
 
 use std::collections::VecDeque;
 
 use umts_stack::ids::ConnectionId;
 
-/// A row with so many empty places is shortened.
+/// Number of empty places beyond which the row is shortened.
 const SLACK: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Open<T> {
-    /// Long open, in the order of their numbers, which are below `first`.
+    /// Connections that have been open for a long time, sorted by number. Their numbers are below
+    /// `first`.
     old: Vec<(ConnectionId, Box<T>)>,
     /// Number of the first element of `row`.
     first: u32,
     row: VecDeque<Option<Box<T>>>,
-    /// How many of `row` are open.
+    /// Number of open connections in `row`.
     young: usize,
 }
 
@@ -73,13 +75,13 @@ impl<T> Open<T> {
         Some(found)
     }
 
-    /// All of them, in the order of their numbers, to be changed.
+    /// All values, in the order of the connection numbers.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let young = self.row.iter_mut().flatten();
         self.old.iter_mut().map(|(_, value)| value).chain(young).map(|value| &mut **value)
     }
 
-    /// All of them, in the order of their numbers.
+    /// All values, in the order of the connection numbers.
     pub fn into_values(self) -> impl Iterator<Item = Box<T>> {
         let young = self.row.into_iter().flatten();
         self.old.into_iter().map(|(_, value)| value).chain(young)
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_follows_what_is_open() {
+    fn memory_is_bounded_by_open_connections() {
         let mut open = Open::default();
         open.insert(ConnectionId(0), 0);
         for id in 1..100_000 {
@@ -116,9 +118,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map, whatever opens and closes.
+        /// Compares with a map, for any sequence of openings and closings.
         #[test]
-        fn finds_what_is_open(steps in proptest::collection::vec((0u32..4, any::<prop::sample::Index>()), 1..400)) {
+        fn agrees_with_a_map_of_open_connections(steps in proptest::collection::vec((0u32..4, any::<prop::sample::Index>()), 1..400)) {
             let (mut open, mut map, mut next) = (Open::default(), BTreeMap::new(), 0);
             for (what, which) in steps {
                 if what > 0 {

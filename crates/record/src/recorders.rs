@@ -1,4 +1,5 @@
-//! What watches a run, put together once: metrics always, budget, series and captures if they are wanted.
+//! The recorders of a run, combined into one sink: always metrics, optionally budget, series and
+//! captures.
 
 use std::path::{Path, PathBuf};
 
@@ -13,37 +14,38 @@ use crate::capture::{CaptureConfig, CaptureError, Captures};
 use crate::metrics::{ConnectionRow, Metrics, MetricsConfig, RunMetrics};
 use crate::series::{Series, SeriesConfig, SeriesTables, Table};
 
-/// So many rows of a series are handed out together, and what one more second of the model's time adds to them. As many are
-/// encoded at once.
+/// Rows of a series are handed out in chunks of this number plus the rows of one more second of
+/// model time. They are encoded in the same chunks.
 pub const CHUNK_ROWS: usize = 16 * 1024;
 
-/// Intervals of the budget are handed out sooner: a connection that stays open hands its own in whenever they are, and until then
-/// keeps them.
+/// Chunk size of the budget's intervals. It is smaller, because an open connection keeps its
+/// intervals until they are handed out.
 const CHUNK_INTERVALS: usize = 1_024;
 
-/// What is to be recorded of a run.
+/// Configuration of [`Recorders`].
 #[derive(Debug)]
 pub struct RecorderConfig<'a> {
-    /// The network that is watched.
+    /// The recorded network.
     pub network: &'a NetworkConfig,
-    /// Metrics: always.
+    /// Metrics, which are always recorded.
     pub metrics: MetricsConfig,
-    /// The time budget. Its metrics stand behind the others, its tables behind the series, if there are any.
+    /// The time budget. Its metrics follow the others, and its tables follow the series if there
+    /// are any.
     pub budget: Option<BudgetConfig>,
     /// Time series.
     pub series: Option<SeriesConfig>,
-    /// Captures: the folder that they go to, which exists, and what they hold.
+    /// Captures: the folder, which must exist, and their configuration.
     pub captures: Option<(&'a Path, CaptureConfig)>,
 }
 
-/// The recorders of a run: a sink from its beginning to its end. While it goes on, [`take`](Self::take) takes the rows
-/// that change no more; [`finish`](Self::finish) gives the rest.
+/// The recorders of a run: a sink from its start to its end. During the run, [`take`](Self::take)
+/// returns rows that no longer change; [`finish`](Self::finish) returns the rest.
 ///
-/// None of them knows of another, and which are there changes nothing in what one of them tells. A sink that is not of
-/// every run, such as a meter, goes beside them.
+/// The results of a recorder do not depend on the presence of others. A sink that only some runs
+/// have, such as a meter, is `beside` them.
 #[derive(Debug)]
 pub struct Recorders<B = NoTrace> {
-    /// The sink beside them, which hears first.
+    /// An additional sink, which receives each event first.
     pub beside: B,
     metrics: Metrics,
     budget: Option<Budget>,
@@ -51,47 +53,50 @@ pub struct Recorders<B = NoTrace> {
     captures: Option<Captures>,
 }
 
-/// Recorders of which only the metrics are there, [the common case](Recorders::are_metrics_alone), as a sink of its own:
-/// a loop that is compiled for it makes no details and asks nobody else.
+/// Recorders with [metrics alone](Recorders::are_metrics_alone), the common case, as a separate
+/// type of sink. A loop compiled for it creates no details and calls no other recorder.
 #[derive(Debug)]
 pub struct MetricsAlone(pub Recorders);
 
-/// Recorders of which [only metrics and series](Recorders::are_metrics_and_series) are there, none of which wants details,
-/// as a sink of its own: a loop that is compiled for it asks the series only about events that they record.
+/// Recorders with [metrics and series alone](Recorders::are_metrics_and_series), of which none
+/// needs details, as a separate type of sink. A loop compiled for it calls the series only for
+/// events that they record.
 #[derive(Debug)]
 pub struct MetricsAndSeries(pub Recorders);
 
-/// Recorders of one run that measure it differently, each as if it were the only one.
+/// Recorders of one run with different configurations. Each gives the same results as if it were
+/// the only one.
 #[derive(Debug)]
 pub struct MultiRecorder(pub Vec<Recorders>);
 
-/// Rows of a run that goes on. They do not change any more, and follow those of earlier pieces in their tables.
+/// Rows of a running simulation. They no longer change, and follow the rows of earlier chunks in
+/// their tables.
 #[derive(Debug)]
 pub enum TableChunk {
     /// Connections that closed.
     Connections(Vec<ConnectionRow>),
-    /// Of one time series.
+    /// Rows of one time series.
     Series(Table),
 }
 
-/// What recorders leave.
+/// Results of the recorders.
 #[derive(Debug)]
 pub struct Records<B = NoTrace> {
-    /// Metrics, and the rows of the connections that were not taken before.
+    /// Metrics, and the rows of connections that were not taken before.
     pub metrics: RunMetrics,
-    /// Time series, and the tables of the budget behind them, if series were wanted.
+    /// Time series followed by the tables of the budget, if series were recorded.
     pub series: Option<SeriesTables>,
-    /// The captures that were written; or why they could not be, and then none is left. The rest is whole all the same.
+    /// The captures that were written, or the error that prevented them. After an error no capture
+    /// is left; the other results are complete.
     pub captures: Result<Vec<PathBuf>, CaptureError>,
-    /// The sink that was beside them.
+    /// The additional sink.
     pub beside: B,
 }
 
 impl<B> Recorders<B> {
-    /// Nothing has happened yet; `beside` hears first whatever will.
+    /// Recorders before the first event. `beside` receives each event first.
     ///
-    /// # Errors
-    /// If a capture cannot be made.
+    /// # Errors If a capture cannot be created.
     pub fn new(wanted: RecorderConfig<'_>, beside: B) -> Result<Self, CaptureError> {
         let RecorderConfig { network, metrics, budget, series, captures } = wanted;
         Ok(Recorders {
@@ -103,12 +108,13 @@ impl<B> Recorders<B> {
         })
     }
 
-    /// Takes the rows that can change no more at `now`: of connections all, of a series if there are [`CHUNK_ROWS`] of it.
+    /// Takes the rows that no longer change at `now`: all rows of connections, and the rows of each
+    /// series that has at least [`CHUNK_ROWS`].
     pub fn take(&mut self, now: Time) -> Vec<TableChunk> {
         let mut chunks = Vec::new();
         let mut rows = self.metrics.take_finished();
         if let Some(budget) = &mut self.budget {
-            budget.tell(&mut rows);
+            budget.report_finished(&mut rows);
         }
         if !rows.is_empty() {
             chunks.push(TableChunk::Connections(rows));
@@ -122,7 +128,8 @@ impl<B> Recorders<B> {
         chunks
     }
 
-    /// What is left of a run that ended at `end`. If that was before the end of the window, the window ends with it.
+    /// The remaining results of a run that ended at `end`. If the run ended before the window, the
+    /// window ends with it.
     pub fn finish(self, end: Time) -> Records<B> {
         let mut metrics = self.metrics.finish_early(end);
         let of_budget = self.budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
@@ -136,12 +143,13 @@ impl<B> Recorders<B> {
 }
 
 impl Recorders {
-    /// Whether nothing else is wanted: then [`MetricsAlone`] is the faster sink.
+    /// Whether only metrics are recorded. Then [`MetricsAlone`] is the faster sink.
     pub fn are_metrics_alone(&self) -> bool {
         self.budget.is_none() && self.series.is_none() && self.captures.is_none()
     }
 
-    /// Whether [`MetricsAndSeries`] is the faster sink: series are wanted, nothing else, and nobody wants details.
+    /// Whether only metrics and series without details are recorded. Then [`MetricsAndSeries`] is
+    /// the faster sink.
     pub fn are_metrics_and_series(&self) -> bool {
         let are_plain = self.series.as_ref().is_some_and(|series| !series.wants_details());
         are_plain && self.budget.is_none() && self.captures.is_none()
@@ -179,7 +187,7 @@ impl TraceSink<TraceEvent> for MetricsAlone {
         self.0.metrics.wants_copies()
     }
 
-    /// Inlined where the event is made, as that of the metrics.
+    /// Inlined where the event is created, like the recording of the metrics.
     #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         self.0.metrics.record(at, event);
@@ -187,13 +195,13 @@ impl TraceSink<TraceEvent> for MetricsAlone {
 }
 
 impl TraceSink<TraceEvent> for MetricsAndSeries {
-    /// Series look at none.
+    /// Series need no copies.
     #[inline]
     fn wants_copies(&self) -> bool {
         self.0.metrics.wants_copies()
     }
 
-    /// Inlined where the event is made: of one that makes no row nothing is left.
+    /// Inlined where the event is created: an event that adds no row then costs nothing.
     #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         self.0.metrics.record(at, event);

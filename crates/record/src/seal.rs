@@ -1,14 +1,16 @@
-//! The seal of a run's folder: `run.json`, the folder's card, names the digest of every other file, and its own.
+//! The seal of a run's folder: `run.json`, the folder's card, contains the digest of every other
+//! file and of itself.
 //!
 //! ```text
 //! { "digest": "…", "files": { "metrics.json": "…", "series/cwnd.parquet": "…" }, … }
 //! ```
 //!
-//! Digests are BLAKE3 in hexadecimal. That of the card is of its own text with an empty digest, so that no octet of a run is
-//! unguarded. A seal finds what went wrong, on a disk or by hand; it is no signature: who can seal can seal again.
+//! Digests are BLAKE3 in hexadecimal. The card's digest is computed over its own text with an empty
+//! digest, so that every octet of a run is covered. A seal detects damage on a disk or by hand. It
+//! is not a signature: anyone can seal a changed folder again.
 //!
-//! To digest thousands of runs takes its time. What the file system says of a run's files, its [`state`], shows at once that
-//! nobody wrote to them since they were last looked at.
+//! Computing the digests of thousands of runs takes time. The [`state`] of a run is derived from
+//! the file system's metadata. While it is unchanged, no file was written since the last check.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,25 +21,26 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
 
-/// The file that has the digests of the others.
+/// The file that contains the digests of the others.
 const CARD: &str = "run.json";
-/// The folders whose files are all part of the run, whatever they are called.
+/// Folders in which every file belongs to the run.
 const PARTS: [&str; 2] = ["series", "captures"];
-/// So many are worth a thread.
+/// Smallest number of folders per thread.
 const LEAST_FOLDERS: usize = 16;
-/// What is read at once.
+/// Size of a read, in bytes.
 const BUFFER: usize = 1 << 16;
-/// Most bytes of a file of text. A longer one is not read.
+/// Largest size of a text file, in bytes. Longer ones are not read.
 const LARGEST_TEXT: u64 = 256_000_000;
-/// Times of files have grains, of two seconds at most: a file that was written just now can be written again unnoticed.
+/// Granularity of file times, at most two seconds. A file written more recently can be written
+/// again without a change of its time.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// What is wrong with a file of a run.
+/// A defect in a file of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
-    /// Its name below the folder.
+    /// Name of the file relative to the folder.
     pub file: String,
-    /// As in "is gone".
+    /// Description, as in "is gone".
     pub wrong: String,
 }
 
@@ -47,22 +50,21 @@ impl Flaw {
     }
 }
 
-/// The digest of some octets.
+/// The digest of `bytes`.
 pub fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// The digest of every file below a folder but its card, by name.
+/// The digests of all files in a folder except the card, by name.
 ///
-/// # Errors
-/// If one cannot be read.
+/// # Errors If a file cannot be read.
 pub fn digests(folder: &Path) -> io::Result<BTreeMap<String, String>> {
     let names = files_below(folder, "")?.into_iter().filter(|name| name != CARD);
     names.map(|name| Ok((name.clone(), digest_of_file(&folder.join(&name))?))).collect()
 }
 
-/// What is wrong with the folder of a run. Of one that was written before there were seals, only what can be told: that its
-/// card and its metrics are JSON.
+/// The flaws in the folder of a run. For a folder without a seal, from an earlier version, checks
+/// only that its card and metrics are JSON, and that all files are regular files.
 pub fn check(folder: &Path) -> Vec<Flaw> {
     match read_card(folder) {
         Err(flaw) => vec![flaw],
@@ -77,13 +79,14 @@ pub fn check(folder: &Path) -> Vec<Flaw> {
     }
 }
 
-/// What is wrong with each of some folders, looked at by as many threads as there are processors.
+/// The flaws of each folder, checked by as many threads as there are processors.
 pub fn check_all(folders: &[PathBuf]) -> Vec<Vec<Flaw>> {
     on_all_processors(folders, check)
 }
 
-/// What the file system says of all files of a run: names, numbers, sizes, times. While it is the same, nobody wrote to them.
-/// None if one of them cannot be told, or was written so lately, as it is now, that more may follow at the same time.
+/// A hash of the file system's metadata of all files of a run: names, inode numbers, sizes, times.
+/// While it is the same, no file was written. `None` if metadata of a file cannot be read, or if a
+/// file was written so recently at `now` that a further write could have the same time.
 pub fn state(folder: &Path, now: SystemTime) -> Option<String> {
     let names = files_below(folder, "").ok()?;
     let mut newest = 0;
@@ -102,7 +105,7 @@ pub fn state(folder: &Path, now: SystemTime) -> Option<String> {
     (u128::try_from(newest).ok()? < settled.as_nanos()).then(|| hasher.finalize().to_hex()[..32].to_owned())
 }
 
-/// The same of any number of folders.
+/// The states of several folders.
 pub fn states(folders: &[PathBuf], now: SystemTime) -> Vec<Option<String>> {
     on_all_processors(folders, |folder| state(folder, now))
 }
@@ -170,17 +173,17 @@ fn check_file(folder: &Path, name: &str, wanted: &str) -> Option<Flaw> {
     }
 }
 
-/// Pipes, devices and links to them in the place of files, of a run without digests.
+/// Pipes, devices and links to them instead of files, in a run without digests.
 fn irregular_files(folder: &Path) -> Vec<Flaw> {
     let names = files_below(folder, "").unwrap_or_default();
     let is_irregular = |name: &String| fs::metadata(folder.join(name)).is_ok_and(|found| !found.is_file());
     names.into_iter().filter(is_irregular).map(|name| Flaw::new(&name, "is no file")).collect()
 }
 
-/// Files where only the run's own belong.
+/// Files in the folders of the run that do not belong to it.
 fn strangers(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
     let found = PARTS.into_iter().filter(|part| folder.join(part).is_dir()).map(|part| {
-        // Not below its folders: a link may lead to a whole disk.
+        // Subfolders are not entered: a link may lead to a whole disk.
         match names_in(folder, part) {
             Ok(names) => names
                 .into_iter()
@@ -193,7 +196,7 @@ fn strangers(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
     found.flatten().collect()
 }
 
-/// Names of the files below `folder`/`part`, relative to `folder`, in order.
+/// Names of the files in `folder`/`part` and its subfolders, relative to `folder`, sorted.
 fn files_below(folder: &Path, part: &str) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder.join(part))? {
@@ -210,7 +213,7 @@ fn files_below(folder: &Path, part: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Names of what is in `folder`/`part`, relative to `folder`, in order.
+/// Names of the entries of `folder`/`part`, relative to `folder`, sorted.
 fn names_in(folder: &Path, part: &str) -> io::Result<Vec<String>> {
     let name = |entry: fs::DirEntry| format!("{part}/{}", entry.file_name().to_string_lossy());
     let mut names =
@@ -231,7 +234,7 @@ fn digest_of_file(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Opens a file; what stands in its place, such as a pipe that nobody writes to, is refused before it is read.
+/// Opens a regular file. Anything else, such as a pipe without a writer, is refused before reading.
 fn open(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_as_it_was_written_has_no_flaw() {
+    fn unchanged_folder_has_no_flaw() {
         assert_eq!(check(sealed().path()), []);
     }
 
@@ -284,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_place_of_a_folder_is_not_followed_below_its_first_level() {
+    fn linked_folder_is_listed_but_not_entered() {
         let folder = sealed();
         fs::remove_dir_all(folder.path().join("series")).unwrap();
         std::os::unix::fs::symlink("/proc", folder.path().join("series")).unwrap();
@@ -294,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_in_a_run_without_digests_is_a_flaw() {
+    fn device_in_an_unsealed_run_is_a_flaw() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("series")).unwrap();
         fs::write(folder.path().join(CARD), "{\"format\": 1, \"scenario_hash\": \"0\"}").unwrap();
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_were_written_just_now_have_no_state() {
+    fn recently_written_files_have_no_state() {
         let folder = sealed();
         let now = fs::metadata(folder.path()).unwrap().modified().unwrap();
         assert_eq!(states(&[folder.path().to_owned()], now), [None]);
@@ -353,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_gone_cut_or_strange_are_named() {
+    fn missing_truncated_and_foreign_files_are_reported() {
         let folder = sealed();
         fs::remove_file(folder.path().join("metrics.json")).unwrap();
         fs::write(folder.path().join("series/cwnd.parquet"), vec![7; 99_999]).unwrap();
@@ -368,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_place_of_a_file_is_not_read() {
+    fn folder_instead_of_a_file_is_a_flaw() {
         let folder = sealed();
         fs::remove_file(folder.path().join("metrics.json")).unwrap();
         fs::create_dir(folder.path().join("metrics.json")).unwrap();
@@ -376,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_from_before_there_were_seals_is_checked_as_far_as_can_be() {
+    fn unsealed_folder_is_checked_for_valid_json() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(CARD), "{\"format\": 1, \"scenario_hash\": \"0\"}").unwrap();
         fs::write(folder.path().join("metrics.json"), "{}").unwrap();
@@ -386,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_says_nothing_is_no_older_one() {
+    fn empty_card_is_a_flaw() {
         let folder = sealed();
         fs::write(folder.path().join(CARD), "{}").unwrap();
         assert_eq!(check(folder.path()), [Flaw::new(CARD, "is not as it was written")]);

@@ -1,4 +1,5 @@
-//! Files that a scenario names: their names are relative to the folder of the file that they stand in.
+//! Files that a scenario names. Their names are relative to the folder of the file that contains
+//! them.
 
 use std::path::PathBuf;
 
@@ -7,10 +8,10 @@ use crate::error::Problem;
 use crate::extends::{read_bytes, reason};
 use crate::tree::{Node, Source};
 
-/// A file that stands beside a scenario, and what is in it.
+/// A file that a scenario names, with its content.
 pub(crate) struct Beside<'a> {
     pub bytes: Vec<u8>,
-    /// Its name relative to the folder of the outermost file.
+    /// Name relative to the folder of the outermost file.
     pub name: String,
     place: PathBuf,
     path: &'a str,
@@ -18,7 +19,7 @@ pub(crate) struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    /// The file that is named at `path`.
+    /// Reads the file named `file` in the key at `path`.
     pub fn read(file: &str, path: &'a str, tree: &'a Node, sources: &[Source]) -> Result<Self, Problem> {
         let source = &sources[tree.find(path).0.at.source];
         let name = source.relative_folder.join(file).display().to_string();
@@ -32,17 +33,18 @@ impl<'a> Beside<'a> {
         Ok(beside)
     }
 
-    /// What is in it, with a sign in place of what is no text.
+    /// The content as text. Invalid UTF-8 is replaced by U+FFFD.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// What is wrong with it, behind its name: `: it holds nothing`, `, line 3: …`.
+    /// A problem with the file. `wrong` is appended to the file's name, as in `: it holds nothing`
+    /// or `, line 3: …`.
     pub fn problem(&self, wrong: &str) -> Problem {
         check::problem(self.tree, self.path, format!("{}{wrong}", self.place.display())).label("this file")
     }
 
-    /// The same of one line.
+    /// A problem with one line of the file.
     pub fn wrong_line(&self, (line, wrong): (usize, String)) -> Problem {
         self.problem(&format!(", line {line}: {wrong}"))
     }

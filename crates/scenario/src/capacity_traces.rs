@@ -1,4 +1,5 @@
-//! Capacity traces in mahimahi's format: one time in milliseconds a line, each an opportunity for 1,500 octets.
+//! Capacity traces in mahimahi's format: one time in milliseconds per line, each an opportunity for
+//! 1,500 octets.
 
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_units::Duration;
@@ -9,11 +10,11 @@ use crate::error::Problem;
 use crate::model::Scenario;
 use crate::tree::{Node, Source};
 
-/// A silence that a user may not expect.
+/// A longer silence causes a warning.
 const LONG: Duration = Duration::from_secs(10);
 
-/// What the files of every measured radio in `scenario` say, by user group; the files' names are then relative to its own
-/// folder.
+/// Reads the traces of every measured radio in `scenario`, and returns them by user group. Makes
+/// the files' names relative to the scenario's folder.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<Traces, Problem> {
     let groups = scenario.ue.iter_mut().enumerate();
     let traces = groups.map(|(i, ue)| {
@@ -39,14 +40,15 @@ fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Resul
     Ok(trace)
 }
 
-/// The longest time between two opportunities of a trace that begins again at its end, if it is long.
+/// The longest time between two opportunities of a trace, which repeats at its end, if it is longer
+/// than [`LONG`].
 pub(crate) fn long_silence(trace: &[u32]) -> Option<Duration> {
     let from_zero = std::iter::once(0).chain(trace.iter().copied());
     let longest = from_zero.zip(trace).map(|(before, at)| at - before).max()?;
     Some(Duration::from_millis(u64::from(longest))).filter(|silence| *silence > LONG)
 }
 
-/// The opportunities, or the number of the first line that is wrong and what is wrong with it.
+/// Returns the opportunities. The error is the number of the first wrong line with a message.
 fn parse(bytes: &[u8]) -> Result<CapacityTrace, (usize, String)> {
     let text = String::from_utf8_lossy(bytes);
     let mut trace: Vec<u32> = Vec::new();
@@ -76,12 +78,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_an_opportunity() {
+    fn each_line_is_an_opportunity() {
         assert_eq!(parse(b"0\n3\r\n3\n10\n\n").unwrap().milliseconds(), [0, 3, 3, 10]);
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn wrong_lines_are_reported_with_their_number() {
         for (text, line, wrong) in [
             ("", 1, "the file is empty"),
             ("1\n\n2", 2, "`` is no number of milliseconds below 2^32"),
@@ -108,7 +110,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_written_is_read(mut trace in proptest::collection::vec(1u32.., 1..50)) {
+        fn written_lines_are_read_back(mut trace in proptest::collection::vec(1u32.., 1..50)) {
             trace.sort_unstable();
             let text: String = trace.iter().map(|at| format!("{at}\n")).collect();
             let parsed = parse(text.as_bytes()).unwrap();

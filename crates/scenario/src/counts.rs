@@ -1,8 +1,8 @@
-//! Counts with their nouns: `"5 SDUs"`, `"64 frames"`.
+//! Counts with their units: `"5 SDUs"`, `"64 frames"`.
 
 use umts_units::{as_text, count_of};
 
-/// A count of something as text, `"9 things"` and `"1 thing"`.
+/// Defines a count with text form, as in `"9 things"` and `"1 thing"`.
 macro_rules! count {
     ($(#[$doc:meta])* $name:ident, $title:literal, $noun:literal, $one:literal, $description:literal, $pattern:literal) => {
         $(#[$doc])*
@@ -30,7 +30,7 @@ macro_rules! count {
 }
 
 count!(
-    /// A number of SDUs of RLC.
+    /// A number of RLC SDUs.
     Sdus, "Sdus", "SDUs", "SDU", "a number of SDUs with its unit, as in \"5 SDUs\"", r"^\+?[0-9]+\s*SDUs?$"
 );
 count!(

@@ -1,4 +1,4 @@
-//! Serde over a [`Node`], with errors that know where they happened.
+//! A serde deserializer for [`Node`] with located errors.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
@@ -11,7 +11,7 @@ use crate::tree::{Node, Value};
 impl de::Error for Problem {
     fn custom<T: std::fmt::Display>(message: T) -> Self {
         let message = message.to_string();
-        // A `KeyError` begins with the key that it is about.
+        // The message of a `KeyError` begins with its key in backticks.
         let key =
             message.strip_prefix('`').and_then(|rest| rest.split_once('`')).map(|(key, _)| key.to_owned());
         let (message, help) = match message.split_once(HELP) {
@@ -19,7 +19,7 @@ impl de::Error for Problem {
             None => (message, None),
         };
         let mut problem = Problem::new(message);
-        // A key of a whole table: what is wrong depends on the other keys there.
+        // An error of a whole table depends on the other keys of that table.
         (problem.depends, problem.key, problem.help) = (key.is_some(), key, help);
         problem
     }
@@ -97,11 +97,12 @@ impl de::Error for Problem {
 
 const ONE_VALUE: &str = "one value is meant; `umts sweep FILE -P KEY=…` varies it";
 
-/// What may have been meant by a text where `expected` is: a probability in per cent, several numbers, a range of them.
+/// Help for a text where `expected` is required: a probability in per cent, several numbers, or a
+/// range of numbers.
 fn instead_of(text: &str, expected: &str) -> Option<String> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     if let Some(percent) = text.trim().strip_suffix('%').and_then(number) {
-        // The shortest decimal of a hundredth: 0.07 and not 0.07000000000000001.
+        // The shortest decimal of the share: 0.07 instead of 0.07000000000000001.
         let share = format!("{:.12}", percent / 100.0);
         let share = share.trim_end_matches('0').trim_end_matches('.');
         return expected.contains("probability").then(|| format!("write {share}"));
@@ -112,7 +113,8 @@ fn instead_of(text: &str, expected: &str) -> Option<String> {
 }
 
 impl Problem {
-    /// Points at `node`, or at the key in it that the problem is about, unless it points somewhere already.
+    /// Points at `node`, or at the key in it that is wrong, unless the problem already has a
+    /// location.
     fn within(mut self, node: &Node) -> Self {
         if self.origin.is_some() {
             return self;
@@ -168,7 +170,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         .map_err(|problem: Problem| problem.within(self))
     }
 
-    /// Serde would fill a struct from an array, place by place; in a scenario only a table is one.
+    /// Accepts only tables: serde would also fill a struct from an array, by position.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -201,7 +203,8 @@ impl<'de> de::SeqAccess<'de> for Elements<'de> {
     }
 }
 
-/// The entries of a table in the order of the file, so that its first mistake is the one reported.
+/// The entries of a table in the order of the file. Serde then reports the first mistake in the
+/// file.
 struct Entries<'de> {
     rest: std::vec::IntoIter<(&'de str, &'de Node)>,
     value: Option<&'de Node>,
@@ -226,7 +229,7 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Problem> {
         let node = self.value.take().expect("serde asks for the key first");
-        // What a conversion (`try_from`) finds wrong after the table was read is still about this node.
+        // An error of a conversion (`try_from`) after the table was read also belongs to this node.
         seed.deserialize(node).map_err(|problem| problem.within(node))
     }
 }

@@ -1,12 +1,12 @@
-//! What is wrong with a scenario, and where.
+//! Mistakes in a scenario, and their locations.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use crate::tree::{Origin, Source};
 
-/// A mistake on its way out of the loader, before the texts that it points into are attached; boxed, since every
-/// function on that way returns it.
+/// A mistake without the texts that it refers to, which are attached when it leaves the loader.
+/// Boxed, because all functions of the loader return it.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem(Box<Mistake>);
 
@@ -17,13 +17,13 @@ pub(crate) struct Mistake {
     pub help: Option<String>,
     pub origin: Option<Origin>,
     pub path: String,
-    /// The entry of the enclosing table that is to be pointed at.
+    /// The entry of the enclosing table to point at.
     pub key: Option<String>,
-    /// Whether it is the key itself that is wrong, not its value.
+    /// Whether the key itself is wrong, not its value.
     pub key_is_wrong: bool,
-    /// The key that a table lacks.
+    /// The key that is missing in a table.
     pub missing: Option<&'static str>,
-    /// Whether other keys of the same table decide that it is wrong.
+    /// Whether the mistake depends on other keys of the same table.
     pub depends: bool,
 }
 
@@ -74,9 +74,9 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Why a scenario is refused: its mistakes, each with its place. There is at least one.
+/// Why a scenario is refused: its mistakes with their locations. There is at least one.
 ///
-/// The methods that return one value return the value of the first mistake.
+/// Methods that return one value return the value of the first mistake.
 #[derive(Debug, Clone)]
 pub struct ScenarioError(Box<Report>, Vec<ScenarioError>);
 
@@ -84,16 +84,17 @@ pub struct ScenarioError(Box<Report>, Vec<ScenarioError>);
 struct Report {
     problem: Problem,
     file: String,
-    /// The text and position, unless the file could not be read at all; the message names it then.
+    /// Text and position. `None` if the file could not be read; then the message names the file.
     place: Option<Place>,
 }
 
 #[derive(Debug, Clone)]
 struct Place {
-    /// The line, as text.
+    /// The line's text.
     text: String,
     line: usize,
-    /// The first character of the mistake, from 1, and how many it has on this line.
+    /// Column of the first character of the mistake, from 1, and its width in characters on this
+    /// line.
     column: usize,
     width: usize,
 }
@@ -110,13 +111,13 @@ impl ScenarioError {
         ScenarioError(Box::new(Report { problem, file: file.to_owned(), place: None }), Vec::new())
     }
 
-    /// The same with further mistakes of the same scenario.
+    /// Adds further mistakes of the same scenario.
     pub(crate) fn with(mut self, others: Vec<ScenarioError>) -> Self {
         self.1 = others;
         self
     }
 
-    /// The mistakes after the first, which do not follow from another one.
+    /// The further mistakes. None of them is a consequence of another one.
     pub fn others(&self) -> &[ScenarioError] {
         &self.1
     }
@@ -126,37 +127,39 @@ impl ScenarioError {
         std::iter::once(self).chain(&self.1).map(|one| ScenarioError(one.0.clone(), Vec::new()))
     }
 
-    /// What is wrong, in one sentence.
+    /// The mistake in one sentence.
     pub fn message(&self) -> &str {
         &self.0.problem.message
     }
 
-    /// How to repair it, if there is one obvious way.
+    /// A repair, if there is an obvious one.
     pub fn help(&self) -> Option<&str> {
         self.0.problem.help.as_deref()
     }
 
-    /// The file as it was named, or `override`.
+    /// The file's name as given, or `override`.
     pub fn file(&self) -> &str {
         &self.0.file
     }
 
-    /// The line, from 1, if the mistake has one.
+    /// The line, from 1, if the mistake has a location.
     pub fn line(&self) -> Option<usize> {
         self.0.place.as_ref().map(|place| place.line)
     }
 
-    /// The column in characters, from 1, if the mistake has one.
+    /// The column in characters, from 1, if the mistake has a location.
     pub fn column(&self) -> Option<usize> {
         self.0.place.as_ref().map(|place| place.column)
     }
 
-    /// The key, as an override would spell it (`"cell.0.fach.tti"`); empty if it is not about one.
+    /// The key as an override would spell it (`"cell.0.fach.tti"`). Empty if the mistake concerns
+    /// no key.
     pub fn key(&self) -> &str {
         &self.0.problem.path
     }
 
-    /// Each message with the line that it points at, for a terminal; in colour if `colour`.
+    /// Each message with the line that it points at, for a terminal. `colour` adds escape
+    /// sequences.
     pub fn render(&self, colour: bool) -> String {
         let each = std::iter::once(self).chain(&self.1).map(|one| one.render_one(colour));
         each.collect::<Vec<_>>().join("\n")
@@ -220,7 +223,7 @@ impl Place {
         }
     }
 
-    /// The part of the line that fits a terminal, and where in it the mistake begins and how wide it is.
+    /// The part of the line that fits a terminal, with column and width of the mistake in it.
     fn excerpt(&self) -> (String, usize, usize) {
         const BEFORE: usize = 60;
         const WIDTH: usize = 160;
@@ -234,12 +237,12 @@ impl Place {
     }
 }
 
-/// One column wide and without effect on a terminal.
+/// Replaces characters that affect a terminal. The result is one column wide.
 fn visible(c: char) -> char {
     match c {
         '\t' => ' ',
         c if c.is_control() => '\u{fffd}',
-        // These turn the direction of the text around.
+        // These characters reverse the direction of the text.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         c => c,
     }

@@ -1,4 +1,4 @@
-//! Files that start from other files: `extends = "other.toml"`.
+//! Files that extend other files: `extends = "other.toml"`.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -8,23 +8,25 @@ use std::path::{Path, PathBuf};
 use crate::error::{Problem, ScenarioError};
 use crate::tree::{Node, Origin, Reader, Source, merge};
 
-/// Keys that name a file's own idea and are not taken over from the file that it extends.
+/// Keys that are not inherited from the extended file.
 const OWN: [&str; 2] = ["name", "title"];
 
 /// Reads a chain of files into one tree.
 pub(crate) struct Files {
     pub sources: Vec<Source>,
-    /// The files being read, the outermost first.
+    /// The files that are being read, the outermost first.
     open: Vec<PathBuf>,
 }
 
-/// The most octets of a scenario file, a trace or a recording: a trace of blocks of 10 ms lasts two days then.
+/// Largest size of a scenario file, a trace or a recording, in octets. A trace of blocks of 10 ms
+/// then lasts two days.
 const LARGEST_FILE: u64 = 16_000_000;
 
-/// The most files that extend one another.
+/// Largest length of a chain of files.
 const LONGEST_CHAIN: usize = 100;
 
-/// The octets of a file. A device is refused before it is opened, and what has no end (a pipe) when it is too long.
+/// Reads the octets of a file. Devices are refused without opening them; endless files such as
+/// pipes are refused at [`LARGEST_FILE`].
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let kind = fs::metadata(path)?.file_type();
     if kind.is_char_device() || kind.is_block_device() {
@@ -38,7 +40,7 @@ pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The text of a file, or why there is none.
+/// Reads the text of a file.
 pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
     let bytes = read_bytes(path).map_err(|error| {
         let help = "check the path; it is relative to the folder in which the command runs".to_owned();
@@ -50,19 +52,19 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
     })
 }
 
-/// The operating system's words without its number.
+/// The operating system's message without its error number.
 pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
 impl Files {
-    /// `path` is the file that the outermost text comes from, if it comes from one.
+    /// `path` is the file of the outermost text, or `None` if the text is not from a file.
     pub fn new(path: Option<&Path>) -> Self {
         Files { sources: Vec::new(), open: path.map(identity).into_iter().collect() }
     }
 
-    /// The tree of `source`, on top of what it extends.
+    /// Reads `source` and merges it over the files that it extends.
     pub fn read(&mut self, source: Source) -> Result<Node, ScenarioError> {
         let (text, folder, relative) =
             (source.text.clone(), source.folder.clone(), source.relative_folder.clone());
@@ -117,7 +119,7 @@ impl Files {
         Ok(base)
     }
 
-    /// Adds a text that is not a file.
+    /// Adds a text that is not a file. Returns its index.
     pub fn add(&mut self, name: &str, text: String) -> usize {
         let (folder, relative_folder) =
             self.sources.first().map(|main| (main.folder.clone(), PathBuf::new())).unwrap_or_default();
@@ -125,13 +127,13 @@ impl Files {
         self.sources.len() - 1
     }
 
-    /// Where the first source begins, for mistakes of what is not written anywhere.
+    /// The start of the first source: location of mistakes that concern no written value.
     pub fn beginning(&self) -> Origin {
         Origin { source: 0, start: 0, end: 0, by_override: false }
     }
 }
 
-/// One name per file, however it was reached.
+/// One name per file, for any path that leads to it.
 fn identity(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -1,7 +1,8 @@
-//! "3G" of browsers and test services by name: `flat.profile = "…"`.
+//! Named "3G" settings of browsers and test services: `flat.profile = "…"`.
 //!
-//! Rates are of IP packets and round-trip times additional ones, as far as the sources say. Browsers apply theirs to
-//! requests, not to packets; here all of them are applied to packets. None has a buffer size, a state or a TTI.
+//! Rates apply to IP packets, and round-trip times are additional, as far as the sources say.
+//! Browsers apply their settings to requests; here all settings apply to packets. None of them has
+//! a buffer size, a state or a TTI.
 
 use crate::check::problem;
 use crate::error::Problem;
@@ -9,10 +10,10 @@ use crate::extends::Files;
 use crate::suggest::nearest;
 use crate::tree::{Node, Reader, merge};
 
-/// A profile by name.
+/// A named setting of a flat radio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlatProfile {
-    /// Its name: `profile = "wpt-3g-fast"`.
+    /// Name of the profile, as in `profile = "wpt-3g-fast"`.
     pub name: &'static str,
     /// Downlink rate in bit/s.
     pub downlink_bps: u64,
@@ -20,18 +21,18 @@ pub struct FlatProfile {
     pub uplink_bps: u64,
     /// Round-trip time in microseconds.
     pub rtt_us: u64,
-    /// Loss of IP packets each way, in percent.
+    /// Loss of IP packets in each direction, in percent.
     pub loss_percent: u32,
-    /// Who has it under which name, in which version.
+    /// Browser or service, its name of the setting, and its version.
     pub source: &'static str,
 }
 
-/// All of them.
+/// All profiles of a flat radio.
 pub fn flat_profiles() -> &'static [FlatProfile] {
     &PROFILES
 }
 
-/// Completes every `[ue.flat]` from the profile that it names.
+/// Completes every `[ue.flat]` that names a profile.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), Problem> {
     let groups = tree.get("ue").map(Node::elements).unwrap_or_default();
     let names: Vec<Option<String>> = groups.iter().map(named).collect();
@@ -73,7 +74,7 @@ fn profile(tree: &Node, path: &str, name: &str, files: &mut Files) -> Result<Nod
 }
 
 impl FlatProfile {
-    /// Its keys, as a scenario would write them.
+    /// The profile's keys as TOML.
     fn table(&self) -> String {
         let loss = f64::from(self.loss_percent) / 100.0;
         let FlatProfile { downlink_bps, uplink_bps, rtt_us, .. } = self;

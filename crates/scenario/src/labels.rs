@@ -1,15 +1,16 @@
-//! What figures and tables for readers call the keys of a scenario file.
+//! Labels of the keys of a scenario file in figures and tables.
 //!
-//! Units stand with the values (`"40 ms"`); a key that holds a plain number of something says of what. Abbreviations are
-//! those of the standards. A key in `[ue.rlc]`, `[flow.tcp]` or a side of `[proxy]` is called as in the table that it goes over.
+//! Values carry their units (`"40 ms"`); the label of a plain number names the unit. Abbreviations
+//! are those of the standards. A key in `[ue.rlc]`, `[flow.tcp]` or a side of `[proxy]` has the
+//! label of the key in the table that it overrides.
 
-/// What a key is called; none where there is no such key.
+/// The label of a key, or `None` if there is no such key.
 pub(crate) fn label(key: &str) -> Option<&'static str> {
     let at = LABELS.binary_search_by_key(&key, |(key, _)| key).ok()?;
     Some(LABELS[at].1)
 }
 
-/// By key, in their order.
+/// Sorted by key.
 const LABELS: &[(&str, &str)] = &[
     ("bearer.downlink.rate", "Downlink rate of the bearer"),
     ("bearer.downlink.scheduler", "Downlink scheduler of the bearer"),
@@ -504,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_stand_in_the_order_of_their_keys() {
+    fn labels_are_sorted_by_key() {
         assert!(LABELS.is_sorted_by_key(|(key, _)| key));
     }
 }

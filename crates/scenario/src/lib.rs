@@ -1,21 +1,23 @@
 //! Scenario files: types, defaults, units and error messages.
 //!
-//! A scenario is a TOML file. [`Scenario::load`] reads it, follows `extends`, applies overrides, fills in defaults and
-//! checks everything once, so that nobody checks again; what is wrong comes back as a [`ScenarioError`] that points at the
-//! line, states the rule and proposes the repair. What comes back otherwise is the [`model`] of the file, which cannot be
-//! changed any more, and a [`Resolved`] of what its names and numbers come to. [`schema`] and [`params`] describe the format,
-//! and [`model::Scenario::to_toml`] writes a scenario out with every default spelled.
+//! A scenario is a TOML file. [`Scenario::load`] reads it, follows `extends`, applies overrides,
+//! fills in defaults and checks everything once. A mistake is returned as a [`ScenarioError`] that
+//! points at the line, states the rule and proposes a repair. A valid file is returned as its
+//! immutable [`model`] with [`Resolved`] names and numbers. [`schema`] and [`params`] describe the
+//! format, and [`model::Scenario::to_toml`] writes a scenario with every default.
 //!
 //! # Merging
-//! A file with `extends = "other.toml"` (relative to itself) starts from that file. Tables merge key by key, the
-//! extending file wins. Arrays of tables whose elements all have a `name` (`[[cell]]`, `[[bearer]]`, `[[ue]]`) merge by
-//! that name, new names are appended; every other array (`[[link]]`, `[[flow]]`) replaces the one it extends. `name` and
-//! `title` belong to their own file and are not taken over. A circle of files is an error.
+//! A file with `extends = "other.toml"` (relative to itself) starts from that file. Tables merge
+//! key by key; the extending file takes precedence. Arrays of tables that all have a `name`
+//! (`[[cell]]`, `[[bearer]]`, `[[ue]]`) merge by name, and new names are appended. Every other
+//! array (`[[link]]`, `[[flow]]`) replaces the array of the extended file. `name` and `title` are
+//! not inherited. A circle of files is an error.
 //!
-//! `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the same way, after the overrides;
-//! both sides of `[proxy]` over each flow's TCP. A `profile` in `[tcp]`, `[flow.tcp]` or such a side gives every key there a value that is not written beside it; one in `[rrc]` or
-//! `[ue.rrc]` gives those a value that it names. One in `[ue.flat]` does the same there.
-//! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
+//! `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the
+//! same way, after the overrides. Both sides of `[proxy]` merge over each flow's TCP. A `profile`
+//! in `[tcp]`, `[flow.tcp]` or a side of `[proxy]` sets every key that is not written in the same
+//! table. A `profile` in `[rrc]`, `[ue.rrc]` or `[ue.flat]` sets the keys that the profile lists.
+//! `[ue.radio]` with a `model` of its own replaces `[radio]`, because each model has its own keys.
 
 #![warn(missing_docs)]
 

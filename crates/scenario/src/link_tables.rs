@@ -1,4 +1,4 @@
-//! Link tables for `power.tables`: text files of `format,ebn0_db,bler`, one line for each point.
+//! Link tables for `power.tables`: text files with lines `format,ebn0_db,bler`, one per point.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use crate::error::Problem;
 use crate::model::{LinkTables, Scenario};
 use crate::tree::{Node, Source};
 
-/// Points of each format: Eb/N0 in dB and ratio.
+/// Points of each format: Eb/N0 in dB and block error ratio.
 type Points = BTreeMap<String, Vec<(f64, f64)>>;
 
-/// Reads the tables of every cell of `scenario`; the files' names are then relative to its own folder.
+/// Reads the link tables of every cell of `scenario`. Makes the files' names relative to the
+/// scenario's folder.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     for (i, cell) in scenario.cell.iter_mut().enumerate() {
         let formats = cell.dsch.clone().unwrap_or_default().format.len();
@@ -47,7 +48,8 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     Ok(())
 }
 
-/// The points of each format, or the number of the first line that is wrong and what is wrong with it.
+/// Returns the points of each format. The error is the number of the first wrong line with a
+/// message.
 fn parse(text: &str) -> Result<Points, (usize, String)> {
     let mut points = Points::new();
     for (number, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! From a file to a checked [`Scenario`].
+//! Loads a file into a checked [`Scenario`].
 
 use std::path::{Path, PathBuf};
 
@@ -15,20 +15,19 @@ use crate::{
     range, recordings, recovery, rrc_profiles, tracks, verdicts,
 };
 
-/// A scenario that may be run, and what to look at before its results are trusted.
+/// A valid scenario, and warnings to consider before its results are trusted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     /// The scenario, complete and checked.
     pub scenario: Scenario,
-    /// One sentence each.
+    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl Scenario {
-    /// Reads a scenario file, with `overrides` of keys (`("radio.bler", "0.05")`) on top.
+    /// Reads a scenario file and applies `overrides` of keys, such as `("radio.bler", "0.05")`.
     ///
-    /// # Errors
-    /// The mistakes found, each with its place: see [`ScenarioError`].
+    /// # Errors All mistakes found, each with its location: see [`ScenarioError`].
     pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, ScenarioError> {
         let name = path.display().to_string();
         let text = read_text(path).map_err(|problem| ScenarioError::unreadable(&name, problem))?;
@@ -38,11 +37,10 @@ impl Scenario {
         resolve(Files::new(Some(path)), source, &stem, overrides)
     }
 
-    /// Reads a scenario from `text`. Messages call it `name`, which is also its name if it gives itself none; files
-    /// that it refers to are relative to `base_dir`.
+    /// Reads a scenario from `text`. `name` is used in messages, and names the scenario if the text
+    /// does not. Files that the text names are relative to `base_dir`.
     ///
-    /// # Errors
-    /// The mistakes found, each with its place: see [`ScenarioError`].
+    /// # Errors All mistakes found, each with its location: see [`ScenarioError`].
     pub fn parse(
         text: &str,
         name: &str,
@@ -82,7 +80,7 @@ fn resolve(
     })
 }
 
-/// The scenario that a complete tree describes, or the first mistake found.
+/// Converts a complete tree into a scenario, or returns the first mistake found.
 fn checked(mut tree: Node, files: &mut Files, mut warnings: Vec<String>) -> Result<Loaded, Mistaken> {
     let of_keys = |problem| Mistaken { problem, is_of_keys: true };
     check_version(&tree).map_err(of_keys)?;
@@ -111,7 +109,7 @@ fn read(tree: &Node) -> Result<model::Scenario, Problem> {
     model::Scenario::deserialize(tree)
 }
 
-/// Writes out the defaults that overrides can reach into: the chain of links, the cell, the name.
+/// Adds the defaults to which overrides can refer: the chain of links, the cell, the name.
 fn complete(tree: &mut Node, files: &mut Files, stem: &str) -> Result<(), ScenarioError> {
     #[derive(serde::Serialize)]
     struct Defaults {
@@ -135,13 +133,13 @@ fn complete(tree: &mut Node, files: &mut Files, stem: &str) -> Result<(), Scenar
     Ok(())
 }
 
-/// A file's name as the name of a scenario.
+/// Converts a file's name into a valid scenario name.
 fn safe(stem: &str) -> String {
     let name: String = stem.chars().map(|c| if check::is_name_character(c) { c } else { '-' }).collect();
     if name.is_empty() { "scenario".to_owned() } else { name }
 }
 
-/// The version comes first: in another one, every other key may mean something else.
+/// Checked first: in another version every other key may have another meaning.
 fn check_version(tree: &Node) -> Result<(), Problem> {
     let Some(version) = tree.get("version") else {
         let help = format!("begin the file with version = {VERSION}");
@@ -173,7 +171,7 @@ fn inherit_tables(tree: &mut Node) {
     }
 }
 
-/// The same for a table that need not be written.
+/// Like `inherit`, but creates the table if it is not written.
 fn inherit_or_take(element: &mut Node, key: &str, top: Option<&Node>) {
     let (at, key_at, path) = (element.at, element.key_at, join(&element.path, key));
     if let Some(table) = element.as_table_mut() {
@@ -191,8 +189,8 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
     }
 }
 
-/// Values of the sides of `[proxy]` have one spelling each, as those of other tables: the keys that a side has are the same for
-/// every flow.
+/// Gives each value in the sides of `[proxy]` one spelling, as in other tables. The keys of a side
+/// are the same for every flow.
 fn spell_sides(scenario: &mut model::Scenario, plan: &Resolved) {
     if let (Some(proxy), Some(plan)) = (&mut scenario.proxy, &plan.proxy)
         && let Some([server, radio]) = plan.sides.first()
@@ -202,7 +200,7 @@ fn spell_sides(scenario: &mut model::Scenario, plan: &Resolved) {
     }
 }
 
-/// A TDD cell has slots, and no FACH and RACH that nobody wrote.
+/// Adds slots to TDD cells, and removes FACH and RACH that are only defaults.
 fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
     for (i, cell) in scenario.cell.iter_mut().enumerate().filter(|(_, cell)| cell.duplex == Duplex::Tdd) {
         cell.tdd.get_or_insert_default();
@@ -212,8 +210,8 @@ fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
     }
 }
 
-/// With a layout there is something between its cells and users, who are somewhere and in the best of them, on its DSCH;
-/// common channels that nobody wrote are not there.
+/// Adds the defaults of a layout: propagation and handover, and for the users mobility, the best
+/// cell and the DSCH. Removes common channels that are only defaults.
 fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
     let Some(layout) = &mut scenario.layout else { return };
     layout.complete();
@@ -239,7 +237,7 @@ fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
     }
 }
 
-/// Calls come and go: they are no user equipments that are counted.
+/// Sets `count` of groups of calls to 0: calls are not permanent user equipments.
 fn count_no_calls(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem> {
     for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.calls.is_some()) {
         let path = format!("ue.{i}.count");
@@ -252,7 +250,7 @@ fn count_no_calls(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Pro
     Ok(())
 }
 
-/// A user group that names no cell is in the only one.
+/// Puts user groups that name no cell into the only one.
 fn fill_cells(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem> {
     let names: Vec<&str> = scenario.cell.iter().map(|cell| cell.name.as_str()).collect();
     for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.cell.is_empty()) {

@@ -1,4 +1,5 @@
-//! Overrides, as in `radio.bler=0.05`, whoever they come from: `--set`, a point of a sweep, an option that stands for a key, Python.
+//! Overrides of keys, as in `radio.bler=0.05`: from `--set`, a point of a sweep, an option that
+//! corresponds to a key, or Python.
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::Files;
@@ -6,10 +7,10 @@ use crate::former_names;
 use crate::schema::known_keys;
 use crate::tree::{Node, Origin, Reader, Table, Value, is_block_errors, join};
 
-/// What stands in place of a file's name.
+/// Replaces the file's name in messages.
 const OVERRIDE: &str = "override";
 
-/// Sets `key` in `tree` to `value`, read as TOML where it is TOML and as text where it is not.
+/// Sets `key` in `tree` to `value`, which is parsed as TOML, or taken as text if it is not TOML.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) -> Result<(), ScenarioError> {
     let text = format!("{key}={value}");
     let end = text.len();
@@ -28,7 +29,8 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) 
     placed.map_err(|problem| ScenarioError::new(problem.path(key), &files.sources))
 }
 
-/// A value as TOML, or as text: `0.05` is a number, `vegas` and `64 kbit/s` are texts.
+/// Parses a value as TOML, or takes it as text: `0.05` is a number, `vegas` and `64 kbit/s` are
+/// texts.
 fn read_value(text: &str, at: Origin) -> Node {
     const PREFIX: &str = "v = ";
     let shift = isize::try_from(at.start).expect("a command line fits into memory") - PREFIX.len() as isize;
@@ -77,13 +79,15 @@ fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<
     }
 }
 
-/// The element that the first of `keys` names by its index or its name, and true; or the only element, and false.
+/// Chooses an element of an array of tables. Returns (index, true) if the first key is its index or
+/// name, and (0, false) if it is the only element and the first key belongs to it.
 fn choose(elements: &[Node], keys: &[&str], path: &str, key_at: Origin) -> Result<(usize, bool), Problem> {
     let key = keys[0];
     let by_index = key.parse::<usize>().ok().filter(|i| *i < elements.len());
     let by_name = || elements.iter().position(|element| identity(element) == Some(key));
-    // The only element may have the name of one of its own tables, as a cell `tdd` has. The reading of which more keys
-    // exist applies: `cell.tdd.rach.codes` is a key of that table, `cell.tdd.rach.rate` a key of the cell.
+    // The only element may have the same name as one of its own tables, such as a cell named `tdd`.
+    // The interpretation with more existing keys is chosen: `cell.tdd.rach.codes` is a key of that
+    // table, `cell.tdd.rach.rate` a key of the cell.
     let is_own_table =
         || keys.len() - known_keys(path, keys) <= keys.len() - 1 - known_keys(path, &keys[1..]);
     if elements.len() == 1 && by_index.is_none() && by_name().is_some() && is_own_table() {
@@ -103,12 +107,13 @@ fn choose(elements: &[Node], keys: &[&str], path: &str, key_at: Origin) -> Resul
         .help(help))
 }
 
-/// What a table of an array goes by: its name, the group of a flow, or the near end of a link.
+/// The identifier of a table in an array: its name, the group of a flow, or the near end of a link.
 fn identity(element: &Node) -> Option<&str> {
     ["name", "ue", "from"].iter().find_map(|key| element.get(key)).and_then(Node::as_text)
 }
 
-/// Another model of block errors has other keys: what files gave to the old one goes, what overrides gave stays.
+/// Removes the keys of the previous model of block errors. Keys from files are removed, keys from
+/// overrides stay.
 fn forget_other_model(table: &mut Table, model: &Node) {
     if table.get("model").and_then(Node::as_text).unwrap_or("independent")
         != model.as_text().unwrap_or_default()
@@ -117,7 +122,7 @@ fn forget_other_model(table: &mut Table, model: &Node) {
     }
 }
 
-/// `node` under the key that the command line gave it.
+/// Sets the location and path of `node` to the key of the override.
 fn named(mut node: Node, key_at: Origin, path: String) -> Node {
     match &mut node.value {
         Value::Table(table) => {

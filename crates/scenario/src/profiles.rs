@@ -1,5 +1,5 @@
-//! TCP as a whole under one name: `[tcp] profile = "linux-2.4"`. A profile gives every key of `[tcp]` a value, those that it
-//! does not list their default; keys that are written beside it go before.
+//! Named TCP profiles: `[tcp] profile = "linux-2.4"`. A profile sets every key of `[tcp]`; keys
+//! that it does not list get their defaults. Keys written beside `profile` take precedence.
 
 use serde::Serialize;
 
@@ -11,9 +11,9 @@ use crate::tree::{Node, Reader, merge};
 /// A profile of TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// What scenarios call it.
+    /// Name in scenario files.
     pub name: &'static str,
-    /// What it stands for.
+    /// The TCP implementation or study that the profile describes.
     pub description: &'static str,
     settings: &'static [Setting],
 }
@@ -29,16 +29,16 @@ struct Setting {
 /// A key of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProfileKey {
-    /// Its name in `[tcp]`.
+    /// Name of the key in `[tcp]`.
     pub key: String,
-    /// Its value, as a scenario writes it.
+    /// Value as written in a scenario.
     pub value: String,
-    /// Where the value comes from; "default" if the profile does not set it.
+    /// Source of the value, or "default" if the profile does not set the key.
     pub source: String,
 }
 
 impl Profile {
-    /// Every key of `[tcp]` with its value and source, those that the profile sets first.
+    /// Every key of `[tcp]` with its value and source; the keys that the profile sets come first.
     pub fn keys(&self) -> Vec<ProfileKey> {
         let set = self.settings.iter().map(|setting| ProfileKey {
             key: setting.key.to_owned(),
@@ -62,15 +62,16 @@ impl Profile {
     }
 }
 
-/// The defaults of `[tcp]`, without the profile itself.
+/// The defaults of `[tcp]`, without `profile`.
 fn default_table() -> toml::Table {
     let mut table = toml::Table::try_from(Tcp::default()).expect("defaults can be written");
     table.remove("profile");
     table
 }
 
-/// Puts the profile that `[tcp]`, a flow's own `tcp` or a side of `[proxy]` names under what is written there. Returns what somebody who names
-/// one in an override may not have in mind.
+/// Merges the profiles named in `[tcp]`, `[flow.tcp]` and the sides of `[proxy]` below the written
+/// keys. Returns a warning for each profile that an override names and whose values are partly
+/// hidden by the file.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, ScenarioError> {
     let mut warnings = Vec::new();
     let Some(table) = tree.as_table_mut() else { return Ok(warnings) };
@@ -91,7 +92,7 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, S
     }
     for node in nodes {
         let name = node.get("profile").and_then(Node::as_text);
-        // A name that nobody knows is an error of its key, found when the key is read.
+        // An unknown name is reported when the key is read.
         let Some(profile) = profiles().iter().find(|profile| Some(profile.name) == name) else { continue };
         let base = read(profile, files).map_err(|problem| ScenarioError::new(problem, &files.sources))?;
         warnings.extend(node.hides(&base));
@@ -107,13 +108,13 @@ fn read(profile: &Profile, files: &mut Files) -> Result<Node, Problem> {
     Ok(tree.get("tcp").expect("the text has this table").clone())
 }
 
-/// Every profile.
+/// All TCP profiles.
 pub fn profiles() -> &'static [Profile] {
     PROFILES
 }
 
 impl TcpProfile {
-    /// The profile of this name; none for [`TcpProfile::None`].
+    /// The profile of this name; `None` for [`TcpProfile::None`].
     pub fn profile(self) -> Option<&'static Profile> {
         let name = serde_json::to_value(self).expect("a word");
         profiles().iter().find(|profile| Some(profile.name) == name.as_str())
@@ -124,7 +125,7 @@ const fn set(key: &'static str, value: &'static str, source: &'static str) -> Se
     Setting { key, value, source }
 }
 
-/// ns-2's defaults are those of `tcl/lib/ns-default.tcl`.
+/// Defaults of ns-2 are from `tcl/lib/ns-default.tcl`.
 const PROFILES: &[Profile] = &[
     Profile {
         name: "ns2-2.29",
@@ -403,7 +404,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_has_its_profile_and_every_key_is_one_of_tcp() {
+    fn profiles_match_the_enum_and_set_only_tcp_keys() {
         let known = default_table();
         for profile in profiles() {
             let word: TcpProfile = serde_json::from_value(profile.name.into()).expect(profile.name);

@@ -1,5 +1,6 @@
-//! Classes in Python that a scenario names, `"FILE:CLASS"`: congestion control (`tcp.python`, with `variant = "python"`) and
-//! schedulers (`dsch.python`). A file is read with the scenario, so that what it says is part of it.
+//! Python classes that a scenario names as `"FILE:CLASS"`: congestion control (`tcp.python`, with
+//! `variant = "python"`) and schedulers (`dsch.python`). The file's text is read with the scenario
+//! and is part of it.
 
 use crate::check;
 use crate::error::Problem;
@@ -7,7 +8,8 @@ use crate::extends::read_text;
 use crate::model::{PythonClass, Scenario, Tcp, TcpVariant};
 use crate::tree::{Node, Source};
 
-/// Reads the file of every `[tcp]` with that variant, and of every DSCH that names one.
+/// Reads the file of every `[tcp]` with `variant = "python"`, and of every DSCH with a Python
+/// scheduler.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     read_control(&mut scenario.tcp, "tcp", tree, sources)?;
     for (i, flow) in scenario.flow.iter_mut().enumerate() {
@@ -31,7 +33,7 @@ fn read_control(tcp: &mut Tcp, path: &str, tree: &Node, sources: &[Source]) -> R
     Ok(())
 }
 
-/// Reads the class that is `named` at `path`; its file's name is then relative to the scenario's folder.
+/// Reads the class named at `path`, and makes its file's name relative to the scenario's folder.
 fn read(
     named: &mut String,
     path: &str,

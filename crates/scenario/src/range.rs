@@ -1,4 +1,4 @@
-//! The ranges that the schema declares (`x-min`, `x-max`), enforced: what the reference page says is what is checked.
+//! Enforces the ranges that the schema declares (`x-min`, `x-max`).
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::schema::{cached, range_text, resolve};
 use crate::text::Pdus;
 use crate::tree::{Node, Value};
 
-/// The first value in `tree` outside its declared range. Values of a wrong kind are left to the types.
+/// Checks all values against their ranges. Values of a wrong type are left to deserialization.
 pub(crate) fn check(tree: &Node) -> Result<(), Problem> {
     check_node(tree, cached())
 }
@@ -37,7 +37,7 @@ fn check_node(node: &Node, schema: &Json) -> Result<(), Problem> {
 }
 
 fn check_value(node: &Node, schema: &Json) -> Result<(), Problem> {
-    // TOML has numbers that are neither below nor above any bound.
+    // NaN compares with no bound.
     let is_nan =
         matches!(node.value, Value::Float(number) if number.is_nan()) && range_text(schema).is_some();
     let is_below = compare(node, &schema["x-min"]) == Some(Ordering::Less);
@@ -60,10 +60,10 @@ fn check_value(node: &Node, schema: &Json) -> Result<(), Problem> {
     Err(Problem::new(message).at(node.at).path(&node.path).label("out of range").help(help))
 }
 
-/// How a value lies to a bound, if the two can be compared.
+/// Order of a value and a bound, or `None` if they are not comparable.
 fn compare(node: &Node, bound: &Json) -> Option<Ordering> {
     match (&node.value, bound) {
-        // A whole number may stand where a fraction is meant, and then its bounds are fractions.
+        // An integer is allowed where a fraction is expected; then the bound is a fraction.
         (Value::Integer(value), Json::Number(bound)) => match bound.as_i64() {
             Some(bound) => Some(value.cmp(&bound)),
             None => (*value as f64).partial_cmp(&bound.as_f64()?),
@@ -89,12 +89,12 @@ fn quantities<T: FromStr + Ord>(value: &str, bound: &str) -> Option<Ordering> {
     Some(value.parse::<T>().ok()?.cmp(&bound.parse().ok()?))
 }
 
-/// Quantities that are no whole numbers.
+/// Compares quantities that are not integers.
 fn levels<T: FromStr + PartialOrd>(value: &str, bound: &str) -> Option<Ordering> {
     value.parse::<T>().ok()?.partial_cmp(&bound.parse().ok()?)
 }
 
-/// Segments with segments and packets with packets.
+/// Compares counts of segments or packets.
 fn counts(value: &str, bound: &str) -> Option<Ordering> {
     if let (Ok(Window::Segments(value)), Ok(Window::Segments(bound))) = (value.parse(), bound.parse()) {
         return Some(value.cmp(&bound));

@@ -1,4 +1,5 @@
-//! Recordings for `traffic = "replay"`: text files of `TIME BYTES DIRECTION`, one line for each thing sent.
+//! Recordings for `traffic = "replay"`: text files with lines `TIME BYTES DIRECTION`, one per
+//! transmission.
 
 use umts_stack::ids::Direction;
 use umts_units::Duration;
@@ -8,12 +9,13 @@ use crate::error::Problem;
 use crate::model::{Record, Scenario, Traffic, Transport};
 use crate::tree::{Node, Source};
 
-/// The largest payload of UDP over IPv4.
+/// Largest payload of UDP over IPv4, in octets.
 const LARGEST_DATAGRAM: u32 = 65_507;
-/// As long as the longest run, in seconds.
+/// Length of the longest run, in seconds.
 const LATEST_S: f64 = 3.6e9;
 
-/// Reads the files of every recording in `scenario`.
+/// Reads the files of all recordings in `scenario`. Makes their names relative to the scenario's
+/// folder.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     for (i, flow) in scenario.flow.iter_mut().enumerate() {
         let Traffic::Replay(replay) = &mut flow.traffic else { continue };
@@ -35,7 +37,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     Ok(())
 }
 
-/// The records, or the number of the first line that is wrong and what is wrong with it.
+/// Returns the records. The error is the number of the first wrong line with a message.
 fn parse(text: &str, most: u32) -> Result<Vec<Record>, (usize, String)> {
     let mut records: Vec<Record> = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -88,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn wrong_lines_are_reported_with_their_number() {
         for (text, line, wrong) in [
             ("0 1 down\n1 1", 2, "2 words where three are expected"),
             ("-1 1 down", 1, "`-1` is no time in seconds from 0 on"),
@@ -109,7 +111,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_written_is_read(lines in proptest::collection::vec((0u32..1000, 1u32..65_507, any::<bool>()), 0..50)) {
+        fn written_lines_are_read_back(lines in proptest::collection::vec((0u32..1000, 1u32..65_507, any::<bool>()), 0..50)) {
             let mut at = Duration::ZERO;
             let (mut text, mut expected) = (String::new(), Vec::new());
             for (wait, bytes, is_downlink) in lines {

@@ -1,18 +1,18 @@
-//! All mistakes of a scenario at once: a wrong key is taken out of the tree, and the rest is checked again.
+//! Finds all mistakes of a scenario: removes a wrong key from the tree and checks the rest again.
 //!
-//! Without the key its default applies, which can make other keys wrong. A mistake is reported only if it cannot follow from
-//! such a repair.
+//! The default of a removed key can make other keys wrong. Such mistakes are not reported.
 
 use crate::error::Problem;
 use crate::tree::{Node, Value, join};
 
-/// Most mistakes that are looked for.
+/// Largest number of mistakes that are searched for.
 const MOST: usize = 20;
 
 /// A mistake, and the kind of check that found it.
 pub(crate) struct Mistaken {
     pub problem: Problem,
-    /// Whether it is about one key or one table, unlike the checks of keys against each other.
+    /// Whether the mistake concerns one key or one table. Checks of keys against each other set it
+    /// to false.
     pub is_of_keys: bool,
 }
 
@@ -22,8 +22,8 @@ impl From<Problem> for Mistaken {
     }
 }
 
-/// The result of `check` for a tree without mistakes; otherwise the first mistake found, then the others in the order of the
-/// files.
+/// Returns the result of `check` for a tree without mistakes. Otherwise returns the first mistake
+/// found, then the others in the order of the files.
 pub(crate) fn all_mistakes<T>(
     mut tree: Node,
     mut check: impl FnMut(Node) -> Result<T, Mistaken>,
@@ -44,20 +44,20 @@ pub(crate) fn all_mistakes<T>(
         repaired.push(repair);
         next = check(tree.clone()).err();
     }
-    // The first mistake found stays in front: it follows from no repair.
+    // The first mistake found stays in front, because it follows from no repair.
     found[1..].sort_by_key(|problem| problem.origin.map(|origin| (origin.source, origin.start)));
     Err(found)
 }
 
-/// A key that was taken out, or given a value.
+/// A key that was removed, or that got a substitute value.
 struct Repaired {
     path: String,
-    /// Whether other tables may refer to what was there: a name, or a whole table.
+    /// Whether other tables may refer to the removed value: a name, or a whole table.
     is_referred_to: bool,
 }
 
 impl Repaired {
-    /// Whether a later mistake may follow from the repair.
+    /// Whether a later mistake may be a consequence of this repair.
     fn explains(&self, later: &Mistaken) -> bool {
         let Mistaken { problem, is_of_keys } = later;
         if !is_of_keys {
@@ -80,7 +80,8 @@ fn top(path: &str) -> &str {
     path.split('.').next().unwrap_or_default()
 }
 
-/// Takes the wrong key out of the tree, or adds the missing one; none if that cannot be done.
+/// Removes the wrong key from the tree, or adds the missing one. Returns `None` if that is
+/// impossible.
 fn repair(tree: &mut Node, problem: &Problem) -> Option<Repaired> {
     let path = match problem.missing {
         Some(key) => join(&problem.path, key),
@@ -117,7 +118,7 @@ fn find_mut<'a>(tree: &'a mut Node, path: &str) -> Option<&'a mut Node> {
     })
 }
 
-/// A value for a key that a table must have.
+/// A substitute value for a required key.
 fn stand_in(key: &str) -> Option<&'static str> {
     match key {
         "duration" => Some("1000000 s"),

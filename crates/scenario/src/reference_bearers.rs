@@ -1,13 +1,13 @@
-//! The bearers of the conformance tests by name: TS 34.108 §6.10.2.4, TS 25.993.
+//! Named reference bearers of the conformance tests: TS 34.108 §6.10.2.4, TS 25.993.
 //!
-//! A channel's rate is that of RLC payload at its largest transport format; its block is that payload with the headers
-//! of RLC and MAC. What is not certain says UNSURE in its source.
+//! The rate of a channel is the RLC payload rate of its largest transport format. Its block is that
+//! payload with the headers of RLC and MAC. Sources of uncertain values contain UNSURE.
 
 use umts_units::{BitRate, Bytes, Duration};
 
 use crate::model::{Bearer, Dch};
 
-/// What protects a transport channel (TS 25.212 §4.2.3). Each block has a CRC of 16 bits.
+/// Coding of a transport channel (TS 25.212 §4.2.3). Each block also has a CRC of 16 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
     /// Turbo code of rate 1/3.
@@ -17,7 +17,7 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// As the tables spell it.
+    /// The coding as the tables of the standard write it.
     pub fn text(self) -> String {
         match self {
             Coding::Turbo => "turbo 1/3".to_owned(),
@@ -25,7 +25,8 @@ impl Coding {
         }
     }
 
-    /// Bits behind the encoder for `bits` in front of it: code blocks of 5114 bits (turbo) or 504 at most, and tails.
+    /// Number of encoded bits for `bits` input bits, with tail bits. Code blocks have at most 5114
+    /// bits (turbo) or 504 bits (convolutional).
     pub fn coded_bits(self, bits: u32) -> u32 {
         match self {
             Coding::Turbo => {
@@ -47,9 +48,9 @@ pub struct ReferenceChannel {
     pub channel: &'static str,
     /// Bits of a transport block.
     pub block_bits: u32,
-    /// How many of these are the header of an AMD PDU and that of MAC.
+    /// Bits of the block that are headers of the AMD PDU and of MAC.
     pub header_bits: u32,
-    /// Transport format set: numbers of blocks in a TTI.
+    /// Transport format set: the possible numbers of blocks in a TTI.
     pub formats: &'static [u32],
     /// Transmission time interval in milliseconds.
     pub tti_ms: u32,
@@ -58,7 +59,7 @@ pub struct ReferenceChannel {
 }
 
 impl ReferenceChannel {
-    /// Blocks of the largest format.
+    /// Number of blocks in the largest format.
     pub fn most_blocks(&self) -> u32 {
         self.formats.iter().copied().max().expect("a set has a format")
     }
@@ -79,7 +80,7 @@ impl ReferenceChannel {
         Duration::from_millis(self.tti_ms.into())
     }
 
-    /// Bits of a full TTI behind the encoder.
+    /// Number of encoded bits in a full TTI.
     pub fn coded_bits(&self) -> u32 {
         self.coding.coded_bits(self.most_blocks() * (self.block_bits + 16))
     }
@@ -89,27 +90,28 @@ impl ReferenceChannel {
     }
 }
 
-/// A bearer by name.
+/// A named bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReferenceBearer {
-    /// Its name: `bearer = "ps-384"`.
+    /// Name, as in `bearer = "ps-384"`.
     pub name: &'static str,
-    /// What it is for.
+    /// Use and rates of the bearer.
     pub description: &'static str,
-    /// From the network to the user.
+    /// Channel from the network to the user.
     pub downlink: ReferenceChannel,
-    /// From the user to the network.
+    /// Channel from the user to the network.
     pub uplink: ReferenceChannel,
-    /// Whether users' packets can go over it. Signalling bearers are listed for their sizes.
+    /// Whether the bearer carries users' packets. Signalling bearers are listed only for their
+    /// sizes.
     pub carries_packets: bool,
-    /// RLC settings that go with it, as keys of `[rlc]`; all others have their defaults.
+    /// RLC settings of the bearer, as keys of `[rlc]`. All others keep their defaults.
     pub rlc: &'static str,
-    /// Where it is from.
+    /// Clause of the standard.
     pub source: &'static str,
 }
 
 impl ReferenceBearer {
-    /// The bearer as a scenario would declare it, if it is a dedicated one for packets.
+    /// The bearer as a `[[bearer]]`, or `None` if it is not a dedicated bearer for packets.
     fn declared(&self) -> Option<Bearer> {
         let dedicated = self.downlink.channel == "DCH" && self.carries_packets;
         dedicated.then(|| Bearer {
@@ -120,12 +122,12 @@ impl ReferenceBearer {
     }
 }
 
-/// All of them.
+/// All reference bearers.
 pub fn reference_bearers() -> &'static [ReferenceBearer] {
     &BEARERS
 }
 
-/// The dedicated bearers that users can name without a `[[bearer]]`.
+/// The dedicated bearers to which users can refer without a `[[bearer]]`.
 pub(crate) fn dedicated() -> impl Iterator<Item = (Bearer, &'static ReferenceBearer)> {
     BEARERS.iter().filter_map(|bearer| Some((bearer.declared()?, bearer)))
 }
@@ -139,7 +141,7 @@ const fn packets(formats: &'static [u32], tti_ms: u32, coding: Coding) -> Refere
     ReferenceChannel { channel: "DCH", block_bits: 336, header_bits: 16, formats, tti_ms, coding }
 }
 
-/// Signalling on a DCH: AMD PDUs of 144 bits, C/T.
+/// Signalling on a DCH: AMD PDUs of 144 bits, with a C/T field.
 const fn signalling(tti_ms: u32) -> ReferenceChannel {
     let coding = Coding::Convolutional(3);
     ReferenceChannel { channel: "DCH", block_bits: 148, header_bits: 20, formats: &[0, 1], tti_ms, coding }
@@ -157,7 +159,7 @@ const fn with_uplink_64(
     ReferenceBearer { name, description, downlink, uplink, carries_packets: true, rlc, source }
 }
 
-/// A bearer with the same channel both ways.
+/// A bearer with the same channel in both directions.
 const fn both_ways(
     name: &'static str,
     description: &'static str,
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rates_are_those_of_the_names() {
+    fn bearer_rates_match_their_names() {
         let kbps = |name: &str| bearer(name).downlink.rate().bps() / 1000;
         for (name, rate) in [("ps-8", 8), ("ps-32", 32), ("ps-64", 64), ("ps-128", 128), ("ps-144", 144)] {
             assert_eq!(kbps(name), rate, "{name}");
@@ -302,9 +304,9 @@ mod tests {
         assert_eq!(bearer("ps-64-li15").downlink.pdu_payload(), Bytes(166));
     }
 
-    /// Worked out by hand from TS 25.212 §4.2.2 and §4.2.3.
+    /// Computed by hand from TS 25.212 §4.2.2 and §4.2.3.
     #[test]
-    fn a_full_tti_has_these_bits_behind_the_encoder() {
+    fn full_tti_has_the_encoded_bits_of_the_standard() {
         let down = |name: &str| bearer(name).downlink.coded_bits();
         let table = [
             ("ps-8", 1080),

@@ -1,4 +1,4 @@
-//! What the names and numbers of a scenario come to: found once, when it is checked, and looked up by nobody after that.
+//! Resolved names and numbers of a scenario. They are computed once, when the scenario is checked.
 
 use std::ops::Deref;
 
@@ -13,7 +13,8 @@ use umts_units::BitRate;
 
 use crate::model;
 
-/// A scenario that may be run: what its file says, complete and checked, and what that comes to.
+/// A valid scenario: the complete and checked content of its file, with its resolved names and
+/// numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     pub(crate) model: model::Scenario,
@@ -21,7 +22,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// What its names and numbers come to.
+    /// The resolved names and numbers.
     pub fn plan(&self) -> &Resolved {
         &self.plan
     }
@@ -35,74 +36,76 @@ impl Deref for Scenario {
     }
 }
 
-/// What the names and numbers of a scenario come to, each table in the order of the file.
+/// The resolved names and numbers of a scenario; each table is in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// RED in front of each `[[link]]`.
+    /// RED of each `[[link]]`.
     pub red: Vec<Option<RedConfig>>,
-    /// The cells of the network, by their numbers.
+    /// The cells of the network, by cell number.
     pub cells: Vec<PlannedCell>,
-    /// What is reserved for good in each `[[cell]]`.
+    /// Permanently reserved capacity of each `[[cell]]`.
     pub reserved: Vec<Reserved>,
-    /// Each `[[ue]]`.
+    /// The resolved `[[ue]]` tables.
     pub groups: Vec<Group>,
-    /// The flow that each `[[impairment]]` is about.
+    /// The flow of each `[[impairment]]`.
     pub impaired: Vec<FlowId>,
     /// The proxy, if there is one.
     pub proxy: Option<ProxyPlan>,
 }
 
-/// What `[proxy]` comes to.
+/// The resolved `[proxy]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProxyPlan {
-    /// How many links are between the servers and the proxy.
+    /// Number of links between the servers and the proxy.
     pub hops: u32,
-    /// TCP of its ends for each `[[flow]]`, the server's side first: the flow's, with what the sides differ in.
+    /// TCP of the proxy's ends for each `[[flow]]`, server side first: the flow's TCP with the keys
+    /// of the side.
     pub sides: Vec<[model::Tcp; 2]>,
 }
 
 /// A cell of the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedCell {
-    /// What it is called: its own name, or with a layout that of the only `[[cell]]` and the number of the sector from 1.
+    /// Name of the `[[cell]]`. In a layout the sector's number from 1 is appended.
     pub name: String,
-    /// The `[[cell]]` that describes it.
+    /// Index of the `[[cell]]` that describes the cell.
     pub of: usize,
 }
 
-/// What a `[[ue]]` comes to.
+/// A resolved `[[ue]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Its first user equipment; the others follow.
+    /// The first user equipment of the group. The others follow.
     pub first: UeId,
-    /// The `[[cell]]` that it is in; the only one where it is in the best sector.
+    /// Index of the `[[cell]]` of the group. In a layout it is the only one.
     pub cell: usize,
-    /// What it uses, downlink and uplink; where it is switched, at the beginning.
+    /// Channels of the group, downlink and uplink. For switched users the channels at the start of
+    /// the run.
     pub channels: [Channel; 2],
-    /// It is in a TDD cell, whose capacity is granted on request.
+    /// Whether the group is in a TDD cell, whose capacity is granted on request.
     pub is_granted: bool,
-    /// The DCHs that it may be given, the largest first; none where it is not switched.
+    /// DCHs that RRC may allocate, the largest first. Empty if the group is not switched.
     pub dchs: Vec<[Channel; 2]>,
-    /// What ends the attempts of RLC to send an SDU.
+    /// Condition that ends RLC's attempts to send an SDU.
     pub discard: Discard,
-    /// A measured radio in place of all these, downlink and uplink.
+    /// Traces of a measured radio that replaces all these, downlink and uplink.
     pub traces: Option<[CapacityTrace; 2]>,
-    /// The `[[flow]]`s of its users, by their indices. Flows are numbered group by group, then in the order of the file, then
-    /// by user.
+    /// Indices of the `[[flow]]`s of the group's users. Flows are numbered by group, then in the
+    /// order of the file, then by user.
     pub flows: Vec<usize>,
 }
 
-/// A transport channel as the users of a group have it.
+/// A transport channel as used by the users of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Channel {
-    /// Which it is.
+    /// Type of channel.
     pub kind: trace::Channel,
-    /// Tells it from others of its kind that users of the cell share; 0 where there is one alone, and for DCHs.
+    /// Distinguishes shared channels of one type in a cell. 0 if there is only one, and for DCHs.
     pub number: u16,
-    /// Who of those that share it is next.
+    /// Order in which the users of a shared channel are served.
     pub scheduler: SchedulerKind,
-    /// RLC payload rate at the full transport format, as the file has it.
+    /// RLC payload rate with the largest transport format, as written in the file.
     pub rate: BitRate,
-    /// TTI and blocks: one at least, and no more than a set may have.
+    /// TTI and number of blocks, which is at least one and at most the largest block set.
     pub format: TransportFormat,
 }

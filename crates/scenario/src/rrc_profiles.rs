@@ -1,7 +1,7 @@
-//! Radio resource control of real networks and of studies by name: `rrc.profile = "…"`.
+//! Named RRC profiles of real networks and of studies: `rrc.profile = "…"`.
 //!
-//! What a profile does not name keeps its default. Measured timers are those of a place and a year; where a source was
-//! not seen itself, the profile says UNSURE.
+//! Keys that a profile does not list keep their defaults. Measured timers belong to a place and a
+//! year. UNSURE marks profiles whose source was not seen directly.
 
 use crate::check::problem;
 use crate::error::Problem;
@@ -9,26 +9,26 @@ use crate::extends::Files;
 use crate::suggest::nearest;
 use crate::tree::{Node, Reader, merge};
 
-/// A profile by name.
+/// A named set of RRC keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RrcProfile {
-    /// Its name: `profile = "att-2010"`.
+    /// Name of the profile, as in `profile = "att-2010"`.
     pub name: &'static str,
-    /// What it describes.
+    /// The network or study that the profile describes.
     pub description: &'static str,
-    /// Keys of `[rrc]`, as a scenario would write them.
+    /// Keys of `[rrc]`, in TOML.
     pub keys: &'static str,
-    /// Where it is from.
+    /// Source of the values.
     pub source: &'static str,
 }
 
-/// All of them.
+/// All RRC profiles.
 pub fn rrc_profiles() -> &'static [RrcProfile] {
     &PROFILES
 }
 
-/// Completes `[rrc]` and every `[ue.rrc]` from the profile that it names. Returns what somebody who names one in an
-/// override may not have in mind.
+/// Completes `[rrc]` and every `[ue.rrc]` from the profiles that they name. Returns a warning for
+/// each profile that an override names and that the file partly hides.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, Problem> {
     let top = named(tree, "rrc");
     let groups = tree.get("ue").map(Node::elements).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, P
     Ok(warnings)
 }
 
-/// The profile that the table `key` of `node` names.
+/// The name of the profile in table `key` of `node`.
 fn named(node: &Node, key: &str) -> Option<String> {
     let name = node.get(key)?.get("profile")?.as_text()?;
     (name != "none").then(|| name.to_owned())

@@ -1,4 +1,4 @@
-//! The format described: JSON Schema for editors, and a list of keys for people.
+//! Descriptions of the format: a JSON Schema for editors, and a list of keys for readers.
 
 use std::sync::OnceLock;
 
@@ -15,34 +15,35 @@ use crate::tree::join;
 pub struct Param {
     /// The key with its tables, as in `cell.fach.rate`.
     pub key: String,
-    /// What figures and tables for readers call it.
+    /// Label in figures and tables.
     pub label: &'static str,
-    /// What it holds, with the unit: `time`, `bit rate or "unlimited"`, `"tahoe", "reno" or "newreno"`.
+    /// Type and unit of the value: `time`, `bit rate or "unlimited"`, `"tahoe", "reno" or
+    /// "newreno"`.
     pub kind: String,
-    /// The value if the key is absent; none if the key is required or has no value then.
+    /// Value if the key is absent. `None` if the key is required or has no default.
     pub default: Option<String>,
-    /// Whether the key must be given.
+    /// Whether the key is required.
     pub required: bool,
-    /// The values that are accepted, where not all of the kind are.
+    /// The accepted range, if not all values of the kind are accepted.
     pub range: Option<String>,
-    /// The clause, RFC, study or tool that the key or its default comes from.
+    /// Clause, RFC, study or tool that the key or its default comes from.
     pub source: Option<String>,
-    /// What it does, in one sentence.
+    /// Meaning of the key, in a sentence.
     pub description: String,
-    /// The words that it knows, if it is a choice.
+    /// The keywords that the key accepts, if it is a choice.
     pub choices: Vec<Choice>,
 }
 
-/// A word that a key knows.
+/// A keyword that a key accepts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Choice {
-    /// The word.
+    /// The keyword.
     pub value: String,
-    /// What it means.
+    /// Meaning of the keyword.
     pub description: String,
 }
 
-/// The JSON Schema (draft 2020-12) of a scenario file, as a table of TOML.
+/// The JSON Schema (draft 2020-12) of a scenario file. It describes the TOML as JSON.
 pub fn schema() -> Value {
     cached().clone()
 }
@@ -76,9 +77,10 @@ fn collect(table: &Value, prefix: &str, params: &mut Vec<Param>) {
         let is_required = table["required"].as_array().is_some_and(|required| required.contains(&json!(key)));
         let inner = resolve(property);
         let is_table = inner.get("properties").is_some();
-        // A table that may be a word instead is a key of its own; one that repeats another table is only that.
+        // A table that may be replaced by a keyword is a key of its own. A table that repeats
+        // another one is only a key.
         let is_key = !is_table || property.get("anyOf").is_some() || property.get("x-overrides").is_some();
-        // An array of tables is its tables' keys; one of plain values is a key.
+        // An array of tables contributes the keys of its tables. An array of plain values is a key.
         let is_list = inner["type"] == "array" && resolve(&inner["items"]).get("properties").is_some();
         if is_key && !is_list {
             params.push(param(path.clone(), property, is_required));
@@ -114,7 +116,7 @@ fn param(key: String, property: &Value, required: bool) -> Param {
     }
 }
 
-/// What a property holds, in words.
+/// The type of a property, in words.
 fn kind(property: &Value) -> String {
     if let Some(overrides) = property["x-overrides"].as_str() {
         return format!("a table like [{overrides}]");
@@ -126,7 +128,8 @@ fn kind(property: &Value) -> String {
             choices.iter().map(|choice| format!("\"{}\"", choice.value)).collect::<Vec<_>>().join(", ")
         }
         _ if inner.get("properties").is_some() => "a table".to_owned(),
-        // A quantity describes itself; a plain text or number carries the description of its key.
+        // The description of a quantity names its type. Plain texts and numbers carry the
+        // description of their key.
         (_, Some(description)) if property.get("$ref").is_some() || property.get("anyOf").is_some() => {
             description.split(" with its unit").next().unwrap_or_default().to_owned()
         }
@@ -143,7 +146,7 @@ fn kind(property: &Value) -> String {
     }
 }
 
-/// The words that may stand in place of a value.
+/// The keywords that may replace a value.
 fn words(property: &Value) -> Vec<&str> {
     let alternatives = property["anyOf"].as_array().map(Vec::as_slice).unwrap_or_default();
     alternatives.iter().filter_map(|alternative| alternative["const"].as_str()).collect()
@@ -158,7 +161,8 @@ fn choices(inner: &Value) -> Vec<Choice> {
         .collect()
 }
 
-/// `"1 to 2047"`, `"at most 500 ms"`; none if the schema sets no bounds.
+/// The range as text, such as `"1 to 2047"` or `"at most 500 ms"`. `None` if the schema sets no
+/// bounds.
 pub(crate) fn range_text(property: &Value) -> Option<String> {
     let bound = |key: &str| match &property[key] {
         Value::Null => None,
@@ -174,7 +178,8 @@ pub(crate) fn range_text(property: &Value) -> Option<String> {
     }
 }
 
-/// What a property refers to: the definition behind `$ref`, or the value of "a value or a word".
+/// The target of a property: the definition behind `$ref`, or the value type of "a value or a
+/// keyword".
 pub(crate) fn resolve(property: &Value) -> &Value {
     let target = property["anyOf"].get(0).unwrap_or(property);
     match target["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
@@ -183,8 +188,8 @@ pub(crate) fn resolve(property: &Value) -> &Value {
     }
 }
 
-/// How many of `keys` exist, from the first on, each in the table of the one before; the first is a key of the elements of the
-/// array at `path` (`cell`).
+/// Number of leading `keys` that exist, each in the table of the preceding one. The first is a key
+/// of the elements of the array at `path` (such as `cell`).
 pub(crate) fn known_keys(path: &str, keys: &[&str]) -> usize {
     let mut table = resolve(&cached()["properties"][path])["items"].clone();
     for (known, key) in keys.iter().enumerate() {
@@ -196,7 +201,7 @@ pub(crate) fn known_keys(path: &str, keys: &[&str]) -> usize {
     keys.len()
 }
 
-/// Tells plain JSON Schema what `x-min` and `x-max` say about numbers.
+/// Copies numeric `x-min` and `x-max` into the standard keywords `minimum` and `maximum`.
 fn spell_bounds(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

@@ -1,6 +1,6 @@
-//! The known word nearest to a misspelt one.
+//! Suggestions for misspelt words.
 
-/// The nearest of `known`, if it is near enough to be meant: at most a third of the letters differ.
+/// The nearest of `known` if at most a third of the letters differ.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let far = word.chars().count().max(3);
@@ -12,9 +12,10 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// Letters to insert, remove, replace or swap with a neighbour (optimal string alignment).
+/// Number of letters to insert, remove, replace or swap with a neighbour (optimal string
+/// alignment).
 fn distance(a: &str, b: &str) -> usize {
-    // No key is longer, and a line of noise must not cost its square.
+    // All keys are shorter. The limit avoids the quadratic cost of long input.
     const LONGEST: usize = 64;
     let (a, b): (Vec<char>, Vec<char>) =
         (a.chars().take(LONGEST).collect(), b.chars().take(LONGEST).collect());
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_its_key_and_noise_finds_none() {
+    fn misspelt_key_is_suggested() {
         let known = ["timer_poll", "poll_pdu", "window"];
         assert_eq!(nearest("timer_pol", known), Some("timer_poll"));
         assert_eq!(nearest("widnow", known), Some("window"));

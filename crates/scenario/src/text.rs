@@ -1,4 +1,4 @@
-//! Values with words and counts: `"unlimited"`, `"off"`, `"9 PDUs"`, `"20 segments"`.
+//! Values with keywords and counts: `"unlimited"`, `"off"`, `"9 PDUs"`, `"20 segments"`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,8 @@ use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use umts_units::{as_text, count_of};
 
-/// What is wrong with one key of a table. It prints as `` `key` message ``, which the loader uses to point at it.
+/// An error in one key of a table. It prints as `` `key` message ``; the loader parses the key to
+/// point at it.
 #[derive(Debug)]
 pub(crate) struct KeyError {
     key: &'static str,
@@ -17,7 +18,7 @@ pub(crate) struct KeyError {
     help: Option<String>,
 }
 
-/// Separates the message of a [`KeyError`] from its help where it prints as one text.
+/// Separates the message of a [`KeyError`] from its help in the printed form.
 pub(crate) const HELP: char = '\u{1f}';
 
 impl KeyError {
@@ -25,7 +26,7 @@ impl KeyError {
         KeyError { key, message: message.into(), help: None }
     }
 
-    /// The same with a repair.
+    /// Adds a repair.
     pub fn help(self, help: String) -> Self {
         KeyError { help: Some(help), ..self }
     }
@@ -38,7 +39,8 @@ impl fmt::Display for KeyError {
     }
 }
 
-/// `Option<T>` as a value or a word: a serde module of the given name, and a type that stands for it in the schema.
+/// Defines `Option<T>` as a value or a keyword: a serde module of the given name, and a type for
+/// the schema.
 macro_rules! or_word {
     ($module:ident, $marker:ident, $word:literal) => {
         #[doc = concat!("A value or `\"", $word, "\"`, which is `None`.")]
@@ -119,7 +121,7 @@ impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for ValueOr<T> {
     }
 }
 
-/// `u32` as `"9 PDUs"`.
+/// Serde module for `u32` as `"9 PDUs"`.
 pub(crate) mod pdus {
     use super::*;
 
@@ -154,7 +156,7 @@ impl fmt::Display for Pdus {
 
 as_text!(Pdus, "Pdus", "a number of PDUs with its unit, as in \"9 PDUs\"", r"^\+?[0-9]+\s*PDUs?$");
 
-/// A seed: a TOML integer, or text where it is beyond the 63 bits that TOML has.
+/// A seed: a TOML integer, or text if it exceeds the 63 bits of TOML.
 pub(crate) mod seed {
     use super::*;
 

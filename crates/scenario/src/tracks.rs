@@ -1,4 +1,5 @@
-//! Tracks for `mobility.model = "track"`: text files of `TIME X Y`, in seconds and metres, one line for each place.
+//! Tracks for `mobility.model = "track"`: text files with lines `TIME X Y`, in seconds and metres,
+//! one per position.
 
 use std::sync::Arc;
 
@@ -10,12 +11,13 @@ use crate::error::Problem;
 use crate::model::Scenario;
 use crate::tree::{Node, Source};
 
-/// As long as the longest run, in seconds.
+/// Length of the longest run, in seconds.
 const LATEST_S: f64 = 3.6e9;
-/// Further than any area reaches, in metres.
+/// Larger than any area, in metres.
 const FARTHEST_M: f64 = 1e9;
 
-/// Reads the tracks of all users of `scenario`; the files' names are then relative to its own folder.
+/// Reads the tracks of all users of `scenario`. Makes the files' names relative to the scenario's
+/// folder.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     for (i, mobility) in scenario.ue.iter_mut().map(|ue| &mut ue.mobility).enumerate() {
         let Some((file, track)) = mobility.as_mut().and_then(|of| Some((of.file.as_mut()?, &mut of.track)))
@@ -37,7 +39,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     Ok(())
 }
 
-/// The places, or the number of the first line that is wrong and what is wrong with it.
+/// Returns the positions. The error is the number of the first wrong line with a message.
 fn parse(text: &str) -> Result<Vec<(Duration, Place)>, (usize, String)> {
     let mut points: Vec<(Duration, Place)> = Vec::new();
     for (number, line) in text.lines().enumerate() {

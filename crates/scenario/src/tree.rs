@@ -1,4 +1,4 @@
-//! TOML as a tree of values that know where they were written, across files and the command line.
+//! TOML as a tree of values with their locations, across files and the command line.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,19 +10,20 @@ use toml::de::{DeTable, DeValue};
 use crate::error::Problem;
 use crate::former_names;
 
-/// A text that values come from: a file, an override, or the built-in defaults.
+/// A text that contains values: a file, an override, or the built-in defaults.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
-    /// What messages call it.
+    /// Name in messages.
     pub name: String,
     pub text: String,
-    /// The folder that file names in it are relative to.
+    /// The folder to which file names in the text are relative.
     pub folder: PathBuf,
-    /// The same folder seen from the folder of the scenario itself; what `Trace::file` is written relative to.
+    /// The same folder relative to the scenario's folder. File names of a loaded scenario are
+    /// relative to the latter.
     pub relative_folder: PathBuf,
 }
 
-/// A stretch of a source, in bytes.
+/// A range of a source, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Origin {
     pub source: usize,
@@ -32,12 +33,12 @@ pub(crate) struct Origin {
     pub by_override: bool,
 }
 
-/// A value, where it is written and what it is called there (`"cell.0.fach.tti"`).
+/// A value with its location and its path (`"cell.0.fach.tti"`).
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub value: Value,
     pub at: Origin,
-    /// Where its key is written.
+    /// Location of the key.
     pub key_at: Origin,
     pub path: String,
 }
@@ -56,7 +57,8 @@ pub(crate) enum Value {
 pub(crate) type Table = BTreeMap<String, Node>;
 
 impl Node {
-    /// That a profile which an override names leaves keys of this table as a file has them, in a sentence.
+    /// A warning that the file's keys hide values of a profile that an override names. `None` if no
+    /// value is hidden.
     pub fn hides(&self, profile: &Node) -> Option<String> {
         let named = self.get("profile").filter(|name| name.at.by_override)?;
         let mut hidden = Vec::new();
@@ -83,7 +85,7 @@ impl Node {
 }
 
 impl Value {
-    /// The value without its place; nothing of arrays and tables.
+    /// The value without its location. `None` for arrays and tables.
     fn said(&self) -> Option<String> {
         match self {
             Value::Text(text) | Value::Date(text) => Some(text.clone()),
@@ -95,10 +97,10 @@ impl Value {
     }
 }
 
-/// Deeper than any scenario, and shallow enough for the stack.
+/// Largest nesting depth: more than any scenario needs, and safe for the stack.
 const DEEPEST: usize = 32;
 
-/// Reads TOML whose positions differ from those in its source by `shift`.
+/// Parses TOML whose positions differ from the positions in its source by `shift`.
 pub(crate) struct Reader {
     pub source: usize,
     /// Whether the source is an override.
@@ -108,7 +110,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The table that `text` is.
+    /// Parses `text` as a table.
     pub fn read(&self, text: &str) -> Result<Node, Problem> {
         let table = DeTable::parse(text).map_err(|error| {
             let at = self.origin(error.span().unwrap_or(0..0));
@@ -194,7 +196,7 @@ impl Reader {
     }
 }
 
-/// `"cell"` and `"name"` make `"cell.name"`.
+/// Appends a key to a path: `"cell"` and `"name"` give `"cell.name"`.
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
@@ -221,12 +223,12 @@ impl Node {
         }
     }
 
-    /// The entry of a table.
+    /// The entry of a table. `None` if the node is not a table.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.as_table()?.get(key)
     }
 
-    /// The elements of an array, none of anything else.
+    /// The elements of an array. Empty for all other values.
     pub fn elements(&self) -> &[Node] {
         match &self.value {
             Value::Array(elements) => elements,
@@ -234,7 +236,7 @@ impl Node {
         }
     }
 
-    /// The elements of an array, none for anything else.
+    /// The elements of an array. Empty for all other values.
     pub fn elements_mut(&mut self) -> &mut [Node] {
         match &mut self.value {
             Value::Array(elements) => elements,
@@ -242,7 +244,7 @@ impl Node {
         }
     }
 
-    /// The deepest node on `path` that exists, and whether that is the whole path.
+    /// The deepest existing node on `path`, and whether it is the end of the path.
     pub fn find(&self, path: &str) -> (&Node, bool) {
         let mut node = self;
         for key in path.split('.') {
@@ -259,7 +261,7 @@ impl Node {
         (node, true)
     }
 
-    /// What the value is, for messages.
+    /// The value for messages.
     pub fn describe(&self) -> String {
         match &self.value {
             Value::Text(text) => format!("the text \"{text}\""),
@@ -273,7 +275,8 @@ impl Node {
     }
 }
 
-/// `over` on top of `base`: tables key by key, arrays of named tables name by name, everything else replaced.
+/// Merges `over` over `base`: tables key by key, arrays of named tables name by name; everything
+/// else is replaced.
 pub(crate) fn merge(base: Node, over: Node) -> Node {
     let value = match (base.value, over.value) {
         (Value::Table(mut below), Value::Table(above)) => {
@@ -297,13 +300,14 @@ pub(crate) fn merge(base: Node, over: Node) -> Node {
     Node { value, at: over.at, key_at: over.key_at, path: over.path }
 }
 
-/// Whether the table at `path` says how blocks are lost: `[radio]`, `[ue.radio]`, or one direction of these.
+/// Whether the table at `path` describes block errors: `[radio]`, `[ue.radio]`, or one direction of
+/// these.
 pub(crate) fn is_block_errors(path: &str) -> bool {
     path.split('.').any(|key| key == "radio")
 }
 
-/// Whether `above` names another model of block errors, so that the keys of the one below have no place.
-/// A table that names none has `bler` at most, which implies the independent model.
+/// Whether `above` names another model of block errors, so that the keys of `below` do not apply. A
+/// table without `model` has at most `bler`, which implies the independent model.
 fn changes_model(below: &Table, above: &Table) -> bool {
     let model = |table: &Table| table.get("model").and_then(Node::as_text).map(str::to_owned);
     model(above).is_some_and(|new| new != model(below).unwrap_or_else(|| "independent".to_owned()))
@@ -315,7 +319,8 @@ fn all_named(elements: &[Node]) -> bool {
 
 fn merge_by_name(mut below: Vec<Node>, above: Vec<Node>) -> Vec<Node> {
     let name = |node: &Node| node.get("name").and_then(Node::as_text).map(str::to_owned);
-    // Within one file a repeated name is a mistake that the checks report, so only names from below are looked up.
+    // A repeated name within one file is a mistake that the checks report. Only names of `below`
+    // are looked up.
     let inherited = below.len();
     for node in above {
         match below[..inherited].iter().position(|lower| name(lower) == name(&node)) {

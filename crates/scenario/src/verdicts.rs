@@ -5,7 +5,8 @@ use crate::error::Problem;
 use crate::model::{BlockErrors, Radio, Scenario};
 use crate::tree::{Node, Source};
 
-/// Reads the files of every error trace in `scenario`.
+/// Reads the files of all error traces in `scenario`. Makes their names relative to the scenario's
+/// folder.
 pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     read_radio(&mut scenario.radio, "radio", tree, sources)?;
     for (i, ue) in scenario.ue.iter_mut().enumerate() {
@@ -41,7 +42,7 @@ fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -
     Ok(())
 }
 
-/// The verdicts, or the first byte that is none and its offset.
+/// Returns the verdicts. The error is the first invalid byte with its offset.
 fn parse(bytes: &[u8]) -> Result<Vec<bool>, (usize, u8)> {
     let mut verdicts = Vec::with_capacity(bytes.len());
     let mut is_comment = false;
@@ -64,12 +65,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_white_space_are_no_verdicts() {
+    fn comments_and_white_space_are_ignored() {
         assert_eq!(parse(b"# header 123\n01 1\r\n0# end"), Ok(vec![false, true, true, false]));
     }
 
     #[test]
-    fn anything_else_is_named_with_its_offset() {
+    fn invalid_byte_is_reported_with_its_offset() {
         assert_eq!(parse(b"01\n2"), Err((3, b'2')));
     }
 }

@@ -1,4 +1,4 @@
-//! Scenarios written out: every default spelled, in the words of the file format.
+//! Writes scenarios with every default, in the format of a scenario file.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,10 +6,10 @@ use umts_stack::radio::capacity::CapacityTrace;
 
 use crate::model::{BlockErrors, FlowTable, Measure, Radio, Scenario, TcpProfile, Traffic};
 
-/// Keys that change no result.
+/// Keys that do not affect results.
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
 
-/// The flows of a file.
+/// The `[[flow]]` tables of a file.
 #[derive(Serialize)]
 struct Flows {
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -17,15 +17,17 @@ struct Flows {
 }
 
 impl Scenario {
-    /// The scenario as a TOML file that stands alone (but for the files that it names) and loads to the same scenario.
+    /// The scenario as a TOML file that loads to the same scenario. The file is complete except for
+    /// the files that it names.
     ///
-    /// A flow gets a table `[flow.tcp]` only if its TCP differs from `[tcp]`, so that overrides of `[tcp]` still reach it.
+    /// A flow has a table `[flow.tcp]` only if its TCP differs from `[tcp]`. Overrides of `[tcp]`
+    /// then still affect the flow.
     pub fn to_toml(&self) -> String {
         let (rest, flows) = self.parts();
         format!("{}\n{}", toml_of(&rest), toml_of(&flows))
     }
 
-    /// What [`to_toml`](Self::to_toml) says, as JSON.
+    /// The content of [`to_toml`](Self::to_toml) as JSON.
     pub fn parameters(&self) -> Value {
         let (rest, flows) = self.parts();
         let [mut whole, mut flows] = [serde_json::to_value(rest), serde_json::to_value(flows)]
@@ -37,7 +39,8 @@ impl Scenario {
         whole
     }
 
-    /// All but its flows, and these: each says of TCP only what is not said for all.
+    /// The scenario without its flows, and the flows. A flow has a TCP table only if its TCP
+    /// differs from `[tcp]`.
     fn parts(&self) -> (Scenario, Flows) {
         let flow = self.flow.iter().map(|flow| flow.beside(&self.tcp)).collect();
         (Scenario { flow: Vec::new(), ..self.clone() }, Flows { flow })
@@ -50,19 +53,19 @@ impl Scenario {
 }
 
 impl crate::Scenario {
-    /// A hash (BLAKE3, in hexadecimal) of all that decides a run but its seed: the same for two files that mean the
-    /// same. The content of the files that it names counts, their names do not.
+    /// BLAKE3 hash, in hexadecimal, of all keys that affect a run except its seed. Equivalent files
+    /// have the same hash. The content of named files counts; their names do not.
     pub fn content_hash(&self) -> String {
         self.hash_of(self.model.clone())
     }
 
-    /// A hash of all that decides what happens in a run, which is a part of that: scenarios that differ in `[measure]` alone
-    /// have the same, since a network does not know that it is watched.
+    /// BLAKE3 hash of all keys that affect the simulated network. Scenarios that differ only in
+    /// `[measure]` have the same hash, because recording does not influence the network.
     pub fn network_hash(&self) -> String {
         self.hash_of(Scenario { measure: Measure::default(), ..self.model.clone() })
     }
 
-    /// The hash of these keys, with the content of the files that were read for them.
+    /// The hash of `scenario`, with the content of the files that were read for it.
     fn hash_of(&self, mut scenario: Scenario) -> String {
         name_by_content(&mut scenario.radio);
         scenario.ue.iter_mut().filter_map(|ue| ue.radio.as_mut()).for_each(name_by_content);
@@ -81,7 +84,7 @@ impl crate::Scenario {
                 dsch.python = scheduler.content();
             }
         }
-        // A profile is the values that it gave.
+        // The values of a profile count, not its name.
         if let Some(proxy) = &mut scenario.proxy {
             proxy.forget_names(&scenario.flow);
             proxy.server_side.forget_profile();
@@ -122,7 +125,7 @@ fn toml_of(value: &impl Serialize) -> String {
     toml::to_string(value).expect("a scenario holds nothing that TOML cannot say")
 }
 
-/// TOML leaves out what has no value.
+/// Removes null values, as the TOML form does.
 fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(table) => {
@@ -143,7 +146,7 @@ fn name_by_content(radio: &mut Radio) {
     }
 }
 
-/// JSON without white space and with sorted keys, whatever order the library keeps.
+/// Writes JSON without white space and with sorted keys, independent of the order in the library.
 fn write_canonical(value: &Value, out: &mut String) {
     match value {
         Value::Object(object) => {

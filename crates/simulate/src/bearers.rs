@@ -1,14 +1,14 @@
-//! Which bearers of a scenario have PDUs that can be captured, and why others have not.
+//! Bearers with PDUs that can be captured, and the reasons if they cannot.
 
 use umts_scenario::{Group, Scenario, model};
 use umts_stack::radio::rlc::octets::Encoding;
 use umts_stack::trace::Channel;
 use umts_units::Octets;
 
-/// IPv4 and TCP without options.
+/// Length of IPv4 and TCP headers without options.
 const LEAST_HEADER: Octets = Octets(40);
 
-/// By UE, the formats of its bearer's PDUs; none where options have no encoding.
+/// PDU formats of the bearers by UE. `None` if the PDUs cannot be captured.
 pub fn encodings(scenario: &Scenario) -> Vec<Option<Encoding>> {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
     let by_ue = groups.flat_map(|(ue, group)| {
@@ -17,7 +17,7 @@ pub fn encodings(scenario: &Scenario) -> Vec<Option<Encoding>> {
     by_ue.collect()
 }
 
-/// What to say of the groups of UEs whose PDUs cannot be captured: of these there are captures of IP packets only.
+/// Notes on the groups of UEs whose PDUs cannot be captured. Only their IP packets are captured.
 pub fn capture_notes(scenario: &Scenario) -> Vec<String> {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
     let notes = groups.filter_map(|(ue, group)| {
@@ -27,7 +27,7 @@ pub fn capture_notes(scenario: &Scenario) -> Vec<String> {
     notes.collect()
 }
 
-/// The formats of the PDUs of a group; where there are none, or SDUs are no IP packets to the octet, why.
+/// The PDU formats of a group. The error is the reason why its PDUs or SDUs cannot be encoded.
 fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encoding, String> {
     if scenario.pdcp.header_compression != model::HeaderCompression::Off {
         return Err("pdcp.header_compression = \"ideal\" has no encoding".to_owned());

@@ -1,7 +1,8 @@
-//! What chance decides in a scenario, drawn without a network: sizes and times of its traffic, losses of its radio.
+//! Random draws of a scenario without a network: sizes and times of its traffic, losses of its
+//! radio.
 //!
-//! The draws are made by the models that a run asks, from the streams that it gives them. A run shows few of a heavy tail's
-//! large values; here there can be as many as it takes.
+//! The draws use the models and the random streams of a run. A run contains few of the large values
+//! of a heavy-tailed distribution; here the number of draws is free.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,12 +17,15 @@ use umts_units::Time;
 
 use crate::build::network_config;
 
-/// Numbers by name; none where nothing was drawn that they could be taken from.
+/// Statistics by name. `None` if there were too few draws.
 pub type Drawn = BTreeMap<String, Option<f64>>;
 
-/// Draws `calls` pages of a flow (the number of its table in the file), files of a flow that fetches files, or packet calls
-/// of datagrams: for each quantity the number of its draws, mean, standard deviation, least and largest; for sizes of pages
-/// beside them mean and deviation of the law itself (`_law_mean`, `_law_sd`). `None`: the flow draws none of them.
+/// Draws `calls` pages of a web flow, files of a flow that fetches files, or packet calls of
+/// datagrams. `flow` is the index of its table in the file.
+///
+/// Returns for each quantity the number of draws, mean, standard deviation, minimum and maximum.
+/// For sizes of pages it also returns mean and deviation of the distribution (`_law_mean`,
+/// `_law_sd`). `None` if the flow draws none of them.
 pub fn draw_traffic(scenario: &Scenario, flow: usize, calls: u64, seed: u64, run: u64) -> Option<Drawn> {
     let config = network_config(scenario);
     let number = first_of_flow(scenario, flow);
@@ -44,7 +48,7 @@ pub fn draw_traffic(scenario: &Scenario, flow: usize, calls: u64, seed: u64, run
     Some(drawn)
 }
 
-/// Where the users of a flow begin among all flows: those of a group of users stand together.
+/// Index of the first user's flow among all flows. The flows of a group of users are consecutive.
 fn first_of_flow(scenario: &Scenario, flow: usize) -> usize {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
     let flows = groups.flat_map(|(ue, group)| group.flows.iter().map(|&flow| (flow, usize::from(ue.count))));
@@ -74,12 +78,12 @@ fn pages(config: &BrowsingConfig, flow: FlowId, calls: u64, streams: &Streams, d
         ("parsing_time_s", parsing),
         ("segment_payload_bytes", payload),
     ] {
-        moments.tell(name, drawn);
+        moments.report(name, drawn);
     }
 }
 
-/// Packet calls of a session model, and the rate within them: that of its datagrams, headers of IP and UDP included, over
-/// the times between them.
+/// Draws packet calls of a session model. The rate within a call is the size of its datagrams, with
+/// IP and UDP headers, divided by the time between them.
 fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
     let (mut sizes, mut intervals, mut numbers) =
         (Moments::default(), Moments::default(), Moments::default());
@@ -102,9 +106,9 @@ fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
     }
     let rate = (intervals.count > 0).then(|| 8.0 * sizes.mean / intervals.mean / 1000.0);
     drawn.insert("call_rate_kbps".to_owned(), rate);
-    sizes.tell("packet_bytes", drawn);
-    intervals.tell("packet_interval_s", drawn);
-    numbers.tell("packets_per_call", drawn);
+    sizes.report("packet_bytes", drawn);
+    intervals.report("packet_interval_s", drawn);
+    numbers.report("packets_per_call", drawn);
 }
 
 fn law(name: &str, law: &Law, drawn: &mut Drawn) {
@@ -113,8 +117,8 @@ fn law(name: &str, law: &Law, drawn: &mut Drawn) {
     drawn.insert(format!("{name}_law_sd"), Some(deviation));
 }
 
-/// Sends `blocks` blocks to the first user in full TTIs. Returns the number of lost blocks, the mean length of losses and of the
-/// intervals between them, and the correlation of the fates of consecutive blocks.
+/// Sends `blocks` blocks to the first user in full TTIs. Returns the number of losses, the mean
+/// length of losses and of the gaps between them, and the correlation between successive blocks.
 pub fn draw_errors(scenario: &Scenario, blocks: u64, seed: u64, run: u64) -> Drawn {
     let config = network_config(scenario);
     let (mut errors, blocks_of_tti) = first_radio(&config, &Streams::new(seed, run));
@@ -128,10 +132,10 @@ pub fn draw_errors(scenario: &Scenario, blocks: u64, seed: u64, run: u64) -> Dra
         (0..blocks).for_each(|block| tally.add(lost.contains(block)));
         left -= u64::from(blocks);
     }
-    tally.tell()
+    tally.report()
 }
 
-/// The errors of the first user's downlink, and the blocks of a full TTI.
+/// The error model of the first user's downlink, and the number of blocks in a full TTI.
 fn first_radio(config: &NetworkConfig, streams: &Streams) -> (BlockErrors, u32) {
     let (user, ue, direction) = (&config.ues[0], UeId(0), Direction::Downlink);
     let blocks = user.channels[direction.index()].format.blocks.clamp(1, Lost::MOST_BLOCKS);
@@ -139,12 +143,12 @@ fn first_radio(config: &NetworkConfig, streams: &Streams) -> (BlockErrors, u32) 
     (BlockErrors::new(model, streams.addressed(&errors_stream(direction, ue))), blocks)
 }
 
-/// Fates of blocks, one after another.
+/// Statistics of the fates of successive blocks.
 #[derive(Debug, Default)]
 struct Fates {
     blocks: u64,
     lost: u64,
-    /// Lost blocks behind one that was not, and the other way round.
+    /// Number of runs of lost blocks, and of runs of received blocks.
     bursts: u64,
     gaps: u64,
     last: Option<bool>,
@@ -159,10 +163,10 @@ impl Fates {
         self.last = Some(is_lost);
     }
 
-    fn tell(&self) -> Drawn {
+    fn report(&self) -> Drawn {
         let ratio = |a: u64, b: u64| (b > 0).then(|| a as f64 / b as f64);
         let (burst, gap) = (ratio(self.lost, self.bursts), ratio(self.blocks - self.lost, self.gaps));
-        // Of a chain of two states whose stays have these lengths.
+        // The correlation of a two-state chain with these mean run lengths.
         let correlation = burst.zip(gap).map(|(burst, gap)| 1.0 - 1.0 / burst - 1.0 / gap);
         [
             ("blocks", Some(self.blocks as f64)),
@@ -176,7 +180,7 @@ impl Fates {
     }
 }
 
-/// Moments of what is added, by Welford's recurrence.
+/// Moments of the added values, by Welford's recurrence.
 #[derive(Debug, Default)]
 struct Moments {
     count: u64,
@@ -195,7 +199,7 @@ impl Moments {
         self.limits = Some([least.min(value), most.max(value)]);
     }
 
-    fn tell(&self, name: &str, drawn: &mut Drawn) {
+    fn report(&self, name: &str, drawn: &mut Drawn) {
         let deviation = (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt());
         for (what, value) in [
             ("draws", Some(self.count as f64)),

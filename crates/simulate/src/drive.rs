@@ -1,4 +1,4 @@
-//! The loop that every run goes through, whatever its clock.
+//! The event loop of all runs, with any clock.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -9,9 +9,9 @@ use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-/// What is beyond the model, and passes its time: nothing in a simulation, real programs in an emulation.
+/// The outside of the model, and its clock: empty in a simulation, real programs in an emulation.
 pub trait ExternalIo: Clock {
-    /// Puts a packet that came in into the network.
+    /// Passes a received packet into the network.
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
@@ -19,10 +19,11 @@ pub trait ExternalIo: Clock {
         packet: Self::Packet,
     );
 
-    /// Takes what came out of the network; what it answers goes back in at once, and it is asked again.
+    /// Takes packets that leave the network. A returned packet enters the network immediately, and
+    /// the method is called again.
     fn leave(&mut self, network: &mut Network, now: Time) -> Option<Self::Packet>;
 
-    /// Whether the run ends, after [`Wake::Stopped`].
+    /// Whether the run ends. Called after [`Wake::Stopped`].
     fn is_over(&mut self) -> bool;
 }
 
@@ -46,7 +47,7 @@ impl ExternalIo for VirtualClock {
     }
 }
 
-/// What a clock may ask of the events to come.
+/// The future events that a clock may query.
 struct Ahead<'a> {
     network: &'a Network,
     queue: &'a EventQueue<Event>,
@@ -62,8 +63,8 @@ impl Lookahead for Ahead<'_> {
     }
 }
 
-/// Takes events until the end of the run. `progress` is told the time, next when that it answers has come, and may stop
-/// the run early with `Break`.
+/// Processes events until the end of the run. `progress` is called with the current time and
+/// returns the time of its next call; `Break` stops the run early.
 pub fn drive<O: ExternalIo, T: TraceSink<TraceEvent>>(
     network: &mut Network,
     queue: &mut EventQueue<Event>,
@@ -121,12 +122,12 @@ mod tests {
     use super::*;
     use crate::network_config;
 
-    /// Packets of a program every 37 ms, to the UE and from it in turn.
+    /// Sends packets of a program every 37 ms, alternately to the UE and from it.
     struct Program {
         next: Time,
         is_seen: bool,
         came_out: [u32; 2],
-        /// Instants that nobody saw, and that somebody might have seen.
+        /// Number of events that cannot be seen from outside, and of events that may be seen.
         events: [u32; 2],
     }
 
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_programs_come_out_where_it_is_seen() {
+    fn program_packets_leave_only_in_visible_events() {
         let www = "traffic = \"etsi_www\"\netsi_www = { first_session = \"under_way\", between_sessions = \"1 s\" }";
         let radios = ["[[cell]]\nname = \"c\"", "[radio]\nmodel = \"independent\"\nbler = 0.1"];
         for (radio, traffic) in

@@ -1,4 +1,5 @@
-//! Way 1: the stack on a virtual clock. A scenario, a seed and a run number give the same results to the bit, always.
+//! Simulation of the stack on a virtual clock. A scenario, a seed and a run number always give the
+//! same results, bit by bit.
 
 mod bearers;
 mod build;

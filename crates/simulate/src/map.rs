@@ -1,5 +1,5 @@
-//! Where the cells of a layout are best, and where its users go. Places follow from scenario, seed and run alone, so nobody
-//! records them.
+//! The best cells of a layout by position, and the positions of its users. They follow from
+//! scenario, seed and run number, so they are not recorded.
 
 use umts_kernel::random::Streams;
 use umts_scenario::Scenario;
@@ -7,20 +7,21 @@ use umts_stack::environment::{Environment, Place, best_cell};
 use umts_stack::ids::CellId;
 use umts_units::{Duration, Time};
 
-/// A layout seen from above.
+/// A map of a layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Map {
     /// Width and height in metres.
     pub size: [f64; 2],
-    /// Places of the sites.
+    /// Positions of the sites.
     pub sites: Vec<[f64; 2]>,
-    /// The cells with the centres of their hexagons, in streets with their stations.
+    /// Names of the cells with the centres of their hexagons, or, in streets, the positions of
+    /// their stations.
     pub cells: Vec<(String, [f64; 2])>,
-    /// The best cell of each point of a grid without shadows, row by row from below.
+    /// The best cell of each point of a grid without shadowing, row by row from below.
     pub best: Vec<u16>,
 }
 
-/// The map of a scenario, on a grid of so many points; none without a layout.
+/// The map of a scenario, on a grid of `columns` times `rows` points. `None` without a layout.
 pub fn map(scenario: &Scenario, [columns, rows]: [u32; 2]) -> Option<Map> {
     let environment = environment(scenario, &Streams::new(0, 0))?;
     let layout = environment.layout();
@@ -39,7 +40,8 @@ pub fn map(scenario: &Scenario, [columns, rows]: [u32; 2]) -> Option<Map> {
     Some(Map { size: layout.size(), sites, cells: cells.collect(), best })
 }
 
-/// The houses between the streets of a scenario, each with its left, lower, right and upper side in metres; none without.
+/// The houses between the streets of a scenario: left, lower, right and upper side of each in
+/// metres. Empty without streets.
 pub fn houses(scenario: &Scenario) -> Vec<[f64; 4]> {
     let layout = scenario.layout.as_ref().map(umts_scenario::model::Layout::config);
     let streets = layout.as_ref().and_then(|layout| layout.streets());
@@ -47,7 +49,7 @@ pub fn houses(scenario: &Scenario) -> Vec<[f64; 4]> {
     streets.into_iter().flat_map(|streets| streets.houses().map(sides)).collect()
 }
 
-/// Where user number `ue` is at these times in a run, which rise; none if it is in no layout.
+/// Positions of user `ue` at `times`, which must ascend. `None` if the user is not in a layout.
 pub fn track(scenario: &Scenario, seed: u64, run: u64, ue: u16, times: &[Duration]) -> Option<Vec<[f64; 2]>> {
     let environment = environment(scenario, &Streams::new(seed, run))?;
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);

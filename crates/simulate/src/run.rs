@@ -1,4 +1,4 @@
-//! One run: a scenario under a seed, from nothing to its metrics.
+//! Runs a scenario with a seed, from the configuration to the metrics.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -22,72 +22,76 @@ use crate::build::network_config;
 use crate::drive::drive;
 use crate::wanted::wanted;
 
-/// What a run is asked for, besides its scenario.
+/// Options of a run, besides its scenario.
 #[derive(Default)]
 pub struct RunOptions<'a> {
-    /// Seed of all its random streams.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Number of the replication: another one has other draws under the same seed.
+    /// Number of the replication. Each number gives other draws with the same seed.
     pub run: u64,
     /// Whether to record time series.
     pub series: bool,
-    /// Where to write captures, if anywhere; the folder exists.
+    /// Folder for captures, which must exist; no captures if absent.
     pub pcap_dir: Option<PathBuf>,
-    /// Told the part of the run that is done, from 0 to 1, about a hundred times; `Break` stops the run.
+    /// Called about a hundred times with the completed part of the run, from 0 to 1. `Break` stops
+    /// the run.
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
-    /// The laws of flows with `variant = "python"`, by their number in the scenario; without it they have that of RFC 5681.
+    /// Congestion control of flows with `variant = "python"`, by flow number in the scenario.
+    /// Without it these flows use RFC 5681.
     pub laws: Option<UserLaws>,
-    /// Who gives the DSCHs of a layout away, in place of the scenario's requirement and priority.
+    /// Scheduler of the DSCHs of a layout, instead of the scenario's requirement and priority.
     pub schedulers: Option<UserSchedulers>,
-    /// Takes the rows of connections that are closed, and those of series as soon as there are
-    /// [`CHUNK_ROWS`](umts_record::CHUNK_ROWS) of one, so that a long run does not keep them; `Break` stops the run.
+    /// Takes the rows of closed connections, and the rows of a series when it has
+    /// [`CHUNK_ROWS`](umts_record::CHUNK_ROWS) of them, so that a long run does not keep them.
+    /// `Break` stops the run.
     pub finished: Option<&'a mut dyn FnMut(TableChunk) -> ControlFlow<()>>,
 }
 
-/// What decides what happens in a run, besides its scenario, and who hears how far it is; as in [`RunOptions`].
+/// Inputs of a run besides its scenario, and its progress. Fields are as in [`RunOptions`].
 pub struct RunControl<'a> {
-    /// Seed of all its random streams.
+    /// Seed of all random streams.
     pub seed: u64,
     /// Number of the replication.
     pub run: u64,
-    /// Told the part of the run that is done.
+    /// Called with the completed part of the run.
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
-    /// The laws of flows with `variant = "python"`.
+    /// Congestion control of flows with `variant = "python"`.
     pub laws: Option<UserLaws>,
-    /// Who gives the DSCHs of a layout away.
+    /// Scheduler of the DSCHs of a layout.
     pub schedulers: Option<UserSchedulers>,
 }
 
-/// What is recorded of a run, which changes nothing of what happens; as in [`RunOptions`].
+/// Configuration of the recording of a run, which does not influence the run. Fields are as in
+/// [`RunOptions`].
 pub struct Recording<'a> {
     /// Whether to record time series.
     pub series: bool,
-    /// Where to write captures.
+    /// Folder for captures.
     pub pcap_dir: Option<PathBuf>,
-    /// Takes the rows that change no more.
+    /// Takes the rows that no longer change.
     pub finished: Option<&'a mut dyn FnMut(TableChunk) -> ControlFlow<()>>,
 }
 
-/// How often it is looked whether there are rows to hand out.
+/// Interval at which rows are handed out.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What a run leaves.
+/// Output of a run.
 #[derive(Debug)]
 pub struct RunOutput {
-    /// Its metrics, and the rows of the connections that were not handed out before.
+    /// Metrics, and the rows of connections that were not handed out before.
     pub metrics: RunMetrics,
-    /// Time series, if they were asked for.
+    /// Time series, if they were recorded.
     pub series: Option<SeriesTables>,
     /// The captures that were written.
     pub files: Vec<PathBuf>,
-    /// How many events it took.
+    /// Number of events.
     pub events: u64,
 }
 
-/// Why a run has no results.
+/// Reason why a run has no results.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// `progress` asked for it.
+    /// `progress` or `finished` returned `Break`.
     #[error("the run was stopped")]
     Stopped,
     /// A capture could not be written.
@@ -103,8 +107,8 @@ pub fn run(scenario: &Scenario, options: RunOptions<'_>) -> Result<RunOutput, Ru
     run_together(vec![(scenario, recording)], control).map(|mut outputs| outputs.remove(0))
 }
 
-/// Runs scenarios that differ in `[measure]` alone, at least one, in one go: what happens is the same in all. Each has the
-/// output that [`run`] gives for it, to the bit.
+/// Runs scenarios that differ only in `[measure]` in one pass, because the same happens in all.
+/// Each output is bit by bit the output of [`run`]. `alike` must not be empty.
 pub fn run_together(
     alike: Vec<(&Scenario, Recording<'_>)>,
     mut control: RunControl<'_>,
@@ -123,7 +127,8 @@ pub fn run_together(
     recorders.into_iter().map(|recorders| output(recorders, events, end)).collect()
 }
 
-/// The network, and what watches it. What describes them is not kept: with many users it is large.
+/// Creates the network and its recorders. The configuration is dropped, because it is large with
+/// many users.
 fn set_up(
     alike: &[(&Scenario, Recording<'_>)],
     control: &mut RunControl<'_>,
@@ -144,7 +149,7 @@ fn set_up(
     Ok((network, recorders))
 }
 
-/// Runs into recorders that are alone: the loop is compiled for those that are common.
+/// Runs with one set of recorders. The loop is compiled separately for the common sets.
 fn run_one(
     of: Vec<(&Scenario, Recording<'_>)>,
     network: Network,
@@ -164,7 +169,7 @@ fn run_one(
     }
 }
 
-/// Runs into `sink`, whose recorders hand out what changes no more, each to its own.
+/// Runs with `sink`. Each of its recorders hands out its own finished rows.
 fn run_loop<T: TraceSink<TraceEvent>>(
     alike: Vec<(&Scenario, Recording<'_>)>,
     network: Network,
@@ -190,12 +195,12 @@ fn run_loop<T: TraceSink<TraceEvent>>(
 
 fn output(recorders: Recorders, events: u64, end: Time) -> Result<RunOutput, RunError> {
     let Records { metrics, series, captures, .. } = recorders.finish(end);
-    // The same run may be made again, with room: nothing is lost without its rest.
+    // A failed capture discards the run: it can be repeated when there is disk space.
     Ok(RunOutput { metrics, series, files: captures?, events })
 }
 
-/// Runs `scenario` into any sink and gives it back with the number of events. `progress` is told the part that is done,
-/// from 0 to 1, about a hundred times; `Break` stops the run.
+/// Runs `scenario` with any sink. Returns the number of events and the sink. `progress` is called
+/// about a hundred times with the completed part of the run, from 0 to 1; `Break` stops the run.
 pub fn observe<T: TraceSink<TraceEvent>>(
     scenario: &Scenario,
     seed: u64,

@@ -1,4 +1,4 @@
-//! What a scenario asks recorders for.
+//! The recorders that a scenario needs.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use umts_stack::trace::CapturePoint;
 use crate::bearers::encodings;
 use crate::build::{budget_config, metrics_config, series_config, server_ports};
 
-/// What is recorded of a run of `scenario`, whose network this is: metrics, the time budget if the scenario says so, time
-/// series, and captures into `pcap_dir`, a folder that exists.
+/// Configuration of the recorders of a run of `scenario`, which has this network: metrics, the time
+/// budget if the scenario enables it, time series, and captures in `pcap_dir`, which must exist.
 pub fn wanted<'a>(
     scenario: &Scenario,
     network: &'a NetworkConfig,

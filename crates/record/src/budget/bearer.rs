@@ -1,5 +1,7 @@
-//! One direction of a UE's bearer as seen from outside: its SDUs, which of their PDUs have left, which were lost and have
-//! not arrived since, and until when the radio is known to be busy.
+//! Follows one direction of a UE's radio bearer from trace events, to explain why packets wait.
+//!
+//! A [`Bearer`] tracks the SDUs in RLC, the PDUs of each SDU that have left, the PDUs that were
+//! lost and have not arrived since, and the time until which the channel is known to be busy.
 
 use std::collections::VecDeque;
 
@@ -11,49 +13,49 @@ use umts_units::{Duration, Time};
 use super::loss::Loss;
 use super::missing::{Hole, MissingPdus, Place};
 
-/// A packet that cannot arrive any more, its connection, and why.
+/// A packet that cannot arrive any more, its connection, and the loss.
 pub(super) type Dead = (PacketId, Option<ConnectionId>, Loss);
 
-/// Why a packet is still in a bearer.
+/// Why a packet has not left the bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WaitReason {
-    /// All of it, or some data of its connection, is on the air.
+    /// The whole packet is on the air, or new data of its connection is.
     OnAir,
-    /// The rest of a TTI of a common channel, which a DCH would not need for the same data.
+    /// The rest of a TTI of a common channel, which the same data would not need on a DCH.
     OnSlowChannel,
-    /// It is served, or no other packet is served before it.
+    /// The packet is being transmitted, or no other packet is ahead of it.
     Served,
-    /// Other users or connections are served.
+    /// The channel carries data of other users or connections.
     Queued,
-    /// A lost PDU is repaired; this one is the first.
+    /// RLC repairs lost PDUs. This is the number of the first one and the place where it was lost.
     Recovering(u16, Place),
-    /// The report that would name the first lost PDU is prohibited.
+    /// Timer_Status_Prohibit delays the status report that would name the first lost PDU.
     Prohibited(u16),
     /// RLC's transmission window is full.
     WindowFull,
 }
 
-/// The format of the DCH that a UE on common channels would have: blocks of a TTI, and its length.
+/// Format of the DCH that a UE on common channels requested: blocks per TTI, and the TTI.
 pub(super) type DchFormat = (u32, Duration);
 
-/// An SDU that has entered and not left.
+/// An SDU in the bearer.
 #[derive(Debug)]
 struct Queued {
     packet: PacketId,
     connection: Option<ConnectionId>,
-    /// Its first and last PDU, once the last has left RLC.
+    /// Counts of its first and last PDU. `None` until the last PDU has left RLC.
     pdus: Option<(u64, u64)>,
-    /// A PDU of it was lost for good; the rest is still to be sent.
+    /// Whether a PDU of the SDU was lost for good. The rest is still to be sent.
     is_dead: bool,
 }
 
-/// How a bearer works.
+/// RLC mode of a bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// PDUs are repaired; delivery is in sequence or not; at most `window` PDUs may be unacknowledged. After a report the
-    /// receiver sends none for the duration of `prohibit`.
+    /// RLC repairs lost PDUs and has at most `window` unacknowledged ones. After a status report
+    /// the receiver sends none for `prohibit`.
     Acknowledged { in_sequence: bool, window: u64, prohibit: Duration },
-    /// Lost PDUs stay lost.
+    /// Unacknowledged or transparent mode: lost PDUs are not repaired.
     Unacknowledged,
 }
 
@@ -61,27 +63,28 @@ enum Mode {
 pub(super) struct Bearer {
     mode: Mode,
     sdus: VecDeque<Queued>,
-    /// The number of the next new PDU, counted without wrapping; and of the next that goes on the air, where blocks wait at
-    /// the Node B.
+    /// Count of the next new PDU that leaves RLC; counts do not wrap. `next_on_air` is the count of
+    /// the next new PDU that goes on the air. It lags behind if blocks wait at the Node B.
     next: u64,
     next_on_air: u64,
-    /// The last PDU that ended an SDU: the SDU behind it begins there or in the next PDU.
+    /// The last PDU in which an SDU ended. The following SDU begins in this PDU or in the next one.
     last_ended: Option<u64>,
-    /// Blocks that wait at the Node B.
+    /// Number of blocks that wait at the Node B.
     at_nodeb: u32,
     missing: MissingPdus,
-    /// All PDUs below are acknowledged.
+    /// All PDUs below this count are acknowledged.
     acknowledged: u64,
     is_resetting: bool,
     /// Serial of the block set that left RLC last.
     last_serial: u64,
     /// Block sets up to this serial left before a re-establishment and are ignored on arrival.
     void_serial: u64,
-    /// Connection whose data the channel carries for the first time, and until when: repeated PDUs do not count.
+    /// The connection that sends new data on the channel, and the time until which it does.
+    /// Retransmitted PDUs do not count.
     fresh: (Option<ConnectionId>, Time),
-    /// Until when a DCH would have carried the same data.
+    /// Time until which a DCH would have carried the same data.
     fresh_on_dch: Time,
-    /// Blocks of this bearer, and of others on its channel, are on the air until then.
+    /// Times until which the channel carries blocks of this bearer and of other bearers.
     served_until: Time,
     others_until: Time,
 }
@@ -135,7 +138,7 @@ impl Bearer {
         removed.connection
     }
 
-    /// Without repair a lost PDU matters only to the SDUs that are still here.
+    /// Forgets lost PDUs that no SDU in the bearer needs, in the modes without repair.
     fn forget_losses(&mut self) {
         if self.mode == Mode::Unacknowledged {
             let first = self.sdus.front().and_then(|first| first.pdus).map(|(first, _)| first);
@@ -143,8 +146,8 @@ impl Bearer {
         }
     }
 
-    /// Why `packet` is here at `now`, and until when that is so if nothing happens.
-    pub fn held(&self, packet: PacketId, now: Time) -> (WaitReason, Time) {
+    /// Returns why `packet` is in the bearer at `now`, and until when that holds without an event.
+    pub fn wait_reason(&self, packet: PacketId, now: Time) -> (WaitReason, Time) {
         let Some(place) = self.sdus.iter().position(|queued| queued.packet == packet) else {
             return (WaitReason::Served, Time::NEVER);
         };
@@ -178,13 +181,13 @@ impl Bearer {
         (if is_on_air { WaitReason::OnAir } else { WaitReason::Served }, until)
     }
 
-    /// The next instant at which the air carries something else, as far as it is known.
+    /// The next known time at which the channel carries other data.
     fn next_change(&self, now: Time) -> Time {
         let known = [self.served_until, self.others_until];
         known.into_iter().filter(|at| *at > now).min().unwrap_or(Time::NEVER)
     }
 
-    /// The repair that `queued` has to wait for, or what keeps new PDUs from leaving, and until when that is so.
+    /// The repair for which `queued` waits, or the full window that stops new PDUs, and until when.
     fn repair(&self, queued: &Queued, now: Time) -> Option<(WaitReason, Time)> {
         let Mode::Acknowledged { in_sequence, window, .. } = self.mode else { return None };
         if let Some(Hole { sn, place, prohibited_until }) = self.hole_before(queued, in_sequence, now) {
@@ -198,7 +201,8 @@ impl Bearer {
         (is_full && now >= self.served_until).then_some((WaitReason::WindowFull, Time::NEVER))
     }
 
-    /// The first lost PDU that `queued` has to wait for: in sequence, any before its last; else one of its own.
+    /// The first lost PDU for which `queued` waits. With in-sequence delivery it is any PDU up to
+    /// its last; otherwise only its own PDUs count.
     fn hole_before(&self, queued: &Queued, in_sequence: bool, now: Time) -> Option<Hole> {
         match queued.pdus {
             None => self.missing.hole(0, u64::MAX, now),
@@ -207,7 +211,7 @@ impl Bearer {
         }
     }
 
-    /// A set leaves RLC. With `waits` its blocks go into a queue at the Node B.
+    /// A block set leaves RLC. With `waits` its blocks go into a queue at the Node B.
     pub fn leave(&mut self, set: &BlockSet, waits: bool) {
         self.last_serial = set.serial;
         self.fresh.0 = self.first_unsent();
@@ -230,7 +234,7 @@ impl Bearer {
             }
             self.next = first + u64::from(run.count);
         }
-        // The rest of a packet that cannot arrive any more has left.
+        // The rest of the packets that cannot arrive any more has left.
         self.sdus.retain(|queued| !queued.is_dead || queued.pdus.is_none());
         if waits {
             self.at_nodeb += set.blocks;
@@ -239,7 +243,8 @@ impl Bearer {
         }
     }
 
-    /// A set that waited at the Node B goes on the air, or found no room there.
+    /// A block set leaves the queue of the Node B: it goes on the air, or is dropped because the
+    /// queue is full.
     pub fn leave_nodeb(&mut self, set: &BlockSet) {
         self.at_nodeb = self.at_nodeb.saturating_sub(set.blocks);
         for run in set.pdus.iter().filter_map(data).filter(|run| !run.retransmission) {
@@ -254,8 +259,8 @@ impl Bearer {
         self.sdus.iter().find(|queued| queued.pdus.is_none())?.connection
     }
 
-    /// The channel carries a set of this bearer for one TTI. New PDUs have their share of it. `dch` is the format of the DCH
-    /// that the UE asked for and was refused.
+    /// The channel carries a block set of this bearer for one TTI, of which new PDUs have their
+    /// share. `dch` is the format of the DCH that the UE requested and was refused.
     pub fn served(&mut self, now: Time, tti: Duration, set: &BlockSet, dch: Option<DchFormat>) {
         let fresh: u32 = set
             .pdus
@@ -274,12 +279,13 @@ impl Bearer {
         self.served_until = now + tti;
     }
 
-    /// It carries blocks of another.
+    /// The channel carries blocks of another bearer for one TTI.
     pub fn others_served(&mut self, now: Time, tti: Duration) {
         self.others_until = now + tti;
     }
 
-    /// A set has come, without the blocks that were lost at `place`. Packets that cannot arrive any more go into `dead`.
+    /// A block set arrives, except the blocks in `lost`, which were lost at `place`. Adds packets
+    /// that cannot arrive any more to `dead`.
     pub fn arrive(&mut self, set: &BlockSet, lost: Lost, place: Place, dead: &mut Vec<Dead>) {
         if set.serial <= self.void_serial {
             return;
@@ -301,14 +307,14 @@ impl Bearer {
             block += pdu.blocks();
         }
         if self.mode == Mode::Unacknowledged && !self.missing.is_empty() {
-            self.bury(dead);
+            self.collect_undeliverable(dead);
         }
     }
 
-    /// Puts the SDUs into `dead` of which a PDU is missing that no mode repairs.
-    fn bury(&mut self, dead: &mut Vec<Dead>) {
+    /// Adds the SDUs that miss a PDU to `dead`. Call only in modes without repair.
+    fn collect_undeliverable(&mut self, dead: &mut Vec<Dead>) {
         let Bearer { missing, sdus, last_ended, next, .. } = self;
-        // Of the SDU that is not whole on the air: what was sent behind the end of the last.
+        // PDUs of the SDU that has left only in part: those after the end of the last complete one.
         let begun = (last_ended.map_or(0, |last| last + 1), next.saturating_sub(1));
         let mut is_first_unsent = true;
         sdus.retain_mut(|queued| {
@@ -326,14 +332,14 @@ impl Bearer {
         self.forget_losses();
     }
 
-    /// The receiver sends a report about this direction.
+    /// The receiver sends a status report about this direction.
     pub fn reported(&mut self, now: Time) {
         if let Mode::Acknowledged { prohibit, .. } = self.mode {
             self.missing.reported(now + prohibit);
         }
     }
 
-    /// A STATUS for the sender of this bearer has come.
+    /// A STATUS for the sender of this bearer arrives.
     pub fn status(&mut self, set: &BlockSet, status: &Status) {
         let missing = set.missing_of(status).first().map(|run| run.first);
         if let Some(acknowledged) = missing.or(status.lsn) {
@@ -344,7 +350,7 @@ impl Bearer {
         }
     }
 
-    /// The receiver does not wait for these any more.
+    /// The receiver no longer waits for `count` PDUs from `first` on.
     pub fn skip(&mut self, first: Sn, count: u64) {
         let below = self.unwrap(first) + count;
         self.missing.forget_below(below);
@@ -354,9 +360,10 @@ impl Bearer {
         self.is_resetting = true;
     }
 
-    /// Numbers begin at zero, and what was on its way is void. The packets that had left completely go into `dead`: the
-    /// sender records a discard for those of which only a part had left.
-    pub fn begin_anew(&mut self, dead: &mut Vec<Dead>) {
+    /// RLC returns to its initial state: numbers begin at zero, and PDUs on their way are void.
+    /// Adds the packets that had left completely to `dead`. For packets that had left in part the
+    /// sender records a discard.
+    pub fn reinitialise(&mut self, dead: &mut Vec<Dead>) {
         self.is_resetting = false;
         self.void_serial = self.last_serial;
         (self.next, self.next_on_air, self.acknowledged, self.last_ended) = (0, 0, 0, None);
@@ -385,7 +392,7 @@ fn data(pdu: &Pdu) -> Option<&DataRun> {
     }
 }
 
-/// The reports in a set.
+/// The status reports in the blocks of a set that are not lost.
 pub(super) fn statuses(set: &BlockSet, lost: Lost) -> impl Iterator<Item = &Status> {
     let mut block = 0;
     set.pdus.iter().filter_map(move |pdu| {

@@ -1,4 +1,5 @@
-//! What a UE of a TDD cell lacks: capacity that was asked for and not granted, a turn on the channels of acknowledgments.
+//! Shortage of capacity of a UE in a TDD cell: requested capacity that is not granted, and
+//! acknowledgments that wait for their channel.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::rlc::{BlockSet, Pdu};
@@ -6,28 +7,28 @@ use umts_stack::trace::TraceEvent;
 
 use super::cause::Cause;
 
-/// Elsewhere it lacks nothing.
+/// Empty in FDD cells.
 #[derive(Debug, Default)]
 pub(super) struct Capacity {
-    /// Why it has none in a direction in which it needs some.
+    /// Why the UE has no capacity in a direction in which it needs some.
     needed: [Option<Cause>; 2],
-    /// Control PDUs of this direction collided or had no turn, and have not left since.
+    /// Control PDUs of this direction collided or were deferred, and have not left since.
     is_late: [bool; 2],
 }
 
 impl Capacity {
-    /// What a packet of this direction waits for that is not on the air.
+    /// The cause for which a packet of this direction waits, unless it is on the air.
     pub fn needed(&self, direction: Direction) -> Option<Cause> {
         self.needed[direction.index()]
     }
 
-    /// Whether a STATUS about data of this direction has not got through.
+    /// Whether a STATUS about data of this direction is delayed.
     pub fn is_report_late(&self, direction: Direction) -> bool {
         self.is_late[direction.reversed().index()]
     }
 
-    /// Whose capacity an event is about.
-    pub fn is_about(event: &TraceEvent) -> Option<UeId> {
+    /// The UE of an event about capacity.
+    pub fn concerned_ue(event: &TraceEvent) -> Option<UeId> {
         match event {
             TraceEvent::CapacityNeeded { ue, .. }
             | TraceEvent::CapacityRequested { ue, .. }
@@ -40,13 +41,13 @@ impl Capacity {
         }
     }
 
-    /// One of these events happened.
+    /// Records an event of [`Self::concerned_ue`].
     pub fn record(&mut self, event: &TraceEvent) {
         match event {
             TraceEvent::CapacityNeeded { direction, .. } => {
                 self.needed[direction.index()] = Some(Cause::CapacityRequest);
             }
-            // A user that was refused asks again when its back-off is over.
+            // A refused user requests again when its back-off ends.
             TraceEvent::CapacityRequested { .. } => {
                 self.needed[Direction::Uplink.index()] = Some(Cause::CapacityRequest);
             }
@@ -63,7 +64,7 @@ impl Capacity {
         }
     }
 
-    /// A set leaves RLC: control PDUs wait no longer.
+    /// A block set leaves RLC. Its control PDUs no longer wait.
     pub fn leaves(&mut self, direction: Direction, set: &BlockSet) {
         let is_control = |pdu: &Pdu| !matches!(pdu, Pdu::Data(_) | Pdu::Umd(_) | Pdu::Tmd(_));
         if self.is_late[direction.index()] && set.pdus.iter().any(is_control) {

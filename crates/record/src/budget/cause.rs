@@ -1,4 +1,4 @@
-//! The causes among which a connection's time is divided, in the order of their precedence.
+//! The causes among which a connection's time is divided, in order of precedence.
 
 use umts_units::Duration;
 
@@ -6,32 +6,33 @@ use super::loss::Loss;
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $cause:ident = $name:literal, $label:literal: $meaning:literal;)*) => {
-        /// What a connection waits for. An instant to which several apply is counted under the first of them.
+        /// Cause of a connection's wait. If several apply at an instant, the first of them counts.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Cause {
             $(#[doc = $meaning] $cause,)*
         }
 
         impl Cause {
-            /// All of them, in their order.
+            /// All causes, in order of precedence.
             pub const ALL: &[Cause] = &[$(Cause::$cause),*];
 
-            /// As tables have it: `"rlc_recovery"`.
+            /// Name in tables, such as `"rlc_recovery"`.
             pub fn name(self) -> &'static str {
                 match self { $(Cause::$cause => $name),* }
             }
 
-            /// What figures and tables for readers call its metrics.
+            /// Label of the metrics in figures and tables.
             pub(crate) fn label(self) -> &'static str {
                 match self { $(Cause::$cause => concat!("Time budget: ", $label)),* }
             }
 
-            /// What it means, in one sentence.
+            /// Meaning in one sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(Cause::$cause => $meaning),* }
             }
 
-            /// Names of its metrics in transfers that a proxy splits: on the server's leg, on that of the radio.
+            /// Names of the metrics of transfers that a proxy splits: on the server's leg, and on
+            /// the radio leg.
             pub(crate) fn transfer_metrics(self) -> [&'static str; 2] {
                 match self {
                     $(Cause::$cause => [
@@ -41,7 +42,7 @@ macro_rules! causes {
                 }
             }
 
-            /// What figures and tables call these.
+            /// Labels of the metrics of transfers.
             pub(crate) fn transfer_labels(self) -> [&'static str; 2] {
                 match self {
                     $(Cause::$cause => [
@@ -51,7 +52,7 @@ macro_rules! causes {
                 }
             }
 
-            /// Names of its metrics: seconds, and the share in per cent.
+            /// Names of the metrics: seconds, and share in per cent.
             pub(crate) fn metrics(self) -> (&'static str, &'static str) {
                 match self {
                     $(Cause::$cause => (concat!("budget_", $name, "_s"), concat!("budget_", $name, "_pct"))),*
@@ -104,11 +105,11 @@ causes! {
     Unexplained = "unexplained", "unexplained": "None of the other causes.";
 }
 
-/// Time by cause. The parts of a whole add up to the whole exactly.
+/// Time by cause. The parts add up exactly to the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
     by_cause: [Duration; COUNT],
-    /// [`Cause::RtoNeeded`] by the loss that made the timeout needed.
+    /// Time of [`Cause::RtoNeeded`] by the loss that made the timeout necessary.
     needed: [Duration; Loss::ALL.len()],
 }
 
@@ -119,17 +120,17 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// The part of one cause.
+    /// The time of one cause.
     pub fn of(&self, cause: Cause) -> Duration {
         self.by_cause[cause as usize]
     }
 
-    /// The part of [`Cause::RtoNeeded`] that followed such a loss.
+    /// The time of [`Cause::RtoNeeded`] after losses of this kind.
     pub fn needed_after(&self, loss: Loss) -> Duration {
         self.needed[loss as usize]
     }
 
-    /// The whole.
+    /// The sum of all parts.
     pub fn total(&self) -> Duration {
         self.by_cause.iter().fold(Duration::ZERO, |sum, part| sum + *part)
     }

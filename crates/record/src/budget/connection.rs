@@ -1,5 +1,7 @@
-//! One connection: what it waits for at each instant. It waits for one packet at a time: for the next byte in order at
-//! the receiver, or, if that has not left its sender, for the acknowledgment that would let it leave.
+//! Finds the cause of a connection's wait at each instant.
+//!
+//! A connection waits for one packet at a time: the packet with the next byte in order at the
+//! receiver, or, if that byte has not left its sender, the acknowledgment that would release it.
 
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_units::Time;
@@ -13,14 +15,15 @@ use super::missing;
 use super::rto::Timeouts;
 use super::ue::Ue;
 
-/// What a connection of the budget is.
+/// Kind of a connection in the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A TCP connection.
     Tcp,
-    /// A flow of datagrams: nothing acknowledges or repeats them, as far as the network can see.
+    /// A flow of datagrams. As far as the network can see, they are neither acknowledged nor
+    /// repeated.
     Datagrams,
-    /// Questions for names and their answers, until the connection that they are for begins.
+    /// DNS queries and their answers, until the connection for which they are made begins.
     Lookup,
 }
 
@@ -35,33 +38,35 @@ impl Kind {
     }
 }
 
-/// What a connection waits for.
+/// Object of a connection's wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
-    /// For a packet of this direction in the radio access network. `served` is the cause while the packet is served.
+    /// A packet of this direction in the radio access network. `served` is the cause while the
+    /// packet is served.
     Radio { direction: Direction, packet: PacketId, served: Cause },
-    /// For a packet in the fixed network, which leaves an empty one at this instant; then the cause is `later`.
+    /// A packet in the fixed network, which would leave an empty network at `until`. From then on
+    /// the cause is `later`.
     Core { until: Time, moving: Cause, later: Cause },
-    /// For the data with this sequence number, of which every copy is lost. The end holds them.
+    /// The data with this sequence number, of which every copy is lost and which `end` holds.
     Lost { end: End, number: u64, loss: Loss },
-    /// For an acknowledgment that was lost.
+    /// An acknowledgment that was lost.
     LostAck(Loss),
-    /// For no packet.
+    /// No packet.
     Nothing(Cause),
 }
 
-/// How far the data of one end have come, as a transfer of which the connection is a part sees it.
+/// Progress of the data of one end, as needed by the transfer to which the connection belongs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
-    /// The number of the octet that arrives next, and the one after the highest sent.
+pub(super) struct Progress {
+    /// Number of the octet that arrives next, and the number after the highest sent.
     pub next: u64,
     pub sent: u64,
-    /// Not all that is known of has arrived.
+    /// Whether some known data has not arrived.
     pub has_more: bool,
-    /// A window keeps unsent data back.
+    /// Whether a window holds back unsent data.
     pub is_held_back: bool,
     pub is_established: bool,
-    /// The handshake waits, and none of it is on its way.
+    /// Whether the handshake waits while none of its packets is on the way.
     pub waits_for_handshake: bool,
 }
 
@@ -72,18 +77,18 @@ pub(super) struct Connection {
     pub ue: UeId,
     pub opened: Time,
     pub kind: Kind,
-    /// The end whose data the flow is about.
+    /// The end that sends the flow's data.
     sender: End,
-    /// By the end that sends.
+    /// By sending end.
     ways: [DirectionState; 2],
     pub log: Log,
     pub timeouts: Timeouts,
-    /// The log ends here.
+    /// End of the log.
     since: Time,
     waits: Option<Waits>,
-    /// The wait for a lost packet that goes on, and since when.
+    /// The current wait for a lost packet, and its start.
     lost: Option<(Waits, Time)>,
-    /// What its senders have written, and their windows, are known.
+    /// Whether written data and windows of the senders are known.
     sees_sender: bool,
 }
 
@@ -111,34 +116,36 @@ impl Connection {
         }
     }
 
-    /// What the sender at `end` has under way, to be changed: what the connection waits for is then found anew.
+    /// Gives mutable access to the direction of the sender at `end`. The object of the wait is then
+    /// determined again.
     pub fn way(&mut self, end: End) -> &mut DirectionState {
         self.waits = None;
         &mut self.ways[end as usize]
     }
 
-    /// From now on the packets are those of a connection of this kind.
-    pub fn becomes(&mut self, kind: Kind, now: Time) {
+    /// Changes the kind of the connection, and forgets its packets.
+    pub fn change_kind(&mut self, kind: Kind, now: Time) {
         self.kind = kind;
         self.ways = [DirectionState::new(1, now), DirectionState::new(1, now)];
         self.waits = None;
     }
 
-    /// How far the data of `end` have come.
-    pub fn seen(&self, end: End) -> Seen {
+    /// Progress of the data of `end`.
+    pub fn progress(&self, end: End) -> Progress {
         let way = &self.ways[end as usize];
         let is_established = self.ways.iter().any(|way| way.is_established);
-        Seen {
+        Progress {
             next: way.rcv_next,
             sent: way.max_sent,
             has_more: !is_established || way.rcv_next < way.max_sent || way.unsent() > 0,
-            is_held_back: way.held_back_by().is_some(),
+            is_held_back: way.limiting_window().is_some(),
             is_established,
             waits_for_handshake: !is_established && self.ways.iter().all(DirectionState::is_held),
         }
     }
 
-    /// Something left the sender at `end`, or reached it: nothing before is a silence of that sender any more.
+    /// A packet left the sender at `end`, or reached it. This ends the silence of that sender, so
+    /// earlier intervals can be settled.
     pub fn active(&mut self, end: End, now: Time) {
         self.ways[end as usize].active = now;
         let waiting = self.ways.iter().filter(|way| way.una < way.max_sent).map(|way| way.active);
@@ -147,7 +154,7 @@ impl Connection {
         self.log.settle(settled.min(self.since));
     }
 
-    /// Until `now` the connection waited for what it has waited for.
+    /// Logs the wait up to `now`.
     #[inline]
     pub fn advance(&mut self, ue: &Ue, now: Time) {
         while self.since < now {
@@ -160,7 +167,7 @@ impl Connection {
                 (Waits::Lost { .. }, _) => Some((waits, self.since)),
                 _ => None,
             };
-            let (waited, until) = judge(waits, ue, self.since);
+            let (waited, until) = waited_at(waits, ue, self.since);
             let end = until.min(now);
             self.log.push(self.since, end, waited);
             self.since = end;
@@ -191,7 +198,7 @@ impl Connection {
         Waits::Nothing(if is_open { self.if_seen(Cause::ApplicationIdle) } else { Cause::Setup })
     }
 
-    /// The first datagram that is on its way.
+    /// The wait for the first datagram on its way.
     fn for_datagram(&self, order: [End; 2]) -> Waits {
         let (served, moving) = match self.kind {
             Kind::Lookup => (Cause::Names, Cause::Names),
@@ -210,15 +217,15 @@ impl Connection {
         if self.sees_sender { cause } else { Cause::NotVisible }
     }
 
-    /// The next byte in order has left `end`.
+    /// The wait for the next byte in order, which has left `end`.
     fn for_data(&self, end: End) -> Waits {
         let way = &self.ways[end as usize];
         let number = way.rcv_next;
         if let Some(copy) = way.copies(number).find(|copy| copy.is_alive()) {
             let (served, moving) = match way.in_setup() || number == 0 {
                 true => (Cause::Setup, Cause::Setup),
-                // More of it would be on the radio by now, were it not for the window.
-                false => (Cause::Serialisation, way.held_back_by().unwrap_or(Cause::Propagation)),
+                // Without the window, more data would be on the radio at this time.
+                false => (Cause::Serialisation, way.limiting_window().unwrap_or(Cause::Propagation)),
             };
             return if way.has_needless_ahead(copy.packet) {
                 follow(end, copy, Cause::NeedlessRepeats, moving, Cause::NeedlessRepeats)
@@ -232,7 +239,7 @@ impl Connection {
         }
     }
 
-    /// All that `end` has sent has arrived, and there is more.
+    /// The wait if all data sent by `end` has arrived and unsent data exists.
     fn for_leave(&self, end: End) -> Waits {
         let way = &self.ways[end as usize];
         if way.in_setup() {
@@ -248,13 +255,13 @@ impl Connection {
                 None => Waits::Nothing(Cause::Setup),
             };
         }
-        match way.held_back_by() {
+        match way.limiting_window() {
             None => Waits::Nothing(Cause::SenderIdle),
             Some(cause) => self.for_acknowledgment(end, cause),
         }
     }
 
-    /// `end` waits for an acknowledgment; `cause` is what makes it wait.
+    /// The wait of `end` for an acknowledgment. `cause` is the reason why it has to wait.
     fn for_acknowledgment(&self, end: End, cause: Cause) -> Waits {
         let una = self.ways[end as usize].una;
         let back = &self.ways[end.other() as usize];
@@ -265,8 +272,8 @@ impl Connection {
         }
     }
 
-    /// The retransmission timer of `end` expired. If `end` holds the lost packet that the connection waits for, the wait for
-    /// that packet was a wait for the timer.
+    /// The retransmission timer of `end` expired. If `end` holds the lost packet for which the
+    /// connection waits, that wait was a wait for the timer.
     pub fn timeout(&mut self, end: End, now: Time) {
         let way = &self.ways[end as usize];
         let back = &self.ways[end.other() as usize];
@@ -282,19 +289,20 @@ impl Connection {
         self.way(end).timed_out(is_needed);
     }
 
-    /// A packet of `end` has come, or was lost: a timeout may have waited to hear of it.
+    /// A packet of `end` arrived or was lost. This may decide whether earlier timeouts were needed.
     pub fn settle_timeouts(&mut self, packet: PacketId, loss: Option<Loss>) {
-        for end in self.timeouts.heard_of(packet, loss) {
+        for end in self.timeouts.settle(packet, loss) {
             self.way(end).was_needed();
         }
     }
 
-    /// Takes the intervals that change no more, if there are more than so many.
+    /// Takes the settled intervals if there are more than `least`.
     pub fn take_intervals(&mut self, least: usize) -> Vec<Interval> {
         self.log.take_settled(least)
     }
 
-    /// A flow of datagrams is over with its last packet: the time behind that is not part of it. Returns the end.
+    /// Ends a flow of datagrams with its last packet: the time after it is not part of the flow.
+    /// Returns the end.
     pub fn end_with_last_packet(&mut self) -> Time {
         if self.kind != Kind::Tcp {
             self.since = self.log.trim(Cause::NotVisible).unwrap_or(self.since);
@@ -302,13 +310,14 @@ impl Connection {
         self.since
     }
 
-    /// The connection is over: its sums, those inside the window, its intervals.
+    /// Ends the connection. Returns the sums, the sums inside the window, and the intervals.
     pub fn finish(self) -> (Parts, Parts, Vec<Interval>) {
         self.log.finish()
     }
 }
 
-/// The wait for a packet that `end` sent. `later` is the cause if the fixed network takes longer than an empty one.
+/// The wait for a packet that `end` sent. `later` is the cause if the packet is in the fixed
+/// network longer than an empty network takes.
 fn follow(end: End, packet: &Flying, served: Cause, moving: Cause, later: Cause) -> Waits {
     match packet.place {
         Place::Core(until) => Waits::Core { until, moving, later },
@@ -317,8 +326,8 @@ fn follow(end: End, packet: &Flying, served: Cause, moving: Cause, later: Cause)
     }
 }
 
-/// What the connection waits for at an instant, and until when that is so if nothing happens.
-fn judge(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
+/// The cause of a wait at an instant, and until when it holds without an event.
+fn waited_at(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
     let of_loss = |cause, loss| Waited { loss: Some(loss), ..Waited::from(cause) };
     match waits {
         Waits::Nothing(cause) => (cause.into(), Time::NEVER),
@@ -335,7 +344,7 @@ fn judge(waits: Waits, ue: &Ue, at: Time) -> (Waited, Time) {
 
 /// The same for a packet in the radio access network.
 fn on_radio(ue: &Ue, direction: Direction, packet: PacketId, served: Cause, at: Time) -> (Waited, Time) {
-    let (held, until) = ue.bearers[direction.index()].held(packet, at);
+    let (held, until) = ue.bearers[direction.index()].wait_reason(packet, at);
     let sn = match held {
         WaitReason::Recovering(sn, _) | WaitReason::Prohibited(sn) => Some(sn),
         _ => None,

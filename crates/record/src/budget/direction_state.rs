@@ -1,5 +1,5 @@
-//! One direction of a connection: what its sender has written, sent and been told, what has arrived, and where the
-//! segments are.
+//! State of one direction of a connection: written, sent and acknowledged data, windows, arrivals,
+//! and the positions of segments in the network.
 
 use umts_stack::ids::PacketId;
 use umts_stack::packet::Segment;
@@ -8,21 +8,21 @@ use umts_units::Time;
 use super::cause::Cause;
 use super::loss::Loss;
 
-/// Payload starts here: number 0 is the SYN.
+/// Number of the first payload byte. Number 0 is the SYN.
 const FIRST_BYTE: u64 = 1;
 
-/// Where a packet is.
+/// Position of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In the fixed network, which an empty one would leave at this instant.
+    /// In the fixed network. The packet would leave an empty network at this time.
     Core(Time),
     /// In RLC, below it, or on the air.
     Radio,
-    /// Nowhere.
+    /// Lost.
     Lost(Loss),
 }
 
-/// A segment that has left its sender and not arrived.
+/// A segment that has left its sender and has not arrived.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flying {
     pub packet: PacketId,
@@ -37,7 +37,7 @@ impl Flying {
         !matches!(self.place, Place::Lost(_))
     }
 
-    /// Data that has arrived, by another copy.
+    /// Whether all its data has arrived in another copy.
     fn is_needless(&self, rcv_next: u64) -> bool {
         self.is_alive() && self.seq < self.end && self.end <= rcv_next
     }
@@ -50,7 +50,8 @@ impl Flying {
 #[derive(Debug)]
 pub(super) struct DirectionState {
     pub is_established: bool,
-    /// The number after the last byte written, after the highest sent, the oldest unacknowledged, the next to arrive.
+    /// Numbers: after the last byte written, after the highest sent, the oldest unacknowledged, and
+    /// the next to arrive.
     written: u64,
     pub max_sent: u64,
     pub una: u64,
@@ -60,15 +61,15 @@ pub(super) struct DirectionState {
     ssthresh: f64,
     peer_window: u64,
     mss: u32,
-    /// The congestion window before a timeout that was not needed, as long as the window is smaller.
+    /// The congestion window before a spurious timeout, while the window is still smaller.
     cwnd_before_spurious: Option<f64>,
-    /// In the order in which they left; lost ones until what they carried has arrived.
+    /// Segments in the order in which they left. A lost segment stays until its data has arrived.
     flying: Vec<Flying>,
-    /// An acknowledgment was lost, and none has come since.
+    /// The loss of an acknowledgment after which none has arrived.
     pub lost_ack: Option<Loss>,
-    /// When something last left this sender or reached it.
+    /// Time at which a packet last left this sender or reached it.
     pub active: Time,
-    /// A SYN that has come to a proxy, which may hold it.
+    /// A SYN that has reached a proxy, which may hold it.
     pub syn_at_proxy: Option<PacketId>,
 }
 
@@ -103,24 +104,24 @@ impl DirectionState {
             self.cwnd_before_spurious.filter(|before| cwnd < *before && cwnd < ssthresh);
     }
 
-    /// The retransmission timer expired. The change of the window follows.
+    /// The retransmission timer expired. Call before the change of the window.
     pub fn timed_out(&mut self, is_needed: bool) {
         self.cwnd_before_spurious = (!is_needed).then(|| self.cwnd_before_spurious.unwrap_or(self.cwnd));
     }
 
-    /// A timeout turned out to have been needed.
+    /// A timeout that seemed spurious turned out to be needed.
     pub fn was_needed(&mut self) {
         self.cwnd_before_spurious = None;
     }
 
-    /// The other end told how much it takes.
-    pub fn told_window(&mut self, bytes: u32) {
+    /// The other end advertised its window.
+    pub fn set_peer_window(&mut self, bytes: u32) {
         self.peer_window = u64::from(bytes);
     }
 
     pub fn sent(&mut self, packet: PacketId, segment: &Segment, place: Place) {
         if self.max_sent == 0 && segment.seq == FIRST_BYTE && segment.sequence_length() > 0 {
-            // A connection without SYN.
+            // A connection without a SYN.
             (self.una, self.rcv_next) = (FIRST_BYTE, FIRST_BYTE);
         }
         if segment.sequence_length() > 0 {
@@ -145,12 +146,12 @@ impl DirectionState {
         self.lost_ack = Some(loss);
     }
 
-    /// No copy of what was lost will come.
+    /// Forgets lost segments, because no further copy will be sent.
     pub fn forget_lost(&mut self) {
         self.flying.retain(Flying::is_alive);
     }
 
-    /// A segment has arrived; `delivered` bytes of payload are in order because of it.
+    /// A segment arrived. It brought `delivered` bytes of payload into order.
     pub fn arrived(&mut self, packet: PacketId, segment: &Segment, delivered: u64) {
         self.flying.retain(|flying| flying.packet != packet);
         self.lost_ack = None;
@@ -174,12 +175,12 @@ impl DirectionState {
         self.una = self.una.max(una);
     }
 
-    /// Bytes written that were never sent.
+    /// Number of bytes written but never sent.
     pub fn unsent(&self) -> u64 {
         self.written.saturating_sub(self.max_sent.max(FIRST_BYTE))
     }
 
-    /// The handshake is under way, as this sender sees it.
+    /// Whether the handshake is in progress, from the view of this sender.
     pub fn in_setup(&self) -> bool {
         !self.is_established && self.max_sent <= FIRST_BYTE
     }
@@ -189,7 +190,8 @@ impl DirectionState {
         self.flying.iter().filter(move |flying| flying.carries(number))
     }
 
-    /// Whether a copy of data that has arrived was sent before `packet`, and is in the same part of the network.
+    /// Whether a copy of data that has already arrived was sent before `packet` and is in the same
+    /// part of the network.
     pub fn has_needless_ahead(&self, packet: PacketId) -> bool {
         let Some(at) = self.flying.iter().position(|flying| flying.packet == packet) else { return false };
         let is_radio = |place: Place| matches!(place, Place::Radio);
@@ -204,7 +206,7 @@ impl DirectionState {
         self.flying.iter().find(|flying| flying.is_alive() && flying.ack > una)
     }
 
-    /// Nothing of the handshake is under way, but perhaps a SYN that a proxy holds.
+    /// Whether no packet of the handshake is on the way, except possibly a SYN that a proxy holds.
     pub fn is_held(&self) -> bool {
         self.flying.iter().all(|flying| !flying.is_alive() || Some(flying.packet) == self.syn_at_proxy)
     }
@@ -214,8 +216,9 @@ impl DirectionState {
         self.flying.iter().find(|flying| flying.is_alive())
     }
 
-    /// What keeps unsent data back; `None` if nothing of TCP's windows does, or there is none.
-    pub fn held_back_by(&self) -> Option<Cause> {
+    /// The window that holds back unsent data. `None` if there is no unsent data, or no window
+    /// limits it.
+    pub fn limiting_window(&self) -> Option<Cause> {
         if self.unsent() == 0 {
             return None;
         }

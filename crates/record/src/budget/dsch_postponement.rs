@@ -1,4 +1,5 @@
-//! Why a user of a layout has no turn on its DSCH: its request for a TTI was refused, or it is between two cells.
+//! Why a user of a layout is not served on its DSCH: its request for a TTI was refused, or it
+//! changes cells.
 
 use umts_stack::ids::UeId;
 use umts_stack::trace::{Postponed, TraceEvent};
@@ -6,33 +7,33 @@ use umts_units::{Duration, Time};
 
 use super::cause::Cause;
 
-/// Elsewhere nothing of the kind happens.
+/// Empty for UEs outside a layout.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
-    /// Until when it has none because it changed cells.
+pub(super) struct DschPostponement {
+    /// End of the interruption by the last handover.
     silent_until: Time,
-    /// Why its last request was refused, and until when that holds: it is decided anew then.
+    /// Why the last request was refused, and until when that holds: the next TTI is decided again.
     refused: Option<(Cause, Time)>,
 }
 
-impl Turns {
-    /// Why what waits for the downlink cannot leave at this instant, and until when that is so.
-    pub fn withheld(&self, at: Time) -> Option<(Cause, Time)> {
+impl DschPostponement {
+    /// Why data in the downlink cannot leave at this instant, and until when.
+    pub fn blocking_cause(&self, at: Time) -> Option<(Cause, Time)> {
         if at < self.silent_until {
             return Some((Cause::Handover, self.silent_until));
         }
         self.refused.filter(|(_, until)| at < *until)
     }
 
-    /// Whose turns an event is about.
-    pub fn is_about(event: &TraceEvent) -> Option<UeId> {
+    /// The UE of an event about service on the DSCH.
+    pub fn concerned_ue(event: &TraceEvent) -> Option<UeId> {
         match event {
             TraceEvent::Handover { ue, .. } | TraceEvent::DschPostponed { ue, .. } => Some(*ue),
             _ => None,
         }
     }
 
-    /// One of these events happened; the DSCH has this TTI.
+    /// Records an event of [`Self::concerned_ue`]. `tti` is the TTI of the DSCH.
     pub fn record(&mut self, now: Time, event: &TraceEvent, tti: Duration) {
         match event {
             TraceEvent::Handover { interruption, .. } => self.silent_until = now + *interruption,
@@ -44,7 +45,8 @@ impl Turns {
     }
 }
 
-/// The interruption of a handover is known by its length, and the rest of its last TTI is none of it.
+/// A postponement by a handover has no cause here: the interruption is known by its length, and
+/// does not include the rest of its last TTI.
 fn cause_of(why: Postponed) -> Option<Cause> {
     match why {
         Postponed::Codes => Some(Cause::PostponedCodes),

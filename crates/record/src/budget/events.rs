@@ -1,4 +1,5 @@
-//! What events mean to the budget: where packets go, what happens to their PDUs, when connections open and close.
+//! Interprets trace events for the budget: positions of packets, fates of PDUs, opening and closing
+//! of connections.
 
 use umts_kernel::TraceSink;
 use umts_stack::core_network::LinkConfig;
@@ -15,7 +16,7 @@ use super::bearer::statuses;
 use super::capacity::Capacity;
 use super::connection::{Connection, Kind};
 use super::direction_state::Place;
-use super::dsch_postponement::Turns;
+use super::dsch_postponement::DschPostponement;
 use super::log::Log;
 use super::loss::Loss;
 use super::missing;
@@ -23,8 +24,8 @@ use super::ue::Ue;
 use crate::metrics::Window;
 
 impl Budget {
-    /// A program begins a flow of datagrams, or looks up names. Its packets are told as segments of `connection`, whose
-    /// sequence numbers count octets, or questions and answers.
+    /// Opens a flow of datagrams or a DNS lookup of a program. Its packets are traced as segments
+    /// of `connection`, whose sequence numbers count octets, or queries and answers.
     pub fn open_datagrams(&mut self, now: Time, connection: ConnectionId, ue: UeId, kind: Kind) {
         let (flow, sender, leg) = (FlowId(u32::MAX), End::Server, ProxyLeg::Whole);
         let transfer = connection;
@@ -35,10 +36,11 @@ impl Budget {
         self.adopt(now, connection, kind);
     }
 
-    /// The lookup of names `connection` was for a connection that begins now. The time of the lookup is part of that.
+    /// The connection for which the lookup `connection` was made begins. The time of the lookup is
+    /// part of its time.
     pub fn adopt(&mut self, now: Time, connection: ConnectionId, kind: Kind) {
         if let Some(connection) = self.at(now, connection) {
-            connection.becomes(kind, now);
+            connection.change_kind(kind, now);
         }
     }
 
@@ -54,13 +56,13 @@ impl Budget {
         let from = End::sending(segment.direction);
         if let Some(connection) = self.at(now, segment.connection) {
             connection.way(from).arrived(packet, segment, delivered);
-            connection.way(from.other()).told_window(segment.window);
+            connection.way(from.other()).set_peer_window(segment.window);
             connection.settle_timeouts(packet, None);
             connection.active(from.other(), now);
         }
     }
 
-    /// Where a segment is when it has left its host.
+    /// Position of a segment after it has left its host.
     fn first_place(&self, now: Time, segment: &Segment) -> Place {
         match (segment.direction, segment.leg) {
             (Direction::Uplink, ProxyLeg::Whole | ProxyLeg::Radio) => Place::Radio,
@@ -71,7 +73,8 @@ impl Budget {
         }
     }
 
-    /// In the fixed network, on this leg of it, which takes a packet of so many octets this long when it is empty.
+    /// Position in the fixed network on this leg, with the time that a packet of `octets` needs
+    /// when the network is empty.
     fn in_core(&self, now: Time, leg: ProxyLeg, octets: u64) -> Place {
         let sending =
             |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
@@ -84,7 +87,7 @@ impl Budget {
         Place::Core(through)
     }
 
-    fn seen(&mut self, now: Time, at: CapturePoint, packet: &Packet) {
+    fn record_capture(&mut self, now: Time, at: CapturePoint, packet: &Packet) {
         let direction = packet.direction();
         let connection = packet.segment().map(|segment| segment.connection);
         match (at, direction) {
@@ -164,8 +167,8 @@ impl Budget {
         connection
     }
 
-    /// Packets of a bearer cannot arrive any more.
-    fn bury(&mut self, now: Time, ue: UeId, direction: Direction) {
+    /// Records the packets of a bearer that cannot arrive any more, as lost.
+    fn record_undeliverable(&mut self, now: Time, ue: UeId, direction: Direction) {
         let here = &self.ues[ue.index()];
         if here.bearers[direction.index()].is_empty() {
             self.waiting.remove(here.cell, direction.index(), ue);
@@ -214,7 +217,7 @@ impl Budget {
             }
         }
         self.dead = dead;
-        self.bury(now, ue, direction);
+        self.record_undeliverable(now, ue, direction);
         let goes_on_air = match stage {
             Stage::Leaves => !waits,
             Stage::OnAir => true,
@@ -225,7 +228,8 @@ impl Budget {
         }
     }
 
-    /// The channel carries blocks of `ue` for one TTI, and nobody else's if it is shared and has no codes.
+    /// The channel carries blocks of `ue` for one TTI. On a shared channel without codes, all other
+    /// users wait.
     fn serve(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
         let way = direction.index();
         let served = &mut self.ues[ue.index()];
@@ -233,7 +237,7 @@ impl Budget {
         let shared = served.channel(way, channel);
         let dch = served.refused_dch(direction).filter(|_| channel != Channel::Dch);
         served.bearers[way].served(now, tti, set, dch);
-        if channel == Channel::Dch || served.has_turns {
+        if channel == Channel::Dch || served.is_in_layout {
             return;
         }
         for index in 0..self.waiting.in_cell(cell, way).len() {
@@ -244,16 +248,16 @@ impl Budget {
         }
     }
 
-    /// What a user lacks on the radio, or lacks no longer.
-    fn lack(&mut self, now: Time, event: &TraceEvent) {
-        if let Some(ue) = Capacity::is_about(event) {
+    /// Records that a user lacks a radio resource, or no longer lacks it.
+    fn record_radio_shortage(&mut self, now: Time, event: &TraceEvent) {
+        if let Some(ue) = Capacity::concerned_ue(event) {
             self.ue_at(now, ue).capacity.record(event);
-        } else if let Some(ue) = Ue::is_asking(event) {
-            self.ue_at(now, ue).answered(event);
-        } else if let Some(ue) = Turns::is_about(event) {
+        } else if let Some(ue) = Ue::requesting_ue(event) {
+            self.ue_at(now, ue).record_dch_answer(event);
+        } else if let Some(ue) = DschPostponement::concerned_ue(event) {
             let here = self.ue_at(now, ue);
             let tti = here.tti(Direction::Downlink.index(), Channel::Dsch);
-            here.turns.record(now, event, tti);
+            here.dsch.record(now, event, tti);
         }
     }
 }
@@ -312,7 +316,7 @@ impl TraceSink<TraceEvent> for Budget {
             TraceEvent::SegmentReceived { packet, segment, delivered, .. } => {
                 self.received(now, *packet, segment, *delivered);
             }
-            TraceEvent::PacketCaptured { at, packet } => self.seen(now, *at, packet),
+            TraceEvent::PacketCaptured { at, packet } => self.record_capture(now, *at, packet),
             TraceEvent::PacketDropped { place, packet } => self.dropped(now, *place, packet),
             TraceEvent::SduDelivered { ue, direction, sdu, .. } => {
                 self.leaves_bearer(now, *ue, *direction, *sdu);
@@ -330,15 +334,15 @@ impl TraceSink<TraceEvent> for Budget {
             }
             TraceEvent::RlcInitialState { ue, direction } => {
                 let mut dead = std::mem::take(&mut self.dead);
-                self.ue_at(now, *ue).bearers[direction.index()].begin_anew(&mut dead);
+                self.ue_at(now, *ue).bearers[direction.index()].reinitialise(&mut dead);
                 self.dead = dead;
-                self.bury(now, *ue, *direction);
+                self.record_undeliverable(now, *ue, *direction);
             }
             TraceEvent::CellUpdateStarted { ue, .. } => self.ue_at(now, *ue).begin_cell_update(),
             TraceEvent::CellUpdateEnded { ue, .. } => self.ue_at(now, *ue).end_cell_update(),
             TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).switch_begins(*from, *to),
             TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).is_in(*state),
-            _ => self.lack(now, event),
+            _ => self.record_radio_shortage(now, event),
         }
     }
 

@@ -1,5 +1,5 @@
-//! What a connection waited for, interval by interval. The wait for a lost packet is relabelled if a retransmission timer
-//! ends the wait; no other interval changes.
+//! Log of a connection's waits by interval. If a retransmission timer ends the wait for a lost
+//! packet, the wait is relabelled; no other interval changes.
 
 use std::collections::VecDeque;
 
@@ -9,22 +9,22 @@ use super::cause::{Cause, Parts};
 use super::loss::Loss;
 use crate::metrics::Window;
 
-/// Part of a connection's time.
+/// An interval of a connection's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
-    /// It begins.
+    /// Start of the interval.
     pub start: Time,
-    /// It ends.
+    /// End of the interval.
     pub end: Time,
-    /// What the connection waited for.
+    /// Cause of the wait.
     pub cause: Cause,
-    /// The lost PDU that it waited for first, if RLC repaired PDUs.
+    /// Number of the first lost PDU that RLC repaired in this interval.
     pub sn: Option<u16>,
-    /// The loss of the packet, if the connection waited for TCP to send the packet again.
+    /// Loss of the packet, if the connection waited for TCP to retransmit it.
     pub loss: Option<Loss>,
 }
 
-/// What a connection waits for at an instant.
+/// Cause of a wait at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waited {
     pub cause: Cause,
@@ -39,20 +39,20 @@ impl From<Cause> for Waited {
 }
 
 impl Interval {
-    /// Whether an interval behind this one can be part of it.
+    /// Whether an interval with this cause can extend this one.
     fn continues(&self, cause: Cause, loss: Option<Loss>) -> bool {
         (self.cause, self.loss) == (cause, loss)
     }
 }
 
-/// The intervals of one connection; each begins where the one before it ends.
+/// The intervals of one connection. Each begins where the previous one ends.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// Those whose cause may change.
+    /// Intervals whose cause may change.
     recent: VecDeque<Interval>,
-    /// Those before, if they are kept.
+    /// Earlier intervals, if they are kept.
     settled: Option<Vec<Interval>>,
-    /// Their sums: all, and what lies in the window of the metrics.
+    /// Sums of the settled intervals: of all, and of the parts inside the window of the metrics.
     parts: Parts,
     in_window: Parts,
     window: Window,
@@ -69,7 +69,7 @@ impl Log {
         }
     }
 
-    /// The connection waited from `start`, where the last interval ended, to `end`.
+    /// Logs the wait from `start`, which must be the end of the last interval, to `end`.
     #[inline]
     pub fn push(&mut self, start: Time, end: Time, waited: Waited) {
         let Waited { cause, sn, loss } = waited;
@@ -82,7 +82,7 @@ impl Log {
         }
     }
 
-    /// The recent intervals that touch `from..to`, cut to it.
+    /// The recent intervals that overlap `from..to`, clipped to it.
     pub fn between(&self, from: Time, to: Time) -> impl Iterator<Item = Interval> {
         self.recent.iter().filter_map(move |interval| {
             let (start, end) = (interval.start.max(from), interval.end.min(to));
@@ -90,8 +90,8 @@ impl Log {
         })
     }
 
-    /// A retransmission timer ended the wait for a lost packet that began at `from`: since then the cause is
-    /// [`Cause::RtoNeeded`].
+    /// A retransmission timer ended the wait for a lost packet that began at `from`. Sets the cause
+    /// since then to [`Cause::RtoNeeded`].
     pub fn was_for_timer(&mut self, from: Time) {
         let mut changed: VecDeque<Interval> = VecDeque::with_capacity(self.recent.len() + 1);
         let mut put = |next: Interval| {
@@ -110,13 +110,14 @@ impl Log {
         self.recent = changed;
     }
 
-    /// Removes a recent interval with this cause from the end of the log. Returns where the log ends then.
+    /// Removes a recent interval with this cause from the end of the log. Returns the new end of
+    /// the log.
     pub fn trim(&mut self, cause: Cause) -> Option<Time> {
         let last = self.recent.pop_back_if(|last| last.cause == cause)?;
         Some(last.start)
     }
 
-    /// Nothing before `until` changes any more.
+    /// Settles the intervals that end up to `until`.
     #[inline]
     pub fn settle(&mut self, until: Time) {
         while self.recent.front().is_some_and(|first| first.end <= until) {
@@ -137,7 +138,8 @@ impl Log {
         }
     }
 
-    /// Takes the intervals that are kept, if there are more than so many: all but the last, which may grow.
+    /// Takes the kept intervals if there are more than `least`, except the last one, which may
+    /// grow.
     pub fn take_settled(&mut self, least: usize) -> Vec<Interval> {
         match &mut self.settled {
             Some(settled) if settled.len() > least.max(1) => {
@@ -148,7 +150,7 @@ impl Log {
         }
     }
 
-    /// All is over: sums, sums inside the window, intervals.
+    /// Ends the log. Returns the sums, the sums inside the window, and the intervals.
     pub fn finish(mut self) -> (Parts, Parts, Vec<Interval>) {
         self.settle(Time::NEVER);
         (self.parts, self.in_window, self.settled.unwrap_or_default())

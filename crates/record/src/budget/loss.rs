@@ -1,4 +1,4 @@
-//! Where and why packets are lost.
+//! Places and reasons of packet losses.
 
 use umts_stack::trace::DropPlace;
 
@@ -14,15 +14,16 @@ macro_rules! losses {
         }
 
         impl Loss {
-            /// All of them, from the radio to the server.
+            /// All losses, ordered from the radio to the server.
             pub const ALL: [Loss; [$(Loss::$loss),*].len()] = [$(Loss::$loss),*];
 
-            /// Name in tables: the name of the cause of waits that no timer ends.
+            /// Name in tables. It is also the name of the cause of waits that no timer ends.
             pub fn name(self) -> &'static str {
                 match self { $(Loss::$loss => $name),* }
             }
 
-            /// Cause of the time until TCP sends the packet again, unless only a timer brings that about.
+            /// Cause of the time until TCP retransmits the packet, unless a timer triggers the
+            /// retransmission.
             pub(super) fn cause(self) -> Cause {
                 match self { $(Loss::$loss => Cause::$loss),* }
             }
@@ -32,7 +33,7 @@ macro_rules! losses {
                 match self { $(Loss::$loss => Because::$loss),* }
             }
 
-            /// Name, label and meaning of the metric: seconds of needed timeouts after such a loss.
+            /// Name, label and meaning of the metric: seconds of needed timeouts after this loss.
             pub(super) fn needed_metric(self) -> (&'static str, &'static str, &'static str) {
                 match self {
                     $(Loss::$loss => (
@@ -58,7 +59,7 @@ losses! {
 }
 
 impl Loss {
-    /// The loss that a drop means; `None` if the packet came after the end of its connection.
+    /// The loss of a dropped packet. `None` if the packet arrived after the end of its connection.
     pub(super) fn of_drop(place: DropPlace) -> Option<Self> {
         match place {
             DropPlace::LinkQueue(_) => Some(Loss::CoreDrop),

@@ -1,4 +1,4 @@
-//! The budget as metrics: seconds and shares of each cause, and timeouts by what brought them about.
+//! Metrics of the budget: seconds and shares of each cause, and timeouts by their reasons.
 
 use umts_stack::ids::ProxyLeg;
 use umts_units::Duration;
@@ -12,7 +12,7 @@ use crate::metrics::{Definition, MetricSet, Scope};
 const TOTAL: &str = "budget_total_s";
 const SPURIOUS_SILENCE: &str = "budget_spurious_silence_s";
 
-/// Every metric of the budget, in the order in which results list them.
+/// All metrics of the budget, in the order of the results.
 pub fn definitions() -> impl Iterator<Item = Definition> {
     let of = |(name, label), unit, meaning, numerator, denominator| Definition {
         name,
@@ -67,7 +67,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
     whole.chain(timeouts.flatten()).chain(transfer_definitions())
 }
 
-/// Names of the three that no leg has, their labels and meanings.
+/// Names, labels and meanings of the metrics of transfers that belong to no leg.
 const TRANSFER: [(&str, &str, &str); 3] = [
     (
         "transfer_budget_total_s",
@@ -86,7 +86,7 @@ const TRANSFER: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Those of transfers that a proxy splits.
+/// Metrics of transfers that a proxy splits.
 fn transfer_definitions() -> impl Iterator<Item = Definition> {
     let of = |name, label, meaning| Definition {
         name,
@@ -107,7 +107,7 @@ fn transfer_definitions() -> impl Iterator<Item = Definition> {
     whole.chain(legs)
 }
 
-/// The metrics of these sums.
+/// Values of the metrics of transfers.
 pub(super) fn transfer_metrics(parts: &TransferParts) -> MetricSet {
     let whole = [parts.total(), parts.queue(), parts.setup()];
     let names = TRANSFER.iter().zip(whole).map(|((name, ..), time)| (*name, Some(time.as_secs())));
@@ -118,10 +118,10 @@ pub(super) fn transfer_metrics(parts: &TransferParts) -> MetricSet {
     names.chain(legs).collect()
 }
 
-/// Timeouts by whether they were needed and what brought them about.
+/// Numbers of timeouts, by whether they were needed and by reason.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TimeoutCounts {
-    /// Not needed, and needed.
+    /// Index 0: spurious timeouts; index 1: needed timeouts.
     by_reason: [[u64; Because::ALL.len()]; 2],
     spurious_silence: Duration,
 }
@@ -135,7 +135,7 @@ impl TimeoutCounts {
     }
 }
 
-/// The metrics of these sums.
+/// Values of the metrics of connections.
 pub(super) fn metrics(parts: &Parts, timeouts: &TimeoutCounts) -> MetricSet {
     let total = parts.total();
     let share = |part: Duration| (!total.is_zero()).then(|| 100.0 * part.as_secs() / total.as_secs());

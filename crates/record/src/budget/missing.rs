@@ -8,9 +8,9 @@ use super::loss::Loss;
 #[derive(Debug, Clone, Copy)]
 struct Missing {
     sn: u64,
-    /// Where it was lost last.
+    /// Place of the last loss.
     place: Place,
-    /// The receiver has named it in a report.
+    /// Whether the receiver has named the PDU in a status report.
     is_reported: bool,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// The loss of a packet in a mode that repairs nothing.
+    /// The loss of a packet in a mode without repair.
     pub fn loss(self) -> Loss {
         match self {
             Place::Air => Loss::RadioLoss,
@@ -31,23 +31,23 @@ impl Place {
     }
 }
 
-/// Why a lost PDU has not been repaired yet.
+/// A lost PDU that has not been repaired yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hole {
     pub sn: u64,
     pub place: Place,
-    /// Until when the report about it is prohibited, if it is.
+    /// End of the prohibition of the status report about the PDU, if it is prohibited.
     pub prohibited_until: Option<Time>,
 }
 
 /// The lost PDUs of one direction of a bearer.
 #[derive(Debug, Default)]
 pub(super) struct MissingPdus {
-    /// In the order of their numbers.
+    /// Sorted by number.
     lost: Vec<Missing>,
     /// The number after the highest PDU that arrived.
     arrived_below: u64,
-    /// Timer_Status_Prohibit runs at the receiver until then.
+    /// Time until which Timer_Status_Prohibit runs at the receiver.
     prohibited_until: Time,
 }
 
@@ -66,7 +66,7 @@ impl MissingPdus {
         self.lost.retain(|missing| missing.sn >= sn);
     }
 
-    /// PDU `sn` arrived, or was lost at `place`; `again` if it was not new.
+    /// PDU `sn` arrived, or was lost at `lost_at`. `again` marks a retransmission.
     pub fn settle(&mut self, sn: u64, lost_at: Option<Place>, again: bool) {
         let found = self.lost.binary_search_by_key(&sn, |missing| missing.sn);
         match (found, lost_at) {
@@ -84,25 +84,26 @@ impl MissingPdus {
         }
     }
 
-    /// PDUs up to the one before `sn` arrived; none of them was missing.
+    /// All PDUs below `sn` arrived. None of them was missing.
     pub fn arrived_below(&mut self, sn: u64) {
         self.arrived_below = self.arrived_below.max(sn);
     }
 
-    /// The receiver sends a report about the PDUs that it knows of. The next one is prohibited until `until`.
+    /// The receiver sends a status report about the losses that it knows of. The next report is
+    /// prohibited until `until`.
     pub fn reported(&mut self, until: Time) {
         let known = self.lost.partition_point(|missing| missing.sn < self.arrived_below);
         self.lost[..known].iter_mut().for_each(|missing| missing.is_reported = true);
         self.prohibited_until = until;
     }
 
-    /// Where PDU `first`, or the first one behind it up to `last`, was lost.
+    /// Place of the loss of the first missing PDU from `first` to `last`.
     pub fn place_in(&self, first: u64, last: u64) -> Option<Place> {
         let at = self.lost.partition_point(|missing| missing.sn < first);
         self.lost.get(at).filter(|missing| missing.sn <= last).map(|missing| missing.place)
     }
 
-    /// The first lost PDU from `first` to `last`, as it is at `now`.
+    /// The first lost PDU from `first` to `last`, with its state at `now`.
     pub fn hole(&self, first: u64, last: u64, now: Time) -> Option<Hole> {
         let at = self.lost.partition_point(|missing| missing.sn < first);
         let Missing { sn, place, is_reported } = *self.lost.get(at).filter(|missing| missing.sn <= last)?;
@@ -121,9 +122,10 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// A receiver knows of a loss once a later PDU has arrived. A report that leaves earlier does not name the loss.
+    /// A receiver detects a loss when a later PDU arrives. An earlier status report does not name
+    /// the loss.
     #[test]
-    fn a_loss_is_prohibited_from_being_reported_once_the_receiver_knows_of_it() {
+    fn known_loss_waits_for_timer_status_prohibit() {
         let mut missing = MissingPdus::default();
         missing.reported(ms(100));
         missing.settle(0, None, false);
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pdu_is_missing_until_a_copy_arrives_and_remembers_the_last_place() {
+    fn missing_pdu_keeps_its_last_place_until_it_arrives() {
         let mut missing = MissingPdus::default();
         missing.settle(3, Some(Place::NodebQueue), false);
         missing.settle(4, Some(Place::Air), true);

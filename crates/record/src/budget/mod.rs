@@ -1,20 +1,22 @@
-//! The time budget: for every instant of every TCP connection one cause, out of trace events and nothing else.
+//! The time budget: assigns one cause to every instant of every TCP connection, from trace events
+//! alone.
 //!
 //! ```text
-//!   events.rs ─► ue.rs, bearer.rs, missing.rs   where packets are in the radio access network, and why they stay there
-//!                capacity.rs, turns.rs          what their user lacks there
-//!          ─► way.rs, loss.rs    where they are elsewhere or were lost; windows, what is written, sent and acknowledged
+//!   events.rs ─► ue.rs, bearer.rs, missing.rs   positions of packets in the radio access network
+//!                capacity.rs, dsch_postponement.rs   radio resources that the UE lacks
+//!          ─► direction_state.rs, loss.rs   other positions, losses, windows, data written and sent
 //!               │
 //!          ─► connection.rs      the one packet that the connection waits for, and so the cause
 //!               │  ▲
-//!               ▼  └ rto.rs      expiries of retransmission timers: whether they were needed, and why
+//!               ▼  └ rto.rs      expiries of retransmission timers: whether needed, and why
 //!             log.rs             intervals, sums ─► report.rs: results
 //!               │
-//!          ─► transfers.rs       of two connections that a proxy joins: which of them its receiver waits for
+//!          ─► transfers.rs       of two connections joined by a proxy: the one its receiver waits for
 //! ```
 //!
-//! Time runs in whole nanoseconds and each interval begins where the last one ends, so the parts of a connection add up to
-//! its duration exactly. The definitions are in `docs/reference/time-budget.md`.
+//! Times are integers in nanoseconds, and each interval begins where the previous one ends. The
+//! parts of a connection therefore add up exactly to its duration. Definitions:
+//! `docs/reference/time-budget.md`.
 
 mod bearer;
 mod capacity;
@@ -59,30 +61,31 @@ use transfers::Transfers;
 use ue::{Ue, Waiting};
 use waterfall::Waterfall;
 
-/// What to record.
+/// Configuration of a [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetConfig {
-    /// The window of the metrics: it opens, …
+    /// Start of the window of the metrics.
     pub from: Time,
-    /// … and it ends.
+    /// End of the window of the metrics.
     pub to: Time,
     /// Whether to keep every interval, which takes memory.
     pub keeps_intervals: bool,
-    /// The connection whose segments, PDUs and states are kept, if any.
+    /// The connection whose segments, PDUs and states are recorded, if any.
     pub waterfall: Option<ConnectionId>,
-    /// Whose connections they are.
+    /// Origin of the connections.
     pub whose: Whose,
 }
 
-/// Whose connections a budget is of.
+/// Origin of the connections of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// Of simulated users, and there are no others: the metrics of the network are theirs.
+    /// Simulated users, without real programs. The metrics of the network are computed from them.
     Simulated,
-    /// Of simulated users beside real programs. The metrics of the network are the programs'; the tables have names of
-    /// their own, since connections are numbered apart.
+    /// Simulated users in a run with real programs. The metrics of the network are computed from
+    /// the programs. The tables of simulated users have their own names, because their connections
+    /// are numbered separately.
     BesidePrograms,
-    /// Of real programs. The events tell their packets, but no windows, no timers and nothing of what is written.
+    /// Real programs. Events contain their packets, but no windows, timers or written data.
     Programs,
 }
 
@@ -95,52 +98,52 @@ impl Whose {
 /// The budget of one connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectionBudget {
-    /// Its number, unique in the run.
+    /// Number of the connection, unique in the run.
     pub connection: ConnectionId,
-    /// The flow that opened it.
+    /// The flow that opened the connection.
     pub flow: FlowId,
-    /// The user equipment at its end.
+    /// The user equipment at one end of the connection.
     pub ue: UeId,
-    /// Protocol of its packets.
+    /// Protocol of the packets.
     pub kind: Kind,
-    /// It opened.
+    /// Time of opening.
     pub opened: Time,
-    /// It closed, or the run ended.
+    /// Time of closing, or end of the run.
     pub until: Time,
-    /// What its time was spent on.
+    /// Time by cause.
     pub parts: Parts,
-    /// What the part of it inside the window was spent on.
+    /// Time inside the window by cause.
     pub in_window: Parts,
-    /// Its intervals, if they are kept.
+    /// Intervals, if they are kept.
     pub intervals: Vec<Interval>,
-    /// Its retransmission timeouts.
+    /// Retransmission timeouts.
     pub timeouts: Vec<Timeout>,
 }
 
-/// Divides the time of connections.
+/// Divides the time of connections among causes.
 #[derive(Debug)]
 pub struct Budget {
     config: BudgetConfig,
     ues: Vec<Ue>,
     waiting: Waiting,
-    /// Cells whose blocks wait at the Node B.
+    /// Whether the blocks of the cell wait at the Node B, by cell.
     has_queue: Vec<bool>,
     core: Vec<LinkConfig>,
-    /// Links between servers and proxy.
+    /// Number of links between servers and proxy.
     hops_to_proxy: usize,
     open: Open<Connection>,
     finished: Vec<ConnectionBudget>,
-    /// Transfers that a proxy splits, and those of them that are over.
+    /// Transfers that a proxy splits, and the budgets of finished transfers.
     transfers: Transfers,
     finished_transfers: Vec<TransferBudget>,
     report: Report,
     waterfall: Option<Waterfall>,
-    /// Scratch: packets that cannot arrive any more.
+    /// Scratch buffer: packets that cannot arrive any more.
     dead: Vec<Dead>,
 }
 
 impl Budget {
-    /// Nothing has happened yet in `network`.
+    /// A budget of `network` before its first event.
     pub fn new(config: BudgetConfig, network: &NetworkConfig) -> Self {
         let has_queue = |cell: &CellConfig| matches!(cell.fach, FachMode::PerUePush { .. });
         Budget {
@@ -165,16 +168,16 @@ impl Budget {
         }
     }
 
-    /// Puts the budgets of connections that closed since this was last called into their rows.
-    pub fn tell(&mut self, rows: &mut [ConnectionRow]) {
+    /// Adds the budgets of connections that closed since the last call to their rows.
+    pub fn report_finished(&mut self, rows: &mut [ConnectionRow]) {
         let finished = std::mem::take(&mut self.finished);
         let rows = if self.config.whose.sees_senders() { rows } else { &mut [] };
         self.report.add(&self.config, finished, rows);
         self.report.add_transfers(&self.config, &std::mem::take(&mut self.finished_transfers));
     }
 
-    /// Takes the rows of the tables of intervals and timeouts, where there are at least so many. A connection that
-    /// stays open hands in its intervals by so many, too.
+    /// Takes the rows of the tables of intervals and timeouts that have at least `rows` rows. An
+    /// open connection also contributes its settled intervals if there are more than `rows`.
     pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
         if !self.config.keeps_intervals {
             return Vec::new();
@@ -187,23 +190,24 @@ impl Budget {
         self.report.take(self.config.whose, now, rows)
     }
 
-    /// The run ended at `end`: puts the rest into its results. Returns the tables: of intervals and timeouts, with rows only
-    /// if intervals are kept, and the waterfall.
+    /// Ends the run at `end` and adds the remaining budgets to the results. Returns the tables of
+    /// intervals and timeouts, which have rows only if intervals are kept, and the waterfall.
     pub fn finish(mut self, end: Time, results: &mut RunMetrics) -> Vec<Table> {
         self.close_all(end);
-        self.tell(&mut results.connections);
+        self.report_finished(&mut results.connections);
         let mut tables = self.report.finish(&self.config, results);
         tables.extend(self.waterfall.map(|waterfall| waterfall.finish(end)));
         tables
     }
 
-    /// The budgets of all connections that were not told: those that closed, in their order, and those open at `end`.
+    /// The budgets of all connections not yet reported: closed ones in the order of closing, then
+    /// those open at `end`.
     pub fn into_connections(mut self, end: Time) -> Vec<ConnectionBudget> {
         self.close_all(end);
         self.finished
     }
 
-    /// The budgets of transfers that a proxy split, as above.
+    /// The budgets of the transfers that a proxy split, in the same order.
     pub fn into_transfers(mut self, end: Time) -> Vec<TransferBudget> {
         self.close_all(end);
         self.finished_transfers
@@ -228,15 +232,16 @@ impl Budget {
         self.finished.push(budget);
     }
 
-    /// Time passes for a transfer: its octet is where the states of its connections say.
+    /// Advances a transfer to `now`. The position of its octet follows from the states of its
+    /// connections.
     #[cold]
     fn follow(&mut self, now: Time, id: ConnectionId) {
         let Some((transfer, ids, sender)) = self.transfers.of(id) else { return };
-        let [first, second] = ids.map(|id| self.open.get(id).map(|connection| connection.seen(sender)));
+        let [first, second] = ids.map(|id| self.open.get(id).map(|connection| connection.progress(sender)));
         self.transfers.advance(now, transfer, first, second);
     }
 
-    /// Time passes for one connection, which is then looked at.
+    /// Advances one connection to `now` and returns it.
     #[inline]
     fn at(&mut self, now: Time, id: ConnectionId) -> Option<&mut Connection> {
         if !self.transfers.is_empty() {
@@ -247,7 +252,7 @@ impl Budget {
         Some(connection)
     }
 
-    /// Time passes for all connections of a UE.
+    /// Advances all connections of a UE to `now`.
     fn ue_at(&mut self, now: Time, ue: UeId) -> &mut Ue {
         let ue = &mut self.ues[ue.index()];
         for id in &ue.open {

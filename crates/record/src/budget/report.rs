@@ -1,4 +1,4 @@
-//! What is told of the budgets: metrics of connections and network, and tables.
+//! Results of the budgets: metrics of connections and of the network, and tables.
 
 use umts_stack::ids::{ConnectionId, End, ProxyLeg};
 use umts_units::Time;
@@ -16,7 +16,7 @@ const INTERVALS: &str = "budget_intervals";
 const TIMEOUTS: &str = "budget_rtos";
 const TRANSFERS: &str = "transfer_budget_intervals";
 
-/// Sums and tables of the connections told so far.
+/// Sums and tables of the connections reported so far.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     parts: Parts,
@@ -24,7 +24,7 @@ pub(super) struct Report {
     intervals: Intervals,
     expiries: Expiries,
     connections: Vec<ConnectionBudget>,
-    /// Of transfers that a proxy splits, where there can be some.
+    /// Transfers that a proxy splits, if the network can have any.
     transfers: Option<(TransferParts, TransferRows)>,
 }
 
@@ -59,12 +59,12 @@ struct Expiries {
 }
 
 impl Report {
-    /// Of a network whose proxy splits, or of one without such a proxy.
+    /// `splits`: whether the network has a proxy that splits connections.
     pub fn new(splits: bool) -> Self {
         Report { transfers: splits.then(Default::default), ..Report::default() }
     }
 
-    /// Adds transfers that are over.
+    /// Adds finished transfers.
     pub fn add_transfers(&mut self, config: &BudgetConfig, budgets: &[TransferBudget]) {
         let Some((parts, rows)) = &mut self.transfers else { return };
         let window = Window::new(config.from, config.to);
@@ -88,7 +88,7 @@ impl Report {
         }
     }
 
-    /// Adds connections that are over. Those of them that have a row get their budget into it.
+    /// Adds finished connections. Connections with a row get their budget into it.
     pub fn add(&mut self, config: &BudgetConfig, budgets: Vec<ConnectionBudget>, rows: &mut [ConnectionRow]) {
         let mut rows: Vec<&mut ConnectionRow> = rows.iter_mut().collect();
         rows.sort_by_key(|row| row.connection);
@@ -141,14 +141,14 @@ impl Report {
         }
     }
 
-    /// Takes the tables of intervals and timeouts that have at least so many rows.
+    /// Takes the tables of intervals and timeouts that have at least `rows` rows.
     pub fn take(&mut self, whose: Whose, now: Time, rows: usize) -> Vec<Table> {
         let tables: [&mut dyn Recorded; 2] = [&mut self.intervals, &mut self.expiries];
         let those = tables.into_iter().filter(|table| table.rows() >= rows);
         those.map(|table| named(whose, table.take(now))).collect()
     }
 
-    /// The metrics of the network, behind those that are there, and the tables.
+    /// Appends the metrics to the metrics of the network. Returns the tables.
     pub fn finish(mut self, config: &BudgetConfig, results: &mut RunMetrics) -> Vec<Table> {
         if config.whose != Whose::BesidePrograms {
             results.network.append(metrics(&self.parts, &self.timeouts));
@@ -168,7 +168,7 @@ impl Report {
     }
 }
 
-/// The table under its name beside that of programs, if there is one.
+/// Renames the tables of simulated users in a run with real programs.
 fn named(whose: Whose, table: Table) -> Table {
     let name = match (whose, table.name) {
         (Whose::BesidePrograms, INTERVALS) => "simulated_budget_intervals",
@@ -236,7 +236,7 @@ impl Recorded for Expiries {
     }
 }
 
-/// Connections that have no row of their own: of real programs.
+/// Table of the connections of real programs, which have no row of their own.
 fn connections_table(connections: &[ConnectionBudget]) -> Table {
     let numbers = |of: &dyn Fn(&ConnectionBudget) -> u32| Values::Id(connections.iter().map(of).collect());
     let times = |of: &dyn Fn(&ConnectionBudget) -> f64| Values::Float(connections.iter().map(of).collect());

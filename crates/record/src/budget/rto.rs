@@ -1,7 +1,7 @@
-//! Retransmission timeouts: whether they were needed, and what was to blame.
+//! Retransmission timeouts: whether they were needed, and their reasons.
 //!
-//! A timeout is needed if every copy of the oldest unacknowledged segment that had left before it was lost. That may be
-//! known only later, when the copies that were under way have come or are lost.
+//! A timeout is needed if every copy of the oldest unacknowledged segment that had left before it
+//! was lost. If copies are still on the way, this is known only when they have arrived or are lost.
 
 use umts_stack::ids::{End, PacketId};
 use umts_units::Time;
@@ -13,33 +13,34 @@ use super::loss::Loss;
 
 macro_rules! reasons {
     ($($because:ident = $name:literal, $label:literal, $spurious:expr, $needed:expr, $meaning:literal;)*) => {
-        /// What brought a timeout about.
+        /// Reason of a timeout.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Because {
             $(#[doc = $meaning] $because,)*
         }
 
         impl Because {
-            /// All of them.
+            /// All reasons.
             pub const ALL: [Because; [$(Because::$because),*].len()] = [$(Because::$because),*];
 
-            /// As tables have it.
+            /// Name in tables.
             pub fn name(self) -> &'static str {
                 match self { $(Because::$because => $name),* }
             }
 
-            /// In one sentence.
+            /// Meaning in one sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(Because::$because => $meaning),* }
             }
 
-            /// What figures and tables for readers call its metrics, in the order of their names.
+            /// Labels of the metrics in figures and tables, in the order of their names.
             pub(super) fn labels(self) -> [&'static str; 2] {
                 match self { $(Because::$because =>
                     [concat!("Spurious timeouts: ", $label), concat!("Needed timeouts: ", $label)]),* }
             }
 
-            /// Names of its metrics: timeouts that were not needed, and those that were; none where it cannot be.
+            /// Names of the metrics: spurious timeouts, and needed timeouts. `None` if the
+            /// combination is impossible.
             pub(super) fn metrics(self) -> [Option<&'static str>; 2] {
                 match self { $(Because::$because => [$spurious, $needed]),* }
             }
@@ -85,7 +86,7 @@ reasons! {
 }
 
 impl Because {
-    /// Reason of a timeout that was not needed, after a silence in which the connection waited for this.
+    /// Reason of a spurious timeout, after a silence in which the connection waited for this cause.
     fn of_wait(cause: Cause, loss: Option<Loss>) -> Self {
         match cause {
             Cause::ChannelSwitch => Because::ChannelSwitch,
@@ -107,20 +108,20 @@ impl Because {
     }
 }
 
-/// One expiry of a retransmission timer.
+/// An expiry of a retransmission timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {
-    /// The end whose timer it was.
+    /// The end of the timer.
     pub end: End,
-    /// The sender was silent from then …
+    /// Start of the sender's silence before the timeout.
     pub silent_since: Time,
-    /// … until the timer expired.
+    /// Time of the expiry.
     pub at: Time,
-    /// No copy of the segment arrived, or would have.
+    /// Whether no copy of the segment arrived, or would have arrived.
     pub is_needed: bool,
-    /// What brought it about.
+    /// Reason of the timeout.
     pub because: Because,
-    /// The lost PDU that was waited for, of [`Because::RlcRecovery`].
+    /// The lost PDU that was waited for, with [`Because::RlcRecovery`].
     pub sn: Option<u16>,
 }
 
@@ -128,13 +129,13 @@ pub struct Timeout {
 #[derive(Debug, Default)]
 pub(super) struct Timeouts {
     all: Vec<Timeout>,
-    /// Those of which copies are under way: their places, and the copies.
+    /// Timeouts with copies still on the way: index in `all`, and the copies.
     undecided: Vec<(usize, Vec<PacketId>)>,
 }
 
 impl Timeouts {
-    /// The timer of `way`, at `end`, expired `at`, after a silence in which the connection waited for `causes`. Returns
-    /// whether the timeout is known to have been needed.
+    /// The timer of `way`, at `end`, expired at `at`, after a silence in which the connection
+    /// waited for `causes`. Returns whether the timeout is known to be needed.
     pub fn expired(
         &mut self,
         way: &DirectionState,
@@ -164,8 +165,8 @@ impl Timeouts {
         is_needed
     }
 
-    /// A packet has arrived, or was lost. Returns the ends whose timeout turns out to have been needed.
-    pub fn heard_of(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<End> {
+    /// A packet arrived, or was lost. Returns the ends whose timeout turns out to be needed.
+    pub fn settle(&mut self, packet: PacketId, loss: Option<Loss>) -> Vec<End> {
         let mut needed = Vec::new();
         let all = &mut self.all;
         self.undecided.retain_mut(|(place, copies)| {
@@ -182,13 +183,13 @@ impl Timeouts {
         needed
     }
 
-    /// All of them, in order.
+    /// All timeouts, in order.
     pub fn all(&self) -> &[Timeout] {
         &self.all
     }
 }
 
-/// What a silence was spent on most, and the first PDU that is named there.
+/// The reason with the longest time in a silence, and the first PDU named there.
 fn longest(causes: &[Interval]) -> (Because, Option<u16>) {
     let of = |interval: &Interval| Because::of_wait(interval.cause, interval.loss);
     let mut most = (Because::RadioDelay, 0);

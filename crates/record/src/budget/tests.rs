@@ -1,5 +1,5 @@
-//! The log keeps time whatever is relabelled; the page in the docs defines every cause and label. Whole runs are tested with the
-//! simulation.
+//! Tests of the log, and of the causes and labels in the reference page. Whole runs are tested with
+//! the simulation.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn a_timer_relabels_the_wait_for_the_lost_packet_and_nothing_before() {
 }
 
 #[test]
-fn the_page_in_the_docs_knows_every_cause_and_label() {
+fn reference_page_lists_every_cause_and_reason() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/time-budget.md");
     let page = std::fs::read_to_string(page).expect("docs/reference/time-budget.md exists");
     let (causes, labels) = page.split_once("## Timeouts").expect("the page has a section on timeouts");
@@ -66,7 +66,8 @@ fn the_page_in_the_docs_knows_every_cause_and_label() {
 }
 
 proptest! {
-    /// Whatever is pushed, relabelled and settled, the parts are the time that was pushed, and so are the intervals.
+    /// For all sequences of pushes, relabellings and settlements, both the parts and the intervals
+    /// add up to the pushed time.
     #[test]
     fn nothing_is_lost_or_counted_twice(
         steps in prop::collection::vec((1_u64..50, 0..Cause::ALL.len(), 0_u64..60, 0_u64..90), 1..60),

@@ -1,8 +1,10 @@
-//! The time budget of transfers that a proxy splits: it follows the octet that the receiver waits for, from leg to leg.
+//! The time budget of transfers that a proxy splits. It follows the octet for which the receiver
+//! waits, from leg to leg.
 //!
-//! While the octet is in front of the proxy the transfer waits for what the first leg waits for, behind it for what the second
-//! does; in the proxy it waits for room towards the second, or for that to be set up. What a leg waits for is known when the
-//! leg is over, since timeouts change it afterwards: until then only the places are kept.
+//! While the octet is before the proxy, the transfer has the cause of the first leg; behind the
+//! proxy, the cause of the second leg. While the octet is in the proxy, the transfer waits for
+//! capacity towards the second leg, or for its set-up. The causes of a leg are final only when the
+//! leg has ended, because timeouts change them. Until then only the places are recorded.
 
 use std::collections::BTreeMap;
 
@@ -10,81 +12,81 @@ use umts_stack::ids::{ConnectionId, End, ProxyLeg};
 use umts_units::{Duration, Time};
 
 use super::cause::Cause;
-use super::connection::Seen;
+use super::connection::Progress;
 use super::log::Interval;
 use crate::metrics::Window;
 
-/// Where the octet is.
+/// Position of the octet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// On a leg, or in front of it: the first from its sender, or the second.
+    /// On a leg, or waiting for it. Index 0 is the leg of the sender.
     Leg(usize),
     /// In the proxy, although the second leg could send it.
     Queue,
-    /// In the proxy, or held up by it: the second leg is being set up.
+    /// In the proxy, or held up by it, during the set-up of the second leg.
     Setup,
 }
 
-/// What part of a transfer's time was spent on.
+/// Use of a part of a transfer's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
-    /// On a leg, on this.
+    /// On this leg, with this cause.
     Leg(ProxyLeg, Cause),
     /// In the proxy.
     Queue,
-    /// On the set-up of its second connection.
+    /// Set-up of the proxy's second connection.
     Setup,
 }
 
-/// Part of a transfer's time.
+/// An interval of a transfer's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransferInterval {
-    /// It begins.
+    /// Start of the interval.
     pub start: Time,
-    /// It ends.
+    /// End of the interval.
     pub end: Time,
-    /// What it was spent on.
+    /// Use of the interval.
     pub spent: Spent,
 }
 
-/// Time of transfers by what it was spent on. The parts add up to the whole exactly.
+/// Time of transfers by use. The parts add up exactly to the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransferParts {
-    /// By leg, the server's first, and cause.
+    /// By leg, the server's first, and by cause.
     legs: [[Duration; Cause::ALL.len()]; 2],
     queue: Duration,
     setup: Duration,
 }
 
-/// A transfer that is not over.
+/// An open transfer.
 #[derive(Debug)]
 struct Transfer {
-    /// The connections in the order in which its data take them, with their legs.
+    /// The connections with their legs, in the order in which the data passes them.
     legs: [(ConnectionId, ProxyLeg); 2],
     sender: End,
     opened: Time,
     since: Time,
     places: Vec<(Time, Time, Place)>,
-    /// What the legs waited for, as far as that is settled.
+    /// Settled intervals of the legs.
     waited: [Vec<Interval>; 2],
-    /// Which of them are over.
+    /// Which of the legs have ended.
     over: [bool; 2],
 }
 
-/// A transfer that is over.
+/// A finished transfer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransferBudget {
-    /// The number of its connection on the server's side.
+    /// Number of the transfer's connection on the server's side.
     pub transfer: ConnectionId,
-    /// It opened.
+    /// Time of opening.
     pub opened: Time,
-    /// Its receiver's connection closed, or the run ended.
+    /// Time at which the receiver's connection closed, or end of the run.
     pub until: Time,
-    /// One behind the other.
+    /// Intervals without gaps.
     pub intervals: Vec<TransferInterval>,
 }
 
-/// All transfers.
+/// All open transfers.
 #[derive(Debug, Default)]
 pub(super) struct Transfers {
     open: BTreeMap<ConnectionId, Transfer>,
@@ -98,28 +100,28 @@ impl Default for TransferParts {
 }
 
 impl TransferParts {
-    /// The part of one leg and cause.
+    /// The time of one leg and cause.
     pub fn of(&self, leg: ProxyLeg, cause: Cause) -> Duration {
         self.legs[usize::from(leg == ProxyLeg::Radio)][cause as usize]
     }
 
-    /// In the proxy, although the second leg could send.
+    /// The time in the proxy although the second leg could send.
     pub fn queue(&self) -> Duration {
         self.queue
     }
 
-    /// The set-up of the second connection.
+    /// The time of the set-up of the second connection.
     pub fn setup(&self) -> Duration {
         self.setup
     }
 
-    /// The whole.
+    /// The sum of all parts.
     pub fn total(&self) -> Duration {
         let legs = self.legs.iter().flatten();
         legs.chain([&self.queue, &self.setup]).fold(Duration::ZERO, |sum, part| sum + *part)
     }
 
-    /// Adds what of an interval lies in `window`.
+    /// Adds the part of an interval that is inside `window`.
     pub(super) fn add(&mut self, interval: &TransferInterval, window: Window) {
         let time = window.overlap(interval.start, interval.end);
         let part = match interval.spent {
@@ -153,7 +155,7 @@ impl Transfers {
         self.open.entry(transfer).or_insert(new);
     }
 
-    /// The transfer of this connection, with its connections and the end that has its data.
+    /// The transfer of a connection, with both connections and the end that sends the data.
     pub fn of(&self, id: ConnectionId) -> Option<(ConnectionId, [ConnectionId; 2], End)> {
         let (transfer, found) = self.open.range(..=id).next_back()?;
         let ids = found.legs.map(|(leg, _)| leg);
@@ -164,8 +166,14 @@ impl Transfers {
         self.open.keys().copied().collect()
     }
 
-    /// Until `now` the octet was where these states of both legs say.
-    pub fn advance(&mut self, now: Time, transfer: ConnectionId, first: Option<Seen>, second: Option<Seen>) {
+    /// Records the position of the octet until `now`, from the states of both legs.
+    pub fn advance(
+        &mut self,
+        now: Time,
+        transfer: ConnectionId,
+        first: Option<Progress>,
+        second: Option<Progress>,
+    ) {
         let Some(open) = self.open.get_mut(&transfer).filter(|open| open.since < now && !open.over[1]) else {
             return;
         };
@@ -177,7 +185,7 @@ impl Transfers {
         open.since = now;
     }
 
-    /// What a connection waited for, and that will not change.
+    /// Adds settled intervals of a connection.
     pub fn waited(&mut self, id: ConnectionId, intervals: &[Interval]) {
         let Some((transfer, ids, _)) = self.of(id) else { return };
         let leg = usize::from(ids[1] == id);
@@ -186,8 +194,8 @@ impl Transfers {
         }
     }
 
-    /// A connection is over. The transfer's time ends with the one that brings its data to their receiver; what it was
-    /// spent on is known when both are.
+    /// A connection ended. The transfer's time ends with the connection that delivers the data to
+    /// the receiver. Returns the budget when both connections have ended.
     pub fn closed(&mut self, id: ConnectionId) -> Option<TransferBudget> {
         let (transfer, ids, _) = self.of(id)?;
         let open = self.open.get_mut(&transfer)?;
@@ -219,7 +227,7 @@ impl Transfer {
         spent
     }
 
-    /// What the leg waited for from `start` to `end`.
+    /// Adds the causes of the leg from `start` to `end`.
     fn on_leg(&self, leg: usize, start: Time, end: Time, spent: &mut Vec<TransferInterval>) {
         let ((_, leg), waited) = (self.legs[leg], &self.waited[leg]);
         let mut at = start;
@@ -235,8 +243,8 @@ impl Transfer {
     }
 }
 
-/// Where the octet is that the receiver waits for.
-fn place(first: Option<Seen>, second: Option<Seen>) -> Place {
+/// Position of the octet for which the receiver waits.
+fn place(first: Option<Progress>, second: Option<Progress>) -> Place {
     let Some(second) = second else { return Place::Leg(0) };
     let wanted = second.next.max(1);
     if let Some(first) = first.filter(|first| first.next <= wanted && first.has_more) {
@@ -255,7 +263,7 @@ fn place(first: Option<Seen>, second: Option<Seen>) -> Place {
 mod tests {
     use super::*;
 
-    const SECOND: Seen = Seen {
+    const SECOND: Progress = Progress {
         next: 1001,
         sent: 1001,
         has_more: false,
@@ -263,33 +271,38 @@ mod tests {
         is_established: true,
         waits_for_handshake: false,
     };
-    const FIRST: Seen = Seen { next: 3001, sent: 5001, has_more: true, ..SECOND };
+    const FIRST: Progress = Progress { next: 3001, sent: 5001, has_more: true, ..SECOND };
 
     #[test]
     fn the_octet_is_followed_from_leg_to_leg() {
-        let new = Seen { is_established: false, ..SECOND };
+        let new = Progress { is_established: false, ..SECOND };
         let cases = [
             ("the proxy has more than the receiver, and may send", FIRST, SECOND, Place::Queue),
-            ("it is on its way", FIRST, Seen { sent: 2001, ..SECOND }, Place::Leg(1)),
-            ("the window holds it", FIRST, Seen { is_held_back: true, ..SECOND }, Place::Leg(1)),
-            ("the proxy waits for it too", Seen { next: 1001, ..FIRST }, SECOND, Place::Leg(0)),
-            ("there is nothing more", Seen { next: 1001, has_more: false, ..FIRST }, SECOND, Place::Leg(1)),
+            ("it is on its way", FIRST, Progress { sent: 2001, ..SECOND }, Place::Leg(1)),
+            ("the window holds it", FIRST, Progress { is_held_back: true, ..SECOND }, Place::Leg(1)),
+            ("the proxy waits for it too", Progress { next: 1001, ..FIRST }, SECOND, Place::Leg(0)),
+            (
+                "there is nothing more",
+                Progress { next: 1001, has_more: false, ..FIRST },
+                SECOND,
+                Place::Leg(1),
+            ),
             (
                 "the proxy has it, and nowhere to send it",
                 FIRST,
-                Seen { next: 0, sent: 1, ..new },
+                Progress { next: 0, sent: 1, ..new },
                 Place::Setup,
             ),
             (
                 "a SYN is held",
-                Seen { next: 1, waits_for_handshake: true, ..FIRST },
-                Seen { next: 0, sent: 1, ..new },
+                Progress { next: 1, waits_for_handshake: true, ..FIRST },
+                Progress { next: 0, sent: 1, ..new },
                 Place::Setup,
             ),
         ];
         for (what, first, second, at) in cases {
             assert_eq!(place(Some(first), Some(second)), at, "{what}");
         }
-        assert_eq!(place(None, Some(Seen { sent: 2001, ..SECOND })), Place::Leg(1));
+        assert_eq!(place(None, Some(Progress { sent: 2001, ..SECOND })), Place::Leg(1));
     }
 }

@@ -1,4 +1,4 @@
-//! A user equipment: its bearer, both ways, and whether its channels carry data now.
+//! State of a user equipment: both directions of its bearer, and whether its channels carry data.
 
 use umts_stack::ids::{ConnectionId, Direction, UeId};
 use umts_stack::network::UeConfig;
@@ -9,34 +9,35 @@ use umts_units::{Duration, Time};
 use super::bearer::{Bearer, DchFormat};
 use super::capacity::Capacity;
 use super::cause::Cause;
-use super::dsch_postponement::Turns;
+use super::dsch_postponement::DschPostponement;
 
 #[derive(Debug)]
 pub(super) struct Ue {
     pub cell: usize,
     pub bearers: [Bearer; 2],
     pub capacity: Capacity,
-    pub turns: Turns,
-    /// It is in a layout: several users have a TTI of its DSCH, and whoever has none is told of it.
-    pub has_turns: bool,
-    /// Connections that are open.
+    pub dsch: DschPostponement,
+    /// Whether the UE is in a layout. Several users share a TTI of its DSCH, and an event reports
+    /// each user that is not served.
+    pub is_in_layout: bool,
+    /// Open connections.
     pub open: Vec<ConnectionId>,
-    /// Data goes on during a switch between CELL_FACH and CELL_DCH.
+    /// Whether data continues during a switch between CELL_FACH and CELL_DCH.
     data_continues: bool,
     state: Option<RrcState>,
     is_suspended: bool,
-    /// A cell update is under way: RLC sends nothing until it is re-established.
+    /// Whether a cell update is in progress. RLC sends nothing until it is re-established.
     is_in_cell_update: bool,
-    /// TTIs of its common channels and DCHs.
+    /// TTIs of the common channels and of the DCHs, by direction.
     common: [Duration; 2],
     dedicated: [Duration; 2],
-    /// The DCH that it asks for, by direction, if its channels are switched.
+    /// The DCH that the UE requests, by direction, if RRC switches it.
     dch: Option<[DchFormat; 2]>,
-    /// It asked for a DCH, and admission refused or queued the request.
+    /// Whether admission refused or queued the request for a DCH.
     is_refused: bool,
-    /// The number of its channel among those of its kind.
+    /// Number of its channel among channels of the same type.
     numbers: [u16; 2],
-    /// The channel that it shares in this direction, now.
+    /// The shared channel that the UE uses now, by direction.
     shares: [Option<(Channel, u16)>; 2],
     shares_at_first: [Option<(Channel, u16)>; 2],
 }
@@ -54,8 +55,8 @@ impl Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
             capacity: Capacity::default(),
-            turns: Turns::default(),
-            has_turns: config.mobility.is_some(),
+            dsch: DschPostponement::default(),
+            is_in_layout: config.mobility.is_some(),
             open: Vec::new(),
             data_continues: switching.is_some_and(|switching| switching.rrc.data_continues),
             state: None,
@@ -71,7 +72,7 @@ impl Ue {
         }
     }
 
-    /// Nothing of its data can move.
+    /// Whether no data of the UE can be transmitted.
     pub fn is_cut_off(&self) -> bool {
         self.is_suspended || self.state.is_some_and(|state| !state.carries_data())
     }
@@ -88,23 +89,23 @@ impl Ue {
         self.is_in_cell_update = false;
     }
 
-    /// A RESET procedure of either end is under way: both wait for its end.
+    /// Whether a RESET procedure of either end is in progress. Both ends wait for its end.
     pub fn is_resetting(&self) -> bool {
         self.bearers.iter().any(Bearer::is_resetting)
     }
 
-    /// It is on common channels because it does not get the DCH that it asked for.
+    /// Whether the UE is on common channels because it does not get the DCH that it requested.
     pub fn is_refused_dch(&self) -> bool {
         self.is_refused && self.state != Some(RrcState::CellDch)
     }
 
-    /// The DCH that it does not get, while it is on common channels.
+    /// Format of the refused DCH, while the UE is on common channels.
     pub fn refused_dch(&self, direction: Direction) -> Option<DchFormat> {
         self.dch.filter(|_| self.is_refused_dch()).map(|dch| dch[direction.index()])
     }
 
-    /// The user that a request for a DCH is about.
-    pub fn is_asking(event: &TraceEvent) -> Option<UeId> {
+    /// The UE of an event about a request for a DCH.
+    pub fn requesting_ue(event: &TraceEvent) -> Option<UeId> {
         match event {
             TraceEvent::DchRefused { ue }
             | TraceEvent::DchQueued { ue }
@@ -114,26 +115,27 @@ impl Ue {
         }
     }
 
-    /// One of these events happened.
-    pub fn answered(&mut self, event: &TraceEvent) {
+    /// Records an event of [`Self::requesting_ue`].
+    pub fn record_dch_answer(&mut self, event: &TraceEvent) {
         self.is_refused = matches!(event, TraceEvent::DchRefused { .. } | TraceEvent::DchQueued { .. });
     }
 
-    /// Why what waits for this direction cannot leave at this instant, and until when, as far as it is known.
+    /// Why data of this direction cannot leave at this instant, and until when, as far as it is
+    /// known.
     pub fn lacks(&self, direction: Direction, at: Time) -> Option<(Cause, Time)> {
         let turn = match direction {
-            Direction::Downlink => self.turns.withheld(at),
+            Direction::Downlink => self.dsch.blocking_cause(at),
             Direction::Uplink => None,
         };
         turn.or_else(|| self.capacity.needed(direction).map(|cause| (cause, Time::NEVER)))
     }
 
-    /// Whether it shares this channel now.
+    /// Whether the UE uses this shared channel now.
     pub fn shares(&self, direction: usize, channel: (Channel, u16)) -> bool {
         self.shares[direction] == Some(channel)
     }
 
-    /// The channel of this kind that it uses.
+    /// The UE's channel of this type.
     pub fn channel(&self, direction: usize, kind: Channel) -> (Channel, u16) {
         (kind, self.numbers[direction])
     }
@@ -158,7 +160,7 @@ impl Ue {
     }
 }
 
-/// The UEs of a cell that have something to send on its shared channels, by direction.
+/// UEs of a cell with data for its shared channels, by direction.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(Vec<[Vec<UeId>; 2]>);
 

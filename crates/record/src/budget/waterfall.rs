@@ -1,5 +1,6 @@
-//! One connection at full resolution: its segments, the RLC PDUs of its user with where they were lost, and RRC states, for a
-//! figure with one time axis. If a proxy splits its transfer: both connections, and the buffer between them.
+//! Records one connection at full resolution, for a figure with one time axis: its segments, the
+//! RLC PDUs of its user with the places of losses, and RRC states. If a proxy splits its transfer,
+//! records both connections and the buffer between them.
 
 use std::collections::VecDeque;
 
@@ -18,34 +19,34 @@ use crate::series::{Column, Table, Values};
 #[derive(Debug, Clone, Copy)]
 struct Row {
     start: Time,
-    /// Unknown if it was still on its way at the end of the recording.
+    /// `None` if the segment was still on its way at the end of the recording.
     end: Option<Time>,
-    /// Orders block sets that left at one instant: the serial of the set, else zero.
+    /// Orders block sets that left at the same time: serial of the set, or zero.
     serial: u64,
     layer: &'static str,
     direction: &'static str,
     what: &'static str,
     first: u64,
     last: u64,
-    /// Where it was lost; empty if it was not.
+    /// Place of the loss, or empty.
     lost_at: &'static str,
 }
 
 impl Row {
-    /// Without numbers, and not lost.
+    /// A row without numbers and without loss.
     fn new(start: Time, end: Time, layer: &'static str, direction: &'static str, what: &'static str) -> Self {
         let (first, last, serial) = (0, 0, 0);
         Row { start, end: Some(end), serial, layer, direction, what, first, last, lost_at: NOT }
     }
 }
 
-/// What is not lost, or not yet.
+/// Place of rows that are not lost, or not yet.
 const NOT: &str = "";
 const AIR: &str = "air";
 const NODEB_QUEUE: &str = "nodeb_queue";
 const RLC: &str = "rlc";
 
-/// A proxy's buffer in one direction, as it was last told.
+/// Last known state of a proxy's buffer in one direction.
 #[derive(Debug, Clone, Copy)]
 struct Buffer {
     since: Time,
@@ -53,7 +54,7 @@ struct Buffer {
     is_full: bool,
 }
 
-/// A connection of the figure.
+/// A recorded connection.
 #[derive(Debug, Clone, Copy)]
 struct Followed {
     id: ConnectionId,
@@ -64,24 +65,24 @@ struct Followed {
 #[derive(Debug)]
 pub(super) struct Waterfall {
     connection: ConnectionId,
-    /// It, or both of its transfer; their layers, and whether they are open.
+    /// The recorded connection, or both connections of its transfer.
     followed: Vec<Followed>,
-    /// The number of a transfer that is split, and what the proxy has of it, by direction.
+    /// Number of a split transfer, and the proxy's buffers for it, by direction.
     transfer: Option<ConnectionId>,
     buffers: [Option<Buffer>; 2],
-    /// Its user, while it is open.
+    /// The user of the connection, while it is open.
     ue: Option<UeId>,
     rows: Vec<Row>,
-    /// Segments under way, by the places of their rows.
+    /// Segments on the way, with the indices of their rows.
     flying: Vec<(PacketId, usize)>,
-    /// Block sets under way, by direction: their numbers, and when they left.
+    /// Block sets on the way, by direction: serial, and time of leaving.
     sets: [VecDeque<(u64, Time)>; 2],
-    /// RRC state, or switch, of each user, and since when.
+    /// RRC state, or switch, of each user, with its start.
     states: Vec<Option<(&'static str, Time)>>,
 }
 
 impl Waterfall {
-    /// Of this connection, which opens later.
+    /// Records this connection, which opens later.
     pub fn new(connection: ConnectionId, ues: usize) -> Self {
         Waterfall {
             connection,
@@ -142,7 +143,7 @@ impl Waterfall {
         }
     }
 
-    /// Whether a connection is the one that is wanted, or the other one of its transfer.
+    /// Whether a connection is the recorded one, or the other connection of its transfer.
     fn is_wanted(&self, connection: ConnectionId, transfer: ConnectionId, leg: ProxyLeg) -> bool {
         let ConnectionId(wanted) = self.connection;
         connection == self.connection
@@ -170,13 +171,14 @@ impl Waterfall {
         }
     }
 
-    /// The layer of a connection that is followed; segments may come after its end.
+    /// Layer of a recorded connection. Segments may follow its end.
     #[inline]
     fn layer(&self, connection: ConnectionId) -> Option<&'static str> {
         self.followed.iter().find(|followed| followed.id == connection).map(|followed| followed.layer)
     }
 
-    /// The proxy has another number of octets in this direction, or none any more.
+    /// Sets the proxy's buffer in this direction, `None` at the end. Adds a row for its previous
+    /// state.
     fn buffer(&mut self, now: Time, direction: Direction, next: Option<Buffer>) {
         let before = std::mem::replace(&mut self.buffers[direction.index()], next);
         if let Some(Buffer { since, octets, is_full }) = before.filter(|before| before.octets > 0) {
@@ -248,7 +250,7 @@ impl Waterfall {
         self.rows.push(Row { end: None, first, last, ..row });
     }
 
-    /// A segment has arrived, or is lost. One that was given up may arrive all the same.
+    /// A segment arrived, or was lost. A discarded segment may still arrive.
     fn arrived(&mut self, now: Time, packet: PacketId, lost_at: &'static str) {
         let Some(at) = self.flying.iter().position(|(flying, _)| *flying == packet) else { return };
         let row = &mut self.rows[self.flying[at].1];
@@ -258,7 +260,7 @@ impl Waterfall {
         }
     }
 
-    /// A packet is lost on a radio that repairs nothing, or by a reset of RLC.
+    /// A packet was lost on a radio without repair, or by a reset of RLC.
     pub fn lost(&mut self, now: Time, packet: PacketId, loss: Loss) {
         let place = match loss {
             Loss::NodebDrop => NODEB_QUEUE,
@@ -299,7 +301,7 @@ impl Waterfall {
         }
     }
 
-    /// The table `waterfall`, of a run that ended at `end`: bars and marks in the order of their beginning.
+    /// The table `waterfall` of a run that ended at `end`, ordered by start.
     pub fn finish(mut self, end: Time) -> Table {
         self.end(end);
         self.rows.sort_by_key(|row| (row.start, row.serial));

@@ -1,4 +1,4 @@
-//! One pcapng file, under a temporary name until it is complete.
+//! A pcapng file with a temporary name until it is complete.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -15,33 +15,33 @@ use umts_units::Time;
 
 use super::CaptureError;
 
-/// What the clock of a capture shows when a run begins: 2005-01-01 00:00:00 UTC, since 1970.
+/// Capture time of the start of a run: 2005-01-01 00:00:00 UTC, since 1970.
 pub const TIME_ZERO: std::time::Duration = std::time::Duration::from_secs(1_104_537_600);
 
 /// No limit on the captured length.
 const NO_SNAPLEN: u32 = 0;
 
-/// Stamps count nanoseconds (10^-9 s).
+/// Timestamps count nanoseconds (10^-9 s).
 const NANOSECONDS: u8 = 9;
 
 #[derive(Debug)]
 pub(super) struct CaptureFile {
     path: PathBuf,
-    /// Until the file has its name.
+    /// Temporary path, until the file gets its final name.
     temporary: Option<PathBuf>,
     writer: Option<Writer>,
 }
 
-/// A packet as it stands in a file.
+/// A packet as written to a file.
 pub(super) struct Frame<'a> {
     pub at: Time,
     /// Number of the interface.
     pub interface: u32,
-    /// What was captured.
+    /// Captured octets.
     pub data: &'a [u8],
-    /// Octets that there were.
+    /// Original length in octets.
     pub length: u32,
-    /// What its ends cannot know.
+    /// Information that the ends do not have.
     pub comments: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Writer {
 }
 
 impl CaptureFile {
-    /// Makes `NAME.pcapng` with these interfaces, all of one link type.
+    /// Creates `NAME.pcapng` with these interfaces, all of one link type.
     pub fn create(
         folder: &Path,
         name: &str,
@@ -86,14 +86,14 @@ impl CaptureFile {
         written.map(|_| ()).map_err(|source| self.error(io_error(source)))
     }
 
-    /// Brings everything to the disk.
+    /// Flushes the file to disk.
     pub fn complete(&mut self) -> Result<(), CaptureError> {
         let Some(Writer(writer)) = self.writer.take() else { return Ok(()) };
         let file = writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error);
         file.and_then(|file| file.sync_all()).map_err(|source| self.error(source))
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final name. Returns the path.
     pub fn publish(mut self) -> Result<PathBuf, CaptureError> {
         if let Some(temporary) = &self.temporary {
             fs::rename(temporary, &self.path).map_err(|source| self.error(source))?;
@@ -111,14 +111,14 @@ impl Drop for CaptureFile {
     fn drop(&mut self) {
         drop(self.writer.take());
         if let Some(temporary) = &self.temporary {
-            // Dropped because of an error that the caller already has: a second one, about the same folder, tells
-            // nothing more.
+            // The file is dropped because of an error that the caller already has. A second error
+            // about the same folder adds no information.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Little-endian on every machine: the same run gives the same bytes.
+/// Little-endian on every machine, so that a run always gives the same bytes.
 fn open(file: File, link: DataLink, interfaces: &[String]) -> io::Result<Writer> {
     let mut writer =
         PcapNgWriter::with_endianness(BufWriter::new(file), Endianness::Little).map_err(io_error)?;

@@ -1,4 +1,4 @@
-//! A packet of the model as IPv4 and TCP or UDP headers.
+//! Encodes packets of the model as IPv4 and TCP or UDP headers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -13,31 +13,31 @@ use umts_stack::trace::SendCause;
 use umts_units::Time;
 
 const FIRST_UE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-/// As many as there are numbers of them.
+/// Number of possible UE numbers.
 const UES: u32 = 1 << 16;
 const FIRST_SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
-/// Addresses of 198.18.0.0/15 but its first and last.
+/// Addresses of 198.18.0.0/15 except the first and the last.
 const SERVERS: u32 = (1 << 17) - 2;
-/// Of TCP and UDP: no dissector takes its payload of zeros for a protocol.
+/// Default server port of TCP and UDP. No dissector takes its payload of zeros for a protocol.
 const SERVER_PORT: u16 = 5001;
 /// Dynamic ports (RFC 6335 §6).
 const UE_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 const TIME_TO_LIVE: u8 = 64;
-/// IPv4 and TCP without options.
+/// Length of IPv4 and TCP headers without options.
 const PLAIN: usize = 40;
 /// Room for options in a TCP header.
 const MAX_OPTIONS: usize = 40;
-/// Closed connections that are remembered.
+/// Number of closed connections that are remembered.
 const REMEMBERED: usize = 4096;
 /// RFC 7323 §2.3.
 const MAX_SHIFT: u8 = 14;
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// A packet as it goes into a file.
+/// The headers of a packet in a file.
 #[derive(Debug)]
 pub(super) struct Encoded {
     pub headers: Vec<u8>,
-    /// With payload, as the IP header says.
+    /// Length of the packet with payload, as in the IP header.
     pub length: u32,
 }
 
@@ -46,7 +46,8 @@ pub(super) struct Encoded {
 #[error("a packet with {0} bytes of payload does not fit into an IP packet of 65,535 bytes")]
 pub(super) struct TooLong(u32);
 
-/// Gives the octets of a real program's packet while it is on its way; the model only describes it.
+/// Returns the octets of a real program's packet while it is on its way. The model only describes
+/// the packet.
 #[derive(Clone)]
 pub struct RealPackets(pub Rc<dyn Fn(PacketId) -> Option<Vec<u8>>>);
 
@@ -56,13 +57,13 @@ impl std::fmt::Debug for RealPackets {
     }
 }
 
-/// What a header needs to know of the packets before it.
+/// State of earlier packets that headers depend on.
 #[derive(Debug, Default)]
 pub(super) struct Headers {
     real: Option<RealPackets>,
     server_ports: Vec<u16>,
     connections: BTreeMap<ConnectionId, [DirectionHeaders; 2]>,
-    /// Connections that are closed, of which something may still be on its way.
+    /// Closed connections, of which packets may still be on the way.
     closed: VecDeque<ConnectionId>,
 }
 
@@ -70,13 +71,13 @@ pub(super) struct Headers {
 #[derive(Debug, Clone, Copy, Default)]
 struct DirectionHeaders {
     has_syn: bool,
-    /// The acknowledgment of a one-way connection that stands for its SYN+ACK.
+    /// The acknowledgment of a one-way connection that is shown as its SYN+ACK.
     syn_ack: Option<PacketId>,
     shift: u8,
 }
 
 impl Headers {
-    /// No packet was seen yet; `real` has those of programs, if there are any.
+    /// State before the first packet. `real` returns the packets of programs, if there are any.
     pub fn new(real: Option<RealPackets>, server_ports: Vec<u16>) -> Self {
         Headers { real, server_ports, ..Headers::default() }
     }
@@ -97,7 +98,8 @@ impl Headers {
         encoded.ok_or(TooLong(packet.payload()))
     }
 
-    /// A connection is closed: of those that are, the oldest is forgotten.
+    /// A connection closed. Forgets the oldest closed connection if there are more than
+    /// [`REMEMBERED`].
     pub fn closed(&mut self, connection: ConnectionId) {
         self.closed.push_back(connection);
         if self.closed.len() > REMEMBERED
@@ -133,7 +135,8 @@ impl Headers {
         Some(Encoded::new(&ip, &tcp.to_bytes()))
     }
 
-    /// The segment, with the handshake that a one-way connection leaves out (module documentation).
+    /// The segment with the handshake that a one-way connection leaves out (see the documentation
+    /// of the parent module).
     fn as_real_tcp(&mut self, packet: PacketId, segment: &Segment) -> Segment {
         let mut segment = *segment;
         let ways = self.connections.entry(segment.connection).or_default();
@@ -156,8 +159,8 @@ impl Headers {
         segment
     }
 
-    /// The shift of this direction's windows: what the SYN says, or for the windows of a one-way connection, which have
-    /// no bound, what they need.
+    /// The window shift of this direction: the value of the SYN's option, or, for the unlimited
+    /// windows of a one-way connection, the shift that they need.
     fn shift(&mut self, segment: &Segment) -> u8 {
         let way = &mut self.connections.entry(segment.connection).or_default()[segment.direction.index()];
         if segment.flags.syn {
@@ -175,14 +178,14 @@ impl Encoded {
         Encoded { headers, length: u32::from(ip.total_len) }
     }
 
-    /// The packet with `payload` zeros behind its headers.
+    /// The packet with `payload` zeros after its headers.
     pub fn with_payload(&self, payload: u32) -> Vec<u8> {
         let mut octets = self.headers.clone();
         octets.resize(octets.len() + payload as usize, 0);
         octets
     }
 
-    /// Ground truth, for the packet's comment.
+    /// The comment of the packet: information from the model that headers do not contain.
     pub fn comment(&self, packet: &Packet, cause: Option<SendCause>) -> String {
         let Packet { id: PacketId(id), flow: FlowId(flow), ue: UeId(ue), content } = packet;
         let mut comment = format!("packet {id}");
@@ -219,7 +222,8 @@ fn sequence_number(segment: &Segment) -> u32 {
     initial_number(segment.connection, segment.direction).wrapping_add(segment.seq as u32)
 }
 
-/// A hash (the finaliser of SplitMix64), so that numbers look like those of a real stack and are the same in every run.
+/// Initial sequence number: a hash (the finaliser of SplitMix64). The numbers look like those of a
+/// real stack and are the same in every run.
 pub(super) fn initial_number(connection: ConnectionId, direction: Direction) -> u32 {
     let mut x = (u64::from(connection.0) << 1 | direction.index() as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -232,7 +236,8 @@ fn window(segment: &Segment, shift: u8) -> u16 {
     u16::try_from(segment.window >> shift).unwrap_or(u16::MAX)
 }
 
-/// The segment's options as real stacks lay them out, and no-operations up to the header that the model charges.
+/// Sets the segment's options in the layout of real stacks, and no-operation options up to the
+/// header length that the model counts.
 fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
     use TcpOptionElement::{MaximumSegmentSize, Noop, SelectiveAcknowledgementPermitted, WindowScale};
     let (options, syn) = (segment.options, segment.flags.syn);
@@ -265,7 +270,7 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
     }
 }
 
-/// Clocks in milliseconds (RFC 7323 §5.4), each with an offset of its own.
+/// Timestamps with clocks in milliseconds (RFC 7323 §5.4), each with its own offset.
 fn timestamps(segment: &Segment) -> TcpOptionElement {
     let clock = |direction, at: Time| {
         let offset = initial_number(segment.connection, direction).rotate_left(16);
@@ -285,7 +290,7 @@ fn blocks(segment: &Segment) -> Option<TcpOptionElement> {
     Some(TcpOptionElement::SelectiveAcknowledgement(newest, others))
 }
 
-/// A datagram of a flow, between ports of its own.
+/// A UDP datagram of a flow, with ports of the flow.
 fn udp(packet: &Packet, datagram: &Datagram, server_port: u16) -> Option<Encoded> {
     let payload = ZEROS.get(..datagram.payload as usize)?;
     let ue_port = UE_PORTS.start() + (packet.flow.0 % UE_PORTS.len() as u32) as u16;
@@ -296,7 +301,7 @@ fn udp(packet: &Packet, datagram: &Datagram, server_port: u16) -> Option<Encoded
     Some(Encoded::new(&ip, &udp.to_bytes()))
 }
 
-/// Source and destination.
+/// Source and destination port.
 fn ports(direction: Direction, server: u16, ue: u16) -> (u16, u16) {
     match direction {
         Direction::Downlink => (server, ue),
@@ -304,7 +309,7 @@ fn ports(direction: Direction, server: u16, ue: u16) -> (u16, u16) {
     }
 }
 
-/// Whether these addresses are those of a simulated user and its server, in either order.
+/// Whether the addresses belong to a simulated user and its server, in either order.
 pub fn are_simulated(a: IpAddr, b: IpAddr) -> bool {
     let (IpAddr::V4(a), IpAddr::V4(b)) = (a, b) else { return false };
     let is_of = |address: Ipv4Addr, first: Ipv4Addr, count: u32| {
@@ -314,7 +319,7 @@ pub fn are_simulated(a: IpAddr, b: IpAddr) -> bool {
     are(a, b) || are(b, a)
 }
 
-/// The addresses of a packet.
+/// Source and destination address of a packet.
 struct Hosts {
     source: u32,
     destination: u32,
@@ -330,7 +335,7 @@ impl Hosts {
         }
     }
 
-    /// An IP header in front of `length` octets; none if the packet would be longer than 65,535 octets.
+    /// An IP header for `length` octets. `None` if the packet would exceed 65,535 octets.
     fn header(&self, packet: &Packet, protocol: IpNumber, length: usize) -> Option<Ipv4Header> {
         let (source, destination) = (self.source.to_be_bytes(), self.destination.to_be_bytes());
         let length = u16::try_from(length).ok()?;

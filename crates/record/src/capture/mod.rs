@@ -1,29 +1,35 @@
-//! IP captures for Wireshark, tshark and tcptrace: pcapng with nanosecond stamps, one capture point per file.
+//! IP captures for Wireshark, tshark and tcptrace: pcapng with nanosecond timestamps, one capture
+//! point per file.
 //!
-//! Headers are real (IPv4, RFC 791; TCP, RFC 9293; UDP, RFC 768) with right checksums, computed over a payload of zeros. The payload
-//! itself is left out unless [`CaptureConfig::payload`] asks for it: packets are cut behind their headers, and their
-//! original length says what they had. A reader can check TCP's checksum only where the payload is there.
+//! Headers are real (IPv4, RFC 791; TCP, RFC 9293; UDP, RFC 768) with correct checksums, computed
+//! over a payload of zeros. Packets are truncated after their headers unless
+//! [`CaptureConfig::payload`] is set; their original length includes the payload. A reader can
+//! check TCP's checksum only if the payload is present.
 //!
-//! What the model leaves open is fixed here, the same in every run:
+//! The capture fixes details that the model leaves open. They are the same in every run:
 //!
 //! - Time zero of a run is 2005-01-01 00:00:00 UTC.
-//! - UE n has the address 10.0.0.1 + n, the server of flow n 198.18.0.1 + n (RFC 2544), port 5001 if it has none of its own; connection n
-//!   has port 49152 + n mod 16384 at the UE, and so have the datagrams of flow n. Initial sequence numbers are hashes of connection and direction.
-//! - The IP identification is the packet's number in the run modulo 2^16: fresh for every packet, and the same at
-//!   every capture point. The time to live is 64 everywhere, since links count no hops.
-//! - Options are those of the segment: maximum segment size, window scale, SACK permitted and blocks, timestamps (in
-//!   milliseconds, each end's from a number of its own). A one-way connection, whose windows have no bound, has a window
-//!   scale if they need one. The model may charge less than these headers: options of a SYN, or an ns-2 segment without
-//!   header. Where it charges more than there is, no-operation options fill the header up.
-//! - Each packet has a comment with what its ends cannot know: its number, how often its bytes were sent, why they
-//!   were sent again, and the size that the model charged where the headers differ.
+//! - UE n has the address 10.0.0.1 + n, and the server of flow n the address 198.18.0.1 + n (RFC
+//!   2544). The server's port is 5001 unless the flow has a port of its own. At the UE connection n
+//!   has port 49152 + n mod 16384, and so have the datagrams of flow n. Initial sequence numbers are
+//!   hashes of connection and direction.
+//! - The IP identification is the packet's number in the run modulo 2^16: different for every packet,
+//!   and the same at every capture point. The time to live is always 64, because links count no hops.
+//! - Options are those of the segment: maximum segment size, window scale, SACK permitted and blocks,
+//!   timestamps (in milliseconds, with an offset for each end). A one-way connection has windows
+//!   without a limit, and a window scale if they need one. The model may count fewer octets than
+//!   these headers have: for options of a SYN, or for an ns-2 segment without header. If it counts
+//!   more, no-operation options fill the header.
+//! - Each packet has a comment with information that its ends do not have: its number, the number of
+//!   transmissions of its bytes, the reason of a retransmission, and the size that the model counts
+//!   if the headers differ.
 //!
-//! A `one_way` connection (ns-2) opens with a SYN that is answered by a plain acknowledgment, and its data carry no
-//! acknowledgment number. tshark shows such data as segments without any flag, and no reader finds a handshake to
-//! measure. So in the capture the first answer is a SYN+ACK with the initial sequence number, every later segment
-//! acknowledges, and the answering side goes on at number 1. Times and sizes are untouched, but for the options of that
+//! A `one_way` connection (ns-2) opens with a SYN that is answered by a plain acknowledgment, and
+//! its data carries no acknowledgment number. tshark shows such data as segments without any flag,
+//! and no reader finds a handshake to measure. In the capture the first answer is therefore a
+//! SYN+ACK with the initial sequence number, every later segment acknowledges, and the answering
+//! side continues at number 1. Times and sizes do not change, except for the options of that
 //! SYN+ACK.
-
 //!
 //! PDUs are captured too: [`rlc`].
 
@@ -51,33 +57,34 @@ use rlc::RlcCaptures;
 use umts_stack::detail::Detail;
 use umts_stack::radio::rlc::octets::Encoding;
 
-/// Retransmissions whose cause is remembered until they have passed all capture points.
+/// Number of retransmissions whose cause is remembered until they have passed all capture points.
 const REMEMBERED: usize = 4096;
 
 /// A capture could not be written.
 #[derive(Debug, Error)]
 #[error("cannot write the capture {}: {source}", path.display())]
 pub struct CaptureError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What the system said.
+    /// Error of the operating system.
     pub source: io::Error,
 }
 
-/// What to capture.
+/// Configuration of [`Captures`].
 #[derive(Debug, Clone)]
 pub struct CaptureConfig {
-    /// Where; one file each: `server.pcapng`, `proxy-server.pcapng`, `proxy-radio.pcapng`, `rnc.pcapng`, `ue.pcapng` (all UEs).
+    /// Capture points, with one file each: `server.pcapng`, `proxy-server.pcapng`,
+    /// `proxy-radio.pcapng`, `rnc.pcapng`, `ue.pcapng` (all UEs).
     pub points: Vec<CapturePoint>,
     /// Whether to write the payload, which is all zeros.
     pub payload: bool,
-    /// By UE, the formats of its bearer's PDUs, if these are to be captured.
+    /// PDU formats of the bearers by UE, for bearers whose PDUs are captured.
     pub bearers: Vec<Option<Encoding>>,
-    /// By flow, the port at which its server listens; 5001 of flows that are not among them.
+    /// Port of the server by flow. Flows that are not listed have port 5001.
     pub server_ports: Vec<u16>,
-    /// The packets of real programs, if there are any among the others.
+    /// Access to the packets of real programs, if there are any.
     pub real: Option<RealPackets>,
-    /// Whether packets of simulated users are captured too.
+    /// Whether to capture packets of simulated users.
     pub simulated: bool,
 }
 
@@ -96,8 +103,9 @@ impl Default for CaptureConfig {
 
 /// Writes captures.
 ///
-/// Files have temporary names (`server.pcapng.tmp`) until [`Captures::finish`]; whoever drops this before leaves none
-/// behind. At the first error all are gone at once, so that the room they took is free for the rest of the results.
+/// Files have temporary names (`server.pcapng.tmp`) until [`Captures::finish`]. Dropping this value
+/// earlier removes them. The first error removes all files immediately, which frees disk space for
+/// the other results.
 #[derive(Debug)]
 pub struct Captures {
     files: Vec<(CapturePoint, CaptureFile)>,
@@ -110,10 +118,9 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// Opens the files in `folder`, which exists.
+    /// Creates the files in `folder`, which must exist.
     ///
-    /// # Errors
-    /// If one of them cannot be made.
+    /// # Errors If a file cannot be created.
     pub fn create(folder: &Path, config: &CaptureConfig) -> Result<Self, CaptureError> {
         let files = config.points.iter().map(|&point| {
             let name = name(point);
@@ -130,15 +137,15 @@ impl Captures {
         })
     }
 
-    /// Gives the files their names and returns them, in the order of the capture points.
+    /// Renames the files to their final names and returns their paths, in the order of the capture
+    /// points.
     ///
-    /// # Errors
-    /// The first error since the files were made; nothing was written after it, and no file remains.
+    /// # Errors The first error since creation. Nothing was written after it, and no file remains.
     pub fn finish(mut self) -> Result<Vec<PathBuf>, CaptureError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        // All are complete on the disk before the first gets its name.
+        // All files are complete on disk before the first one is renamed.
         let of_rlc = self.rlc.take().map_or(Ok(Vec::new()), RlcCaptures::finish)?;
         let mut files: Vec<_> = self.files.drain(..).map(|(_, file)| file).chain(of_rlc).collect();
         for file in &mut files {
@@ -147,7 +154,7 @@ impl Captures {
         files.into_iter().map(CaptureFile::publish).collect()
     }
 
-    /// Something was to be written. After an error nothing is.
+    /// Handles the result of a write. After an error nothing more is written.
     fn wrote(&mut self, written: Result<(), CaptureError>) {
         if let Err(error) = written {
             self.error = Some(error);
@@ -156,14 +163,14 @@ impl Captures {
         }
     }
 
-    /// A packet passes a capture point.
+    /// Writes a packet that passes a capture point.
     fn see(&mut self, at: Time, point: CapturePoint, packet: &Packet) -> Result<(), CaptureError> {
         let Some((_, file)) = self.files.iter_mut().find(|(of, _)| *of == point) else { return Ok(()) };
         let encoded = self.headers.encode(packet);
         let encoded =
             encoded.map_err(|too_long| file.error(io::Error::new(io::ErrorKind::InvalidInput, too_long)))?;
         let comment = encoded.comment(packet, self.causes.get(&packet.id).copied());
-        // Real packets have their payload already.
+        // Real packets already contain their payload.
         let payload = if is_real(packet) { 0 } else { packet.payload() };
         let data = encoded.with_payload(if self.payload { payload } else { 0 });
         let comments = vec![comment];
@@ -235,7 +242,7 @@ impl TraceSink<TraceEvent> for Captures {
     }
 }
 
-/// Of a real program.
+/// Whether the packet belongs to a real program.
 fn is_real(packet: &Packet) -> bool {
     matches!(packet.content, Content::Foreign(_))
 }

@@ -1,4 +1,4 @@
-//! Captures of hand-made conversations, judged by tshark and tcptrace where they are installed.
+//! Captures of scripted conversations, checked with tshark and tcptrace if they are installed.
 
 use std::fs;
 use std::process::Command;
@@ -17,7 +17,7 @@ const SYN_ACK: Flags = Flags { ack: true, ..SYN };
 const ACK: Flags = Flags { syn: false, ..SYN_ACK };
 const FIN: Flags = Flags { fin: true, ..ACK };
 
-/// Packets of one connection, seen at the server.
+/// Packets of one connection at all capture points.
 struct Conversation {
     captures: Captures,
     folder: TempDir,
@@ -73,7 +73,8 @@ impl Conversation {
         self.passes(segment)
     }
 
-    /// A download in which the second of three segments comes late, after three equal acknowledgments.
+    /// A download in which the second segment is retransmitted late, after four duplicate
+    /// acknowledgments.
     fn download(mut self) -> Self {
         self.up(SYN, 0, 0).down(SYN_ACK, 0, 1, 0).up(ACK, 1, 1);
         for number in 0..6 {
@@ -98,7 +99,8 @@ impl Conversation {
     }
 }
 
-/// The output of `program`, or none with a message if it is not installed.
+/// Runs `program` on `file` and returns its output. Returns `None` with a message if it is not
+/// installed.
 fn output(program: &str, arguments: &[&str], file: &Path) -> Option<String> {
     match Command::new(program).args(arguments).arg(file).output() {
         Ok(output) => {
@@ -113,7 +115,7 @@ fn output(program: &str, arguments: &[&str], file: &Path) -> Option<String> {
     }
 }
 
-/// One line per packet with the values of `fields`; tells how many lines match `filter`.
+/// Returns the values of `fields` for each packet that matches `filter`.
 fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut arguments = vec!["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-Y", filter];
     arguments.extend(["-T", "fields", "-E", "separator=|"]);
@@ -193,7 +195,7 @@ fn windows_above_64_kib_are_scaled() {
     assert_eq!(packets, [["4", "65535"], ["0", "20000"], ["", "1000000"]]);
 }
 
-/// What the segments of a connection with every option carry, as tshark reads it.
+/// Checks the options of the segments of a connection that uses every option, as decoded by tshark.
 #[test]
 fn tshark_reads_the_options_of_the_segments() {
     let mut conversation = Conversation::with_payload();
@@ -228,7 +230,8 @@ fn tshark_reads_the_options_of_the_segments() {
         "tcp.hdr_len",
     ];
     let Some(packets) = tshark(&files[0], "tcp", &fields) else { return };
-    // Maximum segment size, SACK permitted, timestamps, no-operation, window scale: as Linux has them.
+    // Maximum segment size, SACK permitted, timestamps, no-operation, window scale: the order in
+    // Linux.
     let syn = ["1000", "3", "2,4,8,1,3", "", "", "0", "0", "40"];
     assert_eq!(
         (&packets[0][..], &packets[1][..]),
@@ -237,7 +240,8 @@ fn tshark_reads_the_options_of_the_segments() {
     assert!(packets[2..6].iter().all(|packet| packet[..3] == ["", "", "1,1,8"] && packet[7] == "32"));
     assert_eq!(packets[6][4..], ["1", "0", "0", "44"]);
     assert_eq!(packets[7][4..], ["2", "1", "1", "52"]);
-    // What is echoed is what was sent: on the way back, the first data segment's stamp.
+    // The echoed timestamps are the ones sent: on the way back, the timestamp of the first data
+    // segment.
     let stamps = ["tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr"];
     let Some(stamps) = tshark(&files[0], "tcp", &stamps) else { return };
     assert_eq!(stamps[0][1], "0");
@@ -255,7 +259,7 @@ fn sequence_numbers_and_blocks_wrap_around() {
     const STEP: u64 = 1000;
     let mut conversation = Conversation::with_payload();
     conversation.up(SYN, 0, 0).down(SYN_ACK, 0, 1, 0).up(ACK, 1, 1);
-    // The model goes on counting where 32 bits of the downlink begin again.
+    // The model continues to count when the 32 bits of the downlink wrap around.
     let first = u64::from(initial_number(ConnectionId(0), Direction::Downlink));
     let wrap = (1_u64 << 32) - first;
     for n in 0..6 {
@@ -271,14 +275,14 @@ fn sequence_numbers_and_blocks_wrap_around() {
     let wire = |distance: i64| (distance * STEP as i64).rem_euclid(1 << 32).to_string();
     for (n, pair) in (-3..).zip(packets.chunks(2)) {
         assert_eq!(pair[0][0], wire(n));
-        // tshark counts blocks from the initial number.
+        // tshark counts blocks from the initial sequence number.
         let edge = |n: i64| (wrap as i64 + n * STEP as i64).to_string();
         assert_eq!(pair[1][1..], [wire(n), edge(n + 1), edge(n + 3)]);
     }
 }
 
 #[test]
-fn a_one_way_connection_reads_as_an_ordinary_one() {
+fn one_way_connection_is_shown_with_a_handshake() {
     let mut conversation = Conversation::with_payload();
     let none = Flags::default();
     let syn = Segment { mss: 0, ..conversation.segment(Direction::Downlink, SYN, 0, 0, 0) };
@@ -361,7 +365,7 @@ fn the_same_run_gives_the_same_bytes() {
 }
 
 #[test]
-fn captures_may_hold_the_packets_of_programs_alone() {
+fn captures_can_omit_simulated_packets() {
     let octets = |simulated: bool, with_simulated: bool| {
         let real = Some(RealPackets(Rc::new(|_| Some([&[0x45, 0, 0, 20][..], &[7; 16]].concat()))));
         let mut told = Conversation::new(&CaptureConfig { real, simulated, ..CaptureConfig::default() });

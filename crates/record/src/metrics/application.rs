@@ -1,4 +1,4 @@
-//! What users get: UDP datagrams, pages and sessions.
+//! Application results: UDP datagrams, pages and sessions.
 
 use umts_stack::ids::FlowId;
 use umts_stack::packet::Datagram;
@@ -11,12 +11,12 @@ use super::window::Window;
 /// Datagrams of one flow in one direction.
 #[derive(Debug, Clone, Copy, Default)]
 struct DatagramDirection {
-    /// Number of the first that left in the window.
+    /// Number of the first datagram sent in the window.
     first: Option<u64>,
-    /// Highest number that has arrived of those, plus one.
+    /// Highest received number from `first` on, plus one.
     reached: u64,
     received: u64,
-    /// How long the last one to arrive took.
+    /// Delay of the last received datagram.
     last_delay: Option<Duration>,
 }
 
@@ -51,7 +51,7 @@ impl ApplicationRecorder {
         }
     }
 
-    /// Datagrams in each direction, and the rest.
+    /// Totals of the datagrams in each direction, and of the applications.
     pub fn finish(mut self) -> ([DatagramTotals; 2], ApplicationTotals) {
         for (direction, totals) in self.datagrams.iter_mut().enumerate() {
             totals.window = self.window.length();

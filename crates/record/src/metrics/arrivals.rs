@@ -1,25 +1,27 @@
-//! What has reached the receiver, and which retransmissions were not needed because of it.
+//! Sequence numbers that have reached the receiver, and retransmissions that were not needed.
 //!
-//! A retransmission is unneeded if a copy of its bytes that was sent earlier arrives at all, before it was sent or
-//! after. The second case is decided when that copy comes in, so segments sent again wait here for a verdict, the
-//! newest [`WAITING`] of them; later packets have higher ids, which tells earlier copies from later ones.
+//! A retransmission is unneeded if an earlier copy of its bytes arrives, before or after the
+//! retransmission was sent. The second case is decided when that copy arrives. Retransmissions wait
+//! for this decision, but only the newest [`WAITING`] of them. Packet ids ascend, so a smaller id
+//! marks an earlier copy.
 
 use std::collections::VecDeque;
 
 use umts_stack::ids::PacketId;
 
-/// More than one window of segments sent again: an older one's earlier copies have long arrived or been lost.
+/// More than one window of retransmissions. Earlier copies of an older one have arrived or are
+/// lost.
 const WAITING: usize = 256;
 
-/// Sequence numbers of one direction of a connection, as its receiver has them.
+/// Received sequence numbers in one direction of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
-    /// All below have arrived.
+    /// All numbers below have arrived.
     next: u64,
-    /// Ranges that arrived out of order: sorted, apart from each other, beyond `next`.
+    /// Ranges that arrived out of order, beyond `next`: sorted and disjoint.
     ahead: Vec<(u64, u64)>,
     resent: VecDeque<Resent>,
-    /// Spans all of `resent`, so that a new segment passes with one comparison.
+    /// End of the highest range in `resent`. New segments beyond it need only one comparison.
     resent_end: u64,
 }
 
@@ -32,7 +34,7 @@ struct Resent {
 }
 
 impl Arrivals {
-    /// `seq..end` leave again in `packet`; tells whether all of it has already arrived.
+    /// `seq..end` is sent again in `packet`. Returns whether all of it has already arrived.
     pub fn sent_again(&mut self, packet: PacketId, seq: u64, end: u64, measured: bool) -> bool {
         let mut missing = seq.max(self.next);
         for &(from, to) in &self.ahead {
@@ -51,9 +53,10 @@ impl Arrivals {
         false
     }
 
-    /// `seq..end` arrive in `packet`; the number of measured retransmissions that this shows to be unneeded.
+    /// `seq..end` arrives in `packet`. Returns the number of measured retransmissions that this
+    /// proves unneeded.
     pub fn arrived(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
-        let unneeded = if seq < self.resent_end { self.judge(packet, seq, end) } else { 0 };
+        let unneeded = if seq < self.resent_end { self.count_unneeded(packet, seq, end) } else { 0 };
         if seq > self.next {
             self.insert_ahead(seq, end);
         } else if end > self.next {
@@ -65,7 +68,7 @@ impl Arrivals {
         unneeded
     }
 
-    fn judge(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
+    fn count_unneeded(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
         let mut unneeded = 0;
         self.resent.retain_mut(|resent| {
             if packet >= resent.packet {
@@ -164,9 +167,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a set of single numbers: the same verdict at the moment of sending again.
+        /// Compares with a set of single numbers: both must report the same at each retransmission.
         #[test]
-        fn knows_what_has_arrived(steps in proptest::collection::vec((0u64..60, 1u64..15, any::<bool>()), 1..200)) {
+        fn agrees_with_a_set_of_received_numbers(steps in proptest::collection::vec((0u64..60, 1u64..15, any::<bool>()), 1..200)) {
             let mut arrivals = Arrivals::default();
             let mut set = BTreeSet::new();
             for (packet, &(seq, length, again)) in steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The cells of a layout: load, power and codes, and what users of their DSCHs get.
+//! Metrics of the cells of a layout: load, power and codes, and the service of users on the DSCHs.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::rnc::calls::BLOCK_BITS;
@@ -8,21 +8,21 @@ use umts_units::{Bytes, Duration, Time};
 use super::totals::SectorTotals;
 use super::window::Window;
 
-/// What a cell draws from its supply.
+/// Supply power of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CellSupply {
-    /// In watts, though it sends next to nothing.
+    /// Watts drawn at a transmit power near zero.
     pub fixed: f64,
-    /// For each watt that it sends.
+    /// Watts drawn per watt of transmit power.
     pub slope: f64,
 }
 
-/// Of a network with a layout.
+/// Recorder of a network with a layout.
 #[derive(Debug)]
 pub(super) struct SectorRecorder {
     pub window: Window,
     totals: SectorTotals,
-    /// How long the last SDU of each user took.
+    /// Delay of the last SDU of each user.
     last_delay: Vec<Option<Duration>>,
 }
 
@@ -33,7 +33,7 @@ impl SectorRecorder {
     }
 
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
-        // What the last SDU took before the window matters in it.
+        // The delay of the last SDU before the window is needed in the window.
         if let TraceEvent::SduDelivered { ue, direction: Direction::Downlink, entered, .. } = *event {
             self.delivered(at, ue, at - entered);
         }
@@ -124,7 +124,7 @@ impl SectorRecorder {
     }
 }
 
-/// The place of a reason in [`SectorTotals::postponed`].
+/// Index of a reason in [`SectorTotals::postponed`].
 fn reason(why: Postponed) -> usize {
     match why {
         Postponed::Codes => 0,
@@ -135,7 +135,7 @@ fn reason(why: Postponed) -> usize {
 }
 
 impl SectorTotals {
-    /// A TTI of a cell, with its power in mW and its load factor.
+    /// Adds a TTI of a cell, with its power in mW and its load factor.
     fn add_tti(&mut self, power: f64, load: f64) {
         self.ttis += 1;
         self.power += power;
@@ -145,7 +145,7 @@ impl SectorTotals {
         self.overloaded += u64::from(load >= 1.0);
     }
 
-    /// A mean over all TTIs of all cells.
+    /// Mean over all TTIs of all cells.
     pub fn per_tti(&self, sum: f64) -> Option<f64> {
         (self.ttis > 0).then(|| sum / self.ttis as f64)
     }
@@ -157,54 +157,54 @@ impl SectorTotals {
         (self.ttis > 1).then(|| 100.0 * (spread.max(0.0) / (n - 1.0)).sqrt())
     }
 
-    /// Steps of calls of this kind; unknown where nobody told of calls.
+    /// Number of call steps of this kind. `None` if no dedicated channels were recorded.
     pub fn steps(&self, step: CallStep) -> Option<u64> {
         (self.dch_ttis > 0).then(|| self.call_steps[step as usize])
     }
 
-    /// What all of the calls of a kind are of those of two.
+    /// Share of one kind of step in the sum of two kinds, in percent.
     pub fn steps_pct(&self, step: CallStep, other: CallStep) -> Option<f64> {
         let (these, others) = (self.steps(step)?, self.steps(other)?);
         (these + others > 0).then(|| 100.0 * these as f64 / (these + others) as f64)
     }
 
-    /// Of what cells send; unknown where nobody told of it.
+    /// Share in the power of all cells, in percent. `None` if no dedicated channels were recorded.
     pub fn power_pct(&self, power: f64) -> Option<f64> {
         (self.dch_ttis > 0 && self.power > 0.0).then(|| 100.0 * power / self.power)
     }
 
-    /// All requests: those that were granted and those that were not.
+    /// Number of requests, granted or not.
     pub fn requests(&self) -> u64 {
         self.grants + self.postponed.iter().sum::<u64>()
     }
 
-    /// SDU bits that came for the DSCH of a cell, per time.
+    /// Offered load of a DSCH: SDU bits per time and cell.
     pub fn offered_kbps(&self) -> Option<f64> {
         let seconds = self.window.as_secs() * f64::from(self.cells);
         (seconds > 0.0).then(|| self.offered as f64 * 8.0 / seconds / 1000.0)
     }
 
-    /// What a cell draws, in watts: the mean.
+    /// Mean supply power of a cell, in watts.
     pub fn supply_w(&self) -> Option<f64> {
         Some(self.supply.fixed + self.supply.slope * self.per_tti(self.power)? / 1e3)
     }
 
-    /// What all cells drew, in joule.
+    /// Energy drawn by all cells, in joule.
     pub fn energy_j(&self) -> Option<f64> {
         Some(self.supply_w()? * self.cell_seconds())
     }
 
-    /// What all cells drew for the DSCHs beside what they draw anyway, in joule.
+    /// Energy that the transmissions on the DSCHs add, in joule.
     pub fn dsch_energy_j(&self) -> Option<f64> {
         Some(self.supply.slope * self.per_tti(self.dsch_power)? / 1e3 * self.cell_seconds())
     }
 
-    /// Megabits of SDUs that came through on the DSCHs.
+    /// Megabits of SDUs delivered on the DSCHs.
     pub fn dsch_mbit(&self) -> f64 {
         self.delivered as f64 * 8.0 / 1e6
     }
 
-    /// The same, with what came through of calls.
+    /// Megabits of SDUs and of calls delivered.
     pub fn mbit(&self) -> f64 {
         let blocks = self.call_blocks - self.call_blocks_lost;
         self.dsch_mbit() + blocks as f64 * f64::from(BLOCK_BITS) / 1e6
@@ -214,7 +214,7 @@ impl SectorTotals {
         self.window.as_secs() * f64::from(self.cells)
     }
 
-    /// Differences of the delays of successive SDUs of a user.
+    /// Mean difference between the delays of successive SDUs of a user.
     pub fn delay_step_ms(&self) -> Option<f64> {
         self.delay_steps.mean_s().map(|seconds| seconds * 1000.0)
     }

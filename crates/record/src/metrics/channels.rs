@@ -1,4 +1,5 @@
-//! What connections of switched users make of their channels: whether they got a DCH, when, and what came over which.
+//! Channel use of the connections of switched users: share and time with a DCH, and octets per
+//! channel.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +16,28 @@ use super::window::Window;
 struct Open {
     id: ConnectionId,
     since: Time,
-    /// It found its user on a DCH.
+    /// Whether its user was on a DCH when the connection opened.
     began_on_dch: bool,
     had_dch: bool,
-    /// A switch to a DCH has begun since it opened.
+    /// Whether a switch to a DCH has begun since the opening.
     switched: bool,
 }
 
 #[derive(Debug, Default)]
 struct Ue {
     is_switched: bool,
-    /// Its data goes on during a switch between CELL_FACH and CELL_DCH.
+    /// Whether data continues during a switch between CELL_FACH and CELL_DCH.
     data_continues: bool,
     state: Option<RrcState>,
-    /// On its way out of `state`.
+    /// Whether the UE is being switched from `state` to another one.
     leaves: bool,
-    /// And no data moves meanwhile.
+    /// Whether no data moves during the current switch.
     is_suspended: bool,
     open: Vec<Open>,
-    /// Since when it has been on the common channels with a connection open.
+    /// Start of the current time on the common channels with an open connection.
     busy_on_common: Option<Time>,
     granted: Option<(Time, bool)>,
-    /// When it last came to a DCH from the common channels.
+    /// Time of the last switch from the common channels to a DCH.
     reached_dch: Option<Time>,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct ChannelRecorder {
 }
 
 impl ChannelRecorder {
-    /// For the UEs of which `are_switched` says that their channels change.
+    /// Records the UEs for which `are_switched` is true.
     pub fn new(window: Window, are_switched: impl Iterator<Item = bool>, data_continues: &[bool]) -> Self {
         let continues = data_continues.iter().copied().chain(std::iter::repeat(false));
         let ues = are_switched.zip(continues).map(|(is_switched, data_continues)| Ue {
@@ -141,7 +142,7 @@ impl ChannelRecorder {
                     ue.granted = Some((at, after_release));
                 }
             }
-            // What a proxy has with the server is none of the channels'.
+            // The proxy's connection with the server does not use the radio channels.
             TraceEvent::ConnectionOpened { leg: ProxyLeg::Server, .. } => {}
             TraceEvent::ConnectionOpened { connection, ue, .. } => self.opened(at, connection, ue),
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
@@ -154,7 +155,7 @@ impl ChannelRecorder {
         }
     }
 
-    /// Makes up the time on the common channels with a connection open.
+    /// Adds up the time on the common channels with an open connection.
     fn settle(&mut self, at: Time, number: UeId) {
         let ue = &mut self.ues[number.index()];
         let is_busy = ue.state == Some(RrcState::CellFach) && !ue.is_suspended && !ue.open.is_empty();
@@ -173,7 +174,7 @@ impl ChannelRecorder {
 }
 
 impl ChannelTotals {
-    /// Rate at which data came to users on the common channels while they had a connection open.
+    /// Rate of data to users on the common channels while they had an open connection.
     pub fn common_kbps(&self) -> Option<f64> {
         let time = self.busy_on_common;
         (time > Duration::ZERO).then(|| self.octets_on_common as f64 * 8.0 / time.as_secs() / 1e3)

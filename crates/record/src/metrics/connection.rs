@@ -1,6 +1,7 @@
-//! One TCP connection as its events tell it: what is under way now, and the sums of what happened in the window.
+//! Metrics of one TCP connection: its current state and the sums inside the window.
 //!
-//! The data are those of the connection's `sender`; what the other end sends counts only as acknowledgments.
+//! Only data of the connection's `sender` count as data. Segments of the other end count as
+//! acknowledgments.
 
 use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, ProxyLeg, UeId};
 use umts_stack::packet::{Ecn, Flags, Segment};
@@ -13,14 +14,14 @@ use super::rtt::RttSamples;
 use super::totals::TcpTotals;
 use super::window::{BusyClock, Window};
 
-/// Payload starts here: number 0 is the SYN.
+/// Number of the first payload byte. Number 0 is the SYN.
 const FIRST_BYTE: u64 = 1;
 
-/// The network's own clocks and samples, which events of all connections drive.
+/// Clocks and samples of the network, updated by the events of all connections.
 #[derive(Debug, Default)]
 pub(super) struct NetworkSamples {
     pub active: BusyClock,
-    /// The same of each flow alone.
+    /// Active time by flow.
     pub active_of_flow: Vec<BusyClock>,
     pub transfer: BusyClock,
     pub rtt: RttSamples,
@@ -41,23 +42,23 @@ pub(super) struct Connection {
     delivered: u64,
     highest_sent: u64,
     una: u64,
-    /// Duplicate acknowledgments in a row, whatever the sender makes of them.
+    /// Number of successive duplicate acknowledgments, independent of the sender's reaction.
     duplicates: u32,
     syn_sent: Option<Time>,
     data_sent: Option<Time>,
     last_delivery: Time,
     call_since: Option<Time>,
-    /// The application tells when its packet calls begin and end.
+    /// Whether the application reports the start and end of its packet calls.
     calls_are_told: bool,
     last_rtt: Option<Duration>,
-    /// The receiver announced no room, and none since.
+    /// Start of the current zero window.
     shut_since: Option<Time>,
     is_closed: bool,
     is_active: bool,
     is_transferring: bool,
-    /// Until when the integrals are made up.
+    /// Time up to which the integrals are computed.
     settled: Time,
-    /// Bytes times nanoseconds.
+    /// In bytes times nanoseconds.
     outstanding_integral: u128,
     max_outstanding: u64,
     arrivals: Arrivals,
@@ -65,11 +66,11 @@ pub(super) struct Connection {
     pub totals: TcpTotals,
 }
 
-/// When something happened, and whether that was in the window.
+/// Time of an event, and whether it is in the window.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     pub at: Time,
-    /// `at` moved into the window.
+    /// `at`, clamped to the window.
     pub clamped: Time,
     pub measured: bool,
 }
@@ -118,12 +119,12 @@ impl Connection {
         }
     }
 
-    /// The same as one of the two of a transfer that a proxy splits.
+    /// Makes it one of the two connections of a transfer that a proxy splits.
     pub fn of_transfer(self, transfer: ConnectionId, leg: ProxyLeg) -> Self {
         Connection { transfer, leg, ..self }
     }
 
-    /// Whether another connection carries on what this one brings to a proxy.
+    /// Whether the connection's data ends at a proxy and another connection carries it on.
     #[inline]
     pub fn ends_at_proxy(&self) -> bool {
         matches!((self.leg, self.sender), (ProxyLeg::Server, End::Server) | (ProxyLeg::Radio, End::Ue))
@@ -136,7 +137,8 @@ impl Connection {
         self.update_activity(moment.clamped, together);
     }
 
-    /// Inlined as [`super::Metrics`] is, so that no event with a copy of the segment is made for it.
+    /// Inlined like [`super::Metrics`]: the event with its copy of the segment is then not
+    /// constructed.
     #[inline]
     pub fn sent(
         &mut self,
@@ -146,7 +148,7 @@ impl Connection {
         cause: SendCause,
         together: &mut NetworkSamples,
     ) {
-        self.seen(moment);
+        self.record_packet_time(moment);
         if segment.flags.syn {
             self.syn_sent.get_or_insert(moment.at);
             self.totals.syn_retransmissions += u64::from(moment.measured && cause.is_again());
@@ -200,17 +202,17 @@ impl Connection {
         }
     }
 
-    /// Inlined as [`sent`](Self::sent) is.
+    /// Inlined like [`sent`](Self::sent).
     #[inline]
     pub fn received(&mut self, moment: Moment, packet: PacketId, segment: &Segment, delivered: u64) {
-        self.seen(moment);
+        self.record_packet_time(moment);
         let from_sender = segment.direction == self.sender.sends();
         if !from_sender {
             let is_pure_ack = segment.flags.ack && !segment.flags.rst && segment.sequence_length() == 0;
             self.totals.acks_received += u64::from(moment.measured && is_pure_ack);
             let Flags { syn, ack, rst, ece, .. } = segment.flags;
             if ack && !syn && !rst {
-                self.heard(moment, segment.window == 0, ece);
+                self.record_ack(moment, segment.window == 0, ece);
             }
             return;
         }
@@ -227,8 +229,8 @@ impl Connection {
         }
     }
 
-    /// What an acknowledgment says beside its number.
-    fn heard(&mut self, moment: Moment, is_shut: bool, ece: bool) {
+    /// Records window and ECN echo of an acknowledgment.
+    fn record_ack(&mut self, moment: Moment, is_shut: bool, ece: bool) {
         self.totals.ecn_echoes += u64::from(moment.measured && ece);
         self.totals.zero_windows += u64::from(moment.measured && is_shut);
         match (self.shut_since, is_shut) {
@@ -291,12 +293,12 @@ impl Connection {
         self.totals.dupack_runs += u64::from(moment.measured && self.duplicates == 3);
     }
 
-    /// It was refused, reset or given up.
+    /// The connection was refused, reset or given up.
     pub fn failed(&mut self, moment: Moment) {
         self.totals.failed += u64::from(moment.measured);
     }
 
-    /// What RACK found, and what a probe for a lost tail was and did.
+    /// Records losses found by RACK, and tail loss probes.
     pub fn rack_or_probe(&mut self, moment: Moment, event: &TraceEvent) {
         let totals = &mut self.totals;
         match event {
@@ -314,12 +316,12 @@ impl Connection {
     }
 
     pub fn rto_expired(&mut self, moment: Moment) {
-        // What is sent again from here on has duplicates of its own.
+        // Retransmissions after the timeout have duplicates of their own.
         self.duplicates = 0;
         self.totals.expiries += u64::from(moment.measured);
     }
 
-    /// Makes up the sums at the end of the connection, or of the window if that comes first.
+    /// Completes the sums at the end of the connection or of the window, whichever is first.
     pub fn close(
         &mut self,
         moment: Moment,
@@ -349,7 +351,7 @@ impl Connection {
     }
 
     #[inline]
-    fn seen(&mut self, moment: Moment) {
+    fn record_packet_time(&mut self, moment: Moment) {
         if moment.measured {
             self.totals.first_packet.get_or_insert(moment.at);
             self.totals.last_packet = Some(moment.at);
@@ -377,7 +379,8 @@ impl Connection {
         }
     }
 
-    /// Active: the application's data are not all acknowledged. Transferring: and the first of them has left.
+    /// Active: the application's data is not completely acknowledged. Transferring: active, and the
+    /// first data has left.
     #[inline]
     fn update_activity(&mut self, now: Time, together: &mut NetworkSamples) {
         let is_active = !self.is_closed && self.written > self.acknowledged;

@@ -1,5 +1,5 @@
-//! Every metric of these recorders: its name, unit, meaning and formula, in one table. The reference page is generated
-//! from it and the tables of the other recorders.
+//! All metrics of these recorders in one table: name, unit, meaning and formula. The reference page
+//! is generated from it and from the tables of the other recorders.
 
 use umts_units::Duration;
 
@@ -10,50 +10,53 @@ use super::totals::{
 };
 use super::transfers::TransferTotals;
 
-/// What a metric is about.
+/// Subject of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// TCP: the network (all connections together) and each connection.
     Connection,
-    /// RLC, Iub and air, all users together: the downlink under this name, the uplink under the name with `_uplink`.
+    /// RLC, Iub and air, all users together. The uplink's metric has the suffix `_uplink`.
     Radio,
-    /// UDP, all flows together: the downlink under this name, the uplink under the name with `_uplink`.
+    /// UDP, all flows together. The uplink's metric has the suffix `_uplink`.
     Datagram,
-    /// Cells with users that are switched between channels, all together.
+    /// Cells with switched users, all together.
     Cell,
     /// The network only.
     Network,
-    /// The cells of a layout, all together; recorded only if there is one.
+    /// The cells of a layout, all together. Recorded only if there is a layout.
     Layout,
-    /// A proxy; recorded only if there is one.
+    /// A proxy. Recorded only if there is one.
     Proxy,
-    /// The time budget, of all connections together and of each connection; recorded only if it is asked for.
+    /// The time budget of all connections together and of each connection. Recorded only on
+    /// request.
     Budget,
-    /// The time budget of transfers that a proxy splits, all together; recorded only if there can be some, and it is asked for.
+    /// The time budget of transfers that a proxy splits, all together. Recorded only on request and
+    /// with such a proxy.
     Transfers,
 }
 
-/// What a metric's number means.
+/// Definition of a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Definition {
-    /// As in results, tables and claims; of a [`Scope::Radio`] or [`Scope::Datagram`] metric, the downlink's.
+    /// Name in results, tables and claims. For a [`Scope::Radio`] or [`Scope::Datagram`] metric,
+    /// the name of the downlink's.
     pub name: &'static str,
-    /// What figures and tables for readers call it, without its unit.
+    /// Label in figures and tables, without the unit.
     pub label: &'static str,
     /// Unit of the number; `1` for counts and ratios.
     pub unit: &'static str,
-    /// What it is about.
+    /// Subject of the metric.
     pub scope: Scope,
-    /// One sentence.
+    /// Meaning in one sentence.
     pub meaning: &'static str,
-    /// What is added up.
+    /// Description of the numerator.
     pub numerator: &'static str,
-    /// What it is divided by; empty if nothing.
+    /// Description of the denominator; empty if there is none.
     pub denominator: &'static str,
 }
 
-/// Every metric of [`Metrics`](super::Metrics), in the order in which results list them (`_uplink` twins follow all of
-/// the downlink's).
+/// Every metric of [`Metrics`](super::Metrics), in the order of the results. All `_uplink` metrics
+/// follow the downlink's.
 pub fn definitions() -> impl Iterator<Item = Definition> {
     let tcp = TCP.iter().map(|metric| metric.definition(Scope::Connection));
     let radio = RADIO.iter().map(|metric| metric.definition(Scope::Radio));
@@ -68,12 +71,12 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(PROXY.iter().map(|metric| metric.definition(Scope::Proxy)))
 }
 
-/// The names of a connection's metrics.
+/// Names of the metrics of a connection.
 pub(super) fn connection_names() -> impl Iterator<Item = &'static str> {
     TCP.iter().map(|metric| metric.name)
 }
 
-/// Their values, in the same order.
+/// Values of the metrics of a connection, in the order of [`connection_names`].
 pub(super) fn connection_values(totals: &TcpTotals) -> impl Iterator<Item = Option<f64>> {
     TCP.iter().map(|metric| (metric.formula)(totals))
 }

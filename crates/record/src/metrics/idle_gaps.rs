@@ -1,20 +1,22 @@
-//! Times in which a sender that has data to send sends none, because it waits for acknowledgments.
+//! Silences in which a sender with data to send waits for acknowledgments.
 
 use umts_units::{Duration, Time};
 
-/// Silence of two TTIs of 20 ms is no gap: what is sent together is acknowledged in the TTIs that it arrives in.
+/// A silence of two TTIs of 20 ms is not a gap: segments that leave together are acknowledged in
+/// the TTIs of their arrival.
 const SHORT: Duration = Duration::from_millis(40);
 
-/// Whether one of a connection's senders is silent, and since when.
+/// Detects the idle gaps of one sender.
 #[derive(Debug, Default)]
 pub(super) struct IdleGaps {
-    /// Since when data that were never sent wait, or a segment has left since; and the silence that is none yet.
+    /// Start of the current silence while unsent data waits, and the longest silence that is not a
+    /// gap.
     waits: Option<(Time, Duration)>,
 }
 
 impl IdleGaps {
-    /// There are data to send. Silence is a gap beyond two TTIs and half of `rtt`, the round trip measured last; before the
-    /// first there is none.
+    /// Unsent data waits. A silence is a gap if it exceeds two TTIs plus half of `rtt`, the last
+    /// measured round-trip time. Before the first measurement there are no gaps.
     #[inline]
     pub fn wait(&mut self, at: Time, rtt: Option<Duration>) {
         if let (None, Some(rtt)) = (self.waits, rtt) {
@@ -22,7 +24,7 @@ impl IdleGaps {
         }
     }
 
-    /// A segment with data leaves: whether it ends a gap.
+    /// A segment with data leaves. Returns whether it ends a gap.
     #[inline]
     pub fn end(&mut self, at: Time) -> bool {
         self.waits.take().is_some_and(|(since, short)| at - since > short)

@@ -1,11 +1,12 @@
-//! Metrics: one name, one definition ([`definitions()`]), computed from trace events and nothing else.
+//! Metrics: each has one name and one definition ([`definitions()`]), and is computed from trace
+//! events alone.
 //!
-//! What happened before the window still matters in it: a connection that has data outstanding when the window opens
-//! is active from that instant on, and its last round-trip time counts from there. Counters count what falls inside.
-//! A connection that never touches the window has no row.
+//! State from before the window matters in it. A connection with outstanding data at the start of
+//! the window is active from then on, and its last round-trip time counts from there. Counters
+//! count events inside the window. A connection that does not overlap the window has no row.
 //!
-//! Memory does not grow with time: sums are sums, round-trip times go into a histogram, and the row of a closed
-//! connection leaves through [`Metrics::take_finished`].
+//! Memory does not grow with time: sums are kept as sums, round-trip times go into a histogram, and
+//! the rows of closed connections are taken by [`Metrics::take_finished`].
 
 mod application;
 mod arrivals;
@@ -44,30 +45,32 @@ use tdd::TddRecorder;
 use transfers::{TransferRecorder, TransferTotals};
 pub(crate) use window::Window;
 
-/// What to measure.
+/// Configuration of [`Metrics`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricsConfig {
-    /// The window opens.
+    /// Start of the window.
     pub from: Time,
-    /// The window ends; an event at this very instant is no longer in it.
+    /// End of the window. An event at this instant is outside.
     pub to: Time,
-    /// Payload rate of each UE's downlink bearer, by the UE's number, for its connections' utilisation; users of a
-    /// shared channel each have the channel's.
+    /// Payload rate of each UE's downlink bearer, by UE number, for the utilisation of its
+    /// connections. Each user of a shared channel has the rate of the channel.
     pub ue_downlink_rate: Vec<Option<BitRate>>,
-    /// Payload rate of all downlink channels together, each counted once, for the network's utilisation.
+    /// Payload rate of all downlink channels together, each counted once, for the utilisation of
+    /// the network.
     pub downlink_capacity: Option<BitRate>,
-    /// What each UE's device draws, by the UE's number; none for UEs whose channels never change.
+    /// Power drawn by each UE's device, by UE number. `None` for UEs that are not switched.
     pub ue_power: Vec<Option<StatePower>>,
-    /// Whether each UE's data goes on during a switch between CELL_FACH and CELL_DCH, by the UE's number; not, where
-    /// there is no entry.
+    /// Whether each UE's data continues during a switch between CELL_FACH and CELL_DCH, by UE
+    /// number. Missing entries mean false.
     pub ue_data_continues: Vec<bool>,
-    /// Whether there is a proxy, whose transfers have metrics of their own.
+    /// Whether there is a proxy. Its transfers have their own metrics.
     pub has_proxy: bool,
-    /// What each cell of a layout draws; none without one. Such cells have metrics of their own.
+    /// Supply power of each cell of a layout, whose cells have their own metrics. `None` without a
+    /// layout.
     pub layout: Option<CellSupply>,
 }
 
-/// Adds up events.
+/// Computes metrics from events.
 #[derive(Debug)]
 pub struct Metrics {
     capacity: Option<BitRate>,
@@ -82,10 +85,9 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Nothing has happened yet.
+    /// Metrics before the first event.
     ///
-    /// # Panics
-    /// If the window ends before it opens.
+    /// # Panics If the window ends before it starts.
     pub fn new(config: MetricsConfig) -> Self {
         assert!(config.from <= config.to, "the window {} to {} runs backwards", config.from, config.to);
         let window = Window::new(config.from, config.to);
@@ -126,12 +128,14 @@ impl Metrics {
         }
     }
 
-    /// The rows of connections that closed since this was last asked, to be written away while the run goes on.
+    /// Takes the rows of connections that closed since the last call, so that they can be written
+    /// during the run.
     pub fn take_finished(&mut self) -> Vec<ConnectionRow> {
         std::mem::take(&mut self.tcp.finished)
     }
 
-    /// As [`finish`](Self::finish), of a run whose end nobody knew: the window ends with it.
+    /// Like [`finish`](Self::finish), for a run that ended at an unknown time: the window ends with
+    /// the run.
     pub fn finish_early(mut self, end: Time) -> RunMetrics {
         for window in
             [&mut self.tcp.window, &mut self.radio.window, &mut self.rrc.window, &mut self.application.window]
@@ -149,7 +153,8 @@ impl Metrics {
         self.finish(end)
     }
 
-    /// The results of a run that ended at `end`. Rates refer to the whole window, also if the run ended before it.
+    /// The results of a run that ended at `end`. Rates refer to the whole window, even if the run
+    /// ended earlier.
     pub fn finish(mut self, end: Time) -> RunMetrics {
         let (tcp, fairness) = self.tcp.finish(end, self.capacity);
         let (radio, mut network) = self.radio.finish(end);
@@ -171,13 +176,13 @@ impl Metrics {
 }
 
 impl TraceSink<TraceEvent> for Metrics {
-    /// Packets that pass matter where there are TDD cells.
+    /// Captured packets are needed only with TDD cells.
     #[inline]
     fn wants_copies(&self) -> bool {
         self.tdd.is_concerned()
     }
 
-    /// Inlined where the event is made, which leaves one of the arms.
+    /// Inlined where the event is created, which leaves only one of the arms.
     #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {
@@ -189,7 +194,7 @@ impl TraceSink<TraceEvent> for Metrics {
                 self.tcp.record(at, event);
             }
             TraceEvent::SegmentReceived { segment, delivered, .. } => {
-                // By what it asks for, not by the event, which then need not be made.
+                // Takes single arguments instead of the event, which then need not be constructed.
                 if let Some(transfers) = &mut self.transfers {
                     transfers.delivered(at, segment.connection, segment.leg, segment.direction, *delivered);
                 }

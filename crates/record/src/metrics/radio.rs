@@ -1,4 +1,5 @@
-//! RLC, the Iub and the air. Block events come with every transport block set: each is a few additions.
+//! RLC, the Iub and the air. Block events occur for every transport block set, so each costs only a
+//! few additions.
 
 use std::collections::VecDeque;
 
@@ -12,12 +13,13 @@ use super::window::{BusyClock, Window};
 #[derive(Debug)]
 pub(super) struct RadioRecorder {
     pub window: Window,
-    /// Downlink, uplink.
+    /// Index 0: downlink; index 1: uplink.
     totals: [RadioTotals; 2],
-    /// Whether each UE's buffer holds data, in each direction.
+    /// Whether each UE's buffer holds data, by direction.
     holds_data: [Vec<bool>; 2],
     buffered: [BusyClock; 2],
-    /// By direction and UE, the SDUs that entered RLC and are neither delivered nor lost, in the order of entry.
+    /// SDUs that entered RLC and are neither delivered nor lost, in the order of entry, by
+    /// direction and UE.
     under_way: [Vec<VecDeque<PacketId>>; 2],
     network: NetworkTotals,
 }
@@ -34,15 +36,17 @@ impl RadioRecorder {
         }
     }
 
-    /// Inlined as [`super::Metrics`] is.
+    /// Inlined like [`super::Metrics`].
     #[inline]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         if let TraceEvent::RlcBuffer { ue, direction, octets } = *event {
-            // What the buffer held before the window matters in it, so this one is taken at any time.
+            // The buffer's content before the window matters in it, so this event is recorded at
+            // any time.
             self.buffer(at, ue, direction, octets > 0);
             return;
         }
-        // SDUs under way are tracked before the window, too: those that entered earlier can be lost in the window.
+        // SDUs under way are also tracked before the window, because an SDU that entered earlier
+        // can be lost in the window.
         let is_first_fate = match *event {
             TraceEvent::SduQueued { ue, direction, sdu, .. } => {
                 self.enters(ue, direction, sdu);
@@ -73,8 +77,8 @@ impl RadioRecorder {
                 totals.pdus_again += if retransmission { u64::from(count) } else { 0 };
             }
             TraceEvent::StatusSent { direction, piggybacked, mrw, .. } => {
-                // A status goes against the data that it reports on. One that moves the window comes from the sender
-                // of the data and reports nothing.
+                // A STATUS travels against the data that it reports. A STATUS that moves the window
+                // comes from the sender of the data and reports nothing.
                 self.of(direction.reversed()).status_pdus += u64::from(!piggybacked && !mrw);
             }
             TraceEvent::PdusDropped { direction, count, .. } => {
@@ -93,7 +97,7 @@ impl RadioRecorder {
             TraceEvent::SduDelivered { direction, size, entered, .. } => {
                 let delay = u128::from((at - entered).as_nanos());
                 let totals = self.of(direction);
-                // It was counted as lost when its sender discarded it.
+                // The SDU was counted as lost when its sender discarded it.
                 totals.sdus_lost = totals.sdus_lost.saturating_sub(u64::from(!is_first_fate));
                 totals.sdus_delivered += 1;
                 totals.delivered_bits += size.bits();
@@ -121,7 +125,7 @@ impl RadioRecorder {
         }
     }
 
-    /// The sums of the downlink, of the uplink, and of what has no direction.
+    /// The totals of the downlink and the uplink, and the totals without a direction.
     pub fn finish(&mut self, end: Time) -> ([RadioTotals; 2], NetworkTotals) {
         let end = self.window.clamp(end);
         for (totals, clock) in self.totals.iter_mut().zip(&self.buffered) {
@@ -143,7 +147,7 @@ impl RadioRecorder {
         }
     }
 
-    /// The first SDU of a UE entered RLC.
+    /// Handles the first SDU of a UE.
     #[cold]
     fn first_enters(&mut self, ue: UeId, direction: Direction, sdu: PacketId) {
         let ues = &mut self.under_way[direction.index()];
@@ -154,7 +158,7 @@ impl RadioRecorder {
     /// Removes `sdu` from the SDUs that are under way. Returns whether it was one of them.
     fn leaves(&mut self, ue: UeId, direction: Direction, sdu: PacketId) -> bool {
         let Some(under_way) = self.under_way[direction.index()].get_mut(ue.index()) else { return false };
-        // Nearly always the oldest one.
+        // Usually the oldest one.
         if under_way.front() == Some(&sdu) {
             under_way.pop_front();
             return true;
@@ -165,7 +169,7 @@ impl RadioRecorder {
 
     #[inline]
     fn buffer(&mut self, at: Time, ue: UeId, direction: Direction, holds_data: bool) {
-        // Mostly it is as it was.
+        // Usually unchanged.
         if self.holds_data[direction.index()].get(ue.index()) != Some(&holds_data) {
             self.buffer_changed(at, ue, direction, holds_data);
         }
@@ -196,7 +200,7 @@ pub(super) fn deviation_ms(count: u64, sum_ns: u128, squares: u128) -> Option<f6
     if count < 2 {
         return None;
     }
-    // n Σx² - (Σx)² in integers, where nothing cancels; as floats where 128 bits are too few.
+    // n Σx² - (Σx)² in integers, without cancellation. In floats if 128 bits are not enough.
     let exact = n.checked_mul(squares).zip(sum_ns.checked_mul(sum_ns)).map(|(a, b)| (a - b) as f64);
     let spread = exact.unwrap_or_else(|| n as f64 * squares as f64 - (sum_ns as f64).powi(2)).max(0.0);
     Some((spread / (n as f64 * (n - 1) as f64)).sqrt() / 1e6)

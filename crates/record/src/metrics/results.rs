@@ -1,25 +1,26 @@
-//! What a run yields: named numbers for the network and for each connection.
+//! Results of a run: named numbers for the network and for each connection.
 
 use umts_stack::ids::{ConnectionId, FlowId, ProxyLeg, UeId};
 
 use super::definitions::connection_names;
 
-/// Named numbers in the order of their definitions; a metric without a value had nothing to be computed from.
+/// Named numbers in the order of their definitions. A metric without a value had no data to be
+/// computed from.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MetricSet(Vec<(&'static str, Option<f64>)>);
 
 impl MetricSet {
-    /// All of them, in order.
+    /// All metrics, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Option<f64>)> {
         self.0.iter().copied()
     }
 
-    /// Adds others behind them.
+    /// Appends other metrics.
     pub(crate) fn append(&mut self, others: MetricSet) {
         self.0.extend(others.0);
     }
 
-    /// Puts other values in the place of those of the same names.
+    /// Replaces the values of the metrics that `others` contains.
     pub fn replace(&mut self, others: MetricSet) {
         for (name, value) in &mut self.0 {
             if let Some((_, other)) = others.0.iter().find(|(known, _)| known == name) {
@@ -28,7 +29,7 @@ impl MetricSet {
         }
     }
 
-    /// The value of the metric called `name`: `None` if it has none or there is no such metric.
+    /// The value of the metric `name`. `None` if it has no value or does not exist.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.iter().find(|(known, _)| *known == name)?.1
     }
@@ -40,49 +41,51 @@ impl FromIterator<(&'static str, Option<f64>)> for MetricSet {
     }
 }
 
-/// One connection.
+/// Results of one connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectionRow {
-    /// Its number, unique in the run.
+    /// Number of the connection, unique in the run.
     pub connection: ConnectionId,
-    /// The number of the transfer: its own, or that of the first of the two that a proxy joins.
+    /// Number of the transfer: the connection's own number, or the first one of two connections
+    /// that a proxy joins.
     pub transfer: ConnectionId,
-    /// The part of the way that it takes.
+    /// The part of the path that the connection covers.
     pub leg: ProxyLeg,
-    /// The flow that opened it.
+    /// The flow that opened the connection.
     pub flow: FlowId,
-    /// The user equipment at its end.
+    /// The user equipment at one end of the connection.
     pub ue: UeId,
-    /// When it opened, in seconds since the run began.
+    /// Time of opening, in seconds since the start of the run.
     pub opened_s: f64,
-    /// When it closed; none if it was still open at the end.
+    /// Time of closing; `None` if the connection was open at the end of the run.
     pub closed_s: Option<f64>,
-    /// Its metrics but those of its budget, without their names, which are the same for all: many rows wait to be written.
+    /// Values of the metrics, without the budget. The names are not stored, because they are the
+    /// same for all of many rows.
     pub values: Box<[Option<f64>]>,
-    /// Its time budget, if that was asked for.
+    /// The time budget, if it was recorded.
     pub budget: MetricSet,
 }
 
 impl ConnectionRow {
-    /// Its metrics, those of its budget behind the others.
+    /// The metrics with names, followed by the metrics of the budget.
     pub fn metrics(&self) -> MetricSet {
         let named = connection_names().zip(self.values.iter().copied());
         named.chain(self.budget.iter()).collect()
     }
 
-    /// Number `index` of its [`metrics`](Self::metrics).
+    /// The value with this index in [`metrics`](Self::metrics).
     pub fn value(&self, index: usize) -> Option<f64> {
         let of_budget = || self.budget.iter().nth(index - self.values.len()).and_then(|(_, value)| value);
         self.values.get(index).copied().unwrap_or_else(of_budget)
     }
 }
 
-/// A finished run.
+/// Results of a finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunMetrics {
     /// The network as a whole.
     pub network: MetricSet,
-    /// The connections that touched the window and were not taken before, in the order in which they closed; those
-    /// that never closed come last, in the order of their numbers.
+    /// Connections that overlap the window and were not taken before, in the order of closing.
+    /// Connections that never closed come last, in the order of their numbers.
     pub connections: Vec<ConnectionRow>,
 }

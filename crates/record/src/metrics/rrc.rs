@@ -1,4 +1,4 @@
-//! Radio resource control: where users are, how often they are switched, what a cell has reserved.
+//! Radio resource control: states of users, their switches, and the reserved capacity of cells.
 
 use umts_stack::ids::UeId;
 use umts_stack::rnc::rrc::RrcState;
@@ -8,27 +8,27 @@ use umts_units::{Duration, Time};
 use super::totals::CellTotals;
 use super::window::Window;
 
-/// What a device draws, in watts.
+/// Power drawn by a device, in watts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StatePower {
-    /// In idle mode.
+    /// Power in idle mode.
     pub idle: f64,
-    /// In URA_PCH.
+    /// Power in URA_PCH.
     pub ura_pch: f64,
-    /// In CELL_PCH.
+    /// Power in CELL_PCH.
     pub cell_pch: f64,
-    /// In CELL_FACH.
+    /// Power in CELL_FACH.
     pub cell_fach: f64,
-    /// In CELL_DCH.
+    /// Power in CELL_DCH.
     pub cell_dch: f64,
-    /// During a promotion from a PCH state or idle mode.
+    /// Power during a promotion from a PCH state or idle mode.
     pub promotion_from_idle: f64,
-    /// During a promotion from CELL_FACH.
+    /// Power during a promotion from CELL_FACH.
     pub promotion_from_fach: f64,
 }
 
 impl StatePower {
-    /// What is drawn where the UE is.
+    /// Power drawn in this state or switch.
     fn at(&self, place: Place) -> f64 {
         use RrcState::{CellDch, CellFach, CellPch, Idle, UraPch};
         match (place.state, place.towards) {
@@ -43,7 +43,7 @@ impl StatePower {
     }
 }
 
-/// A state, or the way from it to another.
+/// A state, or a switch from it to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     state: RrcState,
@@ -55,7 +55,7 @@ struct Ue {
     power: StatePower,
     place: Option<Place>,
     since: Time,
-    /// When it first asked for the DCH that it needs.
+    /// Time of the first request for the DCH that the UE needs now.
     asked: Option<Time>,
 }
 
@@ -172,7 +172,7 @@ impl RrcRecorder {
 }
 
 impl CellTotals {
-    /// A UE was in `state` for so long, or on its way out of it.
+    /// Adds time in `state`, or in a switch from it.
     fn stay(&mut self, state: RrcState, switching: bool, time: Duration) {
         if switching {
             self.switching += time;
@@ -181,13 +181,13 @@ impl CellTotals {
         }
     }
 
-    /// Switches between these states.
+    /// Number of switches between these states.
     pub fn switches_of(&self, from: &[RrcState], to: &[RrcState]) -> u64 {
         let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
         pairs.map(|(from, to)| self.switches[from as usize][to as usize]).sum()
     }
 
-    /// The mean of a user's `time`.
+    /// Mean of `time` per switched user.
     pub fn per_user_s(&self, time: Duration) -> Option<f64> {
         (self.switched > 0).then(|| time.as_secs() / self.switched as f64)
     }

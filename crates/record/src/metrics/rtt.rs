@@ -1,14 +1,15 @@
-//! Samples of round-trip times and other intervals in bounded memory: exact sums and extremes, percentiles to three
-//! significant digits.
+//! Samples of round-trip times and other intervals in bounded memory: exact sums and extremes,
+//! percentiles to three significant digits.
 
 use hdrhistogram::Histogram;
 use umts_units::Duration;
 
-/// Samples that are kept as they are: most connections have no more, and a histogram takes a hundred times the room and
-/// time.
+/// Number of samples that are kept individually. Most connections have no more, and a histogram
+/// takes a hundred times the memory and time.
 const FEW: usize = 32;
 
-/// A histogram of three digits tells values apart up to this; twice as large ones are rounded to 2, and so on.
+/// A histogram of three digits distinguishes values up to this one. Values up to twice as large are
+/// rounded to multiples of 2, and so on.
 const EXACT_BELOW: u64 = 2_048;
 
 #[derive(Debug, Default)]
@@ -17,9 +18,9 @@ pub(super) struct RttSamples {
     sum_ns: u128,
     min: Duration,
     max: Duration,
-    /// Microseconds, as long as there are few.
+    /// In microseconds, while there are few samples.
     few: Vec<u64>,
-    /// Microseconds of all samples, once there are many.
+    /// All samples in microseconds, once there are many.
     histogram: Option<Box<Histogram<u32>>>,
 }
 
@@ -60,7 +61,7 @@ impl RttSamples {
         (self.count > 0).then(|| self.max.as_secs())
     }
 
-    /// The smallest sample that at least the fraction `quantile` of all samples does not exceed.
+    /// The smallest sample that is not exceeded by at least the fraction `quantile` of all samples.
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
         if self.count == 0 {
             return None;
@@ -72,7 +73,7 @@ impl RttSamples {
         Some((us as f64 / 1e6).clamp(self.min.as_secs(), self.max.as_secs()))
     }
 
-    /// What a histogram would tell of the same samples, rounded as it rounds.
+    /// The quantile that a histogram would return for the same samples, with the same rounding.
     fn quantile_of_few(&self, quantile: f64) -> u64 {
         let mut few = [0; FEW];
         let few = &mut few[..self.few.len()];
@@ -110,7 +111,7 @@ mod tests {
     }
 
     proptest! {
-        /// One sample more or less makes no difference of kind, at any magnitude.
+        /// Few samples must give the same quantiles as a histogram, at any magnitude.
         #[test]
         fn few_samples_are_rounded_as_many_are(ns in proptest::collection::vec((0u64..1 << 20, 0u32..24), 1..=FEW)) {
             let mut samples = RttSamples::default();
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_nothing_is_claimed() {
+    fn no_samples_give_no_values() {
         let samples = RttSamples::default();
         assert_eq!((samples.mean_s(), samples.min_s(), samples.quantile_s(0.5)), (None, None, None));
     }

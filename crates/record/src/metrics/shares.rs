@@ -1,4 +1,4 @@
-//! How evenly users share a cell within a short time.
+//! Fairness among the users of a cell over short times.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,26 @@ use umts_units::{Duration, Time};
 use super::tcp::jain;
 use super::window::Window;
 
-/// Jain's index of what users get carried, in one stretch of time after the other.
+/// Jain's fairness index of the octets carried for users, averaged over successive intervals.
 #[derive(Debug)]
 pub(super) struct Shares {
     stretch: Duration,
-    /// The stretch at hand ends here.
+    /// End of the current interval.
     end: Time,
-    /// What everybody got in it who ever got something.
+    /// Octets in the current interval, for all users for whom anything was ever carried.
     octets: BTreeMap<UeId, u64>,
-    /// Over the stretches in which somebody got something.
+    /// Sum and number of the indices of intervals in which anything was carried.
     sum: f64,
     count: u64,
 }
 
 impl Shares {
-    /// Stretches of this length, from the beginning of `window`.
+    /// Intervals of this length, from the start of `window`.
     pub fn new(window: Window, stretch: Duration) -> Self {
         Shares { stretch, end: window.from + stretch, octets: BTreeMap::new(), sum: 0.0, count: 0 }
     }
 
-    /// `ue` gets so many octets, inside the window.
+    /// Adds octets carried for `ue`, inside the window.
     pub fn add(&mut self, at: Time, ue: UeId, octets: u64) {
         while self.end <= at {
             self.close();
@@ -44,7 +44,7 @@ impl Shares {
         self.octets.values_mut().for_each(|octets| *octets = 0);
     }
 
-    /// The mean over the stretches that ended, of a window that ends here.
+    /// The mean over the complete intervals of `window`.
     pub fn finish(mut self, window: Window) -> Option<f64> {
         if self.end <= window.to() {
             self.close();

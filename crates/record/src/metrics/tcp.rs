@@ -1,4 +1,4 @@
-//! All connections of a run: finds the one that an event is about, and lets go of those that closed.
+//! All TCP connections of a run: passes events to their connection, and adds up closed connections.
 
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, ProxyLeg};
 use umts_stack::trace::TraceEvent;
@@ -27,11 +27,11 @@ pub(super) struct TcpRecorder {
     open: Open<Connection>,
     flows: Vec<Flow>,
     together: NetworkSamples,
-    /// The same of connections that end at a proxy, whose octets another one carries on.
+    /// Samples of connections that end at a proxy, whose octets another connection carries on.
     carried_on: NetworkSamples,
-    /// Of closed connections.
+    /// Sums of closed connections.
     totals: TcpTotals,
-    /// Of closed connections of split transfers: the server's leg and the radio's.
+    /// Sums of closed connections of split transfers: the server's leg and the radio leg.
     pub legs: [LegTotals; 2],
     pub finished: Vec<ConnectionRow>,
 }
@@ -51,7 +51,8 @@ impl TcpRecorder {
         }
     }
 
-    /// Inlined as [`super::Metrics`] is: what is left of it is the call for the one event that is made there.
+    /// Inlined like [`super::Metrics`], so that only the call for the event constructed at the
+    /// place remains.
     #[inline]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let moment = Moment::new(at, &self.window);
@@ -133,7 +134,8 @@ impl TcpRecorder {
         }
     }
 
-    /// Closes what is open and returns the sums of all, and how evenly the flows shared.
+    /// Closes the open connections. Returns the sums of all connections, and the fairness of the
+    /// flows.
     pub fn finish(&mut self, end: Time, capacity: Option<BitRate>) -> (TcpTotals, Fairness) {
         let moment = Moment::new(end, &self.window);
         for connection in std::mem::take(&mut self.open).into_values() {
@@ -181,7 +183,7 @@ impl TcpRecorder {
         self.fold(moment, connection, Some(moment.at));
     }
 
-    /// Adds a connection to the sums and writes its row, unless it lies outside the window.
+    /// Adds a connection to the sums and writes its row, unless it is outside the window.
     fn fold(&mut self, moment: Moment, mut connection: Box<Connection>, closed: Option<Time>) {
         let rate = self.rates.get(connection.ue.index()).copied().flatten();
         let rate = rate.filter(|_| connection.sender.sends() == Direction::Downlink);
@@ -228,7 +230,7 @@ impl TcpRecorder {
         }
     }
 
-    /// Inlined as what asks for it is.
+    /// Inlined like its callers.
     #[inline]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut NetworkSamples)> {
         let connection = self.open.get(id)?;
@@ -242,7 +244,7 @@ impl TcpRecorder {
     }
 }
 
-/// (Σx)² / (n Σx²); none if nobody got anything.
+/// Jain's fairness index (Σx)² / (n Σx²). `None` if all shares are zero.
 pub(super) fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for share in shares {

@@ -1,4 +1,4 @@
-//! Cells of time division duplex: requests, grants, slots, and the time of segments on the air.
+//! TDD cells: requests, grants, slots, and the air time of segments.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,16 +11,17 @@ use super::shares::Shares;
 use super::totals::{Intervals, TddTotals};
 use super::window::Window;
 
-/// Of a network with such a cell; of others nothing is recorded.
+/// Recorder of a network with a TDD cell. Records nothing for other networks.
 #[derive(Debug)]
 pub(super) struct TddRecorder {
     pub window: Window,
     totals: TddTotals,
-    /// Since when users need capacity, by direction.
+    /// Start of each user's current need of capacity, by direction.
     needs: [BTreeMap<UeId, Time>; 2],
-    /// Packets that RLC has handed up and that were not yet seen above it, and when they entered it.
+    /// Packets that RLC has delivered and that have not passed the layer above it, with their time
+    /// of entry into RLC.
     handed_up: VecDeque<(PacketId, Time)>,
-    /// Over one second and over ten.
+    /// Fairness over 1 s and over 10 s.
     shares: [Shares; 2],
 }
 
@@ -31,7 +32,7 @@ impl TddRecorder {
         TddRecorder { window, totals, needs, handed_up, shares }
     }
 
-    /// Whether there is such a cell.
+    /// Whether there is a TDD cell.
     #[inline]
     pub fn is_concerned(&self) -> bool {
         self.totals.is_tdd
@@ -45,7 +46,8 @@ impl TddRecorder {
         }
     }
 
-    /// In line, where the event is made and known: most are not counted here.
+    /// Inlined where the event is constructed and its variant is known: most events are not counted
+    /// here.
     #[inline]
     fn record_tdd(&mut self, at: Time, event: &TraceEvent) {
         match *event {
@@ -55,7 +57,8 @@ impl TddRecorder {
             TraceEvent::CapacityWithdrawn { ue, direction } => {
                 self.needs[direction.index()].remove(&ue);
             }
-            // An SDU that RLC hands up is seen above it at the same instant: only those of one block set wait.
+            // A delivered SDU passes the layer above RLC at the same instant, so only the SDUs of
+            // one block set wait.
             TraceEvent::SduDelivered { sdu, entered, .. } => self.handed_up.push_back((sdu, entered)),
             TraceEvent::PacketCaptured { at: point, ref packet } => {
                 let leaves = match packet.direction() {
@@ -89,7 +92,7 @@ impl TddRecorder {
         }
     }
 
-    /// When a packet that RLC has handed up entered it.
+    /// Time at which a delivered packet entered RLC.
     fn take_handed_up(&mut self, packet: PacketId) -> Option<Time> {
         let at = self.handed_up.iter().position(|&(handed_up, _)| handed_up == packet)?;
         self.handed_up.remove(at).map(|(_, entered)| entered)
@@ -130,7 +133,7 @@ impl TddRecorder {
 }
 
 impl TddTotals {
-    /// Standard deviation (n - 1) of the times of segments.
+    /// Standard deviation (n - 1) of the air times of segments.
     pub fn segment_deviation_s(&self) -> Option<f64> {
         let Intervals { count, sum } = self.segments;
         let n = count as f64;
@@ -138,7 +141,7 @@ impl TddTotals {
         (count > 1).then(|| (spread.max(0.0) / (n - 1.0)).sqrt())
     }
 
-    /// A mean over the frames of the window, those without any capacity granted included.
+    /// Mean over the frames of the window, including frames without granted capacity.
     pub fn per_frame(&self, sum: u64) -> Option<f64> {
         let frames = self.window.as_nanos() / Duration::from_millis(10).as_nanos();
         (self.is_tdd && frames > 0).then(|| sum as f64 / frames as f64)

@@ -1,4 +1,4 @@
-//! Event lists whose metrics can be computed by hand.
+//! Metrics of event lists, compared with values computed by hand.
 
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, ProxyLeg, UeId};
@@ -81,7 +81,7 @@ impl Story {
         self.result_of(from, to, false)
     }
 
-    /// Of a network that has a layout, or not.
+    /// The results of a network with or without a layout.
     fn result_of(&self, from: u64, to: u64, has_layout: bool) -> RunMetrics {
         let rate = BitRate::from_bps(8_000);
         let mut metrics = Metrics::new(MetricsConfig {
@@ -127,7 +127,7 @@ fn syns_sent_again_are_counted_for_both_ends() {
     check(&story.result(0, 10_000).network, &[("syn_retransmissions", 2.0), ("tcp_retransmissions", 1.0)]);
 }
 
-/// A connection that is refused is one that failed, and is over.
+/// A refused connection counts as failed and is closed.
 #[test]
 fn a_connection_that_fails_is_counted_and_ends() {
     let mut story = Story::default();
@@ -141,9 +141,10 @@ fn a_connection_that_fails_is_counted_and_ends() {
     assert_eq!(result.connections[0].closed_s, Some(2.0));
 }
 
-/// Marks count at the receiver, their echoes at the sender; a shut window lasts until an ACK that opens it, or the end.
+/// Marks are counted at the receiver, their echoes at the sender. A zero window lasts until an ACK
+/// that opens it, or the end.
 #[test]
-fn marks_and_shut_windows_are_counted_where_they_arrive() {
+fn marks_and_zero_windows_are_counted_on_arrival() {
     let marked = |seq| Segment { ecn: Ecn::Experienced, ..data(0, seq) };
     let echo =
         |window| Segment { flags: Flags { ack: true, ece: true, ..Flags::default() }, window, ..ack(0) };
@@ -178,7 +179,8 @@ fn marks_and_shut_windows_are_counted_where_they_arrive() {
     check(&story.result(3000, 4000).network, &of_window);
 }
 
-/// A file of three segments: SYN at 1 s, data from 2 s on, all delivered at 4.5 s and acknowledged at 6 s.
+/// A file of three segments: SYN at 1 s, data from 2 s on, delivered completely at 4.5 s and
+/// acknowledged at 6 s.
 fn file() -> Story {
     let mut story = Story::default();
     story.at(0).opens(0, 0).writes(0, 3000);
@@ -214,7 +216,7 @@ fn a_file_is_measured_from_its_first_event_to_its_last() {
         ("goodput_delivered_kbps", 2.4),
         ("throughput_kbps", 2.4),
         ("mean_rtt_s", 2.0),
-        // 1 s from 3 s to 4 s, 2 s from 4 s to 6 s; active and known for 3 s.
+        // 1 s from 3 s to 4 s, 2 s from 4 s to 6 s: active with a sample for 3 s.
         ("mean_rtt_time_avg_s", 5.0 / 3.0),
         ("min_rtt_s", 1.0),
         ("max_rtt_s", 3.0),
@@ -266,7 +268,7 @@ fn a_window_cuts_integrals_and_counts() {
 }
 
 #[test]
-fn what_was_known_before_the_window_counts_from_its_start() {
+fn earlier_state_counts_from_the_start_of_the_window() {
     let result = file().result(3500, 5000);
     check(
         &result.network,
@@ -326,17 +328,19 @@ fn retransmissions_have_a_cause_and_some_were_not_needed() {
     for packet in 0..3 {
         story.sends(packet, data(0, 1 + 1000 * packet), SendCause::New);
     }
-    // The first is lost, the others bring duplicate acknowledgments; it is sent again, and that was needed.
+    // The first segment is lost, and the others cause duplicate acknowledgments. Its retransmission
+    // is needed.
     story.at(1000).arrives(1, data(0, 1001), 0).arrives(2, data(0, 2001), 0);
     for count in 1..=4 {
         story.event(TraceEvent::DupAck { connection, end, count }).arrives(90, ack(0), 0);
     }
     story.at(2000).sends(3, again(1), SendCause::DupAck);
-    // The timer expires; the second segment, which waits at the receiver, is sent again in vain.
+    // The timer expires. The second segment, which the receiver already holds, is sent again
+    // unnecessarily.
     story.at(3000).event(TraceEvent::RtoExpired { connection, end, backoff: 1 });
     story.sends(4, again(1001), SendCause::Rto);
     story.at(4000).arrives(3, again(1), 3000).acked(0, 3001, 3000);
-    // What the other end does is not the sender's.
+    // A timeout of the other end is not counted.
     story.event(TraceEvent::RtoExpired { connection, end: End::Ue, backoff: 1 });
     story.event(TraceEvent::SpuriousRetransmission { connection, end, by: SpuriousBy::Eifel, timeout: true });
     let result = story.result(0, 10_000);
@@ -367,7 +371,7 @@ fn retransmissions_have_a_cause_and_some_were_not_needed() {
 #[test]
 fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
     let mut story = Story::default();
-    // Flow 1 opens connection 1 before flow 0 opens connection 0: numbers need not come in order.
+    // Flow 1 opens connection 1 before flow 0 opens connection 0: numbers need not ascend.
     story.at(0).opens(1, 1).writes(1, 1000).sends(0, data(1, 1), SendCause::New);
     story.at(1000).opens(0, 0).writes(0, 1000).sends(1, data(0, 1), SendCause::New);
     story.at(2000).acked(1, 1001, 1000).measures(1, 1000).closes(1);
@@ -379,9 +383,9 @@ fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
         &result.network,
         &[
             ("goodput_kbps", 2.4),
-            // Any of them is active from 0 s to 3 s and from 6 s to 7 s.
+            // At least one connection is active from 0 s to 3 s and from 6 s to 7 s.
             ("goodput_active_kbps", 6.0),
-            // Each has one segment outstanding while it is active.
+            // Each connection has one segment outstanding while it is active.
             ("mean_outstanding_segments", 1.0),
             ("max_outstanding_segments", 1.0),
             ("mean_rtt_s", 2.0),
@@ -389,9 +393,10 @@ fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
             ("transmission_time_s", 6.0),
             ("tcp_retransmissions_per_connection", 0.0),
             ("packet_call_time_s", 5.0 / 3.0),
-            // Flow 0 moved 1000 bytes, flow 1 2000: 9 / (2 x 5).
+            // Flow 0 moved 1000 bytes, flow 1 moved 2000 bytes: 9 / (2 x 5).
             ("jain_fairness", 0.9),
-            // Flow 0 in 2 s, flow 1 in 3 s: 500 and 2000/3 bytes a second, as 3 and 4: 49 / (2 x 25).
+            // Flow 0 in 2 s, flow 1 in 3 s: 500 and 2000/3 bytes a second, in the ratio 3 to 4: 49
+            // / (2 x 25).
             ("jain_fairness_active", 0.98),
         ],
     );
@@ -429,13 +434,13 @@ fn rows_of_closed_connections_leave_during_the_run() {
 }
 
 #[test]
-fn a_told_packet_call_begins_with_its_request_and_may_pause() {
+fn reported_packet_call_spans_pauses() {
     let mut story = Story::default();
     let connection = ConnectionId(0);
     story.at(0).opens(0, 0).event(TraceEvent::PacketCallStarted { connection });
     story.at(500).writes(0, 1000).sends(1, data(0, 1), SendCause::New);
     story.at(700).acked(0, 1001, 1000);
-    // All is acknowledged, but the page has a second object.
+    // All data is acknowledged, but the page has a second object.
     story.at(900).writes(0, 1000).sends(2, data(0, 1001), SendCause::New);
     story.at(1500).acked(0, 2001, 1000).event(TraceEvent::PacketCallEnded { connection, since: ms(0) });
     story.event(TraceEvent::PageEnded { flow: FlowId(0), since: ms(0) });
@@ -457,7 +462,7 @@ fn a_told_packet_call_begins_with_its_request_and_may_pause() {
 }
 
 #[test]
-fn results_list_what_the_definitions_list() {
+fn results_and_definitions_list_the_same_metrics() {
     let result = file().result(0, 10_000);
     let named = |scopes: &[Scope]| {
         let metrics = definitions().filter(|metric| scopes.contains(&metric.scope));

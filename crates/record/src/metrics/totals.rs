@@ -1,12 +1,12 @@
-//! Sums of which every metric is a formula (`definitions.rs`). All are exact integers where that is possible, so that
-//! the sums of two adjoining windows are those of both together.
+//! Sums from which every metric is computed (`definitions.rs`). They are exact integers where
+//! possible, so that the sums of two adjoining windows add up to the sum of both together.
 
 use umts_units::{BitRate, Duration, Time};
 
 use super::cells::CellSupply;
 use super::rtt::RttSamples;
 
-/// A number of intervals and their sum.
+/// Number and sum of intervals.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Intervals {
     pub count: u64,
@@ -24,12 +24,12 @@ impl Intervals {
     }
 }
 
-/// TCP, of one connection or of all.
+/// TCP totals, of one connection or of all.
 #[derive(Debug, Default)]
 pub(super) struct TcpTotals {
     // ── Denominators ──
     pub window: Duration,
-    /// Time in which any of the connections was active, and that part of it after its first data segment.
+    /// Time in which any connection was active, and the part of it after the first data segment.
     pub active_union: Duration,
     pub transfer_union: Duration,
     pub capacity: Option<BitRate>,
@@ -46,9 +46,10 @@ pub(super) struct TcpTotals {
     pub by_rto: u64,
     pub unneeded: u64,
     pub expiries: u64,
-    /// SYN and SYN-ACK segments sent again, by either end.
+    /// SYN and SYN-ACK segments that either end sent again.
     pub syn_retransmissions: u64,
-    /// Segments that RACK found lost; probes for a lost tail that repeated data or brought new, and that repaired a loss.
+    /// Segments that RACK found lost; tail loss probes that repeated data, that carried new data,
+    /// and that repaired a loss.
     pub rack_losses: u64,
     pub probes: u64,
     pub new_probes: u64,
@@ -59,7 +60,7 @@ pub(super) struct TcpTotals {
     pub failed: u64,
     pub dupack_runs: u64,
     pub acks_received: u64,
-    /// Congestion that was marked: marks that arrived, their echoes, the answers to these, and windows reduced.
+    /// ECN: marks that arrived, their echoes, the answers to echoes, and window reductions.
     pub ecn_marks: u64,
     pub ecn_echoes: u64,
     pub ecn_answers: u64,
@@ -68,13 +69,13 @@ pub(super) struct TcpTotals {
     pub zero_windows: u64,
     pub zero_window_probes: u64,
     pub zero_window_time: Duration,
-    /// Silences of senders that had data to send.
+    /// Silences of senders with data to send.
     pub idle_gaps: u64,
     // ── Integrals over active time, summed over connections ──
     pub active: Duration,
     pub outstanding_segment_s: f64,
     pub max_outstanding: f64,
-    /// Nanoseconds squared.
+    /// In nanoseconds squared.
     pub rtt_integral: u128,
     pub rtt_known: Duration,
     // ── Times ──
@@ -87,7 +88,7 @@ pub(super) struct TcpTotals {
     pub packet_calls: Intervals,
 }
 
-/// What TCP sent again on one leg of transfers that a proxy splits.
+/// TCP retransmissions and timeouts on one leg of transfers that a proxy splits.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LegTotals {
     pub retransmissions: u64,
@@ -102,8 +103,8 @@ impl LegTotals {
 }
 
 impl TcpTotals {
-    /// Adds the leg of a split transfer that ends at the proxy: what TCP sent and sent again there counts, and its octets do
-    /// not, which the other leg carries on.
+    /// Adds the leg of a split transfer that ends at the proxy. Its segments and retransmissions
+    /// count; its octets do not, because the other leg carries them on.
     pub fn add_repetitions(&mut self, leg: &TcpTotals) {
         self.data_segments += leg.data_segments;
         self.retransmissions += leg.retransmissions;
@@ -119,7 +120,7 @@ impl TcpTotals {
         self.dupack_runs += leg.dupack_runs;
     }
 
-    /// Adds another connection. RTT samples are not: the network collects them as they come.
+    /// Adds another connection, except RTT samples, which the network collects separately.
     pub fn add(&mut self, other: &TcpTotals) {
         self.acknowledged += other.acknowledged;
         self.delivered += other.delivered;
@@ -169,7 +170,7 @@ impl TcpTotals {
     }
 }
 
-/// UDP datagrams in one direction, of all flows.
+/// UDP datagrams of all flows in one direction.
 #[derive(Debug, Default)]
 pub(super) struct DatagramTotals {
     pub window: Duration,
@@ -177,22 +178,24 @@ pub(super) struct DatagramTotals {
     pub received: u64,
     /// Payload received.
     pub bytes: u64,
-    /// From the first number that left in the window to the highest that arrived, and how many of those arrived.
+    /// Number of datagrams from the first one sent in the window to the highest that arrived, and
+    /// how many of those arrived.
     pub expected: u64,
     pub arrived: u64,
     pub delay: RttSamples,
-    /// How far delays of consecutive datagrams lie apart.
+    /// Differences between the delays of successive datagrams.
     pub delay_steps: Intervals,
 }
 
-/// Pages and sessions, of all flows.
+/// Pages and sessions of all flows.
 #[derive(Debug, Default)]
 pub(super) struct ApplicationTotals {
     pub pages: RttSamples,
     pub sessions: RttSamples,
 }
 
-/// RLC, the Iub and the air, in one direction, of all UEs. Status is counted where the data goes that it is about.
+/// RLC, the Iub and the air in one direction, of all UEs. A STATUS is counted in the direction of
+/// the data that it reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RadioTotals {
     pub window: Duration,
@@ -210,31 +213,31 @@ pub(super) struct RadioTotals {
     pub sdus_entered: u64,
     pub sdus_delivered: u64,
     pub sdus_discarded: u64,
-    /// SDUs that never came up: discarded by the sender, or lost where nothing is sent again.
+    /// SDUs that were never delivered: discarded by the sender, or lost without retransmission.
     pub sdus_lost: u64,
     pub sdus_refused: u64,
     pub delivered_bits: u64,
-    /// Nanoseconds, and their squares.
+    /// In nanoseconds, and nanoseconds squared.
     pub delay_ns: u128,
     pub delay_squares: u128,
 }
 
-/// Users that are switched between channels, and the cells that they are in.
+/// Switched users and their cells.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CellTotals {
     pub window: Duration,
-    /// How many such users there are.
+    /// Number of switched users.
     pub switched: u64,
     /// Payload bytes acknowledged in the whole network.
     pub acknowledged: u64,
     pub connections_with_data: u64,
-    /// By state, summed over users; on the way between states.
+    /// Time by state, and time in switches between states, summed over users.
     pub time_in: [Duration; 5],
     pub switching: Duration,
-    /// By state left and state sought.
+    /// By previous and target state.
     pub switches: [[u64; 5]; 5],
     pub preemptions: u64,
-    /// Requests; those that began a need; and what became of them.
+    /// Requests, requests that began a need, and their outcomes.
     pub dch_requests: u64,
     pub dch_needs: u64,
     pub dch_grants: u64,
@@ -242,7 +245,7 @@ pub(super) struct CellTotals {
     pub dch_refusals: u64,
     pub dch_queued: u64,
     pub dch_waits: Intervals,
-    /// Reserved downlink bit/s times nanoseconds, DCHs times time, summed over cells.
+    /// Reserved downlink bit/s times nanoseconds, and DCHs times time, summed over cells.
     pub reserved_bit_ns: u128,
     pub dch_time: Duration,
     pub most_dchs: u64,
@@ -251,35 +254,38 @@ pub(super) struct CellTotals {
     pub channels: ChannelTotals,
 }
 
-/// What connections of switched users make of their channels.
+/// Channel use of the connections of switched users.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ChannelTotals {
-    /// Connections that closed, those of them that had a DCH at some time, and those that found one.
+    /// Closed connections; those that had a DCH at some time; those whose user had one at the
+    /// opening.
     pub connections: u64,
     pub with_dch: u64,
     pub reused_dch: u64,
-    /// From the opening of a connection to the first switch to a DCH.
+    /// Time from the opening of a connection to the first switch to a DCH.
     pub until_switch: Intervals,
-    /// From the allocation of a DCH to its use; the second after a release.
+    /// Time from the allocation of a DCH to its use. Index 1: after the release of another user's
+    /// DCH.
     pub set_ups: [Intervals; 2],
-    /// Downlink packets that RLC delivered, in octets, and those on the common channels.
+    /// Octets of downlink packets that RLC delivered, and those on the common channels.
     pub octets: u64,
     pub octets_on_common: u64,
-    /// Time on the common channels with a connection open, summed over users.
+    /// Time on the common channels with an open connection, summed over users.
     pub busy_on_common: Duration,
-    /// RLC's delays of downlink packets that waited for a switch to a DCH, and of the others.
+    /// RLC delays of downlink packets that waited for a switch to a DCH, and of the others.
     pub delays_with_switch: Intervals,
     pub delays_else: Intervals,
 }
 
-/// Jain's indices of the flows: of what they got in the window, and of how fast they were while they wanted something.
+/// Jain's fairness indices of the flows: of the payload in the window, and of the rates while
+/// active.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fairness {
     pub goodputs: Option<f64>,
     pub active_rates: Option<f64>,
 }
 
-/// Delays of the Internet, of packets both ways.
+/// Internet delays of packets in both directions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InternetTotals {
     pub packets: u64,
@@ -290,7 +296,7 @@ pub(super) struct InternetTotals {
 }
 
 impl InternetTotals {
-    /// One more packet that takes so long.
+    /// Adds the delay of one packet.
     pub fn add(&mut self, delay: Duration) {
         let nanoseconds = u128::from(delay.as_nanos());
         self.packets += 1;
@@ -301,46 +307,47 @@ impl InternetTotals {
     }
 }
 
-/// Cells of time division duplex; arrays by direction.
+/// TDD cells; arrays are indexed by direction.
 #[derive(Debug, Default)]
 pub(super) struct TddTotals {
     pub window: Duration,
-    /// Somebody needed capacity of such a cell.
+    /// Whether any user needed capacity of a TDD cell.
     pub is_tdd: bool,
     pub requests: u64,
     pub refusals: [u64; 2],
-    /// From a need to its grant.
+    /// Time from a need to its grant.
     pub waits: [Intervals; 2],
-    /// Grants that ended, and the SDUs that were done with in them.
+    /// Grants that ended, and the SDUs that were acknowledged or given up in them.
     pub grants: [u64; 2],
     pub grant_sdus: [u64; 2],
-    /// Frames with capacity granted; slots going each way, resource units held and used in them.
+    /// Frames with granted capacity; slots in each direction; resource units held and used in them.
     pub frames: u64,
     pub slots: [u64; 2],
     pub held: [u64; 2],
     pub used: [u64; 2],
     pub ack_collisions: u64,
-    /// Blocks, and those that were lost, by how many of others were in their slot.
+    /// Blocks, and lost blocks, by the number of other users' blocks in their slot.
     pub blocks: [u64; 4],
     pub lost: [u64; 4],
-    /// Jain's index over one second and over ten, in the mean.
+    /// Mean of Jain's index over 1 s and over 10 s.
     pub jain: [Option<f64>; 2],
-    /// TCP data segments, from RLC's buffer to the other end; seconds squared.
+    /// Air times of TCP data segments, from RLC's buffer to the other end; seconds squared.
     pub segments: Intervals,
     pub segment_squares: f64,
 }
 
-/// The cells of a layout; sums over their TTIs and over grants.
+/// The cells of a layout: sums over their TTIs and over grants.
 #[derive(Debug, Default)]
 pub(super) struct SectorTotals {
     pub window: Duration,
     pub supply: CellSupply,
     pub cells: u32,
-    /// TTIs of all cells, and those of them without the power for all DCHs, or with a load factor of 1 or more.
+    /// TTIs of all cells; those with too little power for all DCHs; those with a load factor of 1
+    /// or more.
     pub ttis: u64,
     pub scaled: u64,
     pub overloaded: u64,
-    /// In mW and in dBm.
+    /// Sum of mW and sum of dBm.
     pub power: f64,
     pub power_db: f64,
     pub load: f64,
@@ -349,24 +356,25 @@ pub(super) struct SectorTotals {
     pub call_blocks: u64,
     pub call_blocks_lost: u64,
     pub grants: u64,
-    /// The same who had it for a second turn.
+    /// Grants that continue in their second frame.
     pub held: u64,
     pub halved: u64,
-    /// Blocks that grants sent, and that their formats hold.
+    /// Blocks sent in grants, and capacity of their formats in blocks.
     pub blocks: u64,
     pub room: u64,
-    /// Spreading factors, by grant and by block; shares of the code tree; mW.
+    /// Spreading factors by grant and by block; shares of the code tree; power in mW.
     pub factors: f64,
     pub block_factors: f64,
     pub codes: f64,
     pub dsch_power: f64,
-    /// For lack of codes, power, credit; because of a handover.
+    /// By reason: codes, power, credit, handover.
     pub postponed: [u64; 4],
     pub handovers: u64,
-    /// Octets of SDUs lost with the buffers of cells that were left.
+    /// Octets of SDUs lost with the buffers of cells that their users left.
     pub handover_lost: u64,
-    /// TTIs of cells in which dedicated channels were told of, and of these: further legs and the DCHs beside DSCHs with their
-    /// power in mW, calls with a gap, shares of the code tree.
+    /// TTIs of cells with recorded dedicated channels. In these TTIs: further legs, power of
+    /// further legs and of the DCHs that accompany DSCHs in mW, calls with a gap, shares of the
+    /// code tree.
     pub dch_ttis: u64,
     pub further_legs: u64,
     pub further_power: f64,
@@ -375,13 +383,13 @@ pub(super) struct SectorTotals {
     pub dch_codes: f64,
     /// By kind of step.
     pub call_steps: [u64; 7],
-    /// Octets of downlink SDUs that came, and that came through.
+    /// Octets of downlink SDUs that entered RLC, and that were delivered.
     pub offered: u64,
     pub delivered: u64,
     pub delay_steps: Intervals,
 }
 
-/// What only the network as a whole has.
+/// Totals that only the network as a whole has.
 #[derive(Debug, Default)]
 pub(super) struct NetworkTotals {
     pub applications: ApplicationTotals,

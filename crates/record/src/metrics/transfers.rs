@@ -1,4 +1,4 @@
-//! Transfers that a proxy splits, or lets pass: how long they take, and what it keeps meanwhile.
+//! Transfers that a proxy splits or lets pass: their times, and the proxy's buffers.
 
 use std::collections::BTreeMap;
 
@@ -9,44 +9,46 @@ use umts_units::{Duration, Time};
 use super::totals::{Intervals, LegTotals};
 use super::window::Window;
 
-/// Sums of which the metrics of a proxy are formulas.
+/// Sums from which the metrics of a proxy are computed.
 #[derive(Debug, Default)]
 pub(super) struct TransferTotals {
-    /// From the SYN to the last octet of transfers that were whole in the window.
+    /// Time from the SYN to the last octet, of transfers that are completely in the window.
     pub times: Intervals,
     pub split: u64,
     pub passed: u64,
-    /// Of the ways of split transfers on which the flow's data go: the time that they were open, and octets times that.
+    /// For the direction of the flow's data in split transfers: time open, and octets times time.
     pub open: Duration,
     pub buffered: u128,
     pub most_buffered: u64,
     pub stalled: Duration,
     pub most_ahead: u64,
     pub lost: u64,
-    /// What TCP sent again on the server's leg and on the radio's.
+    /// Retransmissions and timeouts on the server's leg and on the radio leg.
     pub legs: [LegTotals; 2],
-    /// What was done to packets of transfers that are not split, in the order of [`Help`](umts_stack::trace::Help).
+    /// Actions on packets of transfers that are not split, in the order of
+    /// [`Help`](umts_stack::trace::Help).
     pub helped: [u64; 4],
 }
 
-/// A transfer that is under way. Only the way of the flow's data counts.
+/// An open transfer. Only the direction of the flow's data is recorded.
 #[derive(Debug)]
 struct Transfer {
     direction: Direction,
     leg: ProxyLeg,
     opened: Time,
-    /// The connection that brings the data to their receiver, which has other numbers than the transfer if it is split.
+    /// The connection that delivers the data to the receiver. Its number differs from the
+    /// transfer's if the transfer is split.
     last: ConnectionId,
     last_delivery: Option<Time>,
-    /// Octets that the proxy has from their sender and that have not reached their receiver.
+    /// Octets that the proxy has received from the sender and that have not reached the receiver.
     ahead: u64,
     buffer: u64,
     is_full: bool,
-    /// Until when buffer and stall are added up.
+    /// Time up to which buffer and stall are added up.
     settled: Time,
 }
 
-/// Adds up what happens to transfers.
+/// Computes totals from the events of transfers.
 #[derive(Debug)]
 pub(super) struct TransferRecorder {
     pub window: Window,
@@ -86,7 +88,7 @@ impl TransferRecorder {
         }
     }
 
-    /// The sums of a run that ended at `end`.
+    /// The totals of a run that ended at `end`.
     pub fn finish(mut self, end: Time) -> TransferTotals {
         for transfer in std::mem::take(&mut self.open).into_values() {
             self.fold(end, transfer, false);
@@ -124,7 +126,7 @@ impl TransferRecorder {
         }
     }
 
-    /// A segment of `connection` that goes this way has brought so many octets in order.
+    /// A segment of `connection` in this direction brought `octets` octets into order.
     pub fn delivered(
         &mut self,
         at: Time,

@@ -2,7 +2,8 @@
 
 use umts_units::{Duration, Time};
 
-/// The measured part of a run: `from` inclusive, `to` exclusive, so that two adjoining windows share no event.
+/// The measured part of a run. It includes `from` and excludes `to`, so that two adjoining windows
+/// share no event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub from: Time,
@@ -10,7 +11,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// From `from` until `to`, which is not earlier.
+    /// A window from `from` to `to`, which must not be earlier.
     pub fn new(from: Time, to: Time) -> Self {
         Window { from, length: to - from }
     }
@@ -19,18 +20,20 @@ impl Window {
         self.from + self.length
     }
 
-    /// It ends at `end`, unless it did before.
+    /// Ends the window at `end`, unless it ends earlier.
     pub fn end_by(&mut self, end: Time) {
         self.length = self.clamp(end) - self.from;
     }
 
     #[inline]
     pub fn contains(&self, at: Time) -> bool {
-        // In one comparison: what is before it is as if it were long after.
+        // One comparison: the subtraction wraps, so that times before the window look like times
+        // long after it.
         at.as_nanos().wrapping_sub(self.from.as_nanos()) < self.length.as_nanos()
     }
 
-    /// `at`, moved to the nearer edge if it lies outside: differences of two such instants are the time in the window.
+    /// `at`, moved to the nearer edge if it is outside. The difference of two clamped times is the
+    /// time inside the window.
     #[inline]
     pub fn clamp(&self, at: Time) -> Time {
         at.clamp(self.from, self.to())
@@ -40,13 +43,13 @@ impl Window {
         self.length
     }
 
-    /// The part of `start..end` that is measured.
+    /// The part of `start..end` inside the window.
     pub fn overlap(&self, start: Time, end: Time) -> Duration {
         self.clamp(end) - self.clamp(start)
     }
 }
 
-/// Time in the window during which at least one of several parties was busy.
+/// Time in the window in which at least one party was busy.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BusyClock {
     busy: u32,
@@ -55,13 +58,13 @@ pub(super) struct BusyClock {
 }
 
 impl BusyClock {
-    /// One more party is busy from `at` (clamped to the window) on, or one less.
+    /// Adds or removes a busy party at `at`, which must be clamped to the window.
     #[inline]
     pub fn switch(&mut self, is_busy: bool, at: Time) {
         if is_busy { self.start(at) } else { self.stop(at) }
     }
 
-    /// One more party is busy from `at` (clamped to the window) on.
+    /// Adds a busy party at `at`, which must be clamped to the window.
     #[inline]
     pub fn start(&mut self, at: Time) {
         if self.busy == 0 {
@@ -70,7 +73,7 @@ impl BusyClock {
         self.busy += 1;
     }
 
-    /// One party less is busy.
+    /// Removes a busy party.
     #[inline]
     pub fn stop(&mut self, at: Time) {
         self.busy -= 1;

@@ -1,4 +1,4 @@
-//! What calls do in the cells of a layout: a row for each step.
+//! Steps of the calls in the cells of a layout: one row per step.
 
 use umts_stack::trace::CallStep;
 use umts_units::Time;

@@ -1,18 +1,18 @@
-//! The cells of a layout, second by second: means of load and power, and what became of calls and of requests.
+//! The cells of a layout by second: means of load and power, and outcomes of calls and requests.
 
 use umts_stack::trace::{Real, TraceEvent};
 use umts_units::{Duration, Time};
 
 use super::table::{Column, Recorded, Table, Values};
 
-/// The length of a row.
+/// Time covered by a row.
 const STEP: Duration = Duration::from_secs(1);
 
-/// The table as it grows.
+/// The table under construction.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     rows: Vec<Row>,
-    /// The second at hand begins here; what each cell did in it.
+    /// Start of the current second, and the sums of each cell in it.
     begin: Time,
     sums: Vec<Sums>,
 }
@@ -81,7 +81,7 @@ impl Cells {
         &mut self.sums[cell]
     }
 
-    /// Writes the second at hand, if it is over at `now`. One without a TTI has no rows.
+    /// Writes the current second if it has ended at `now`. A second without a TTI has no rows.
     fn pass(&mut self, now: Time) {
         if now < self.begin + STEP {
             return;

@@ -1,11 +1,11 @@
-//! Every request for a TTI of the DSCHs of a layout: what was granted, or why nothing was.
+//! Every request for a TTI of the DSCHs of a layout: the grant, or the reason of the refusal.
 
 use umts_stack::trace::{Postponed, Real, TraceEvent};
 use umts_units::Time;
 
 use super::table::{Column, Recorded, Table, Values};
 
-/// The table as it grows.
+/// The table under construction.
 #[derive(Debug, Default)]
 pub(super) struct Dsch {
     rows: Vec<Row>,
@@ -60,7 +60,7 @@ impl Dsch {
     }
 }
 
-/// What a request without a grant lacked.
+/// Reason of a postponed request in tables.
 fn word(why: Postponed) -> &'static str {
     match why {
         Postponed::Codes => "codes",

@@ -1,4 +1,4 @@
-//! Goodput on a constant grid: for every window a row of each connection that was open in it.
+//! Goodput on a constant grid: in every window one row for each connection that was open in it.
 
 use umts_stack::ids::ConnectionId;
 use umts_units::{Duration, Time};
@@ -6,7 +6,7 @@ use umts_units::{Duration, Time};
 use super::table::{Recorded, Rows, Table, row};
 
 row! {
-    /// What a connection got in a window that is over.
+    /// Goodput of a connection in a completed window.
     Rate "goodput" {
         time_s: Float "s",
         connection: Id "",
@@ -14,13 +14,13 @@ row! {
     }
 }
 
-/// Rows of the windows that are over, and what is acknowledged in the one that is not.
+/// Rows of completed windows, and the octets acknowledged in the current one.
 #[derive(Debug)]
 pub(super) struct Goodput {
     length: Duration,
-    /// Number of the window that is not over.
+    /// Number of the current window.
     window: u64,
-    /// Connections open in it, or closed in it, in the order of their numbers.
+    /// Connections that are open or were closed in the current window, sorted by number.
     connections: Vec<Connection>,
     rates: Rows<Rate>,
 }
@@ -29,13 +29,12 @@ pub(super) struct Goodput {
 struct Connection {
     id: ConnectionId,
     is_open: bool,
-    /// Payload acknowledged in the window.
+    /// Payload acknowledged in the current window.
     bytes: u64,
 }
 
 impl Goodput {
-    /// # Panics
-    /// If the windows have no length.
+    /// # Panics If `length` is zero.
     pub fn new(length: Duration) -> Self {
         assert!(!length.is_zero(), "goodput needs windows with a length");
         Goodput { length, window: 0, connections: Vec::new(), rates: Rows::default() }
@@ -66,7 +65,7 @@ impl Goodput {
         Some(&mut self.connections[place])
     }
 
-    /// Writes the rows of the windows that are over at `now`.
+    /// Writes the rows of the windows that have ended at `now`.
     #[inline]
     pub fn pass(&mut self, now: Time) {
         let window = now.as_nanos() / self.length.as_nanos();
@@ -77,7 +76,7 @@ impl Goodput {
         self.window = window;
     }
 
-    /// Writes the rows of the present window, of which so much is measured.
+    /// Writes the rows of the current window, of which `measured` has passed.
     fn write(&mut self, measured: Duration) {
         let start = Time::from_nanos(self.window * self.length.as_nanos());
         for connection in &mut self.connections {
@@ -91,7 +90,8 @@ impl Goodput {
         self.connections.retain(|connection| connection.is_open);
     }
 
-    /// Writes the last rows: the window that the end of the run cuts short is divided by what there is of it.
+    /// Writes the last rows. The goodput of the last window refers to its part before the end of
+    /// the run.
     pub fn end(&mut self, end: Time) {
         self.pass(end);
         let measured = Duration::from_nanos(end.as_nanos() % self.length.as_nanos());

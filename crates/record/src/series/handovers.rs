@@ -1,4 +1,4 @@
-//! Who changed cells: a row for each handover.
+//! Handovers of users: one row per handover.
 
 use umts_stack::ids::UeId;
 use umts_units::{Duration, Time};

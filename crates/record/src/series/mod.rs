@@ -1,34 +1,37 @@
-//! Time series, recorded when something changes and not for each packet.
+//! Time series. Most have a row per change, not per packet.
 //!
 //! | table | key | value |
 //! |---|---|---|
-//! | `cwnd`, `ssthresh` | connection | segments, as the congestion control has them |
+//! | `cwnd`, `ssthresh` | connection | in segments, as in the congestion control |
 //! | `outstanding` | connection | (highest payload byte sent - cumulative acknowledgment) / MSS |
 //! | `srtt`, `rto` | connection | smoothed round-trip time and timeout |
 //! | `rtt` | connection | each sample |
-//! | `rrc_state` | UE | RRC state, and the state sought while the UE is switched |
-//! | `cell` | cell | what is reserved: rates, DCHs, whether another fits |
+//! | `rrc_state` | UE | RRC state, and the target state during a switch |
+//! | `cell` | cell | reserved rates, number of DCHs, and whether another one fits |
 //! | `dch_requests` | UE | each answer to a request for a DCH: granted, granted after a release, queued, refused |
 //! | `rlc_buffer` | UE and direction | SDU octets in the sender's buffer |
-//! | `rlc_delivered` | SDU | its octets, when it came up at the other end, and how long it took |
-//! | `window` | connection | octets that the receiver announces |
-//! | `pages` | flow | each web page, when it was whole, and how long it took |
+//! | `rlc_delivered` | SDU | octets, time of delivery at the other end, and delay |
+//! | `window` | connection | octets that the receiver advertises |
+//! | `pages` | flow | each web page: time of completion and duration |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
-//! | `sent`, `acked`, `sacked` | connection | sequence numbers, for the time-sequence diagram: a row per segment or block |
-//! | `dropped` | connection | each packet of a connection that was dropped above RLC, and where |
-//! | `calls` | cell | each step of a call: begun, blocked, handed over, refused, dropped, legs added and removed; of a layout |
-//! | `handovers` | UE | each change of its cell: from, to, interruption; of a layout |
-//! | `cells` | cell | load, power, calls and grants of each second; of the cells of a layout |
-//! | `dsch` | cell and UE | every request for a TTI of a DSCH: format, code and power, or why there was none; only if asked for |
-//! | `slots` | UE and direction | every block of a TDD cell: frame, slot, codes, SIR and fate; only if asked for |
-//! | `rlc_pdus` | UE and direction | every PDU that leaves RLC, its polling bit or report, and its fate; only if asked for |
+//! | `sent`, `acked`, `sacked` | connection | sequence numbers for the time-sequence diagram: a row per segment or block |
+//! | `dropped` | connection | each packet of a connection that was dropped above RLC, and the place |
+//! | `calls` | cell | each step of a call: begun, blocked, handed over, refused, dropped, legs added and removed; with a layout |
+//! | `handovers` | UE | each handover: from, to, interruption; with a layout |
+//! | `cells` | cell | load, power, calls and grants of each second; with a layout |
+//! | `dsch` | cell and UE | every request for a TTI of a DSCH: format, code and power, or the reason of its refusal; only on request |
+//! | `slots` | UE and direction | every block of a TDD cell: frame, slot, codes, SIR and fate; only on request |
+//! | `rlc_pdus` | UE and direction | every PDU that leaves RLC, its polling bit or report, and its fate; only on request |
 //!
-//! All are about the sender of the connection's data, from its opening to its closing. Rows are in the order of time,
-//! those of `goodput` of time and connection: its windows begin at multiples of their length, and a connection has one
-//! for every window from its opening to its closing, with zeros where nothing was acknowledged; `time_s` is the window's
-//! start. A window that the end of the run cuts short is divided by what there is of it.
+//! Tables of connections cover the sender of the connection's data, from its opening to its
+//! closing. Rows are ordered by time; rows of `goodput` are ordered by time and connection. Goodput
+//! windows begin at multiples of their length. A connection has a row for every window from its
+//! opening to its closing, with zero if nothing was acknowledged; `time_s` is the start of the
+//! window. The rate of a window that the end of the run cuts short refers to the part before the
+//! end.
 //!
-//! Memory follows the open connections and the rows that nobody took ([`Series::take`]), not the time.
+//! Memory is proportional to the open connections and the rows that were not taken
+//! ([`Series::take`]). It does not grow with time.
 
 mod calls;
 mod cells;
@@ -59,25 +62,26 @@ pub(crate) use table::Recorded;
 use table::Rows;
 pub use table::{Column, SeriesTables, Table, Values};
 
-/// Payload starts here: number 0 is the SYN.
+/// Number of the first payload byte. Number 0 is the SYN.
 const FIRST_BYTE: u64 = 1;
 
-/// What to record.
+/// Configuration of [`Series`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeriesConfig {
-    /// Length of the goodput's windows, not zero.
+    /// Length of the goodput windows. Must not be zero.
     pub goodput_window: Duration,
-    /// Whether to record `sent` and `acked`, which have a row per segment.
+    /// Whether to record `sent`, `acked`, `sacked`, `window` and `dropped`, which have up to a row
+    /// per segment.
     pub time_sequence: bool,
     /// Whether to record `rlc_pdus`, which has a row per PDU.
     pub rlc_pdus: bool,
     /// Whether to record `slots`, which has a row per block of a TDD cell.
     pub slots: bool,
-    /// Whether to record `handovers`: where users change cells.
+    /// Whether to record `handovers`. Only with a layout.
     pub handovers: bool,
-    /// Whether to record `calls`: what calls do.
+    /// Whether to record `calls`. Only with a layout.
     pub calls: bool,
-    /// Whether to record `cells`: there is a layout.
+    /// Whether to record `cells`. Only with a layout.
     pub cells: bool,
     /// Whether to record `dsch`, which has a row per request for a TTI of a DSCH.
     pub dsch: bool,
@@ -98,7 +102,7 @@ impl Default for SeriesConfig {
     }
 }
 
-/// Records series.
+/// Records time series.
 #[derive(Debug)]
 pub struct Series {
     config: SeriesConfig,
@@ -144,10 +148,9 @@ struct Connection {
 }
 
 impl Series {
-    /// Nothing has happened yet.
+    /// Series before the first event.
     ///
-    /// # Panics
-    /// If the goodput's windows have no length.
+    /// # Panics If the goodput windows have no length.
     pub fn new(config: SeriesConfig) -> Self {
         let steps = |name, value, unit| Steps::new([name, "connection", value, unit]);
         Series {
@@ -180,18 +183,18 @@ impl Series {
         }
     }
 
-    /// Whether details are looked at, and not only events.
+    /// Whether any series needs details in addition to events.
     pub(crate) fn wants_details(&self) -> bool {
         self.pdus.is_some() || self.slots.is_some()
     }
 
-    /// Takes what can change no more at `now` of the tables that have at least so many rows.
+    /// Takes the rows that no longer change at `now` from the tables with at least `rows` rows.
     pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
         self.goodput.pass(now);
         self.all().filter(|table| table.rows() >= rows).map(|table| table.take(now)).collect()
     }
 
-    /// The series of a run that ended at `end`, but for the rows that were taken.
+    /// The series of a run that ended at `end`, without the rows that were taken.
     pub fn finish(mut self, end: Time) -> SeriesTables {
         self.goodput.end(end);
         SeriesTables { tables: self.all().map(|table| table.take(Time::NEVER)).collect() }
@@ -274,7 +277,8 @@ impl Series {
         }
     }
 
-    /// An acknowledgment reaches the sender of the data, which learns of the receiver's window and of blocks.
+    /// An acknowledgment reaches the sender of the data: records the receiver's window and SACK
+    /// blocks.
     fn received(&mut self, at: Time, segment: &Segment) {
         let (id, end) = (segment.connection, End::sending(segment.direction.reversed()));
         let Some(connection) = sender(&mut self.connections, id, end) else { return };
@@ -294,7 +298,7 @@ impl Series {
         }
     }
 
-    /// A packet does not go on. Its sender learns nothing of that.
+    /// A packet is dropped.
     fn dropped(&mut self, at: Time, packet: &Packet, place: DropPlace) {
         let Content::Segment(segment) = &packet.content else { return };
         let Some(connection) = self.connections.get(segment.connection) else { return };
@@ -387,7 +391,7 @@ impl TraceSink<TraceEvent> for Series {
         }
     }
 
-    /// Inlined where the event is made, which leaves one of the arms; each is a call.
+    /// Inlined where the event is created, which leaves only one of the arms; each arm is a call.
     #[inline]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match event {

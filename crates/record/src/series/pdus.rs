@@ -1,5 +1,6 @@
-//! Every PDU that leaves RLC, in the order of leaving: what polls, what a report says, what the air takes. Its end is when
-//! its block set reached the other side, or would have.
+//! Every PDU that leaves RLC, in the order of leaving: polls, reports, and losses on the air. The
+//! end of a row is the time at which its block set reached the other side, or would have reached
+//! it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -11,11 +12,11 @@ use umts_units::Time;
 
 use super::table::{Column, Recorded, Table, Values, word};
 
-/// The table as it grows. A PDU whose fate the end of the run leaves open is not lost.
+/// The table under construction. A PDU whose fate is open at the end of the run counts as not lost.
 #[derive(Debug, Default)]
 pub(super) struct Pdus {
     rows: Vec<Row>,
-    /// How many rows were taken before them.
+    /// Number of rows taken before.
     taken: usize,
     /// By UE and direction.
     bearers: Vec<[Bearer; 2]>,
@@ -37,14 +38,15 @@ struct Row {
     lost: bool,
 }
 
-/// What the rows of a bearer need beyond the block set at hand.
+/// State of a bearer for its rows.
 #[derive(Debug, Default)]
 struct Bearer {
-    /// Why the PDUs of the next block set poll.
+    /// Poll reasons of the PDUs of the next block set.
     causes: VecDeque<PollCauses>,
-    /// First rows of the block sets on their way, counted with those that were taken, by the sets' numbers.
+    /// First rows of the block sets on their way, by serial. Row numbers include the rows taken
+    /// before.
     flying: BTreeMap<u64, usize>,
-    /// How often each PDU of acknowledged mode was sent, by number.
+    /// Number of transmissions of each PDU in acknowledged mode, by sequence number.
     sent: BTreeMap<u16, u32>,
 }
 
@@ -99,7 +101,7 @@ impl Pdus {
         self.rows = rows;
     }
 
-    /// The blocks of a set have met their fate.
+    /// The blocks of a set arrived or were lost.
     fn ends(
         &mut self,
         at: Time,
@@ -120,7 +122,8 @@ impl Recorded for Pdus {
         self.rows.len()
     }
 
-    /// A row can change until its block set has arrived, so the first of those that are on their way is the end.
+    /// A row can change until its block set has arrived, so rows are taken only up to the first
+    /// block set on its way.
     fn take(&mut self, now: Time) -> Table {
         let all = self.taken + self.rows.len();
         let flying = self.bearers.iter().flatten().flat_map(|bearer| bearer.flying.values());
@@ -158,7 +161,7 @@ impl Recorded for Pdus {
 }
 
 impl Bearer {
-    /// A data PDU's number, how often it was sent, and its polling bit.
+    /// Sets number, number of transmissions and polling bit of a data PDU.
     fn number(&mut self, row: &mut Row, run: &DataRun, step: u32) {
         let sn = run.first.plus(u64::from(step)).value();
         row.sn = Some(if row.kind == "umd" { sn % 128 } else { sn });

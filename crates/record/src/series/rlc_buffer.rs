@@ -1,4 +1,4 @@
-//! SDU octets in the buffers of the senders of RLC.
+//! SDU octets in the buffers of the sending RLC entities.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_units::Time;
@@ -6,7 +6,7 @@ use umts_units::Time;
 use super::steps::{Last, Steps};
 use super::table::{Column, Recorded, Table, Values};
 
-/// The buffer of each user and direction by time.
+/// Content of the buffer of each user and direction over time.
 #[derive(Debug)]
 pub(super) struct Buffers {
     /// The key is twice the UE's number, plus one for the uplink.

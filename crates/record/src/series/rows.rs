@@ -1,4 +1,4 @@
-//! Tables with a row for each event.
+//! Tables with one row per event.
 
 use umts_stack::ids::{ConnectionId, Direction, FlowId};
 use umts_stack::packet::Segment;
@@ -69,7 +69,7 @@ impl Delivered {
 }
 
 row! {
-    /// A web page that a user got whole.
+    /// A web page that a user received completely.
     Page "pages" {
         time_s: Float "s",
         flow: Id "",
@@ -130,8 +130,8 @@ row! {
 }
 
 impl Dropped {
-    /// A segment of the data's sender (`is_data`) has its own sequence numbers, an acknowledgment the number that it
-    /// acknowledges.
+    /// A segment of the data's sender (`is_data`) has its sequence numbers; an acknowledgment has
+    /// the number that it acknowledges.
     pub fn new(at: Time, segment: &Segment, is_data: bool, place: DropPlace) -> Self {
         let (kind, seq, end) =
             if is_data { ("data", segment.seq, segment.end()) } else { ("ack", segment.ack, segment.ack) };
@@ -140,7 +140,7 @@ impl Dropped {
     }
 }
 
-/// A place of a drop as tables have it.
+/// Place of a drop in tables.
 fn place_word(place: DropPlace) -> &'static str {
     match place {
         DropPlace::LinkQueue(_) => "link_queue",

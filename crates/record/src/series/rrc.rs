@@ -1,4 +1,5 @@
-//! Where users are, what cells have reserved, and who was given a DCH: a row for every change and every answer.
+//! RRC states of users, reserved capacity of cells, and answers to requests for DCHs: one row per
+//! change or answer.
 
 use umts_stack::ids::UeId;
 use umts_stack::rnc::rrc::RrcState;
@@ -7,7 +8,7 @@ use umts_units::Time;
 use super::table::{Recorded, Rows, Table, row};
 
 row! {
-    /// The state of a user from a time on. Between two states `towards` names the one sought.
+    /// The state of a user from a time on. During a switch `towards` is the target state.
     State "rrc_state" {
         time_s: Float "s",
         ue: Id "",
@@ -53,7 +54,7 @@ impl Reserved {
 }
 
 row! {
-    /// What became of a request for a DCH: who asked, whether for the same need again, and the answer.
+    /// The answer to a request for a DCH: the UE, whether it repeats a request, and the answer.
     Answer "dch_requests" {
         time_s: Float "s",
         ue: Id "",
@@ -62,16 +63,16 @@ row! {
     }
 }
 
-/// Requests for a DCH that wait for their answers, and those that have them.
+/// Pending and answered requests for a DCH.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     answers: Rows<Answer>,
-    /// By UE, whether its last request was made again.
+    /// Whether the last request of each UE was a repetition.
     repeated: Vec<bool>,
 }
 
 impl Requests {
-    /// A UE asks; the answer follows.
+    /// Records a request. Its answer follows.
     pub fn asked(&mut self, ue: UeId, again: bool) {
         let ue = usize::from(ue.0);
         if self.repeated.len() <= ue {

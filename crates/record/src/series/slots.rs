@@ -1,4 +1,4 @@
-//! Every block on the air of a TDD cell: its frame, slot and codes, how well it is heard, and its fate.
+//! Every block on the air of a TDD cell: frame, slot, codes, SIR and fate.
 
 use umts_stack::detail::Detail;
 use umts_stack::ids::Direction;
@@ -6,11 +6,11 @@ use umts_units::Time;
 
 use super::table::{Column, Recorded, Table, Values, word};
 
-/// The table as it grows.
+/// The table under construction.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     rows: Vec<Row>,
-    /// The codes of each slot that are taken in this frame.
+    /// Current frame, and the number of codes used in each slot.
     taken: (Time, Vec<u32>),
 }
 
@@ -33,7 +33,7 @@ impl Slots {
         self.rows.push(Row { at, ue: ue.0, direction, slot, code, codes, sir_db, lost });
     }
 
-    /// Blocks of a slot are shown in the order of their codes.
+    /// Returns the first code of a block. Blocks of a slot occur in the order of their codes.
     fn first_code(&mut self, at: Time, slot: u8, codes: u8) -> u32 {
         let (frame, taken) = &mut self.taken;
         if *frame != at {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_a_slot_stand_behind_each_other() {
+    fn blocks_of_a_slot_have_consecutive_codes() {
         let mut slots = Slots::default();
         let block = |ue, slot| Detail::Slot {
             ue: UeId(ue),

@@ -1,7 +1,7 @@
-//! Step functions of time, one per key, of which only the changes are kept.
+//! Step functions of time, one per key, of which only changes are stored.
 //!
-//! Of several changes at one instant the last one stays: an acknowledgment that lets a new segment leave at once does
-//! not change the data outstanding, and makes no row.
+//! Of several changes at one instant only the last one is stored. An acknowledgment that releases a
+//! new segment immediately leaves the outstanding data unchanged and adds no row.
 
 use umts_units::Time;
 
@@ -9,10 +9,10 @@ use super::table::{Column, Recorded, Table, Values};
 
 #[derive(Debug)]
 pub(super) struct Steps {
-    /// Names of the table, of its key and of its value, and the value's unit.
+    /// Names of the table, its key and its value, and the unit of the value.
     names: [&'static str; 4],
     rows: Vec<Row>,
-    /// Rows that were taken before these.
+    /// Number of rows taken before.
     taken: usize,
 }
 
@@ -23,10 +23,10 @@ struct Row {
     value: f64,
 }
 
-/// The present value of one key, and the one before it; whoever owns the key keeps it.
+/// The current and the previous value of one key. The owner of the key stores it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Last {
-    /// Number of its row, from the first that there ever was.
+    /// Number of its row, counted from the first row of the run.
     row: usize,
     since: Time,
     value: Option<f64>,
@@ -34,12 +34,12 @@ pub(super) struct Last {
 }
 
 impl Steps {
-    /// No rows yet; `names` are those of the table, of its key and of its value, and the value's unit.
+    /// A table without rows. `names`: table, key, value, and unit of the value.
     pub fn new(names: [&'static str; 4]) -> Self {
         Steps { names, rows: Vec::new(), taken: 0 }
     }
 
-    /// The value of `key` is `value` from `at` on; `last` is that of the same key.
+    /// Sets the value of `key` from `at` on. `last` must belong to the same key.
     #[inline]
     pub fn set(&mut self, at: Time, key: u32, value: f64, last: &mut Last) {
         if last.value != Some(value) {
@@ -53,8 +53,8 @@ impl Steps {
             *last = Last { row: rows, since: at, value: Some(value), before: last.value };
             self.rows.push(Row { time_s: at.as_secs(), key, value });
         } else if last.before == Some(value) && last.row + 1 == rows {
-            // Back to what it was before this instant. A row of another key behind this one would have to move, so
-            // then it stays and says that nothing changed.
+            // The value returns to the one before this instant, so the row is removed. If a row of
+            // another key follows, the row stays and repeats the previous value.
             *last = Last { row: usize::MAX, since: Time::NEVER, value: last.before, before: None };
             self.rows.pop();
         } else {
@@ -98,7 +98,7 @@ mod tests {
         Steps::new(["cwnd", "connection", "cwnd_segments", "segments"])
     }
 
-    /// Takes the rows of before `now`.
+    /// Takes the rows before `now`.
     fn taken(steps: &mut Steps, now: Time) -> Vec<(f64, u32, f64)> {
         let table = steps.take(now);
         match [&table.columns[0].values, &table.columns[1].values, &table.columns[2].values] {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_instant_the_last_value_stays() {
+    fn last_value_of_an_instant_is_kept() {
         let (mut steps, mut last) = (steps(), Last::default());
         for (time, value) in [(0, 1.0), (1, 2.0), (1, 3.0), (2, 4.0), (2, 3.0), (3, 5.0)] {
             steps.set(at(time), 0, value, &mut last);
@@ -132,10 +132,10 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the order of changes, each key has at each instant the value that was set last. Taking rows away
-        /// meanwhile changes none of them.
+        /// For any order of changes, each key has at each instant the value that was set last.
+        /// Taking rows in between does not change the result.
         #[test]
-        fn says_what_was_set(sets in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3, 0u8..4), 1..100)) {
+        fn rows_give_the_last_value_of_each_instant(sets in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3, 0u8..4), 1..100)) {
             let (mut steps, mut last, mut now) = (steps(), [Last::default(); 3], 0);
             let (mut pieces, mut whole, mut last_of_whole) = (Vec::new(), self::steps(), last);
             let mut set = Vec::new();

@@ -10,17 +10,17 @@ pub enum Values {
     Float(Vec<f64>),
     /// Numbers of connections and users.
     Id(Vec<u32>),
-    /// Numbers that not every row has.
+    /// Numbers that some rows lack.
     OptionalId(Vec<Option<u32>>),
-    /// Numbers with a unit, where there are some.
+    /// Quantities that some rows lack.
     OptionalFloat(Vec<Option<f64>>),
     /// Sequence numbers and sizes.
     Count(Vec<u64>),
-    /// Yes or no.
+    /// Flags.
     Flag(Vec<bool>),
-    /// One of a few words.
+    /// Keywords from a small set.
     Word(Vec<&'static str>),
-    /// Any words, none if empty.
+    /// Arbitrary text, which may be empty.
     Text(Vec<String>),
 }
 
@@ -48,27 +48,27 @@ impl Values {
 /// A named column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name; a float's carries its unit.
+    /// Name of the column. For a quantity it includes the unit.
     pub name: &'static str,
-    /// Its unit, empty for numbers without one.
+    /// Unit; empty for plain numbers.
     pub unit: &'static str,
-    /// Its values, as many as every other column of the table has.
+    /// Values, as many as in every other column of the table.
     pub values: Values,
 }
 
 impl Column {
-    /// A column of a table that is being made.
+    /// Creates a column.
     pub(crate) fn new(name: &'static str, unit: &'static str, values: Values) -> Self {
         Column { name, unit, values }
     }
 }
 
-/// A kind of series.
+/// A time series or another table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What it shows: `"cwnd"`.
+    /// Name of the table, such as `"cwnd"`.
     pub name: &'static str,
-    /// Its columns, `time_s` first.
+    /// Columns, `time_s` first.
     pub columns: Vec<Column>,
 }
 
@@ -87,7 +87,7 @@ impl Table {
 /// All series of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesTables {
-    /// One per kind, also if it has no rows.
+    /// One table per kind, even if it has no rows.
     pub tables: Vec<Table>,
 }
 
@@ -100,23 +100,23 @@ impl SeriesTables {
 
 /// A table that is being filled.
 pub(crate) trait Recorded {
-    /// Rows that were not taken.
+    /// Number of rows that were not taken.
     fn rows(&self) -> usize;
 
-    /// Takes the rows of before `now`, which can change no more.
+    /// Takes the rows before `now`, which no longer change.
     fn take(&mut self, now: Time) -> Table;
 }
 
-/// What a table has in each row.
+/// Row type of a table.
 pub(super) trait Row: Sized {
-    /// The table's name.
+    /// Name of the table.
     const TABLE: &'static str;
 
-    /// The columns that these rows make.
+    /// Converts rows to columns.
     fn columns(rows: &[Self]) -> Vec<Column>;
 }
 
-/// A table that gets a row at a time. Columns are made of many rows at once.
+/// A table that is filled row by row. Columns are created from many rows at once.
 #[derive(Debug)]
 pub(super) struct Rows<R>(Vec<R>);
 
@@ -127,7 +127,7 @@ impl<R> Default for Rows<R> {
 }
 
 impl<R> Rows<R> {
-    /// Adds a row behind those that are there.
+    /// Appends a row.
     #[inline]
     pub fn push(&mut self, row: R) {
         self.0.push(row);
@@ -146,7 +146,7 @@ impl<R: Row> Recorded for Rows<R> {
     }
 }
 
-/// A direction as tables have it.
+/// Direction in tables.
 pub(super) fn word(direction: Direction) -> &'static str {
     match direction {
         Direction::Downlink => "downlink",
@@ -154,7 +154,8 @@ pub(super) fn word(direction: Direction) -> &'static str {
     }
 }
 
-/// The row of a table: a field for each column, named like it, with its kind as in [`Values`] and its unit.
+/// Defines the row type of a table: one field per column with the same name, a kind of [`Values`],
+/// and a unit.
 macro_rules! row {
     ($(#[$about:meta])* $row:ident $table:literal { $($column:ident: $kind:ident $unit:literal),+ $(,)? }) => {
         $(#[$about])*
@@ -177,7 +178,7 @@ macro_rules! row {
     };
 }
 
-/// What a column of a kind has in each row.
+/// The Rust type of a column's values.
 macro_rules! kind_of {
     (Float) => { f64 };
     (Id) => { u32 };

@@ -53,7 +53,8 @@ fn outstanding_data_change_by_steps() {
     let mut series = open();
     send(&mut series, 1000, 1, SendCause::New);
     send(&mut series, 1000, 501, SendCause::New);
-    // The acknowledgment lets a segment out at once: two are outstanding before and after.
+    // The acknowledgment releases a segment immediately: two segments are outstanding before and
+    // after.
     ack(&mut series, 2000, 501, 500);
     send(&mut series, 2000, 1001, SendCause::New);
     ack(&mut series, 3000, 1501, 1000);
@@ -73,7 +74,7 @@ fn goodput_has_a_constant_grid() {
 }
 
 #[test]
-fn a_goodput_window_cut_by_the_end_counts_what_there_is() {
+fn last_goodput_window_is_divided_by_its_length() {
     let mut series = open();
     ack(&mut series, 4200, 501, 500);
     assert_eq!(floats(&series.finish(at(4500)), "goodput", "goodput_kbps").last(), Some(&8.0));
@@ -84,7 +85,7 @@ fn a_goodput_window_cut_by_the_end_counts_what_there_is() {
 }
 
 #[test]
-fn the_time_sequence_tells_first_transmissions_from_others() {
+fn time_sequence_marks_retransmissions() {
     let mut series = open();
     send(&mut series, 1000, 1, SendCause::New);
     send(&mut series, 2000, 1, SendCause::Rto);
@@ -154,7 +155,7 @@ fn acknowledgments_show_the_window_and_the_blocks_that_they_report() {
         let packet = PacketId(0);
         series
             .record(at(ms), &TraceEvent::SegmentReceived { packet, segment, delivered: 0, duplicate: false });
-        // The other way it is no acknowledgment of the data.
+        // In the other direction it does not acknowledge the data.
         segment.direction = Direction::Downlink;
         series
             .record(at(ms), &TraceEvent::SegmentReceived { packet, segment, delivered: 0, duplicate: false });

@@ -1,4 +1,4 @@
-//! Transport channels: intervals, and rates that carry whole PDUs.
+//! Transport channels: TTIs, and rates that carry whole PDUs.
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::radio::phy::Lost;
@@ -12,19 +12,19 @@ use crate::error::Problem;
 use crate::model::{BlockErrors, Dch, FachScheduling, RachAccess, Radio, Rlc, TTIS};
 use crate::resolved;
 
-/// The most transport blocks of a user in a TTI.
+/// Largest number of transport blocks of a user in a TTI.
 const MOST_BLOCKS: u32 = Lost::MOST_BLOCKS;
 
 /// The largest `rlc.pdu_payload`, in octets.
 const LARGEST_PDU: u64 = 1500;
 
-/// One transport channel as the checks see it.
+/// A transport channel with its location in the file.
 struct Channel {
-    /// The path of its table, or of the name of a reference bearer.
+    /// Path of the channel's table, or of the name of a reference bearer.
     path: String,
-    /// Whether it has a table.
+    /// Whether the channel has a table of its own.
     written: bool,
-    /// What messages call it.
+    /// Name in messages.
     name: String,
     kind: trace::Channel,
     number: u16,
@@ -35,19 +35,19 @@ struct Channel {
 
 /// The channels of a user group.
 pub(super) struct GroupChannels {
-    /// That it has, at the beginning at least: downlink, uplink.
+    /// Channels that the group has, in the initial state if it is switched: downlink, uplink.
     pub own: [resolved::Channel; 2],
-    /// That RRC may give it.
+    /// DCHs that RRC may allocate to the group.
     pub dchs: Vec<[resolved::Channel; 2]>,
 }
 
 impl Channel {
-    /// Where `key` is written.
+    /// The path at which `key` is written.
     fn key(&self, key: &str) -> String {
         if self.written { format!("{}.{key}", self.path) } else { self.path.clone() }
     }
 
-    /// A DCH, or a DSCH of this number.
+    /// A DCH, or a DSCH with this number.
     fn of_bearer(
         path: String,
         written: bool,
@@ -104,7 +104,8 @@ impl Inspection<'_> {
         Ok([self.format(&down, rlc)?, self.format(&up, rlc)?])
     }
 
-    /// Random delays must not let a block overtake those of the TTI before: RLC would take these for lost.
+    /// A random delay must not let a block overtake blocks of the previous TTI: RLC would treat
+    /// those as lost.
     fn order_of_blocks(&self, i: usize) -> Result<(), Problem> {
         let cell = &self.scenario.cell[i];
         let rach = cell.rach.as_ref().filter(|rach| rach.access == RachAccess::Private);
@@ -195,7 +196,8 @@ impl Inspection<'_> {
         Ok([fach, rach])
     }
 
-    /// A reference bearer has blocks of one size; another payload gives another bearer of the same rate.
+    /// Warns if the payload differs from the block size of a reference bearer: that is a different
+    /// bearer of the same rate.
     fn reference_blocks(&mut self, i: usize, named: &Dedicated, pdu_payload: Bytes) {
         let BearerOrigin::Reference(reference) = named.origin else { return };
         let own = reference.downlink.pdu_payload();
@@ -219,7 +221,8 @@ impl Inspection<'_> {
             .help("choose 10, 20, 40 or 80 ms, the values of TS 25.331".to_owned()))
     }
 
-    /// How many PDUs a TTI carries: one at least, and not more than a set of blocks may have.
+    /// Returns the channel with the number of PDUs per TTI: at least one, and at most
+    /// [`MOST_BLOCKS`].
     fn format(&mut self, channel: &Channel, rlc: &Rlc) -> Result<resolved::Channel, Problem> {
         let Channel { name, rate, tti, kind, .. } = channel;
         let path = channel.key("rate");
@@ -251,7 +254,7 @@ impl Inspection<'_> {
         Ok(resolved::Channel { kind: *kind, number, scheduler, rate: *rate, format })
     }
 
-    /// A channel that loses everything is allowed, and worth a word.
+    /// Warns about channels that lose every block, which are allowed.
     pub(super) fn radio(&mut self) {
         let mut radios: Vec<(String, &Radio)> = vec![("radio".to_owned(), &self.scenario.radio)];
         for (i, ue) in self.scenario.ue.iter().enumerate() {
@@ -268,13 +271,13 @@ impl Inspection<'_> {
     }
 }
 
-/// Whether nothing is left over of an interval that is filled with PDUs of `size`.
+/// Whether PDUs of `size` fill the TTI without a remainder.
 fn is_whole(rate: BitRate, tti: Duration, size: Bytes) -> bool {
     let capacity = u128::from(rate.bps()) * u128::from(tti.as_nanos());
     capacity.is_multiple_of(u128::from(size.bits()) * 1_000_000_000)
 }
 
-/// The rate at which an interval carries `pdus` of `size`, exact for the intervals that there are.
+/// The rate at which a TTI carries `pdus` PDUs of `size`. Exact for the TTIs of the standard.
 fn rate_of(pdus: u32, size: Bytes, tti: Duration) -> Option<BitRate> {
     let bps = u128::from(pdus) * u128::from(size.bits()) * 1_000_000_000 / u128::from(tti.as_nanos());
     BitRate::from_bps(u64::try_from(bps).ok()?)

@@ -8,22 +8,22 @@ use super::Inspection;
 use crate::error::Problem;
 use crate::model::{Dsch, Power};
 
-/// The least spreading factor of a channel of its own (TS 25.211 §5.3).
+/// Smallest spreading factor of a dedicated channel (TS 25.211 §5.3).
 const LEAST_SF: u16 = 4;
 
 /// A radio frame (TS 25.211 §5).
 const FRAME: Duration = Duration::from_millis(10);
 
-/// What a cell can send, in dBm.
+/// Range of the transmit power of a cell, in dBm.
 const POWERS: [f64; 2] = [-50.0, 80.0];
-/// What noise can be, in dBm.
+/// Range of the noise, in dBm.
 const NOISES: [f64; 2] = [-150.0, 0.0];
-/// The largest Eb/N0, either way, and the largest step, in dB.
+/// Largest absolute value of an Eb/N0, in dB.
 const MOST_DB: f64 = 30.0;
 const MOST_STEP_DB: f64 = 10.0;
 
 impl Inspection<'_> {
-    /// The powers and DSCHs of all cells.
+    /// Checks the powers and DSCHs of all cells.
     pub(super) fn dschs(&self) -> Result<(), Problem> {
         for (i, cell) in self.scenario.cell.iter().enumerate() {
             if let Some(power) = &cell.power {

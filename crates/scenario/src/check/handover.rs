@@ -9,21 +9,22 @@ use super::Inspection;
 use crate::error::Problem;
 use crate::model::{Associated, Calls, Compressed, CompressedBy, DchCodes, Dchs, Handover, Soft};
 
-/// More than cells differ.
+/// Larger than the difference between any two cells.
 const MOST_HYSTERESIS_DB: f64 = 100.0;
-/// The widest window, and the largest Eb/N0 either way, in dB.
+/// Largest window and largest absolute value of an Eb/N0, in dB.
 const MOST_DB: f64 = 30.0;
-/// The most that a gap adds to a target, in dB.
+/// Largest increase of a target by a gap, in dB.
 const MOST_RAISE_DB: f64 = 10.0;
-/// Lengths of gaps (TS 25.215 §6.1.1.2).
+/// Permitted lengths of gaps in slots (TS 25.215 §6.1.1.2).
 const GAPS: [u8; 6] = [3, 4, 5, 7, 10, 14];
-/// The longest time from gap to gap.
+/// Longest time from one gap to the next.
 const LONGEST: Duration = Duration::from_millis(1440);
-/// The least spreading factor of a DCH (TS 25.211 §5.3), and of one with half of it in compressed mode.
+/// Smallest spreading factor of a DCH (TS 25.211 §5.3), also in compressed mode with half the
+/// spreading factor.
 const LEAST_SF: u16 = 4;
 
 impl Inspection<'_> {
-    /// The windows, gaps and codes of those who have dedicated channels in a layout.
+    /// Checks the windows, gaps and codes of dedicated channels in a layout.
     pub(super) fn handovers(&self) -> Result<(), Problem> {
         if let Some(handover) = &self.scenario.handover {
             self.hysteresis(handover)?;
@@ -109,7 +110,7 @@ impl Inspection<'_> {
     fn associated(&self, i: usize, of: &Associated) -> Result<(), Problem> {
         let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
         self.spreading_factor(&path("spreading_factor"), of.spreading_factor, LEAST_SF)?;
-        // Two bits to a symbol, before any coding.
+        // A symbol carries two bits, before any coding.
         let most = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
         if of.rate.bps() as f64 > most {
             let message =
@@ -141,7 +142,8 @@ impl Inspection<'_> {
         )
     }
 
-    /// The codes of calls, which gaps may need twice as large, and which have to find room at all.
+    /// Checks the codes of calls: halving the spreading factor in gaps must be possible, and one
+    /// code must be free.
     fn code_of_calls(&self, i: usize, calls: &Calls) -> Result<(), Problem> {
         let path = format!("ue.{i}.calls.spreading_factor");
         let handover = self.scenario.handover.as_ref();

@@ -1,4 +1,4 @@
-//! Many cells: where sites can stand, and what makes sense only with them.
+//! Many cells: positions of sites, and keys that need a layout.
 
 use umts_stack::environment::{Border, SECTORS};
 
@@ -7,10 +7,10 @@ use crate::error::Problem;
 use crate::model::{BEST, Duplex, Layout, Mobility, MobilityModel, Scenario, Ue};
 use crate::tree::Node;
 
-/// The most sites: numbers of cells have 16 bits, and each user has the gain of each of them.
+/// Largest number of sites: cell numbers have 16 bits, and each user stores the gain of every cell.
 const MOST_SITES: u64 = 1_000;
 
-/// What `[layout]`, `[propagation]` and the mobility of users need of each other.
+/// Checks `[layout]`, `[propagation]` and the mobility of users against each other.
 pub(super) fn check(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     taken(scenario, tree)?;
     let Some(layout) = &scenario.layout else {
@@ -44,7 +44,8 @@ fn taken(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     }
 }
 
-/// Where there is no layout, nothing says where anything is.
+/// Without a layout there are no positions, so `propagation`, `best` cells and `mobility` are
+/// errors.
 fn without(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     let help = "add [layout], or leave this out".to_owned();
     if scenario.propagation.is_some() {
@@ -144,7 +145,7 @@ fn area(layout: &Layout, tree: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
-/// All sectors are alike.
+/// A layout has one `[[cell]]`, which describes every sector, and it is FDD.
 fn one_cell(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     match &scenario.cell[..] {
         [cell] if cell.duplex == Duplex::Fdd => Ok(()),

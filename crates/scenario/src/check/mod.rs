@@ -1,4 +1,5 @@
-//! What no single key can say: names that must exist, chains that must hold together, rates that must carry a PDU.
+//! Checks that involve several keys: names must exist, the chain of links must be complete, rates
+//! must carry a PDU.
 
 mod channels;
 mod dsch;
@@ -35,7 +36,7 @@ pub(crate) use names::is_name_character;
 /// Measured radios, by user group.
 pub(crate) type Traces = Vec<Option<[CapacityTrace; 2]>>;
 
-/// A scenario under inspection, with the tree that tells where its values are written.
+/// A scenario under inspection, with the tree that knows where each value is written.
 struct Inspection<'a> {
     scenario: &'a Scenario,
     tree: &'a Node,
@@ -44,7 +45,7 @@ struct Inspection<'a> {
     warnings: Vec<String>,
 }
 
-/// What each check found out on its way.
+/// Results of the checks that the resolved scenario needs.
 struct Findings {
     red: Vec<Option<RedConfig>>,
     channels: Vec<GroupChannels>,
@@ -54,7 +55,7 @@ struct Findings {
     proxy: Option<ProxyPlan>,
 }
 
-/// The first mistake of `scenario`; or what it comes to, and what to look at before its results are trusted.
+/// Checks `scenario`. Returns its resolved names and numbers with warnings, or the first mistake.
 pub(crate) fn check(
     scenario: &Scenario,
     traces: Traces,
@@ -91,7 +92,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
     Resolved { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, proxy }
 }
 
-/// Each `[[cell]]`, or each sector of a layout after the only one.
+/// The cells of the network: each `[[cell]]`, or in a layout one cell per sector, numbered from 1.
 fn cells(scenario: &Scenario) -> Vec<PlannedCell> {
     let named = scenario.cell.iter().enumerate();
     let Some(layout) = &scenario.layout else {
@@ -102,7 +103,7 @@ fn cells(scenario: &Scenario) -> Vec<PlannedCell> {
     sectors.map(|number| PlannedCell { name: format!("{name}-{number}"), of: 0 }).collect()
 }
 
-/// A problem with the value at `path`, or with the table around it where the value is a default.
+/// A problem with the value at `path`, or with the enclosing table if the value is a default.
 pub(crate) fn problem(tree: &Node, path: &str, message: impl Into<String>) -> Problem {
     let (node, is_whole) = tree.find(path);
     let written = if is_whole { &node.path } else { path };
@@ -114,7 +115,7 @@ impl Inspection<'_> {
         problem(self.tree, path, message)
     }
 
-    /// Says it once, however many users it concerns.
+    /// Adds a warning, once per path and message.
     fn warn(&mut self, path: &str, message: &str) {
         let warning = format!("{path}: {message}");
         if !self.warnings.contains(&warning) {
@@ -143,7 +144,7 @@ impl Inspection<'_> {
     }
 }
 
-/// The window of the metrics lies in the run.
+/// Checks that the window of the metrics lies in the run.
 fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     let Scenario { duration, measure, .. } = scenario;
     if measure.from >= *duration {

@@ -1,4 +1,4 @@
-//! The traffic models: limits in their order, and what the flow's TCP must be able to do.
+//! Traffic models: order of limits, and features that the flow's TCP must have.
 
 use umts_units::Bytes;
 
@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 impl Inspection<'_> {
-    /// A measured radio stands for the bearer, and so does a flat one.
+    /// A measured or flat radio replaces the bearer, so a group may not have both.
     pub(super) fn capacity(&mut self) -> Result<(), Problem> {
         for (i, (ue, traces)) in self.scenario.ue.iter().zip(self.traces).enumerate() {
             if ue.flat.is_some() {
@@ -88,7 +88,8 @@ impl Inspection<'_> {
         self.request(path, www.request, flow)
     }
 
-    /// A one-way connection carries data from the end that opened it and nothing the other way.
+    /// A request needs a connection that carries data in both directions, so it excludes one-way
+    /// connections.
     fn request(&self, path: &str, request: Option<Bytes>, flow: &Flow) -> Result<(), Problem> {
         if request.is_none() || flow.tcp.connection == TcpConnection::FullDuplex {
             return Ok(());
@@ -112,7 +113,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// Least size, mean and largest size of a law of truncated sizes.
+    /// Checks minimum, mean and maximum of a truncated size distribution.
     fn limits(&self, path: &str, what: &str, [min, mean, max]: [Bytes; 3]) -> Result<(), Problem> {
         for (key, wrong, message) in [
             ("min", min > max, format!("the least size, {min}, is above the largest, {max}")),

@@ -1,4 +1,4 @@
-//! Names: well formed, not doubled, and what they refer to where they are used.
+//! Names: well formed, unique, and defined where they are used.
 
 use umts_stack::ids::UeId;
 
@@ -13,7 +13,7 @@ use crate::tree::Node;
 /// The bearer of FACH and RACH.
 pub(super) const COMMON: &str = "common";
 
-/// Whether the name of a scenario may hold this character.
+/// Whether the name of a scenario may contain this character.
 pub(crate) fn is_name_character(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
@@ -30,13 +30,14 @@ pub(super) struct Names {
 pub(super) struct GroupNames {
     /// Index of its cell.
     pub cell: usize,
-    /// The bearer that it has for good; none: FACH and RACH, at the beginning at least, or what a TDD cell grants.
+    /// The bearer that the group has permanently. `None`: FACH and RACH (initially if it is
+    /// switched), or grants of a TDD cell.
     pub bearer: Option<Dedicated>,
-    /// The bearers that RRC may give it.
+    /// The bearers that RRC may allocate to the group.
     pub dchs: Vec<Dedicated>,
 }
 
-/// A dedicated bearer that users can name.
+/// A dedicated bearer to which users can refer.
 #[derive(Clone)]
 pub(super) struct Dedicated {
     pub bearer: Bearer,
@@ -46,13 +47,13 @@ pub(super) struct Dedicated {
 /// Where a bearer is defined.
 #[derive(Clone, Copy)]
 pub(super) enum BearerOrigin {
-    /// In the file: the index of the `[[bearer]]`.
+    /// Declared in the file: index of the `[[bearer]]`.
     Declared(usize),
-    /// By 3GPP.
+    /// Defined by 3GPP.
     Reference(&'static ReferenceBearer),
 }
 
-/// What users can name: the bearers of the file, and the reference bearers behind them.
+/// Bearers to which users can refer: first the bearers of the file, then the reference bearers.
 fn dedicated(scenario: &Scenario) -> Vec<Dedicated> {
     let declared = scenario.bearer.iter().cloned().enumerate();
     let declared = declared.map(|(i, bearer)| Dedicated { bearer, origin: BearerOrigin::Declared(i) });
@@ -62,7 +63,7 @@ fn dedicated(scenario: &Scenario) -> Vec<Dedicated> {
 }
 
 impl Names {
-    /// All names of `scenario`, or what is wrong with the first that is none.
+    /// Resolves all names of `scenario`. The error is the first unknown or malformed name.
     pub fn of(scenario: &Scenario, tree: &Node) -> Result<Names, Problem> {
         let Scenario { name, cell, bearer, ue, flow, link, .. } = scenario;
         if name.is_empty() || !name.chars().all(is_name_character) {
@@ -135,7 +136,7 @@ impl GroupNames {
         let names: Vec<&str> = dedicated.iter().map(|known| known.bearer.name.as_str()).collect();
         let shared = [COMMON, SWITCHED, GRANTED, DSCH, CONVERSATIONAL];
         let known_bearers: Vec<&str> = shared.into_iter().chain(names.iter().copied()).collect();
-        // With a layout there is one, and users are in its best sector.
+        // With a layout there is only one `[[cell]]`, and users are in its best sector.
         let cell = match scenario.layout {
             Some(_) => 0,
             None => known(tree, &format!("ue.{i}.cell"), "cell", &ue.cell, cells)?,
@@ -151,7 +152,7 @@ impl GroupNames {
     }
 }
 
-/// Where the `[rrc]` of user group `i` is written.
+/// Path at which the `[rrc]` of user group `i` is written.
 pub(super) fn rrc_path(scenario: &Scenario, i: usize) -> String {
     match scenario.ue[i].rrc {
         Some(_) => format!("ue.{i}.rrc"),
@@ -192,7 +193,7 @@ fn distinct(tree: &Node, kind: &str, names: &[&str]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Which of `names` is meant at `path`.
+/// Index in `names` of the name at `path`.
 fn known(tree: &Node, path: &str, kind: &str, name: &str, names: &[&str]) -> Result<usize, Problem> {
     if let Some(known) = names.iter().position(|known| *known == name) {
         return Ok(known);

@@ -11,7 +11,7 @@ const FIRST: &str = "server";
 const LAST: &str = "rnc";
 
 impl Inspection<'_> {
-    /// An outage must end after it begins.
+    /// Checks that each outage ends after it begins.
     pub(super) fn outages(&self) -> Result<(), Problem> {
         for (i, link) in self.scenario.link.iter().enumerate() {
             if let Some((j, outage)) =
@@ -26,7 +26,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// Delays as the Internet has them: minimum, mean and maximum in order, and with a law between them.
+    /// Checks Internet delays: minimum < mean < maximum, with a distribution that fits them.
     pub(super) fn internet_delays(&self) -> Result<(), Problem> {
         let delays = self.scenario.link.iter().enumerate();
         delays.filter_map(|(i, link)| Some((i, link, link.internet_delay?))).try_for_each(
@@ -66,8 +66,8 @@ impl Inspection<'_> {
         )
     }
 
-    /// RED of each link: it knows how long a packet takes, has thresholds in one unit and in order, and is the only one that
-    /// marks.
+    /// Checks RED of each link: the link has a rate, the thresholds have one unit and ascend, and
+    /// no `ecn_threshold` also marks packets.
     pub(super) fn red(&self) -> Result<Vec<Option<RedConfig>>, Problem> {
         let links = self.scenario.link.iter().enumerate();
         links.map(|(i, link)| link.red.as_ref().map(|red| self.red_of(i, link, red)).transpose()).collect()
@@ -104,7 +104,8 @@ impl Inspection<'_> {
         Ok(RedConfig { min_thresh, max_thresh, in_octets, max_p, w_q, gentle, ecn, mean_packet })
     }
 
-    /// The links must run from the server past GGSN and SGSN to the RNC, each from where the one before ended.
+    /// Checks the chain of links: from the server via GGSN and SGSN to the RNC, each link starting
+    /// where the previous one ends.
     pub(super) fn chain(&self) -> Result<(), Problem> {
         let links = &self.scenario.link;
         let rule =

@@ -1,4 +1,4 @@
-//! The proxy: a node that exists, flows that it can split, buffers that hold a segment.
+//! The proxy: its node must exist, its flows must be splittable, its buffers must hold a segment.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::tree::{Node, merge};
 const SIDES: [&str; 2] = ["server_side", "radio_side"];
 
 impl Inspection<'_> {
-    /// Where the proxy is, and what its ends do for each flow.
+    /// Position of the proxy, and the TCP of its ends for each flow.
     pub(super) fn proxy(&mut self) -> Result<Option<ProxyPlan>, Problem> {
         let Some(proxy) = &self.scenario.proxy else { return Ok(None) };
         self.proxy_flows(proxy)?;
@@ -32,10 +32,10 @@ impl Inspection<'_> {
         Ok(Some(ProxyPlan { hops, sides }))
     }
 
-    /// TCP of both ends for each flow: the flow's own, with the keys of the side in place of its.
+    /// TCP of both ends for each flow: the keys of the side override the flow's own.
     fn proxy_sides(&mut self, proxy: &Proxy) -> Result<Vec<[Tcp; 2]>, Problem> {
         let tree = self.tree;
-        // Of a file without flows, what is written is to make sense all the same.
+        // Without flows the sides are checked against the top-level `[tcp]`.
         let nobody = [tree.get("tcp")];
         let flows = tree.get("flow").map(Node::elements).unwrap_or_default();
         let of_flows: Vec<_> = flows.iter().map(|flow| flow.get("tcp")).collect();
@@ -44,7 +44,7 @@ impl Inspection<'_> {
         for (number, base) in bases.iter().enumerate() {
             let [server, radio] = SIDES.map(|side| side_of(*base, tree.find(&format!("proxy.{side}"))));
             let ends = [server?, radio?];
-            // The ends of flows that it does not split are nobody's.
+            // The ends of flows that the proxy does not split are unused and not checked.
             if of_flows.is_empty() || proxy.splits(number, &self.scenario.flow[number]) {
                 for (side, tcp) in SIDES.into_iter().zip(&ends) {
                     self.proxy_side(side, tcp)?;
@@ -99,7 +99,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// What flows can be called.
+    /// A help text with the names and numbers of the flows.
     fn known_flows(&self) -> String {
         let flows = &self.scenario.flow;
         let names: BTreeSet<&str> =
@@ -137,7 +137,8 @@ impl Inspection<'_> {
         }
     }
 
-    /// A proxy that splits nothing has room for a segment, and nothing that an outage could take.
+    /// Checks the modes that do not split: the key of the mode must hold a segment, and outages are
+    /// not possible.
     fn proxy_helper(&self, proxy: &Proxy) -> Result<(), Problem> {
         let (key, octets) = match proxy.mode {
             ProxyMode::Split | ProxyMode::Pass => return Ok(()),
@@ -179,9 +180,10 @@ impl Inspection<'_> {
     }
 }
 
-/// The TCP of one end: that of a flow, with the keys of the side that is written at `side`, if it is there.
+/// The TCP of one end: the flow's TCP, overridden by the keys written at `side`.
 ///
-/// A user's application may read slowly; the proxy's does not, unless that is written.
+/// `read_rate` of the flow does not apply to the proxy's end, because it describes the user's
+/// application.
 fn side_of(flow: Option<&Node>, (side, is_written): (&Node, bool)) -> Result<Tcp, Problem> {
     let side = is_written.then_some(side);
     let tcp = match (flow, side) {

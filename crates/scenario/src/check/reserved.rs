@@ -1,4 +1,5 @@
-//! What is reserved in a cell for good: what its users share in the downlink, and the DCHs of users that are not switched.
+//! Permanently reserved capacity of a cell: channels shared in the downlink, and the DCHs of users
+//! that are not switched.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +10,13 @@ use super::Inspection;
 use super::channels::GroupChannels;
 
 impl Inspection<'_> {
-    /// By cell.
+    /// Reserved capacity by cell.
     pub(super) fn reserved(&self, channels: &[GroupChannels]) -> Vec<Reserved> {
         (0..self.scenario.cell.len()).map(|cell| self.reserved_in(cell, channels)).collect()
     }
 
-    /// A shared channel counts once, however many share it; the FACH counts without users too.
+    /// A shared channel counts once, regardless of the number of users. The FACH also counts
+    /// without users.
     fn reserved_in(&self, cell: usize, channels: &[GroupChannels]) -> Reserved {
         let fach = self.scenario.cell[cell].fach.as_ref();
         let mut shared: BTreeMap<_, _> =

@@ -1,4 +1,4 @@
-//! RLC: keys that need each other.
+//! RLC: keys that depend on each other.
 
 use umts_stack::radio::rlc::am::Discard;
 use umts_units::Bytes;
@@ -19,7 +19,7 @@ const STANDS_STILL_GRANTED: &str = "the window that the receiver grants may be f
                                     set timer_poll_periodic or timer_status_periodic, or poll_pdu below granted_window";
 
 impl Inspection<'_> {
-    /// What ends the attempts to send an SDU, by user group.
+    /// Checks RLC of all user groups. Returns their SDU discard modes.
     pub(super) fn rlc(&mut self) -> Result<Vec<Discard>, Problem> {
         let top = self.discard("rlc", &self.scenario.rlc)?;
         let mut discards = Vec::new();
@@ -51,13 +51,14 @@ impl Inspection<'_> {
         Ok(discards)
     }
 
-    /// Of the flows of these users, with TCP's and IP's headers.
+    /// Largest packet of the flows of a group, with TCP and IP headers.
     fn largest_packet(&self, group: usize) -> Bytes {
         let flows = self.names.flows_of(group).map(|flow| &self.scenario.flow[flow]);
         flows.map(|flow| flow.tcp.full_segment()).max().unwrap_or_default()
     }
 
-    /// What has no encoding, or lets a receiver know more than bits tell.
+    /// Refuses options that have no encoding, or that give a receiver more information than the
+    /// encoded PDUs.
     fn wire_mode(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
         if !rlc.wire_mode || rlc.mode != RlcMode::Am {
             return Ok(());
@@ -108,10 +109,12 @@ impl Inspection<'_> {
     }
 }
 
-/// Whether the window may close with no report to open it, and why. Polls with the last PDU need an empty buffer, the timer
-/// of polls a poll, and a receiver that reports gaps a loss; a poll with every so many PDUs or SDUs must come before the
-/// window is full. A report that nobody asked for may grant less than is outstanding already: then no new PDU
-/// leaves, and Poll_Window counts new ones only.
+/// Returns a warning if the window may close and no status report opens it again.
+///
+/// A poll with the last PDU needs an empty buffer, the poll timer needs a preceding poll, and a
+/// receiver that reports gaps needs a loss. A poll after a number of PDUs or SDUs must come before
+/// the window is full. An unsolicited report may grant a window below the number of outstanding
+/// PDUs. Then no new PDU leaves, and Poll_Window counts only new PDUs.
 fn may_stand_still(rlc: &Rlc, loses_nothing: bool, packet: Bytes) -> Option<&'static str> {
     let granted = rlc.granted_window.filter(|granted| *granted < rlc.window);
     let window = u64::from(granted.unwrap_or(rlc.window));

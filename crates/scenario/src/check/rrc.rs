@@ -1,4 +1,4 @@
-//! Radio resource control: states that follow one another, DCHs that fit their cell.
+//! Radio resource control: order of states, and DCHs that fit their cell.
 
 use umts_stack::rnc::Reserved;
 use umts_units::{BitRate, Duration};
@@ -11,7 +11,7 @@ use crate::model::{BufferCounts, RestingState, Rrc, Ue};
 /// A radio frame (TS 25.211 §4.1).
 const FRAME: Duration = Duration::from_millis(10);
 
-/// The most bearers that a user may be given: they are numbered by an octet.
+/// Largest number of bearers that a user may be given: their numbers have 8 bits.
 const MOST_DCHS: usize = 255;
 
 impl Inspection<'_> {
@@ -36,7 +36,7 @@ impl Inspection<'_> {
         (0..self.scenario.cell.len()).try_for_each(|i| self.admission(i, reserved[i]))
     }
 
-    /// Every timer leads down.
+    /// Checks that every inactivity timer leads to a lower state.
     fn states(&self, path: &str, rrc: &Rrc) -> Result<(), Problem> {
         let down = [
             ("after_fach", rrc.after_fach, RestingState::CellFach, "CELL_FACH"),
@@ -79,7 +79,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// A DCH must last until a block can leave on it.
+    /// Checks that a DCH lasts at least one radio frame, so that a block can be sent on it.
     fn time_on_dch(&self, path: &str, rrc: &Rrc) -> Result<(), Problem> {
         let kept = rrc.inactivity + rrc.preemptive_inactivity;
         if kept >= FRAME {
@@ -90,7 +90,8 @@ impl Inspection<'_> {
         Err(self.problem(&format!("{path}.inactivity"), message).label("this timer").help(help))
     }
 
-    /// A threshold above what the RLC buffer holds is never passed. What is sent may stay in it without taking its room.
+    /// Warns about a threshold above the capacity of the RLC buffer, which is never exceeded. Sent
+    /// data may occupy no capacity, depending on `buffer_counts`.
     fn threshold(&mut self, path: &str, ue: &Ue, rrc: &Rrc) {
         let rlc = self.scenario.rlc_of(ue);
         let room = rlc.buffer.filter(|_| rlc.buffer_counts == BufferCounts::Unacknowledged);
@@ -104,7 +105,8 @@ impl Inspection<'_> {
         }
     }
 
-    /// What is reserved for good fits, and each user that is switched can get a DCH.
+    /// Checks that the permanently reserved capacity fits the limits, and that each switched user
+    /// can get a DCH.
     fn admission(&self, i: usize, reserved: Reserved) -> Result<(), Problem> {
         let limits = self.scenario.cell[i].admission;
         let held = [reserved.rates[0], reserved.rates[1], u64::from(reserved.dchs)];

@@ -1,4 +1,4 @@
-//! Users of the DSCHs of a layout, and the calls beside them.
+//! Users of the DSCHs of a layout, and its calls.
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::rnc::{SchedulerKind, calls};
@@ -11,11 +11,11 @@ use crate::error::Problem;
 use crate::model::{CONVERSATIONAL, DSCH, RlcMode, Ue};
 use crate::resolved;
 
-/// The TTI of the DCH beside a DSCH.
+/// TTI of the uplink DCH of a DSCH user.
 const ASSOCIATED_TTI: Duration = Duration::from_millis(20);
 
 impl Inspection<'_> {
-    /// What only cells of a layout have, and what they have not.
+    /// Checks keys that only cells of a layout have, and keys that they do not have.
     pub(super) fn sectors(&self) -> Result<(), Problem> {
         let is_layout = self.scenario.layout.is_some();
         let needs = |path: String, what: &str| {
@@ -50,7 +50,8 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// The channels of a user group in a layout; `None` for a group in none.
+    /// The channels of a user group in a layout, or `None` if there is no layout or the group has a
+    /// substitute radio.
     pub(super) fn sector_channels(&self, i: usize) -> Result<Option<GroupChannels>, Problem> {
         let ue = &self.scenario.ue[i];
         let is_layout = self.scenario.layout.is_some();
@@ -73,7 +74,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// Calls have their bearer, and nobody else has it.
+    /// Checks that calls have their bearer and that no other group has it.
     fn calls_of(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let (message, help) = match (&ue.calls, ue.bearer == CONVERSATIONAL) {
             (Some(_), true) | (None, false) => return Ok(()),
@@ -128,7 +129,7 @@ impl Inspection<'_> {
     }
 }
 
-/// Two blocks of 640 bits in each TTI.
+/// A call's channel: two blocks of 640 bits in each TTI.
 fn call_channel() -> resolved::Channel {
     resolved::Channel {
         kind: trace::Channel::Dch,

@@ -1,4 +1,4 @@
-//! Channels that users share: who schedules them, who may have them, and what their blocks have in common.
+//! Shared channels: their schedulers, their users, and the size of their blocks.
 
 use umts_stack::rnc::SchedulerKind;
 use umts_stack::trace::Channel;
@@ -10,7 +10,7 @@ use crate::error::Problem;
 use crate::model::{Bearer, Fach, FachScheduling};
 
 impl Inspection<'_> {
-    /// Schedulers have somebody to schedule, and bearers are shared by those who have them for good.
+    /// Checks that schedulers have users to schedule, and that shared bearers have permanent users.
     pub(super) fn schedulers(&self) -> Result<(), Problem> {
         (0..self.scenario.cell.len()).try_for_each(|i| self.fach_scheduler(i))?;
         (0..self.scenario.bearer.len()).try_for_each(|i| {
@@ -19,7 +19,7 @@ impl Inspection<'_> {
         })
     }
 
-    /// Where each user's blocks are pushed there is nobody to schedule.
+    /// With `per_ue_push` the FACH has no scheduler.
     fn fach_scheduler(&self, i: usize) -> Result<(), Problem> {
         let pushed = |fach: &&Fach| fach.scheduling == FachScheduling::PerUePush;
         let fach = self.scenario.cell[i].fach.as_ref().filter(pushed);
@@ -32,7 +32,7 @@ impl Inspection<'_> {
         Err(self.problem(&format!("cell.{i}.fach.scheduler"), message).label("this scheduler").help(help))
     }
 
-    /// A bearer is shared in the downlink alone, and a scheduler needs that.
+    /// Only a downlink can be shared, and only a shared channel has a scheduler.
     fn sharing_of(&self, i: usize, bearer: &Bearer) -> Result<(), Problem> {
         if bearer.uplink.shared {
             return Err(self
@@ -55,7 +55,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// A shared downlink has users, and they have it for good.
+    /// Checks that a shared downlink has users, and that they have it permanently.
     fn users_of(&self, i: usize, bearer: &Bearer) -> Result<(), Problem> {
         if !bearer.downlink.shared {
             return Ok(());
@@ -81,7 +81,8 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// A TTI of a channel has blocks of one size (TS 25.302 §7.1.3), so users that share one have PDUs of one size.
+    /// Checks that users of a shared channel have PDUs of one size: the blocks of a TTI have one
+    /// size (TS 25.302 §7.1.3).
     pub(super) fn one_size_of_pdus(&self, groups: &[GroupChannels]) -> Result<(), Problem> {
         for (i, ue) in self.scenario.ue.iter().enumerate() {
             let (here, payload) = (&self.names.groups[i], self.scenario.rlc_of(ue).pdu_payload);

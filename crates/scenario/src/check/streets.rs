@@ -1,4 +1,4 @@
-//! Streets: what a town needs, and what makes sense only in one.
+//! Streets: keys of a town, and keys that need one.
 
 use umts_stack::environment::{Border, Place};
 
@@ -7,10 +7,10 @@ use crate::error::Problem;
 use crate::model::{Layout, Mobility, MobilityModel, PathLoss, Scenario, Streets};
 use crate::tree::Node;
 
-/// The most blocks from one side of the area to the other.
+/// Largest number of blocks from one side of the area to the other.
 const MOST_BLOCKS: u32 = 100;
 
-/// What `[layout.streets]` needs of itself.
+/// Checks the keys of `[layout.streets]`.
 pub(super) fn town(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Problem> {
     let wrong = |key: &str, message: String, help: String| {
         Err(problem(tree, &format!("layout.{key}"), message).label("this key").help(help))
@@ -53,7 +53,7 @@ pub(super) fn town(layout: &Layout, streets: &Streets, tree: &Node) -> Result<()
     stations(layout, streets, tree)
 }
 
-/// Stations that are listed stand in streets.
+/// Checks that listed stations stand in streets.
 fn stations(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Problem> {
     let grid = streets.config(layout.border);
     let [width, height] = grid.size();
@@ -82,7 +82,7 @@ fn next_street(streets: &Streets, grid: &umts_stack::environment::Streets) -> St
     )
 }
 
-/// What follows streets where there are none, and what goes through houses where there are some.
+/// Checks that the path loss model and its street losses fit the layout.
 pub(super) fn losses(scenario: &Scenario, layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let Some(propagation) = &scenario.propagation else { return Ok(()) };
     if propagation.model == PathLoss::Manhattan && layout.streets.is_none() {
@@ -100,7 +100,7 @@ pub(super) fn losses(scenario: &Scenario, layout: &Layout, tree: &Node) -> Resul
     Ok(())
 }
 
-/// How users move where there are streets, and where there are none.
+/// Checks that the mobility model and its keys fit the layout.
 pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let is_on_foot = mobility.model == MobilityModel::Manhattan;
     let wrong = |key: &str, message: String, help: &str| {

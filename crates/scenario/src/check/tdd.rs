@@ -1,4 +1,4 @@
-//! Cells of time division duplex: keys that need each other, and those of the other duplex.
+//! TDD cells: keys that depend on each other, and keys that only FDD cells have.
 
 use umts_stack::ids::Direction;
 use umts_stack::radio::mac::TransportFormat;
@@ -13,17 +13,17 @@ use crate::error::Problem;
 use crate::model::{Admission, BlockErrors, Duplex, IubTiming, Radio, RlcMode, Tdd, Ue};
 use crate::resolved;
 
-/// The bearer of users in such a cell.
+/// The bearer of users in a TDD cell.
 pub(super) const GRANTED: &str = "granted";
 
-/// The one size of a PDU: a block of 336 bits without a MAC header.
+/// The only PDU size: a block of 336 bits without a MAC header.
 const PAYLOAD: Bytes = Bytes(40);
 
-/// More than any link has.
+/// Larger than the levels of any link.
 const MOST_DB: f64 = 100.0;
 
 impl Inspection<'_> {
-    /// The cells, one by one.
+    /// Checks each cell.
     pub(super) fn tdd_cells(&self) -> Result<(), Problem> {
         for (i, cell) in self.scenario.cell.iter().enumerate() {
             match (cell.duplex, &cell.tdd) {
@@ -46,7 +46,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// FACH, RACH, admission and the ways of the Iub are those of FDD.
+    /// FACH, RACH, admission, `rlc_lead` and other Iub timings exist only in FDD cells.
     fn no_fdd_keys(&self, i: usize) -> Result<(), Problem> {
         let cell = &self.scenario.cell[i];
         let wrong = [
@@ -174,7 +174,8 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// Bearer, RLC and radio of a group fit the duplex of its cell. Returns its channels if that is TDD.
+    /// Checks that bearer, RLC and radio of a group fit the duplex of its cell. Returns the group's
+    /// channels in a TDD cell.
     pub(super) fn granted_channels(&self, i: usize) -> Result<Option<GroupChannels>, Problem> {
         let ue = &self.scenario.ue[i];
         let cell = &self.scenario.cell[self.names.groups[i].cell];
@@ -223,7 +224,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// `[radio]` is for other cells.
+    /// `[radio]` does not apply to TDD cells, so it must not lose blocks there.
     fn errors_in_tdd(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let is_fdd = |group: usize| self.scenario.cell[self.names.groups[group].cell].tdd.is_none();
         let has_fdd = (0..self.scenario.ue.len()).any(is_fdd);

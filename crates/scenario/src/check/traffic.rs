@@ -7,14 +7,14 @@ use super::Inspection;
 use crate::error::Problem;
 use crate::model::{Flow, QueueLimit, RtoRule, SlowStart, Tcp, TcpConnection, Window};
 
-/// The largest window of TCP, with the largest scale (RFC 7323 §2.2), in round figures.
+/// Largest TCP window with the largest scale (RFC 7323 §2.2), rounded.
 const LARGEST: Bytes = Bytes(1_000_000_000);
 
-/// The largest window that is not scaled (RFC 9293 §3.1).
+/// Largest window without scaling (RFC 9293 §3.1).
 const UNSCALED: Bytes = Bytes(65_535);
 
 impl Inspection<'_> {
-    /// The flow that each line of the script is about.
+    /// Checks TCP and the flows. Returns the flow of each `[[impairment]]`.
     pub(super) fn traffic(&mut self) -> Result<Vec<FlowId>, Problem> {
         if self.scenario.flow.is_empty() {
             self.warn("flow", "there is no flow, nothing will be sent");
@@ -53,7 +53,7 @@ impl Inspection<'_> {
         Ok(impaired)
     }
 
-    /// The number of a flow of the file, for its first user: flows are numbered group by group.
+    /// Number of the first user's flow of a `[[flow]]`. Flows are numbered group by group.
     fn first_flow(&self, flow: usize) -> u32 {
         let own = self.names.group_of(flow);
         let users = |group: usize| u32::from(self.scenario.ue[group].count);
@@ -143,7 +143,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// What a key is called where it is written: a flow's TCP mostly comes from `[tcp]`.
+    /// The path at which a key is written: a flow's TCP mostly comes from `[tcp]`.
     fn written(&self, path: &str) -> String {
         match self.tree.find(path) {
             (node, true) => node.path.clone(),

@@ -1,27 +1,29 @@
-//! Conversational calls: a circuit each, without RLC's acknowledgments, TCP or IP.
+//! Conversational calls: each has a circuit of its own, without RLC acknowledgments, TCP or IP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::rnc::calls::{CallsConfig, Offered};
 use umts_units::{Db, Duration, Erlang};
 
-/// Calls of 64 kbit/s: two blocks of 640 bits in each TTI of 20 ms, from the RNC's circuit domain. They come as a Poisson
-/// process at uniform places. None is refused unless codes are limited (`cell.dch`).
+/// Calls of 64 kbit/s: two blocks of 640 bits in each TTI of 20 ms, from the RNC's circuit domain.
+/// They arrive as a Poisson process at uniformly distributed places. No call is refused unless
+/// codes are limited (`cell.dch`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Calls {
-    /// How many there are at a time, in the mean.
+    /// Mean number of calls in progress.
     #[schemars(extend("x-max" = "1000 Erl", "x-source" = "Rendon et al. (2004), §3.2: 24 Erl per cell"))]
     pub offered: Erlang,
-    /// Whether that is said of each cell, or of all together.
+    /// Whether `offered` applies to each cell or to all cells together.
     pub per: Offered,
-    /// Mean length, exponential.
+    /// Mean length of a call; lengths are exponential.
     #[schemars(extend("x-min" = "1 s", "x-max" = "1000 h", "x-source" = "Rendon et al. (2004), §3.2: 120 s"))]
     pub holding: Duration,
-    /// Eb/N0 at which 1 % of the blocks are lost, where no table says so.
+    /// Eb/N0 at which 1 % of the blocks of a call are lost, unless `cell.power.tables` has a table
+    /// for calls.
     #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: load 0.80 with calls alone (Rendon et al. 2004, §4.1)"))]
     pub ebn0: Db,
-    /// The spreading factor of their codes.
+    /// Spreading factor of the code of a call.
     #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "Rendon et al. (2004), Table 1"))]
     pub spreading_factor: u16,
 }
@@ -39,7 +41,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// What the stack is told.
+    /// Configuration of the calls for the stack.
     pub fn config(&self) -> CallsConfig {
         let Calls { offered, per, holding, .. } = *self;
         CallsConfig { offered: offered.value(), per, holding }

@@ -23,79 +23,83 @@ const TTI_RANGE: &str = "10, 20, 40 or 80 ms";
 pub struct Cell {
     /// The name that users refer to.
     pub name: String,
-    /// How the two directions are kept apart.
+    /// How downlink and uplink of the cell are separated.
     #[serde(default)]
     #[schemars(extend("x-source" = "TS 25.201 §4.2"))]
     pub duplex: Duplex,
-    /// Slots, grants and radio of a TDD cell.
+    /// Slots, grants and radio of a TDD cell (`duplex = "tdd"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Tdd")]
     pub tdd: Option<Tdd>,
     /// The link between RNC and Node B.
     #[serde(default)]
     pub iub: Iub,
-    /// How long before a frame begins RLC is asked for its blocks, both ways, on all channels.
+    /// Time before the start of a frame at which MAC takes the blocks of the frame from RLC, in
+    /// both directions and on all channels.
     #[serde(default)]
     #[schemars(extend("x-max" = "10 ms", "x-source" = "EURANE: 1 ms; 3GPP leaves it to the implementation"))]
     pub rlc_lead: Duration,
-    /// Forward access channel, downlink, shared by all users on common channels; `"none"` for a cell without.
+    /// Forward access channel: downlink, shared by all users on common channels. `"none"` for a
+    /// cell without FACH.
     #[serde(default = "default_fach", with = "word_none")]
     #[schemars(with = "crate::text::OrNone<Fach>", extend("x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.3.3.4, TS 25.321 §4.2.3.2"))]
     pub fach: Option<Fach>,
-    /// Random access channel, uplink; `"none"` for a cell without.
+    /// Random access channel, uplink. `"none"` for a cell without RACH.
     #[serde(default = "default_rach", with = "word_none")]
     #[schemars(with = "crate::text::OrNone<Rach>", extend("x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2"))]
     pub rach: Option<Rach>,
-    /// How much of the cell is given away to DCHs.
+    /// Limits on the DCHs of the cell: rates, number and queue of requests.
     #[serde(default)]
     pub admission: Admission,
-    /// What it may send, in a layout.
+    /// Transmit power of the cell and power control (only in a `[layout]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Power")]
     pub power: Option<Power>,
-    /// Its DSCH, in a layout; none if absent.
+    /// Downlink shared channel of the cell (only in a `[layout]`); no DSCH if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Dsch")]
     pub dsch: Option<Dsch>,
-    /// Its dedicated channels, in a layout.
+    /// Codes of dedicated channels of the cell (only in a `[layout]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Dchs")]
     pub dch: Option<Dchs>,
 }
 
-/// Admission of DCHs. The FACH counts in the downlink, and so do DCHs that users have for good.
+/// Admission of DCHs. The FACH counts towards the downlink limit, and so do the DCHs that users
+/// keep permanently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Admission {
-    /// The most that the downlink's rates may add up to.
+    /// Limit of the sum of the downlink rates of the cell.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-max" = "100 Gbit/s", "x-source" = "Dubois (2005), Table 7.2: 800 kbit/s"))]
     pub downlink: Option<BitRate>,
-    /// The most that the uplink's DCHs may add up to.
+    /// Limit of the sum of the rates of the uplink DCHs.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-max" = "100 Gbit/s", "x-source" = "Dubois (2005): no limit"))]
     pub uplink: Option<BitRate>,
-    /// The most DCHs at a time, as the codes of a cell allow.
+    /// Limit of the number of simultaneous DCHs, which depends on the codes of a cell.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<u32>", extend("x-min" = 1, "x-max" = 65535, "x-source" = "TS 25.213 §4.3.1"))]
     pub dchs: Option<u32>,
-    /// Requests that wait for a DCH; a request beyond is refused and repeated after `rrc.retry`.
+    /// Limit of the number of requests that wait for a DCH. A further request is refused and
+    /// repeated after `rrc.retry`.
     #[schemars(extend("x-max" = 65535, "x-source" = "Dubois (2005), §5.2: none waits"))]
     pub queue: u32,
 }
 
-/// The Iub link between RNC and Node B, both ways alike.
+/// The Iub link between RNC and Node B, the same in both directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Iub {
-    /// Bit rate each way; `"unlimited"` for none.
+    /// Bit rate in each direction, or `"unlimited"`.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-source" = "EURANE example scripts: one STM-4"))]
     pub rate: Option<BitRate>,
-    /// Propagation and switching delay each way.
+    /// Propagation and switching delay in each direction.
     #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE example scripts"))]
     pub delay: Duration,
-    /// When the RNC sends a block so that the Node B can put it on the air.
+    /// When the RNC sends a block to the Node B, relative to its transmission on the air.
     #[schemars(extend("x-source" = "TS 25.402 §7.2"))]
     pub timing: IubTiming,
 }
@@ -114,23 +118,24 @@ impl Default for Iub {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fach {
-    /// RLC payload rate of the whole channel at its full transport format.
+    /// RLC payload rate of the whole channel with its largest transport format.
     #[schemars(extend("x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.3; Dubois (2005), Table 6.1"))]
     pub rate: BitRate,
     /// Transmission time interval.
     #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
     pub tti: Duration,
-    /// Who decides whose blocks are sent next.
+    /// Entity that schedules the FACH: MAC-c, or each user's RLC with a queue at the Node B.
     #[schemars(extend("x-source" = "TS 25.321 §4.2.3.2; EURANE for per_ue_push"))]
     pub scheduling: FachScheduling,
-    /// Who of the users with something to send is next (`pull` only).
+    /// Order in which users with data are served (`pull` only).
     #[schemars(extend("x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
     pub scheduler: SchedulerKind,
-    /// Blocks in the Node B's drop-tail queue (`per_ue_push` only).
+    /// Capacity of the Node B's drop-tail queue, in blocks (`per_ue_push` only).
     #[serde(with = "pdus")]
     #[schemars(with = "crate::text::Pdus", extend("x-min" = "1 PDUs", "x-source" = "EURANE at 32 kbit/s"))]
     pub nodeb_queue: u32,
-    /// Random delay of each block on leaving the RNC, uniform from zero to this.
+    /// Largest random delay of a block on leaving the RNC. The delay is uniform from zero to this
+    /// value.
     #[schemars(extend("x-max" = "1 s", "x-source" = "EURANE: 20 us; none in 3GPP"))]
     pub rnc_jitter: Duration,
 }
@@ -148,7 +153,7 @@ impl Default for Fach {
     }
 }
 
-/// Who decides whose blocks the FACH carries next.
+/// Entity that schedules the FACH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FachScheduling {
@@ -162,16 +167,16 @@ pub enum FachScheduling {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rach {
-    /// RLC payload rate while a message is sent.
+    /// RLC payload rate during the transmission of a message.
     #[schemars(extend("x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.4; Dubois (2005), Table 6.1"))]
     pub rate: BitRate,
-    /// Transmission time interval; the standard knows 10 and 20 ms for RACH.
+    /// Transmission time interval. The standard defines 10 and 20 ms for the RACH.
     #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.211 §5.2.2.1.3"))]
     pub tti: Duration,
     /// Whether users contend for the channel.
     #[schemars(extend("x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2; EURANE for private"))]
     pub access: RachAccess,
-    /// Random delay before a message, uniform from zero to this.
+    /// Largest random delay before a message. The delay is uniform from zero to this value.
     #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE: 3 ms; none in 3GPP"))]
     pub access_delay: Duration,
 }
@@ -193,19 +198,20 @@ impl Default for Rach {
 pub enum RachAccess {
     /// All UEs share the rate; access slots and signatures can collide (TS 25.211 §5.2.2.1).
     Shared,
-    /// EURANE: each UE has the whole rate for itself.
+    /// EURANE: each UE has the whole rate for itself, without collisions.
     Private,
 }
 
-/// A bearer by name: a DCH each way for each of its users, or one downlink that they share.
+/// A named bearer: each of its users has a DCH in each direction, or all share one downlink
+/// channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bearer {
-    /// The name that users refer to; `common` is taken by FACH and RACH.
+    /// The name that users refer to. `common` is reserved for FACH and RACH.
     pub name: String,
-    /// From the network to the user.
+    /// Channel from the network to the user.
     pub downlink: Dch,
-    /// From the user to the network.
+    /// Channel from the user to the network.
     pub uplink: Dch,
 }
 
@@ -213,24 +219,24 @@ pub struct Bearer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dch {
-    /// RLC payload rate at the full transport format.
+    /// RLC payload rate with the largest transport format.
     #[schemars(extend("x-max" = "1 Gbit/s", "x-source" = "TS 34.108 §6.10.2.4.1"))]
     pub rate: BitRate,
     /// Transmission time interval.
     #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
     pub tti: Duration,
-    /// Downlink: all users of the bearer in a cell share one channel of this rate, a DSCH.
+    /// Whether all users of the bearer in a cell share one downlink channel of this rate, a DSCH.
     #[serde(default)]
     #[schemars(extend("x-source" = "TS 25.211 §5.3.3.2"))]
     pub shared: bool,
-    /// Who of those that share it is next.
+    /// Order in which the users of a shared channel are served.
     #[serde(default)]
     #[schemars(extend("x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
     pub scheduler: SchedulerKind,
 }
 
 impl Dch {
-    /// A channel that each user has for himself.
+    /// A channel that is dedicated to one user.
     pub fn new(rate: BitRate, tti: Duration) -> Self {
         Dch { rate, tti, shared: false, scheduler: SchedulerKind::default() }
     }
@@ -244,7 +250,7 @@ fn default_rach() -> Option<Rach> {
     Some(Rach::default())
 }
 
-/// The cell of a layout, which has neither of the common channels.
+/// The cell of a layout, which has neither FACH nor RACH.
 pub(crate) fn default_sector() -> Vec<Cell> {
     default_cells().into_iter().map(|cell| Cell { fach: None, rach: None, ..cell }).collect()
 }

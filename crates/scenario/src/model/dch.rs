@@ -11,48 +11,50 @@ use umts_units::{BitRate, Db};
 use super::dsch::TreeShare;
 use crate::text::word_none;
 
-/// Codes of calls, and what the DCH beside a DSCH costs.
+/// Codes of calls, and the cost of the DCH that accompanies a DSCH.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dchs {
-    /// Whether there are enough codes for all DCHs, or only what is left of one tree.
+    /// Whether codes for DCHs are unlimited, or limited to the rest of one code tree.
     #[schemars(extend("x-source" = "Rendón et al. (2004), §3.2: a second scrambling code"))]
     pub codes: DchCodes,
-    /// The part of the tree that the common channels have (`one_tree` only).
+    /// Branch of the code tree that the common channels occupy (`one_tree` only).
     #[serde(with = "word_none")]
     #[schemars(with = "crate::text::OrNone<TreeShare>", extend("x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "TS 25.213 §4.3.1.2: CPICH and P-CCPCH, beside them AICH, PICH and an S-CCPCH of spreading factor 64"))]
     pub common: Option<TreeShare>,
-    /// What becomes of a call whose next cell has no code for it (`one_tree` only).
+    /// Fate of a call whose next cell has no free code for it (`one_tree` only).
     #[schemars(extend("x-source" = "an assumption"))]
     pub without_code: WithoutCode,
-    /// The DCH that each user of the DSCH has beside it; it costs nothing if absent.
+    /// The DCH that accompanies the DSCH of each user. Without this table it takes neither code nor
+    /// power.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Associated", extend("x-default" = "none"))]
     pub associated: Option<Associated>,
 }
 
-/// How many codes there are for dedicated channels.
+/// Number of codes for dedicated channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DchCodes {
-    /// As many as anybody wants: of further scrambling codes.
+    /// Unlimited: further scrambling codes are used.
     #[default]
     Unlimited,
-    /// Those of the tree beside the common channels and the DSCH; who finds none is blocked.
+    /// Only codes of the one tree that the common channels and the DSCH leave free. A call without
+    /// a code is blocked.
     OneTree,
 }
 
-/// The downlink of the DCH beside a DSCH: signalling, while there is something in RLC.
+/// Downlink of the DCH that accompanies a DSCH. It carries signalling while RLC has data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Associated {
-    /// The spreading factor of its code.
+    /// Spreading factor of the code of the accompanying DCH.
     #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "TS 34.108 §6.10.2.4.1.2: 256 for 3.4 kbit/s"))]
     pub spreading_factor: u16,
-    /// The rate of its signalling.
+    /// Bit rate of the signalling on the accompanying DCH.
     #[schemars(extend("x-max" = "1 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.1.2: signalling of 3.4 kbit/s"))]
     pub rate: BitRate,
-    /// The Eb/N0 that power control is after.
+    /// Eb/N0 target of power control for the accompanying DCH.
     #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "an assumption: short blocks need more than a call"))]
     pub ebn0: Db,
 }
@@ -72,12 +74,12 @@ impl Default for Associated {
 }
 
 impl Dchs {
-    /// The codes of the common channels, the first of the tree.
+    /// The branch of the common channels, which is the first of the tree.
     pub fn common_code(&self) -> Option<Code> {
         self.common.map(|share| Code { spreading_factor: share.spreading_factor(), number: 0 })
     }
 
-    /// What the stack is told.
+    /// Configuration of the dedicated channels for the stack.
     pub fn config(&self) -> DchConfig {
         let tree = OneTree { common: self.common_code(), without: self.without_code };
         let associated = self.associated.as_ref().map(|dch| AssociatedConfig {

@@ -1,5 +1,5 @@
-//! The DSCH of the cells of a layout: `[cell] dsch = { … }`. What the study that it is after leaves open has a key for each
-//! reading.
+//! The DSCH of the cells of a layout: `[cell] dsch = { … }`. Where Rendón et al. (2004) leave a
+//! rule open, a key selects the reading.
 
 use std::sync::Arc;
 
@@ -17,76 +17,78 @@ use super::power::{LinkTables, Power};
 pub use crate::counts::Blocks;
 use crate::text::{word_any, word_auto};
 
-/// A DSCH: a branch of the code tree that MAC-c/sh gives away anew in each TTI.
+/// A DSCH: a branch of the code tree that MAC-c/sh allocates again in each TTI.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dsch {
-    /// Its part of the code tree: a branch.
+    /// Branch of the code tree that the DSCH has, as a share of the tree.
     #[schemars(extend("x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "Rendón et al. (2004), §3.2"))]
     pub codes: TreeShare,
-    /// Transmission time interval, in which everything is decided anew.
+    /// Transmission time interval. The allocation is decided again in each TTI.
     #[schemars(extend("x-range" = "10 or 20 ms", "x-source" = "Rendón et al. (2004), Table 1"))]
     pub tti: Duration,
-    /// When it is decided who has it.
+    /// Time at which the allocation of the DSCH is decided.
     #[schemars(extend("x-source" = "a reading: Rendón et al. (2004) assign \"at frame basis (10ms)\", §2, TTIs of 20 ms, Table 1"))]
     pub decision: Decision,
-    /// RLC payload of a transport block.
+    /// RLC payload of a transport block on the DSCH.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1 kB", "x-source" = "Rendón et al. (2004), Table 1: 320 bits"))]
     pub block: Bytes,
-    /// Its transport formats, the smallest first.
+    /// Transport formats of the DSCH, in ascending order.
     pub format: Vec<DschFormat>,
-    /// Added to the Eb/N0 of all formats.
+    /// Offset that is added to the Eb/N0 of all transport formats of the DSCH.
     #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: the mean load of Rendón et al. (2004), Tables 3 and 4"))]
     pub ebn0_offset: Db,
-    /// What a user wants in a TTI.
+    /// Rule for the transport format that a user requests in a TTI.
     #[schemars(extend("x-source" = "Rendón et al. (2004), §2.A"))]
     pub requirement: RatePolicy,
-    /// Who is first. It need not go with the requirement.
+    /// Rule for the order of the users. It may differ from the rule in `requirement`.
     #[schemars(extend("x-source" = "Rendón et al. (2004), §2.B"))]
     pub priority: Priority,
-    /// A file and a class in it that decides in place of `requirement` and `priority`, `"my_scheduler.py:MyScheduler"`; the file is
-    /// relative to this one.
+    /// File and class of a scheduler in Python that replaces `requirement` and `priority`, as in
+    /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
     #[schemars(extend("x-source" = "for experiments: docs/dsch.md"))]
     pub python: String,
-    /// What that file says. Read by the loader.
+    /// Class and text of that file. Filled in by the loader.
     #[serde(skip)]
     pub python_scheduler: Option<PythonClass>,
-    /// Whether a user wants no larger format than what waits for him fills.
+    /// Whether a user requests at most the format that its backlog fills.
     #[schemars(extend("x-source" = "a reading: the spreading factors of Rendón et al. (2004), Table 3, are those of credits alone"))]
     pub capped_by_backlog: bool,
-    /// The rate that service credits guarantee.
+    /// Bit rate that service credits guarantee.
     #[schemars(extend("x-range" = "a block per TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 16 to 256 kbit/s"))]
     pub guaranteed: BitRate,
-    /// The most credits that a user keeps; `"auto"`: the largest format, or two TTIs of the guaranteed rate if they are more.
+    /// Largest number of credits that a user keeps. `"auto"`: the blocks of the largest format, or
+    /// two TTIs of the guaranteed rate if that is more.
     #[serde(with = "word_auto")]
     #[schemars(with = "crate::text::Auto<Blocks>", extend("x-source" = "a reading: the study says nothing"))]
     pub credit_limit: Option<Blocks>,
-    /// When credits grow.
+    /// When the service credits of a user grow.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub credit_accrual: Accrual,
-    /// What credits are spent for.
+    /// Blocks for which service credits are spent.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub credit_debit: Debit,
-    /// What becomes of a user who has none.
+    /// Request of a user without service credits.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub without_credit: WithoutCredit,
-    /// From the entry of an SDU into RLC until it shall be through.
+    /// Target time from the entry of an SDU into RLC to its complete delivery.
     #[schemars(extend("x-range" = "a TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 75 to 1,200 ms"))]
     pub timeout: Duration,
-    /// The size of SDU that the timeout is meant for, smaller ones having as much less; `"any"`: all have the same.
+    /// Size of the SDU to which `timeout` applies. Smaller SDUs have a proportionally smaller
+    /// timeout. `"any"`: all SDUs have the same timeout.
     #[serde(with = "word_any")]
     #[schemars(with = "crate::text::Any<Bytes>", extend("x-min" = "1 B", "x-source" = "Rendón et al. (2004), §4.1: applied to the largest SDU"))]
     pub timeout_of: Option<Bytes>,
-    /// What a user wants with an SDU whose time is over.
+    /// Request of a user for an SDU after its timeout.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub expired: Expired,
-    /// The SDUs whose timeouts are looked at.
+    /// SDUs of which the timeouts are considered.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub looks_at: LooksAt,
-    /// RLC payload rate of the DCH that each user has beside it for the uplink.
+    /// RLC payload rate of the uplink DCH that each user of the DSCH has.
     #[schemars(extend("x-max" = "10 Mbit/s", "x-source" = "a reading: the study says nothing"))]
     pub uplink: BitRate,
-    /// The time constant of the mean rate of `proportional_fair`.
+    /// Time constant of the mean rate in `proportional_fair`.
     #[schemars(extend("x-min" = "20 ms", "x-max" = "1000 s", "x-source" = "Jalali et al. (2000): about 1 s"))]
     pub mean_over: Duration,
 }
@@ -95,18 +97,19 @@ pub struct Dsch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DschFormat {
-    /// RLC payload rate: whole blocks in each TTI.
+    /// RLC payload rate of the format: a whole number of blocks in each TTI.
     #[schemars(extend("x-max" = "10 Mbit/s", "x-source" = "Rendón et al. (2004), Table 1"))]
     pub rate: BitRate,
-    /// The spreading factor of its code.
+    /// Spreading factor of the code of the format.
     #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "Rendón et al. (2004), Table 1; TS 25.213 §4.3.1"))]
     pub spreading_factor: u16,
-    /// Eb/N0 at which 1 % of the blocks are lost, where no table says so.
+    /// Eb/N0 at which 1 % of the blocks of the format are lost, unless `cell.power.tables` has a
+    /// table for it.
     #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "an assumption: larger blocks need less"))]
     pub ebn0: Db,
 }
 
-/// A branch of the code tree, as the share that it is: `"1/4"`.
+/// A branch of the code tree, written as its share of the tree: `"1/4"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeShare(u16);
 
@@ -144,7 +147,7 @@ as_text!(
     r"^\s*1\s*/\s*(1|2|4|8|16|32|64|128|256|512)\s*$"
 );
 
-/// The formats TF1 to TF6 of the study, in kbit/s, spreading factor and dB.
+/// Transport formats TF1 to TF6 of Rendón et al. (2004): kbit/s, spreading factor, and Eb/N0 in dB.
 const FORMATS: [(u64, u16, f64); 6] =
     [(16, 128, 3.25), (32, 64, 2.75), (64, 32, 2.25), (128, 16, 1.85), (192, 8, 1.65), (256, 8, 1.55)];
 
@@ -184,12 +187,12 @@ impl Default for Dsch {
 }
 
 impl Dsch {
-    /// Blocks of a TTI at this rate, not always whole.
+    /// Blocks per TTI at this rate, not necessarily a whole number.
     pub fn blocks(&self, rate: BitRate) -> f64 {
         rate.bps() as f64 * self.tti.as_secs() / self.block.bits() as f64
     }
 
-    /// The channel as the stack has it. What was not checked is a panic.
+    /// Configuration of the channel for the stack. Panics if the scenario was not checked.
     pub fn config(&self, power: &Power) -> MacShConfig {
         MacShConfig {
             tti: self.tti,

@@ -8,65 +8,66 @@ use umts_stack::rnc::rrc;
 pub use umts_stack::rnc::rrc::CompressedBy;
 use umts_units::{Db, Duration};
 
-/// Handover between the cells of a layout: each 100 ms a user is in the cell that it receives best, or stays; calls may have
-/// several.
+/// Handover between the cells of a layout. Each 100 ms a user changes to the cell that it receives
+/// best, or stays. A call may have several cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Handover {
-    /// By how much another cell must be better.
+    /// Margin by which another cell must be better before a user changes to it.
     #[schemars(extend("x-range" = "0 dB to 100 dB", "x-source" = "Rendón et al. (2004), §3.2"))]
     pub hysteresis: Db,
-    /// How long a user has no turn on the DSCH afterwards.
+    /// Time after a handover in which the user is not scheduled on the DSCH.
     #[schemars(extend("x-max" = "10 s", "x-source" = "a reading: Rendón et al. (2004) say nothing"))]
     pub interruption: Duration,
-    /// What becomes of its RLC entities.
+    /// What happens to the user's RLC entities at a handover.
     #[schemars(extend("x-source" = "a reading: Rendón et al. (2004) say nothing; TS 25.322 §9.7.7 for re-establishment"))]
     pub rlc: RlcAtHandover,
-    /// What becomes of the SDUs at the RNC of which nothing was sent.
+    /// What happens at a handover to the SDUs in the RNC of which nothing was sent.
     #[schemars(extend("x-source" = "a reading: Rendón et al. (2004) say nothing"))]
     pub buffer: BufferAtHandover,
-    /// Soft handover of calls; hard if absent.
+    /// Soft handover of calls. Handover is hard if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Soft", extend("x-default" = "none"))]
     pub soft: Option<Soft>,
-    /// Gaps of calls near another cell; none if absent.
+    /// Gaps in the transmission of calls near another cell; no gaps if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Compressed", extend("x-default" = "none"))]
     pub compressed_mode: Option<Compressed>,
 }
 
-/// Soft and softer handover: the cells of a call's active set all send to it.
+/// Soft and softer handover: all cells of a call's active set send to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Soft {
-    /// A cell joins that is worse than the best by no more than this.
+    /// A cell joins the active set if it is worse than the best cell by at most this margin.
     #[schemars(extend("x-range" = "0 dB to 30 dB", "x-source" = "Holma and Toskala (2000), §9.3.1: windows of 1 to 3 dB"))]
     pub add: Db,
-    /// One leaves that is worse by more than this.
+    /// A cell leaves the active set if it is worse than the best cell by more than this margin.
     #[schemars(extend("x-range" = "add to 30 dB", "x-source" = "Holma and Toskala (2000), §9.3.1: beyond the first by a hysteresis"))]
     pub drop: Db,
-    /// The most cells at a time.
+    /// Largest number of cells in the active set.
     #[schemars(extend("x-min" = 2, "x-max" = 6, "x-source" = "TS 25.133 §8.1.2: six can be measured; three are usual"))]
     pub legs: u8,
 }
 
-/// Compressed mode: what gaps cost in which a user listens elsewhere.
+/// Compressed mode: the cost of gaps in which a user measures another cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Compressed {
-    /// Who receives a second cell that is worse than his own by no more than this has gaps.
+    /// A user has gaps if it receives a second cell that is worse than its own by at most this
+    /// margin.
     #[schemars(extend("x-range" = "0 dB to 30 dB", "x-source" = "an assumption"))]
     pub within: Db,
-    /// Slots of a gap, of 15 in a frame.
+    /// Length of a gap in slots; a frame has 15 slots.
     #[schemars(extend("x-range" = "3, 4, 5, 7, 10 or 14", "x-source" = "TS 25.215 §6.1.1.2"))]
     pub gap: u8,
-    /// From one gap to the next.
+    /// Time from the start of one gap to the start of the next.
     #[schemars(extend("x-range" = "whole TTIs of 20 ms, 20 ms to 1.44 s", "x-source" = "TS 25.331 §10.3.6.33: 1 to 144 frames"))]
     pub every: Duration,
-    /// How room is made for it.
+    /// Method by which room is made for a gap.
     #[schemars(extend("x-source" = "TS 25.212 §4.4.3"))]
     pub method: CompressedBy,
-    /// What it adds to the target of frames with a gap.
+    /// Increase of the Eb/N0 target in frames with a gap.
     #[schemars(extend("x-range" = "0 dB to 10 dB", "x-source" = "an assumption; TS 25.331 §10.3.6.33: 0 to 3 dB are signalled"))]
     pub raise: Db,
 }
@@ -103,7 +104,7 @@ impl Default for Compressed {
 }
 
 impl Handover {
-    /// What the stack is told.
+    /// Configuration of handover for the stack.
     pub fn config(&self) -> HandoverConfig {
         HandoverConfig {
             hysteresis_db: self.hysteresis.0,

@@ -1,4 +1,4 @@
-//! Scripted impairments: what happens to the n-th packet of its kind.
+//! Scripted impairments: drop, delay, duplicate or reorder the n-th packet of a kind.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,30 +11,31 @@ use umts_units::{Duration, as_text, count_of};
 
 use crate::text::KeyError;
 
-/// What is done to single packets of a flow where they enter the fixed network.
+/// Treatment of single packets of a flow at their entry into the fixed network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "ImpairmentTable", into = "ImpairmentTable")]
 pub struct Impairment {
     /// Number of the `[[flow]]`, from 0.
     pub flow: u32,
-    /// Which of the flow's users, from 0.
+    /// Index of the user among the flow's users, from 0.
     pub user: u16,
-    /// Which packets.
+    /// The packets that are treated.
     pub packet: PacketChoice,
-    /// What is done to them.
+    /// The treatment.
     pub action: Action,
 }
 
-/// What is done to a packet.
+/// Treatment of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// It is lost.
+    /// The packet is lost.
     Drop,
-    /// It goes on later.
+    /// The packet is delayed by this time.
     Delay(Duration),
-    /// It goes on, and a copy of it later.
+    /// The packet continues, and a copy follows after this time.
     Duplicate(Duration),
-    /// It goes on after so many later packets of its flow and direction.
+    /// The packet is delayed until this number of later packets of its flow and direction has
+    /// passed.
     Reorder(u32),
 }
 
@@ -49,18 +50,19 @@ impl From<Action> for Treatment {
     }
 }
 
-/// `"data 5"`, `"retransmission 1"`, `"ack 3-7"`: counted from 1 where they enter the fixed network.
+/// Packets of one kind, as in `"data 5"`, `"retransmission 1"` or `"ack 3-7"`, counted from 1 at
+/// their entry into the fixed network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketChoice {
-    /// Which kind.
+    /// Kind of packet.
     pub kind: PacketKind,
-    /// The first of them.
+    /// Number of the first packet.
     pub first: u32,
-    /// The last of them.
+    /// Number of the last packet.
     pub last: u32,
 }
 
-/// A kind of packets as the file spells it.
+/// The kind's keyword in a scenario file.
 fn word(kind: PacketKind) -> &'static str {
     match kind {
         PacketKind::Data => "data",
@@ -105,7 +107,7 @@ as_text!(
     r"^(data|retransmission|ack) [0-9]+(-[0-9]+)?$"
 );
 
-/// How long, or behind how many packets.
+/// A delay in time or in packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Time(Duration),
@@ -138,21 +140,22 @@ as_text!(
     r"^\+?[0-9]*\.?[0-9]*\s*(packets?|ns|us|µs|ms|s|min|h)$"
 );
 
-/// An impairment as the file spells it.
+/// An impairment as written in the file.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename = "Impairment")]
 struct ImpairmentTable {
     /// Number of the `[[flow]]`, from 0.
     #[serde(default)]
     flow: u32,
-    /// Which of the flow's users, from 0.
+    /// Index of the user among the flow's users, from 0.
     #[serde(default)]
     user: u16,
-    /// Which packets, counted from 1 where they enter the fixed network.
+    /// Packets that are treated, as kind and number. They are counted from 1 at their entry into
+    /// the fixed network.
     packet: PacketChoice,
-    /// What is done to them.
+    /// Treatment of the packets.
     action: ActionKind,
-    /// How much later (`delay`, `duplicate`), or behind how many packets (`reorder`).
+    /// Extra delay (`delay`, `duplicate`), or number of later packets that overtake (`reorder`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "By", extend("x-max" = "1000000 h"))]
     by: Option<By>,
@@ -163,11 +166,11 @@ struct ImpairmentTable {
 enum ActionKind {
     /// The packet is lost.
     Drop,
-    /// It goes on later.
+    /// The packet is delayed.
     Delay,
-    /// It goes on, and a copy of it later.
+    /// The packet continues, and a copy follows later.
     Duplicate,
-    /// It goes on behind later packets.
+    /// Later packets overtake the packet.
     Reorder,
 }
 

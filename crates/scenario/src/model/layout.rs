@@ -1,4 +1,4 @@
-//! Many cells: `[layout]`, where sites stand and what is beyond the last of them.
+//! Many cells: `[layout]` places the sites and defines the border of the area.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,32 +8,35 @@ use umts_units::{Angle, Length};
 
 use super::streets::Streets;
 
-/// The cell of users who are always in the best one.
+/// The `cell` of users that are always served by the cell they receive best.
 pub(crate) const BEST: &str = "best";
 
-/// Sites of three sectors, or stations in streets; each sector is a cell after the one `[[cell]]`, `sector-1`, `sector-2`, … if that is its name.
+/// Sites of three sectors, or stations in streets. Each sector or station is a cell with the
+/// properties of the one `[[cell]]`; if its name is `sector`, the cells are `sector-1`, `sector-2`
+/// and so on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Layout {
-    /// Columns and rows of sites on a lattice of hexagons, 3 radii apart; a torus has an even number of rows.
+    /// Columns and rows of sites on a hexagonal lattice. Sites are 3 radii apart. A torus has an
+    /// even number of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<u32>", extend("x-default" = "[3, 4]", "x-range" = "two, 1 or more each", "x-source" = "Rendón et al. (2004), §3.2: 5 km x 5 km; the lattice is a reading"))]
     pub sites: Option<Vec<u32>>,
     /// Side of the hexagon of a sector.
     #[schemars(extend("x-min" = "10 m", "x-max" = "100 km", "x-source" = "Rendón et al. (2004), §3.2"))]
     pub sector_radius: Length,
-    /// What becomes of who leaves the area.
+    /// Behaviour of users at the border of the area.
     #[schemars(extend("x-source" = "a reading: Rendón et al. (2004) say nothing"))]
     pub border: Border,
-    /// Width and height of the area; sites of a lattice stand in its middle.
+    /// Width and height of the area. The sites of a lattice are centred in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Length>", extend("x-default" = "that of the hexagons", "x-range" = "two, above zero"))]
     pub area: Option<Vec<Length>>,
-    /// A town, in place of a lattice: its stations are in streets.
+    /// A town with stations in its streets, instead of a lattice.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Streets", extend("x-default" = "none"))]
     pub streets: Option<Streets>,
-    /// Sites one by one, in place of a lattice.
+    /// Positions of single sites, instead of a lattice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub site: Vec<Site>,
 }
@@ -42,11 +45,12 @@ pub struct Layout {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Site {
-    /// How far right of the corner of the area it stands.
+    /// Distance of the site from the left border of the area.
     pub x: Length,
-    /// How far above it.
+    /// Distance of the site from the lower border of the area.
     pub y: Length,
-    /// Where its first antenna looks, from the right against the clock; the others a third of a turn further each.
+    /// Direction of the first antenna, counterclockwise from the x axis. The other two antennas
+    /// follow at 120 degrees each.
     #[serde(default)]
     #[schemars(extend("x-max" = "360 deg"))]
     pub azimuth: Angle,
@@ -66,14 +70,14 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// What the file leaves open.
+    /// Sets the default lattice if the file names neither sites nor streets.
     pub(crate) fn complete(&mut self) {
         if self.site.is_empty() && self.streets.is_none() {
             self.sites.get_or_insert_with(|| vec![3, 4]);
         }
     }
 
-    /// How many sites there are.
+    /// Number of sites.
     pub fn number_of_sites(&self) -> u64 {
         match (&self.sites, &self.streets) {
             (Some(lattice), _) => lattice.iter().map(|number| u64::from(*number)).product(),
@@ -82,12 +86,12 @@ impl Layout {
         }
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub fn number_of_cells(&self) -> u64 {
         self.number_of_sites() * if self.streets.is_some() { 1 } else { SECTORS as u64 }
     }
 
-    /// The layout as the stack has it. What was not checked is a panic.
+    /// Configuration of the layout for the stack. Panics if the scenario was not checked.
     pub fn config(&self) -> environment::Layout {
         let radius = self.sector_radius.metres();
         if let Some(of) = &self.streets {

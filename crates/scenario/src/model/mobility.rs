@@ -11,41 +11,43 @@ use umts_units::{Angle, Duration, Length, Probability, Speed};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mobility {
-    /// By which rule; users of whom nothing is said stand still.
+    /// Mobility model. Users without `mobility` stand still.
     pub model: MobilityModel,
-    /// How fast (`vehicular`, and `manhattan` on average).
+    /// Speed (`vehicular`), or mean speed (`manhattan`).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Speed", extend("x-default" = "50 km/h; manhattan 3 km/h", "x-max" = "500 km/h", "x-source" = "a reading; UMTS 30.03 (TR 101 112) B.1.8: 120 km/h, pedestrians 3 km/h"))]
     pub speed: Option<Speed>,
-    /// How far it is from one place where they may turn to the next.
+    /// Distance between two positions at which a user may turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Length", extend("x-default" = "20 m; manhattan 5 m", "x-min" = "1 m", "x-max" = "100 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8: 20 m, pedestrians 5 m"))]
     pub leg: Option<Length>,
-    /// How likely they turn there, in streets at a crossing, to either side alike.
+    /// Probability of a turn at such a position, left or right with equal probability. In streets a
+    /// user turns only at crossings.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Probability", extend("x-default" = "0.2; manhattan 0.5", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
     pub turn_probability: Option<Probability>,
-    /// Standard deviation of their speeds (`manhattan` only).
+    /// Standard deviation of the speed (`manhattan` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Speed", extend("x-default" = "0.3 km/h", "x-max" = "500 km/h", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
     pub speed_deviation: Option<Speed>,
-    /// How likely a leg has a new speed (`manhattan` only).
+    /// Probability that the speed changes at the end of a leg (`manhattan` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Probability", extend("x-default" = "0.2", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
     pub speed_change: Option<Probability>,
-    /// By how much at most, to either side (`vehicular` only).
+    /// Largest angle of a turn, to either side (`vehicular` only).
     #[schemars(extend("x-max" = "180 deg", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
     pub turn: Angle,
-    /// Where they are at first, from the corner of the area; anywhere if absent.
+    /// Initial position, as distances from the lower left corner of the area. A random position if
+    /// absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Length>", extend("x-default" = "anywhere", "x-range" = "two, within the area"))]
     pub place: Option<Vec<Length>>,
-    /// Their track (`track` only): lines of a time in seconds and a place in metres, relative to the folder of the scenario
-    /// file.
+    /// File with the track (`track` only). Each line has a time in seconds and a position in
+    /// metres. The path is relative to the folder of the scenario file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub file: Option<String>,
-    /// What that says.
+    /// Content of that file. Filled in by the loader.
     #[serde(skip)]
     pub track: Option<Arc<Track>>,
 }
@@ -54,17 +56,18 @@ pub struct Mobility {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MobilityModel {
-    /// Not at all.
+    /// The user does not move.
     Still,
-    /// On straight legs, at one speed, with a turn now and then.
+    /// The user moves on straight legs at constant speed and turns at random.
     Vehicular,
-    /// Along streets, on foot, to another street at some crossings; `layout.streets` only.
+    /// The user walks along streets and turns into another street at some crossings
+    /// (`layout.streets` only).
     Manhattan,
-    /// As a file says.
+    /// The user follows the track in a file.
     Track,
 }
 
-/// Of what the loader fills in.
+/// Panic message for keys that `complete` has to fill in.
 const COMPLETE: &str = "the loader completes it";
 
 impl Default for Mobility {
@@ -85,12 +88,12 @@ impl Default for Mobility {
 }
 
 impl Mobility {
-    /// Of users of whom nothing is said.
+    /// Mobility of users without a `mobility` table.
     pub(crate) fn still() -> Self {
         Mobility { model: MobilityModel::Still, ..Mobility::default() }
     }
 
-    /// What the file leaves open: who walks is slower than who drives.
+    /// Sets the defaults that depend on the model: pedestrians are slower than vehicles.
     pub(crate) fn complete(&mut self) {
         let is_on_foot = self.model == MobilityModel::Manhattan;
         let (metres_per_hour, millimetres, turning) =
@@ -104,11 +107,12 @@ impl Mobility {
         }
     }
 
-    /// The rule as the stack has it. A track that was not read, and what was not completed, is a panic.
+    /// Configuration of the mobility for the stack. Panics if the track was not read or `complete`
+    /// was not called.
     pub fn config(&self) -> MobilityConfig {
         let place = self.place.as_ref().map(|place| Place { x: place[0].metres(), y: place[1].metres() });
         match self.model {
-            // Who stands at a place is on a track that leads nowhere.
+            // A user that stands at a given place has a track with one point.
             MobilityModel::Still => match place.and_then(|place| Track::new(&[(Duration::ZERO, place)])) {
                 Some(track) => MobilityConfig::Track(Arc::new(track)),
                 None => MobilityConfig::Still,

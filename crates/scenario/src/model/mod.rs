@@ -1,12 +1,14 @@
-//! The scenario as types: what a TOML file says after defaults, with units checked.
+//! The scenario as types: the content of a TOML file after defaults, with units checked.
 //!
-//! Each field is one key of the file, declared here and nowhere else: its type carries the unit, the doc comment is
-//! its sentence in the reference, `x-min`/`x-max` are the range that the loader enforces, `x-source` is the clause,
-//! RFC or tool it comes from. [`crate::schema`] and [`crate::params`] are generated from that.
+//! Each field is one key of the file and is declared only here. Its type carries the unit, and its
+//! doc comment is its description in the reference. `x-min` and `x-max` are the range that the
+//! loader enforces; `x-source` is the clause, RFC or tool that the value comes from.
+//! [`crate::schema`] and [`crate::params`] are generated from the fields.
 //!
-//! A file's keys are not an entity's variables, so tables and configurations are two; beside a table stands the way to
-//! its configuration. What both know is said by the stack alone: words of options are its enums, and where a key is a
-//! variable the `Default` takes the value from there.
+//! The keys of a file differ from the variables of an entity, so tables and configurations are
+//! separate types. Each table has a method that converts it into its configuration. Options and
+//! defaults that both share are defined in the stack alone: the words of an option are the stack's
+//! enum, and `Default` of a table takes the values of the stack.
 
 mod calls;
 mod cell;
@@ -78,21 +80,21 @@ use crate::text::{seed, word_end, word_off};
 /// The version of the file format that this crate reads.
 pub const VERSION: u32 = 1;
 
-/// A network, its users and what they do.
+/// A network, its users and their traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Version of the scenario format; this one is 1.
+    /// Version of the scenario format. This program reads version 1.
     #[schemars(extend("x-min" = 1, "x-max" = 1, "x-source" = "umtslab"))]
     pub version: u32,
-    /// Short name in results; the file's name without `.toml` if absent.
+    /// Short name in results. If absent, the file's name without `.toml`.
     #[serde(default)]
     #[schemars(extend("x-default" = "the file's name", "x-range" = "letters, digits, - _ and ."))]
     pub name: String,
-    /// One line for people: what the scenario shows.
+    /// Title of the scenario: its subject in one line.
     #[serde(default)]
     pub title: String,
-    /// Where the values come from: the study and its table.
+    /// Source of the values: the study and its table.
     #[serde(default)]
     pub source: String,
     /// Simulated time of a run.
@@ -102,29 +104,29 @@ pub struct Scenario {
     #[serde(default = "one", with = "seed")]
     #[schemars(with = "u64")]
     pub seed: u64,
-    /// The part of the run over which metrics are taken.
+    /// The part of the run over which metrics are computed.
     #[serde(default)]
     pub measure: Measure,
-    /// The fixed network, hop by hop from the server to the RNC, both ways alike.
+    /// The fixed network, hop by hop from the server to the RNC, the same in both directions.
     #[serde(default = "default_chain")]
     pub link: Vec<Link>,
-    /// A proxy between servers and users; none if absent.
+    /// A proxy between servers and users; no proxy if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Proxy", extend("x-default" = "none"))]
     pub proxy: Option<Proxy>,
-    /// Sites whose sectors are the cells; none if absent.
+    /// Sites with sectors as cells; no layout if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Layout", extend("x-default" = "none"))]
     pub layout: Option<Layout>,
-    /// What lies between antennas and users of a layout.
+    /// Path loss, antennas and shadowing in a layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Propagation")]
     pub propagation: Option<Propagation>,
-    /// How users of a layout change cells.
+    /// Handover of the users of a layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Handover")]
     pub handover: Option<Handover>,
-    /// The cells; with `[layout]` one, which describes each of its sectors.
+    /// The cells. With `[layout]` exactly one, which describes each of its sectors.
     #[serde(default = "default_cells")]
     pub cell: Vec<Cell>,
     /// The dedicated bearers that users can name.
@@ -142,21 +144,22 @@ pub struct Scenario {
     /// Block errors of the radio.
     #[serde(default)]
     pub radio: Radio,
-    /// TCP, the same at both ends.
+    /// TCP parameters, the same at both ends.
     #[serde(default)]
     pub tcp: Tcp,
-    /// The users, in groups of equals.
+    /// The users, in groups of identical UEs.
     pub ue: Vec<Ue>,
-    /// What the users transfer.
+    /// The transfers of the users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<Flow>,
-    /// What is done to single packets, for tests and for teaching.
+    /// Treatment of single packets, for tests and teaching.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub impairment: Vec<Impairment>,
 }
 
 impl Scenario {
-    /// Where cells are, if that is said, and what lies between them and users. What was not checked is a panic.
+    /// Layout and propagation of the cells, if the scenario has a layout. Panics if the scenario
+    /// was not checked.
     pub fn environment(&self) -> Option<EnvironmentConfig> {
         let (layout, propagation) = self.layout.as_ref().zip(self.propagation.as_ref())?;
         Some(EnvironmentConfig {
@@ -166,53 +169,55 @@ impl Scenario {
         })
     }
 
-    /// RLC of a group.
+    /// The RLC parameters of a group.
     pub fn rlc_of<'a>(&'a self, ue: &'a Ue) -> &'a Rlc {
         ue.rlc.as_ref().unwrap_or(&self.rlc)
     }
 
-    /// Block errors of a group.
+    /// The block errors of a group.
     pub fn radio_of<'a>(&'a self, ue: &'a Ue) -> &'a Radio {
         ue.radio.as_ref().unwrap_or(&self.radio)
     }
 
-    /// The keys of RRC of a group, of which those of the cell update hold for users that are not switched, too.
+    /// The RRC parameters of a group. The keys of the cell update apply to users that are not
+    /// switched, too.
     pub fn connection_of<'a>(&'a self, ue: &'a Ue) -> &'a Rrc {
         ue.rrc.as_ref().unwrap_or(&self.rrc)
     }
 
-    /// RRC of a group, where it is switched between channels.
+    /// The RRC parameters of a group that RRC switches between channels.
     pub fn rrc_of<'a>(&'a self, ue: &'a Ue) -> Option<&'a Rrc> {
         ue.is_switched().then(|| self.connection_of(ue))
     }
 }
 
-/// The part of a run over which metrics are taken.
+/// The part of a run over which metrics are computed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
-    /// Start of the window: what happens before is warm-up.
+    /// Start of the measurement window. Earlier events are warm-up.
     pub from: Duration,
-    /// End of the window; `"end"` is the end of the run.
+    /// End of the measurement window. `"end"` is the end of the run.
     #[serde(with = "word_end")]
     #[schemars(with = "crate::text::End<Duration>")]
     pub to: Option<Duration>,
-    /// Divide the time of every TCP connection among its causes: the metrics `budget_…`, and with time series their
-    /// intervals. Takes some time and memory.
+    /// Divide the time of every TCP connection among its causes: the metrics `budget_…`, and, with
+    /// time series, their intervals. Costs some time and memory.
     pub budget: bool,
-    /// Number of a connection, in the order of opening from 0: with the time budget and time series, its segments, the RLC
-    /// PDUs of its user and their losses, and RRC states are kept, for a figure with one time axis.
+    /// Number of a connection, in the order of opening from 0. With the time budget and time
+    /// series, records its segments, the RLC PDUs of its user with their losses, and RRC states,
+    /// for a figure with one time axis.
     #[serde(with = "word_off")]
     #[schemars(with = "crate::text::Off<u32>")]
     pub waterfall: Option<u32>,
-    /// With time series, keep every PDU that leaves RLC: when, its number, its polling bit and why, what a STATUS says, and
-    /// whether the block was lost. A row per PDU.
+    /// With time series, record every PDU that leaves RLC: time, number, polling bit with its
+    /// reason, content of a STATUS, and whether the block was lost. One row per PDU.
     pub rlc_pdus: bool,
-    /// With time series, keep every block on the air of a TDD cell: its frame, slot and codes, its SIR, and whether it was lost.
-    /// A row per block.
+    /// With time series, record every block on the air of a TDD cell: frame, slot, codes, SIR, and
+    /// whether it was lost. One row per block.
     pub slots: bool,
-    /// With time series, keep every request for a TTI of the DSCHs of a layout: its format, code and power, or what was lacking.
-    /// A row per request.
+    /// With time series, record every request for a TTI of the DSCHs of a layout: format, code and
+    /// power, or the reason of its refusal. One row per request.
     pub dsch: bool,
 }
 

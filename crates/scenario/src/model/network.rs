@@ -8,65 +8,68 @@ use umts_units::{BitRate, Bytes, Duration, Probability, Time};
 
 use crate::text::{word_off, word_unlimited};
 
-/// One hop of the chain server → … → ggsn → sgsn → rnc, both ways alike.
+/// One hop of the chain server → … → ggsn → sgsn → rnc, the same in both directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// The node nearer to the server; the chain begins at `server`.
+    /// Node nearer to the server. The chain begins at `server`.
     pub from: String,
-    /// The node nearer to the user; the chain ends at `rnc`.
+    /// Node nearer to the user. The chain ends at `rnc`.
     pub to: String,
-    /// Bit rate each way; unlimited if absent.
+    /// Bit rate in each direction; unlimited if absent.
     #[serde(default, with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<BitRate>")]
     pub rate: Option<BitRate>,
-    /// Propagation delay each way.
+    /// Propagation delay in each direction.
     #[serde(default)]
     #[schemars(extend("x-max" = "1 h"))]
     pub delay: Duration,
-    /// Up to so much is added to the delay of each packet, uniformly; packets keep their order.
+    /// Largest random addition to the delay of a packet. The addition is uniform from zero to this
+    /// value; packets keep their order.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(extend("x-max" = "1 h"))]
     pub jitter: Duration,
-    /// Room in front of the link, the packet in transmission included; unlimited if absent.
+    /// Capacity of the queue of the link, including the packet in transmission; unlimited if
+    /// absent.
     #[serde(default, with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets"))]
     pub queue: Option<QueueLimit>,
-    /// A packet that finds so much in front of the link is marked in place of dropped, if its TCP has `ecn`; `"off"`: none
-    /// is.
+    /// Queue length from which a packet is marked instead of dropped if its TCP has `ecn`. `"off"`:
+    /// no packet is marked.
     #[serde(default, with = "word_off", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "crate::text::Off<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "RFC 3168 §5"))]
     pub ecn_threshold: Option<QueueLimit>,
-    /// Random early detection in place of a queue that drops only when it is full; needs `rate`.
+    /// Random early detection instead of a drop-tail queue. Needs `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Red", extend("x-default" = "none"))]
     pub red: Option<Red>,
-    /// Random loss of IP packets, each way.
+    /// Random loss of IP packets in each direction.
     #[serde(default)]
     pub loss: Probability,
-    /// Random loss of packets to the user, in place of `loss`.
+    /// Random loss of packets towards the user, instead of `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Probability", extend("x-default" = "loss"))]
     pub downlink_loss: Option<Probability>,
-    /// Random loss of packets from the user, in place of `loss`.
+    /// Random loss of packets from the user, instead of `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Probability", extend("x-default" = "loss"))]
     pub uplink_loss: Option<Probability>,
-    /// Whether all flows share the link; if not, each has one of its own.
+    /// Whether all flows share the link. If not, each flow has a link of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool", extend("x-default" = "true, but of the first link of the chain"))]
     pub shared: Option<bool>,
-    /// Delays as the Internet has them, behind the link and in addition to `delay`: lognormal above a minimum, with a long memory.
+    /// Internet delay after the link, in addition to `delay`: lognormal above a minimum, with
+    /// long-range dependence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "InternetDelay", extend("x-default" = "none"))]
     pub internet_delay: Option<InternetDelay>,
-    /// When the link is down, each way: it takes no packet.
+    /// Intervals in which the link is down in both directions and accepts no packet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outage: Vec<Outage>,
 }
 
 impl Link {
-    /// The link with its `red`, which is checked.
+    /// Configuration of the link for the stack, with `red` already converted and checked.
     pub fn config(&self, red: Option<RedConfig>) -> LinkConfig {
         let outage =
             |of: &Outage| core_network::Outage { from: Time::ZERO + of.from, to: Time::ZERO + of.to };
@@ -91,33 +94,34 @@ impl Link {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
-    /// It goes down.
+    /// Time at which the link goes down.
     #[schemars(extend("x-max" = "1000000 h"))]
     pub from: Duration,
-    /// It is up again.
+    /// Time at which the link is up again.
     #[schemars(extend("x-max" = "1000000 h"))]
     pub to: Duration,
 }
 
-/// Delays as the Internet has them: a minimum and a lognormal part, cut at a maximum, alike for packets that follow each other.
+/// Internet delay: a minimum plus a lognormal part, limited to a maximum. Delays of successive
+/// packets are correlated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InternetDelay {
-    /// The shortest delay.
+    /// Smallest Internet delay.
     #[schemars(extend("x-max" = "1 h", "x-source" = "Baiocchi and Vacirca (2002), §III.B: 35 ms"))]
     pub minimum: Duration,
-    /// The mean delay.
+    /// Mean Internet delay.
     #[schemars(extend("x-max" = "1 h", "x-source" = "Baiocchi and Vacirca (2002), §III.B: 62 ms"))]
     pub mean: Duration,
-    /// The longest delay; one packet in 100,000 would take longer, were it not cut.
+    /// Largest Internet delay. One packet in 100,000 would exceed it without this limit.
     #[schemars(extend("x-max" = "1 h", "x-source" = "Baiocchi and Vacirca (2002), §III.B: 1.5 s"))]
     pub maximum: Duration,
-    /// How long delays remember: the Hurst parameter, from 0.5.
+    /// Hurst parameter of the delays, from 0.5. Larger values mean longer memory.
     #[schemars(extend("x-min" = 0.5, "x-max" = 0.99, "x-source" = "Leland et al. (1994): 0.8 to 0.9 for traffic of networks"))]
     pub hurst: f64,
-    /// Packets keep their order: one that is faster waits for the one in front of it.
+    /// Whether packets keep their order: a faster packet waits for the packet in front of it.
     pub keeps_order: bool,
-    /// Which packets are delayed; where it is both, each way has delays of its own.
+    /// Direction of the packets that are delayed. With both, each direction has its own delays.
     pub direction: Ways,
 }
 
@@ -130,36 +134,41 @@ impl Default for InternetDelay {
 }
 
 impl InternetDelay {
-    /// As the stack has it.
+    /// Configuration of the delay for the stack.
     pub(crate) fn config(&self) -> core_network::InternetDelay {
         let InternetDelay { minimum, mean, maximum, hurst, keeps_order, direction } = *self;
         core_network::InternetDelay { minimum, mean, maximum, hurst, keeps_order, direction }
     }
 }
 
-/// Random early detection (RED). Which packet is dropped depends on a moving average of the queue, not on its length now.
+/// Random early detection (RED). Drops depend on a moving average of the queue length, not on the
+/// current length.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Red {
-    /// Below this average no packet is dropped. Packets or octets; `max_thresh` in the same unit.
+    /// Average queue length below which no packet is dropped, in packets or octets. `max_thresh`
+    /// must have the same unit.
     #[schemars(extend("x-min" = "1 packets", "x-source" = "Floyd (1997): 5 packets"))]
     pub min_thresh: QueueLimit,
-    /// At this average a packet is dropped with a probability of `max_p`.
+    /// Average queue length at which a packet is dropped with probability `max_p`.
     #[schemars(extend("x-min" = "1 packets", "x-source" = "Floyd (1997): three times min_thresh"))]
     pub max_thresh: QueueLimit,
     /// Probability of a drop at `max_thresh`.
     #[schemars(extend("x-source" = "Floyd (1997): 0.1; Floyd and Jacobson (1993): 0.02"))]
     pub max_p: Probability,
-    /// Weight of the queue's length now in its average (queue weight).
+    /// Queue weight: weight of the current queue length in the moving average.
     #[schemars(extend("x-min" = 0.000001, "x-max" = 1.0, "x-source" = "Floyd and Jacobson (1993), section 6: 0.002"))]
     pub w_q: f64,
-    /// Above `max_thresh` the probability rises on to 1 at twice that; if not, every packet is dropped there.
+    /// Whether the drop probability rises further above `max_thresh`, to 1 at twice that length. If
+    /// not, every packet is dropped above `max_thresh`.
     #[schemars(extend("x-source" = "Floyd (2000): Recommendation on using the gentle variant of RED"))]
     pub gentle: bool,
-    /// Mark in place of drop, if the packet's TCP has `ecn`; where every packet is dropped those are, too.
+    /// Mark a packet instead of dropping it if its TCP has `ecn`. Where RED drops every packet,
+    /// these packets are dropped, too.
     #[schemars(extend("x-source" = "RFC 3168 §5, §7"))]
     pub ecn: bool,
-    /// A typical packet: while the queue is empty the average falls as if it had been found so by as many as could pass.
+    /// Size of a typical packet. While the queue is empty, the average falls as if packets of this
+    /// size had arrived at the rate of the link and found the queue empty.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65535 B", "x-source" = "Floyd and Jacobson (1993), figure 2: s; ns-2: 500 B"))]
     pub mean_packet: Bytes,
 }
@@ -182,7 +191,8 @@ fn is_zero(duration: &Duration) -> bool {
     *duration == Duration::ZERO
 }
 
-/// The wired side of the EURANE example scripts (Ericsson, 2003): 60.4 ms one way from the server to the RNC.
+/// The wired side of the EURANE example scripts (Ericsson, 2003): 60.4 ms from the server to the
+/// RNC.
 pub(crate) fn default_chain() -> Vec<Link> {
     let hop = |from: &str, to: &str, mbps: u64, delay_us: u64| Link {
         from: from.to_owned(),

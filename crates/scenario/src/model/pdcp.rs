@@ -7,17 +7,18 @@ use umts_units::Octets;
 
 use crate::text::word_off;
 
-/// Header compression above RLC, both directions alike.
+/// Header compression above RLC, the same in both directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pdcp {
     /// Whether TCP/IP headers are compressed.
     #[schemars(extend("x-source" = "TS 25.323 §5.1"))]
     pub header_compression: HeaderCompression,
-    /// Octets of a compressed header.
+    /// Size of a compressed header, in octets.
     #[schemars(extend("x-max" = "40 B", "x-source" = "RFC 1144: 3 to 5 octets"))]
     pub compressed_header: Octets,
-    /// One packet of a flow in so many has full headers, or `"off"`: the first alone.
+    /// Number of packets of a flow per packet with full headers. `"off"`: only the first packet has
+    /// full headers.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<u32>",
@@ -27,7 +28,7 @@ pub struct Pdcp {
 }
 
 impl Pdcp {
-    /// Header compression of a bearer, if there is any.
+    /// Header compression of a bearer, or `None` if it is off.
     pub fn config(&self) -> Option<PdcpConfig> {
         let Pdcp { header_compression, compressed_header, refresh } = *self;
         let config = PdcpConfig { compressed_header: compressed_header.0, refresh };
@@ -46,8 +47,9 @@ impl Default for Pdcp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeaderCompression {
-    /// They are not.
+    /// Headers are not compressed.
     Off,
-    /// To a fixed size, but for refreshes; a loss never spoils the context.
+    /// Headers are compressed to a fixed size, except in refreshes. A loss never damages the
+    /// context.
     Ideal,
 }

@@ -1,4 +1,4 @@
-//! What lies between antennas and users of a layout: `[propagation]`.
+//! Propagation between antennas and users of a layout: `[propagation]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,36 +9,38 @@ use umts_units::{Angle, Db, Frequency, Length, Probability};
 use super::streets::StreetLoss;
 use crate::text::word_unlimited;
 
-/// Path loss, antennas and shadows.
+/// Path loss, antennas and shadowing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Propagation {
-    /// How the loss grows with the distance; never below that of free space.
+    /// Path loss model. The loss is never below free-space loss.
     #[schemars(extend("x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1"))]
     pub model: PathLoss,
-    /// The carrier.
+    /// Carrier frequency.
     #[schemars(extend("x-min" = "100 MHz", "x-max" = "10 GHz", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1"))]
     pub frequency: Frequency,
-    /// How high antennas stand above the roofs (`vehicular` only).
+    /// Height of the antennas above the roofs (`vehicular` only).
     #[schemars(extend("x-min" = "1 m", "x-max" = "50 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.3"))]
     pub above_roofs: Length,
-    /// Floors between antenna and user (`indoor_office` only).
+    /// Number of floors between antenna and user (`indoor_office` only).
     #[schemars(extend("x-max" = 20, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.1"))]
     pub floors: u32,
-    /// The least loss that there is, antennas and shadows included.
+    /// Smallest loss between antenna and user, including antenna gain and shadowing.
     #[schemars(extend("x-min" = "0 dB", "x-max" = "200 dB", "x-source" = "TR 25.942: 70 dB for macro cells"))]
     pub minimum_coupling_loss: Db,
-    /// How far a site is heard by itself, or `"unlimited"`; of farther ones the mean arrives.
+    /// Distance up to which a site is computed individually, or `"unlimited"`. Farther sites
+    /// contribute their mean.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<Length>", extend("x-min" = "100 m", "x-source" = "docs/cells.md: what a reach costs"))]
     pub reach: Option<Length>,
-    /// Along streets (`manhattan` only).
+    /// Loss along streets (`manhattan` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StreetLoss", extend("x-default" = "none"))]
     pub streets: Option<StreetLoss>,
-    /// The antennas of the sectors; in streets one of the same gain, which looks everywhere.
+    /// Antennas of the sectors. In streets a station has one omnidirectional antenna of the same
+    /// gain.
     pub antenna: Antenna,
-    /// Shadows of what stands in between.
+    /// Shadowing by obstacles.
     pub shadowing: Shadowing,
 }
 
@@ -46,31 +48,31 @@ pub struct Propagation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Antenna {
-    /// Its gain where it looks, cables included.
+    /// Gain of the antenna in its main direction, including cable losses.
     #[schemars(extend("x-min" = "-50 dB", "x-max" = "50 dB", "x-source" = "a reading: 34 dBm at a load of 0.80 need about 0 dB less losses"))]
     pub gain: Db,
-    /// What walls and bodies take of it, everywhere alike.
+    /// Additional losses in all directions, from walls and bodies.
     #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB"))]
     pub losses: Db,
-    /// The angle between the two directions that get 3 dB less.
+    /// Angle between the two directions in which the gain is 3 dB lower (3 dB beamwidth).
     #[schemars(extend("x-min" = "1 deg", "x-max" = "360 deg", "x-source" = "TR 25.996 §4.5.1"))]
     pub beamwidth: Angle,
-    /// How much less gets who is behind it.
+    /// Front-to-back ratio: attenuation behind the antenna.
     #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "TR 25.996 §4.5.1"))]
     pub front_to_back: Db,
 }
 
-/// Log-normal shadows.
+/// Log-normal shadowing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Shadowing {
-    /// Standard deviation; `"0 dB"` for none.
+    /// Standard deviation of shadowing. `"0 dB"` for none.
     #[schemars(extend("x-min" = "0 dB", "x-max" = "30 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4: 10 dB, indoors 12 dB"))]
     pub deviation: Db,
-    /// How far a user goes until the correlation with the shadow before is one half.
+    /// Distance after which the correlation of a user's shadowing is one half.
     #[schemars(extend("x-min" = "1 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4: 20 m, 5 m for pedestrians and indoors"))]
     pub decorrelation: Length,
-    /// Correlation of the shadows of two sites; sectors of a site have one.
+    /// Correlation of the shadowing of two sites. All sectors of a site share one value.
     #[schemars(extend("x-source" = "TR 25.942"))]
     pub between_sites: Probability,
 }
@@ -116,14 +118,14 @@ impl Default for Shadowing {
 }
 
 impl Propagation {
-    /// What the file leaves open.
+    /// Sets the street losses if the model needs them.
     pub(crate) fn complete(&mut self) {
         if self.model == PathLoss::Manhattan {
             self.streets.get_or_insert_default();
         }
     }
 
-    /// Path loss and antennas as the stack has them.
+    /// Configuration of path loss and antennas for the stack.
     pub fn config(&self) -> PropagationConfig {
         PropagationConfig {
             path_loss: self.model,
@@ -143,7 +145,7 @@ impl Propagation {
 }
 
 impl Shadowing {
-    /// Shadows as the stack has them.
+    /// Configuration of shadowing for the stack.
     pub fn config(&self) -> ShadowingConfig {
         ShadowingConfig {
             deviation_db: self.deviation.0,

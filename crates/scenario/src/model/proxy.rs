@@ -1,4 +1,5 @@
-//! A proxy in the fixed network that splits TCP connections, or helps those that pass it.
+//! A proxy in the fixed network. It splits TCP connections, or acts on connections that pass
+//! through it unsplit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,71 +11,74 @@ use super::tcp::{Tcp, TcpKeys};
 use super::users::Flow;
 use crate::text::word_unlimited;
 
-/// A performance enhancing proxy (RFC 3135): two TCP connections in place of one, joined by a buffer each way; or a node that helps
-/// connections which stay whole.
+/// A performance enhancing proxy (RFC 3135): it replaces a TCP connection by two, which are joined
+/// by a buffer in each direction. Other modes act on connections without splitting them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Proxy {
-    /// The node of the chain of links where it is: the end of one link and the beginning of the next, or `rnc`.
+    /// Node of the chain of links at which the proxy is: `rnc`, or the end of one link and the
+    /// start of the next.
     pub at: String,
-    /// What it does to the connections that pass it.
+    /// What the proxy does to the connections that pass through it.
     #[serde(default)]
     pub mode: ProxyMode,
-    /// The `[[flow]]`s whose connections it takes, by their names, by those of their users, or by their numbers from 0; all of
-    /// TCP if there is none.
+    /// The `[[flow]]`s whose connections the proxy handles, by name, by the name of their users, or
+    /// by number from 0. If the list is empty, the proxy handles all TCP flows.
     #[serde(default, deserialize_with = "flows")]
     pub flows: Vec<FlowChoice>,
-    /// Ports of servers: it takes only connections to these; to all if there is none.
+    /// Server ports of the connections that the proxy handles. If the list is empty, it handles all
+    /// ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<u16>,
-    /// Sending again from a copy (`mode = "snoop"`).
+    /// Retransmission from copies (`mode = "snoop"`).
     #[serde(default)]
     pub snoop: ProxySnoop,
-    /// Holding acknowledgments back (`mode = "ack_regulation"`).
+    /// Delay of acknowledgments (`mode = "ack_regulation"`).
     #[serde(default)]
     pub ack_regulation: ProxyAckRegulation,
-    /// Lowering windows (`mode = "window_clamp"`).
+    /// Limit of advertised windows (`mode = "window_clamp"`).
     #[serde(default)]
     pub window_clamp: ProxyWindowClamp,
-    /// When it answers a SYN.
+    /// When the proxy answers a SYN.
     #[serde(default = "early")]
     pub setup: Setup,
-    /// Room each way for octets of a transfer that are read from one connection and not acknowledged on the other.
+    /// Buffer of a transfer in each direction, for octets that are read from one connection and not
+    /// yet acknowledged on the other.
     #[serde(default = "buffer", with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<Bytes>", extend("x-min" = "1 B"))]
     pub buffer: Option<Bytes>,
-    /// Room for the buffers of all transfers, two of each.
+    /// Total buffer space of all transfers, with two buffers each.
     #[serde(default, with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<Bytes>", extend("x-min" = "1 B"))]
     pub memory: Option<Bytes>,
-    /// What becomes of a transfer for which there is no room.
+    /// Treatment of a transfer for which `memory` has no room.
     #[serde(default = "pass")]
     pub at_limit: AtLimit,
-    /// When it is out of order.
+    /// Intervals in which the proxy is out of order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outage: Vec<ProxyOutage>,
-    /// Keys of a flow's `[tcp]` that differ at its end towards the server.
+    /// Keys of a flow's `[tcp]` that differ at the proxy's end towards the server.
     #[serde(default, skip_serializing_if = "TcpKeys::is_empty")]
     #[schemars(with = "Tcp", extend("x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
     pub server_side: TcpKeys,
-    /// Keys of a flow's `[tcp]` that differ at its end towards the user.
+    /// Keys of a flow's `[tcp]` that differ at the proxy's end towards the user.
     #[serde(default, skip_serializing_if = "TcpKeys::is_empty")]
     #[schemars(with = "Tcp", extend("x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
     pub radio_side: TcpKeys,
 }
 
-/// One or several flows.
+/// One or several flows, chosen by number or by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FlowChoice {
-    /// By the place in the file, from 0.
+    /// Index of the flow in the file, from 0.
     Number(u32),
-    /// By their name, or that of their users.
+    /// Name of the flow, or of its users.
     Name(String),
 }
 
 impl FlowChoice {
-    /// Whether it means this flow, which is number `number` of the file.
+    /// Whether the choice includes `flow`, which is number `number` of the file.
     pub(crate) fn means(&self, number: usize, flow: &Flow) -> bool {
         match self {
             FlowChoice::Number(chosen) => *chosen as usize == number,
@@ -108,29 +112,29 @@ impl<'de> Deserialize<'de> for FlowChoice {
     }
 }
 
-/// What a proxy does to the connections that pass it.
+/// What a proxy does to the connections that pass through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProxyMode {
-    /// It ends them, and carries their octets over to another connection (RFC 3135 §2.4).
+    /// Terminates each connection and relays its octets over a second connection (RFC 3135 §2.4).
     #[default]
     Split,
-    /// It keeps copies of data that the user has not acknowledged, sends them again on duplicate acknowledgments, and hides
-    /// these from the server.
+    /// Keeps copies of data that the user has not acknowledged, retransmits them on duplicate
+    /// acknowledgments, and hides these acknowledgments from the server.
     Snoop,
-    /// It holds acknowledgments back while too much is under way to the user.
+    /// Delays acknowledgments while too much data is in flight towards the user.
     AckRegulation,
-    /// It lowers the window that the user advertises.
+    /// Lowers the window that the user advertises.
     WindowClamp,
-    /// Nothing: for comparisons.
+    /// Does nothing: for comparisons.
     Pass,
 }
 
-/// What a snooping proxy keeps.
+/// Cache of a snooping proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProxySnoop {
-    /// Room for copies, of each connection; what finds none passes without a copy.
+    /// Capacity for copies per connection. Data that finds no room passes without a copy.
     #[schemars(extend("x-min" = "1 B"))]
     pub cache: Bytes,
 }
@@ -141,11 +145,12 @@ impl Default for ProxySnoop {
     }
 }
 
-/// When a proxy that regulates acknowledgments holds them.
+/// Condition under which a proxy that regulates acknowledgments delays them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProxyAckRegulation {
-    /// While more of a connection's data than this are between the proxy and the user.
+    /// Acknowledgments are delayed while more data of a connection than this is between the proxy
+    /// and the user.
     #[schemars(extend("x-min" = "1 B"))]
     pub queue: Bytes,
 }
@@ -156,11 +161,11 @@ impl Default for ProxyAckRegulation {
     }
 }
 
-/// What a proxy lowers windows to.
+/// Limit to which a proxy lowers windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProxyWindowClamp {
-    /// The most that a user of it advertises, of each connection.
+    /// Largest window of each connection that a user advertises through the proxy.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB"))]
     pub window: Bytes,
 }
@@ -171,23 +176,24 @@ impl Default for ProxyWindowClamp {
     }
 }
 
-/// An interval in which the proxy is out of order: its transfers are lost when it begins.
+/// An interval in which the proxy is out of order. Its transfers are lost at the start of the
+/// interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProxyOutage {
-    /// It begins: what ends at the proxy is lost.
+    /// Start of the outage. The proxy loses its transfers.
     #[schemars(extend("x-max" = "1000000 h"))]
     pub from: Duration,
-    /// It ends: transfers may begin again.
+    /// End of the outage. New transfers are possible.
     #[schemars(extend("x-max" = "1000000 h"))]
     pub to: Duration,
-    /// What becomes of segments of the transfers that it has lost.
+    /// Answer to segments of transfers that the proxy has lost.
     #[serde(default = "reset")]
     pub then: Then,
 }
 
 impl Proxy {
-    /// The proxy behind `hops` links of the chain.
+    /// Configuration of the proxy, which is behind `hops` links of the chain.
     pub fn config(&self, hops: u32) -> ProxyConfig {
         let outage = |outage: &ProxyOutage| proxy::Outage {
             from: Time::ZERO + outage.from,
@@ -219,7 +225,8 @@ impl Proxy {
         }
     }
 
-    /// Whether it helps the connections of `flow`, number `number` of the file, which stay whole.
+    /// Whether the proxy acts on the connections of `flow` without splitting them. `number` is the
+    /// flow's index in the file.
     pub fn helps(&self, number: usize, flow: &Flow) -> bool {
         self.helper().is_some() && self.takes(number, flow)
     }
@@ -229,7 +236,8 @@ impl Proxy {
         is_chosen && (self.ports.is_empty() || self.ports.contains(&flow.server_port()))
     }
 
-    /// The flows that it takes by number, whatever they are called.
+    /// Replaces the names in `flows` by numbers, and sorts `ports`: two spellings of one choice
+    /// become equal.
     pub(crate) fn forget_names(&mut self, flows: &[Flow]) {
         if !self.flows.is_empty() {
             let flows = flows.iter().enumerate();
@@ -239,7 +247,7 @@ impl Proxy {
         self.ports.sort_unstable();
     }
 
-    /// Whether it splits the connections of `flow`, number `number` of the file.
+    /// Whether the proxy splits the connections of `flow`, which is number `number` of the file.
     pub fn splits(&self, number: usize, flow: &Flow) -> bool {
         self.mode == ProxyMode::Split && self.takes(number, flow)
     }

@@ -10,7 +10,8 @@ use umts_units::Probability;
 
 use crate::text::KeyError;
 
-/// Block errors: these fields for the downlink, `uplink` for the other way (error-free if absent).
+/// Block errors. These fields apply to the downlink; `uplink` applies to the uplink, which is
+/// error-free if absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "RadioTable", into = "RadioTable")]
 pub struct Radio {
@@ -30,33 +31,34 @@ impl Default for Radio {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "BlockErrorsTable", into = "BlockErrorsTable")]
 pub enum BlockErrors {
-    /// None.
+    /// No block is lost.
     ErrorFree,
-    /// Each on its own, with one probability.
+    /// Blocks are lost independently, with one probability.
     Independent {
         /// Block error ratio.
         bler: Probability,
-        /// What is lost together.
+        /// Blocks that are lost together.
         unit: ErrorUnit,
     },
     /// Two-state Markov chain (Gilbert and Elliott).
     Gilbert {
-        /// From the good state to the bad, per step.
+        /// Probability of a change from the good state to the bad, per step.
         p_good_to_bad: Probability,
-        /// From the bad state to the good, per step.
+        /// Probability of a change from the bad state to the good, per step.
         p_bad_to_good: Probability,
         /// Block error ratio in the good state.
         bler_good: Probability,
         /// Block error ratio in the bad state.
         bler_bad: Probability,
-        /// When the chain moves: before each PDU or before each TTI.
+        /// Unit of a step of the chain: before each PDU or before each TTI.
         step: ErrorUnit,
     },
-    /// One verdict per block, `0` received and `1` lost, repeated when it ends.
+    /// One verdict per block, `0` received and `1` lost. The sequence repeats when it ends.
     Trace {
-        /// The file, relative to the folder of the scenario file.
+        /// Name of the file, relative to the folder of the scenario file.
         file: String,
-        /// What the file says: `true` is lost. Read by the loader, never empty in a loaded scenario.
+        /// Content of the file: `true` is lost. Filled in by the loader, and never empty in a
+        /// loaded scenario.
         verdicts: Arc<[bool]>,
     },
 }
@@ -86,13 +88,13 @@ impl From<&BlockErrors> for phy::ErrorModel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorModel {
-    /// Nothing is lost.
+    /// No block is lost.
     ErrorFree,
     /// Each block is lost with probability `bler`.
     Independent,
-    /// A chain of good and bad states.
+    /// A Markov chain of a good and a bad state.
     Gilbert,
-    /// Verdicts from a file.
+    /// Verdicts are read from a file.
     Trace,
 }
 
@@ -107,13 +109,14 @@ impl ErrorModel {
     }
 }
 
-/// The keys of block errors stand in two tables, `[radio]` and `[radio.uplink]`; this declares them for both.
+/// The keys of block errors occur in two tables, `[radio]` and `[radio.uplink]`. This macro
+/// declares them for both.
 macro_rules! block_errors_table {
     ($rename:literal, struct $name:ident { $($more:tt)* }) => {
         #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields, rename = $rename)]
         struct $name {
-            /// What decides whether a block is lost; follows from the other keys if absent.
+            /// Model of block errors. If absent, it follows from the other keys.
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "ErrorModel", extend("x-default" = "error_free; independent if bler is given"))]
             model: Option<ErrorModel>,
@@ -121,15 +124,15 @@ macro_rules! block_errors_table {
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "Probability")]
             bler: Option<Probability>,
-            /// What is lost together: one PDU, or all blocks of a TTI (`independent`).
+            /// Blocks that are lost together: one PDU, or all blocks of a TTI (`independent`).
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "ErrorUnit", extend("x-default" = "pdu"))]
             unit: Option<ErrorUnit>,
-            /// Probability per step of going from the good state to the bad (`gilbert`).
+            /// Probability of a change from the good state to the bad, per step (`gilbert`).
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "Probability", extend("x-source" = "Dubois (2005), Table 7.1: 0.0087"))]
             p_good_to_bad: Option<Probability>,
-            /// Probability per step of going from the bad state to the good (`gilbert`).
+            /// Probability of a change from the bad state to the good, per step (`gilbert`).
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "Probability", extend("x-source" = "Dubois (2005), Table 7.1: 0.1491"))]
             p_bad_to_good: Option<Probability>,
@@ -141,11 +144,12 @@ macro_rules! block_errors_table {
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "Probability", extend("x-default" = 1.0))]
             bler_bad: Option<Probability>,
-            /// When the chain moves: before each PDU, or before each TTI (`gilbert`).
+            /// Unit of a step of the chain: before each PDU, or before each TTI (`gilbert`).
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "ErrorUnit", extend("x-default" = "pdu"))]
             step: Option<ErrorUnit>,
-            /// Text file of verdicts, `0` received and `1` lost, beside the scenario file (`trace`).
+            /// Text file of verdicts, `0` received and `1` lost, relative to the folder of the
+            /// scenario file (`trace`).
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "String")]
             file: Option<String>,
@@ -215,14 +219,14 @@ block_errors_table! {
 
 block_errors_table! {
     "Radio", struct RadioTable {
-        /// Block errors from the user to the Node B; none if absent.
+        /// Block errors from the user to the Node B; error-free if absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "BlockErrorsTable")]
         uplink: Option<BlockErrors>,
     }
 }
 
-/// The model that is named or that the keys imply; an error if a key belongs to another one.
+/// Returns the model that is named or that the keys imply. A key of another model is an error.
 fn model_of(
     named: Option<ErrorModel>,
     keys: &[(&'static str, bool, ErrorModel)],
@@ -242,7 +246,7 @@ fn model_of(
     }
 }
 
-/// The key of `model` that says the same as a key of another model.
+/// The key of `model` that corresponds to `key` of another model.
 fn counterpart(key: &str, model: &str) -> Option<&'static str> {
     match (key, model) {
         ("unit", "gilbert") => Some("step"),

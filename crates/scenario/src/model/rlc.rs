@@ -16,77 +16,84 @@ use umts_units::{Bytes, Duration, Octets};
 use crate::resolved::Group;
 use crate::text::{word_off, word_unlimited, word_window};
 
-/// Radio link control; both ends alike.
+/// Radio link control, the same at both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rlc {
-    /// Acknowledged, unacknowledged or transparent. Of the keys below, the last two modes know `pdu_payload`,
-    /// `timer_discard`, `buffer`, and transparent mode its own two.
+    /// RLC mode: acknowledged, unacknowledged or transparent. Of the keys below, the last two modes
+    /// use only `pdu_payload`, `timer_discard` and `buffer`; transparent mode also uses
+    /// `tm_segmentation` and `tm_erroneous_sdus`.
     #[schemars(extend("x-source" = "TS 25.322 §4.2.1"))]
     pub mode: RlcMode,
-    /// Transparent mode: whether an SDU may take all blocks of a TTI, or must be one.
+    /// Transparent mode: whether an SDU may be segmented into all blocks of a TTI, or must fit one
+    /// block.
     #[schemars(extend("x-source" = "TS 25.322 §9.2.1.2; TS 25.331 §10.3.4.23"))]
     pub tm_segmentation: bool,
-    /// Transparent mode: what becomes of an SDU with an error in it.
+    /// Transparent mode: treatment of an SDU with an error in it.
     #[schemars(extend("x-source" = "TS 25.331 §10.3.4.23, Delivery of erroneous SDU"))]
     pub tm_erroneous_sdus: ErroneousSdus,
-    /// Octets of a PDU behind its AMD header: length indicators and data.
+    /// Octets of a PDU after its AMD header: length indicators and data.
     #[schemars(extend("x-min" = "4 B", "x-max" = "1500 B", "x-source" = "TS 34.108 §6.10.2.4: 320 bits"))]
     pub pdu_payload: Octets,
-    /// Whether the AMD header takes room on the Iub and the air.
+    /// Whether the AMD header takes capacity on the Iub and the air.
     #[schemars(extend("x-source" = "TS 25.322 §9.2.1.4"))]
     pub header: RlcHeader,
-    /// When the end of an SDU costs a length indicator.
+    /// When the end of an SDU needs a length indicator.
     #[schemars(extend("x-source" = "TS 25.322 §9.2.2.8"))]
     pub length_indicators: LengthIndicators,
-    /// How a status report names the missing PDUs.
+    /// Format in which a status report lists the missing PDUs.
     #[schemars(extend("x-source" = "TS 25.322 §9.2.2.11"))]
     pub status_format: StatusFormat,
-    /// Whether a status report may ride in a data PDU.
+    /// Whether a status report may be piggybacked on a data PDU.
     #[schemars(extend("x-source" = "TS 25.322 §9.2.1.5"))]
     pub piggyback: Piggyback,
-    /// How long a status report waits for data to ride on; data that leave at the very end still take it.
+    /// Time for which a status report waits for a data PDU to be piggybacked on. A data PDU that
+    /// leaves at the last instant still takes it.
     #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE: 10 ms; none in 3GPP"))]
     pub piggyback_wait: Duration,
-    /// PDUs that may be outstanding, Configured_Tx_Window_Size.
+    /// Configured_Tx_Window_Size: largest number of PDUs that are not acknowledged.
     #[schemars(extend("x-min" = 1, "x-max" = 2047, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.23"))]
     pub window: u32,
-    /// PDUs that the receiver keeps place for, Configured_Rx_Window_Size, or `"window"` for the same number.
+    /// Configured_Rx_Window_Size: number of PDUs that the receiver can hold, or `"window"` for the
+    /// value of `window`.
     #[serde(with = "word_window")]
     #[schemars(
         with = "crate::text::SameAsWindow<u32>",
         extend("x-min" = 1, "x-max" = 2047, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.23")
     )]
     pub rx_window: Option<u32>,
-    /// The window that the receiver grants with every report, in a WINDOW super-field, or `"off"` to send none.
+    /// Window that the receiver grants in the WINDOW super-field of every status report, or `"off"`
+    /// to send none.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<u32>",
         extend("x-min" = 1, "x-max" = 2047, "x-source" = "TS 25.322 §9.2.2.11.2")
     )]
     pub granted_window: Option<u32>,
-    /// Whether SDUs go up in the order in which they came, or as soon as they are whole.
+    /// Whether SDUs are delivered in the order of their transmission, or as soon as they are
+    /// complete.
     #[schemars(extend("x-source" = "TS 25.322 §4.2.1.3; TS 25.331 §10.3.4.23"))]
     pub in_sequence: bool,
-    /// What ends the attempts to send an SDU.
+    /// Condition that ends the attempts to send an SDU.
     #[schemars(extend("x-source" = "TS 25.322 §9.7.3"))]
     pub sdu_discard: SduDiscard,
-    /// Age at which an SDU is given up, Timer_Discard, with `sdu_discard = "timer"` and in the modes without
-    /// acknowledgment, or `"off"`.
+    /// Timer_Discard: age at which an SDU is discarded, with `sdu_discard = "timer"` and in the
+    /// modes without acknowledgment; or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<Duration>",
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5; TS 25.331 §10.3.4.25 signals 0.1 to 7.5 s")
     )]
     pub timer_discard: Option<Duration>,
-    /// MaxDAT: transmissions of a PDU before its SDU is discarded (1 = no retransmission), or `"unlimited"`.
+    /// MaxDAT: transmissions of a PDU before its SDU is discarded (1 = no retransmission), or
+    /// `"unlimited"`.
     #[serde(with = "word_unlimited")]
     #[schemars(
         with = "crate::text::Unlimited<u32>",
         extend("x-min" = 1, "x-source" = "TS 25.322 §9.7.3.3; TS 25.331 §10.3.4.25 signals 1 to 40")
     )]
     pub max_dat: Option<u32>,
-    /// What `max_dat` counts.
+    /// Unit that `max_dat` counts.
     #[schemars(extend("x-source" = "the literature for transmissions; TS 25.322 §9.4 for ts25322"))]
     pub max_dat_reading: MaxDatReading,
     /// Poll with the last PDU in the transmission buffer.
@@ -95,119 +102,126 @@ pub struct Rlc {
     /// Poll with the last PDU in the retransmission buffer.
     #[schemars(extend("x-source" = "TS 25.322 §9.7.1 (2)"))]
     pub poll_last_retransmitted_pdu: bool,
-    /// Poll every so many PDUs, Poll_PDU, or `"off"`.
+    /// Poll_PDU: poll once in this number of PDUs, or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<u32>",
         extend("x-min" = 1, "x-source" = "TS 25.322 §9.7.1 (4); TS 25.331 §10.3.4.4 signals 1 to 128")
     )]
     pub poll_pdu: Option<u32>,
-    /// Poll with the last PDU of every so many SDUs, Poll_SDU, or `"off"`.
+    /// Poll_SDU: poll with the last PDU of one SDU in this number of SDUs, or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<u32>",
         extend("x-min" = 1, "x-source" = "TS 25.322 §9.7.1 (5); TS 25.331 §10.3.4.4 signals 1, 4, 16, 64")
     )]
     pub poll_sdu: Option<u32>,
-    /// Poll while this percentage of the window is outstanding, Poll_Window, or `"off"`.
+    /// Poll_Window: poll while at least this percentage of the window is outstanding, or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<u32>",
         extend("x-min" = 1, "x-max" = 100, "x-source" = "TS 25.322 §9.7.1 (6); TS 25.331 §10.3.4.4 signals 50 to 99")
     )]
     pub poll_window: Option<u32>,
-    /// Wait for the answer to a poll before polling again, Timer_Poll, or `"off"`.
+    /// Timer_Poll: time to wait for the answer to a poll before polling again, or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<Duration>",
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
     )]
     pub timer_poll: Option<Duration>,
-    /// Least time between two polls, Timer_Poll_Prohibit, or `"off"`.
+    /// Timer_Poll_Prohibit: smallest time between two polls, or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<Duration>",
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
     )]
     pub timer_poll_prohibit: Option<Duration>,
-    /// Poll every so often while anything is to be sent or acknowledged, Timer_Poll_Periodic, or `"off"`.
+    /// Timer_Poll_Periodic: interval of polls while data waits for transmission or acknowledgment,
+    /// or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<Duration>",
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
     )]
     pub timer_poll_periodic: Option<Duration>,
-    /// Least time between two status reports, Timer_STATUS_Prohibit, or `"off"`.
+    /// Timer_STATUS_Prohibit: smallest time between two status reports, or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<Duration>",
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
     )]
     pub timer_status_prohibit: Option<Duration>,
-    /// Report every so often from the first PDU on, Timer_STATUS_Periodic, or `"off"`.
+    /// Timer_STATUS_Periodic: interval of status reports from the first PDU on, or `"off"`.
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<Duration>",
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
     )]
     pub timer_status_periodic: Option<Duration>,
-    /// Report again what a status report asked for in vain: so long after it as Timer_EPC and the PDUs asked for take at
-    /// the bearer's full rate (the estimated PDU counter of Releases 99 and 4), or `"off"`.
+    /// Timer_EPC: repeat a status report whose PDUs have not arrived, or `"off"`. The time until
+    /// then is this timer plus the time that the requested PDUs take at the bearer's full rate
+    /// (estimated PDU counter of Releases 99 and 4).
     #[serde(with = "word_off")]
     #[schemars(
         with = "crate::text::Off<Duration>",
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 R99 §9.5, §9.7.4; TS 25.331 §10.3.4.4 signals 50 to 900 ms")
     )]
     pub timer_epc: Option<Duration>,
-    /// When a missing PDU triggers a status report, Missing PDU Indicator.
+    /// Missing PDU Indicator: when a missing PDU triggers a status report.
     #[schemars(extend("x-source" = "TS 25.322 §9.7.2; EURANE for every_pdu"))]
     pub missing_pdu_indication: MissingPduIndication,
-    /// What becomes of a gap that is seen while Timer_STATUS_Prohibit runs.
+    /// Treatment of a gap that is detected while Timer_STATUS_Prohibit runs.
     #[schemars(extend("x-source" = "TS 25.322 §9.7.2; EURANE for forgotten"))]
     pub gap_while_prohibited: GapWhileProhibited,
-    /// What acknowledges a move-receiving-window command.
+    /// Event that acknowledges a move-receiving-window command (MRW).
     #[schemars(extend("x-source" = "TS 25.322 §11.6; Dubois (2005), §4.4, for implicit"))]
     pub mrw_acknowledgment: MrwAcknowledgment,
-    /// Whether that command names every discarded SDU, Send MRW, or the last alone.
+    /// Send MRW: whether a move-receiving-window command names every discarded SDU, or only the
+    /// last one.
     #[schemars(extend("x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.25"))]
     pub send_mrw: bool,
-    /// Wait for the answer to a move-receiving-window command before repeating it, Timer_MRW.
+    /// Timer_MRW: time to wait for the answer to a move-receiving-window command before repeating
+    /// it.
     #[schemars(extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5"))]
     pub timer_mrw: Duration,
-    /// MaxMRW: that command is sent one time less, then RLC is reset; or `"unlimited"`.
+    /// MaxMRW: RLC sends a move-receiving-window command one time fewer than this, and is then
+    /// reset; or `"unlimited"`.
     #[serde(with = "word_unlimited")]
     #[schemars(
         with = "crate::text::Unlimited<u32>",
         extend("x-min" = 1, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.25 signals 1 to 32")
     )]
     pub max_mrw: Option<u32>,
-    /// What a status report leads to that names a PDU outside the window.
+    /// Reaction to a status report that names a PDU outside the window.
     #[schemars(extend("x-source" = "TS 25.322 §10; EURANE for dropped"))]
     pub erroneous_sn: ErroneousSn,
-    /// Wait for the answer to a RESET before repeating it, Timer_RST.
+    /// Timer_RST: time to wait for the answer to a RESET before repeating it.
     #[schemars(extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5"))]
     pub timer_rst: Duration,
-    /// MaxRST: a RESET is sent one time less, then RLC gives up.
+    /// MaxRST: RLC sends a RESET one time fewer than this, and then gives up.
     #[schemars(extend("x-min" = 1, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.23 signals 1 to 32"))]
     pub max_rst: u32,
-    /// SDU octets that the sender holds; packets beyond are dropped; or `"unlimited"`.
+    /// Capacity of the sender's SDU buffer, in octets, or `"unlimited"`. Packets that do not fit
+    /// are dropped.
     #[serde(with = "word_unlimited")]
     #[schemars(
         with = "crate::text::Unlimited<Bytes>",
         extend("x-min" = "1 B", "x-max" = "1000 GB", "x-source" = "Dubois (2005), Table 6.1; 3GPP leaves it to the implementation")
     )]
     pub buffer: Option<Bytes>,
-    /// Which SDUs take room in that buffer.
+    /// SDUs that occupy the buffer of the sender.
     #[schemars(extend("x-source" = "TS 25.322 §4.2.1.3; EURANE for unsent"))]
     pub buffer_counts: BufferCounts,
-    /// Whether both ends exchange octets instead of descriptions: the same results, slower, with every PDU written, read
-    /// again and checked. Options of other simulators that no bits can express are refused.
+    /// Whether both ends exchange encoded PDUs instead of descriptions. The results are the same;
+    /// the run is slower, because every PDU is encoded, decoded and checked. Options of other
+    /// simulators that have no encoding are refused.
     #[schemars(extend("x-source" = "TS 25.322 §9.2"))]
     pub wire_mode: bool,
 }
 
 impl Rlc {
-    /// The bearer of a group's users, both ends alike.
+    /// RLC configuration of a group's users, the same at both ends.
     pub fn config(&self, group: &Group) -> RlcConfig {
         let (pdu_payload, timer_discard, buffer) = (self.pdu_payload.0, self.timer_discard, self.buffer);
         match self.mode {
@@ -224,7 +238,7 @@ impl Rlc {
     }
 
     fn am(&self, group: &Group) -> AmConfig {
-        // Control PDUs have a channel of their own, and wait for no data to ride on.
+        // Control PDUs have a channel of their own and are never piggybacked.
         let (piggyback, piggyback_wait) = match group.is_granted {
             true => (Piggyback::Off, Duration::ZERO),
             false => (self.piggyback, self.piggyback_wait),
@@ -269,7 +283,7 @@ impl Rlc {
         }
     }
 
-    /// Bits of a PDU's header, `None` where none is charged.
+    /// Bits of a PDU's header, or `None` if the header is not counted.
     pub fn header_bits(&self) -> Option<u32> {
         match (self.header, self.mode) {
             (RlcHeader::Uncounted, _) => None,
@@ -281,7 +295,7 @@ impl Rlc {
 }
 
 impl Default for Rlc {
-    /// As [`AmConfig`] has it.
+    /// Defaults of [`AmConfig`].
     fn default() -> Self {
         let am = AmConfig::default();
         Rlc {
@@ -329,7 +343,7 @@ impl Default for Rlc {
     }
 }
 
-/// The mode of RLC.
+/// Mode of RLC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RlcMode {
@@ -341,14 +355,15 @@ pub enum RlcMode {
     Tm,
 }
 
-/// What ends the attempts to send an SDU.
+/// Condition that ends the attempts to send an SDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SduDiscard {
-    /// `max_dat`: it is discarded and the receiver told (TS 25.322 §9.7.3.3).
+    /// At `max_dat` the SDU is discarded and the receiver is informed (TS 25.322 §9.7.3.3).
     MaxDat,
-    /// `timer_discard`: it is discarded and the receiver told (§9.7.3.1); `max_dat` says nothing.
+    /// At `timer_discard` the SDU is discarded and the receiver is informed (§9.7.3.1). `max_dat`
+    /// has no effect.
     Timer,
-    /// `max_dat`: RLC is reset (§9.7.3.4).
+    /// At `max_dat` RLC is reset (§9.7.3.4).
     Never,
 }

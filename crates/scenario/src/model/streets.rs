@@ -1,4 +1,5 @@
-//! A town: `[layout.streets]`, blocks of houses with streets between them, and `[propagation.streets]`, what is lost along those.
+//! A town: `[layout.streets]` has blocks of houses with streets between them,
+//! `[propagation.streets]` the loss along the streets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,24 +9,25 @@ use umts_units::{Db, Length};
 
 use crate::text::word_unlimited;
 
-/// Streets in a square grid, and stations in them: each is a cell, `sector-1`, `sector-2`, … if that is the name of the one
-/// `[[cell]]`.
+/// Streets in a square grid with stations in them. Each station is a cell; if the one `[[cell]]` is
+/// named `sector`, the cells are `sector-1`, `sector-2` and so on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Streets {
-    /// Blocks from left to right and up; on a torus multiples of `every`.
+    /// Number of blocks in x and y direction. On a torus both are multiples of `every`.
     #[schemars(extend("x-default" = "[6, 6]", "x-range" = "two, 1 to 100 each"))]
     pub blocks: Vec<u32>,
-    /// Side of a block.
+    /// Side length of a block of houses.
     #[schemars(extend("x-min" = "10 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
     pub block: Length,
     /// Width of a street.
     #[schemars(extend("x-min" = "1 m", "x-max" = "1 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
     pub width: Length,
-    /// Where stations stand, unless `[[layout.site]]` says so.
+    /// Positions of the stations, unless `[[layout.site]]` gives them.
     #[schemars(extend("x-source" = "a reading"))]
     pub stations: Stations,
-    /// Each street has a station every so many blocks, and its neighbours have theirs elsewhere.
+    /// Number of blocks between two stations of a street. Neighbouring streets have their stations
+    /// at other blocks.
     #[schemars(extend("x-min" = 1, "x-max" = 100, "x-source" = "a reading; TR 25.942: 180 m apart in streets of 75 m blocks"))]
     pub every: u32,
 }
@@ -43,7 +45,7 @@ impl Default for Streets {
 }
 
 impl Streets {
-    /// The streets as the stack has them. What was not checked is a panic.
+    /// Configuration of the streets for the stack. Panics if the scenario was not checked.
     pub fn config(&self, border: Border) -> environment::Streets {
         environment::Streets {
             blocks: [self.blocks[0], self.blocks[1]],
@@ -54,21 +56,23 @@ impl Streets {
     }
 }
 
-/// What is lost along streets (`manhattan` only): 20 log(4π d/λ) dB, where each corner makes what follows seem longer.
+/// Loss along streets (`manhattan` only): 20 log(4π d/λ) dB. Each corner increases the effective
+/// distance d of the street after it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StreetLoss {
-    /// What a corner adds to d for each metre before it and each after it.
+    /// Increase of d at a corner, per metre before it and per metre after it.
     #[schemars(extend("x-min" = 0, "x-max" = 10, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2: 0.5 at 90°"))]
     pub corner: f64,
-    /// The length of way after which the loss grows twice as fast, or `"unlimited"`.
+    /// Path length after which the loss grows twice as fast, or `"unlimited"`.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<Length>", extend("x-min" = "10 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
     pub breakpoint: Option<Length>,
-    /// Whether power comes over the roofs, too, if less is lost there: 24 + 45 log(R + 20) dB, R in metres.
+    /// Whether power also propagates over the roofs if the loss is smaller there: 24 + 45 log(R +
+    /// 20) dB, R in metres.
     #[schemars(extend("x-source" = "TR 25.942"))]
     pub over_roofs: bool,
-    /// What walls take from who is in a house.
+    /// Penetration loss of the walls, for users in a house.
     #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
     pub penetration: Db,
 }
@@ -86,7 +90,7 @@ impl Default for StreetLoss {
 }
 
 impl StreetLoss {
-    /// The losses as the stack has them.
+    /// Configuration of the street losses for the stack.
     pub fn config(&self) -> StreetLossConfig {
         StreetLossConfig {
             corner: self.corner,

@@ -1,4 +1,5 @@
-//! A cell of time division duplex: `[cell.tdd]`. What the study that it is after leaves open has a key for each reading.
+//! A cell with time division duplex: `[cell.tdd]`. Where Baiocchi and Vacirca (2002) leave a rule
+//! open, a key selects the reading.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,18 +16,18 @@ use umts_units::{Db, Duration, Probability};
 pub use crate::counts::{Frames, Sdus};
 use crate::text::word_unlimited;
 
-/// How the two directions of a cell are kept apart.
+/// How downlink and uplink of a cell are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Duplex {
-    /// By frequency: FACH, RACH and DCHs.
+    /// By frequency. The cell has FACH, RACH and DCHs.
     #[default]
     Fdd,
-    /// By time: slots of one carrier, which users are granted on request (`[cell.tdd]`).
+    /// By time. Users are granted slots of one carrier on request (`[cell.tdd]`).
     Tdd,
 }
 
-/// Slots of that pattern change their direction as they are needed.
+/// Slots of this pattern change their direction on demand.
 const DYNAMIC: &str = "dynamic";
 
 /// Time division duplex.
@@ -36,40 +37,41 @@ pub struct Tdd {
     /// Slots and codes of a frame.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.221 §5, §5A"))]
     pub layout: LayoutKind,
-    /// Which way slots go: `"dynamic"`, as they are needed, or for good, as in `"RUUUUDDDDDDDDDC"`: a letter for each slot, `R`
-    /// random access, `C` common channels, `U` up, `D` down.
+    /// Direction of the slots: `"dynamic"` on demand, or fixed as in `"RUUUUDDDDDDDDDC"`, with one
+    /// letter per slot: `R` random access, `C` common channels, `U` uplink, `D` downlink.
     #[schemars(extend("x-range" = "dynamic, or a letter for each slot", "x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
     pub slots: String,
-    /// What is granted.
+    /// Size, end and order of grants.
     pub grant: Grant,
-    /// How users ask for it.
+    /// Requests of users for grants.
     pub rach: TddRach,
-    /// How RLC's acknowledgments travel.
+    /// Channel of RLC's acknowledgments.
     pub ack: Ack,
-    /// Block errors.
+    /// Block errors of the TDD cell.
     pub radio: TddRadio,
 }
 
-/// A grant: a DCH of so many blocks per frame, until it is left unused.
+/// A grant: a DCH with a number of blocks per frame. It ends when it is left unused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Grant {
-    /// SDUs that may be begun in one, N.
+    /// N: largest number of SDUs that may begin in one grant.
     #[schemars(extend("x-min" = 1, "x-max" = 65535, "x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub sdus: u32,
-    /// Backlogs up to which the first and the second of three levels reach.
+    /// Backlogs up to which the first and the second of three levels extend.
     #[schemars(extend("x-default" = "1 SDU, 5 SDUs", "x-range" = "two, rising", "x-source" = "a reading: the study names three levels and no numbers"))]
     pub levels: Vec<Sdus>,
-    /// Blocks of a frame for each of the three levels.
+    /// Number of blocks per frame for each of the three levels.
     #[schemars(extend("x-default" = "1, 2, 4", "x-range" = "three, not falling", "x-source" = "a reading: the study names a rough weighting factor and no numbers"))]
     pub weights: Vec<u32>,
-    /// What ends it.
+    /// Condition that ends a grant.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.B, read literally"))]
     pub ends: GrantEnds,
-    /// What becomes of a user for whom there is no room. What the RNC itself wants always waits.
+    /// Treatment of a user's request for which there is no capacity. Requests of the RNC itself
+    /// always wait.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
     pub refused: Refused,
-    /// Whose request is granted first, of those of a frame that go the same way.
+    /// Order in which the requests of one frame and one direction are granted.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub order: GrantOrder,
 }
@@ -78,69 +80,73 @@ pub struct Grant {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TddRach {
-    /// Codes to draw from; two users on one code are not heard.
+    /// Number of codes from which users draw. If two users draw the same code, neither is received.
     #[schemars(extend("x-min" = 1, "x-max" = 16, "x-source" = "TS 25.331 §10.3.6.51"))]
     pub codes: u32,
-    /// From a request to its answer on the FACH, whole frames; the grant begins with the frame after that.
+    /// Time from a request to its answer on the FACH, in whole frames. The grant begins in the
+    /// frame after the answer.
     #[schemars(extend("x-min" = "10 ms", "x-max" = "1 s", "x-source" = "a reading: the study names no delay"))]
     pub answer: Duration,
-    /// The longest back-off after a collision or a refusal; failure n waits 1 to 2^n frames up to that.
+    /// Longest back-off after a collision or a refusal. After failure n a user waits 1 to 2^n
+    /// frames, up to this limit.
     #[schemars(extend("x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "a reading: the study names back-off rules and no numbers"))]
     pub backoff: Frames,
 }
 
-/// Acknowledgments of RLC, and its other control PDUs, in a TDD cell.
+/// Transport of RLC's acknowledgments and other control PDUs in a TDD cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ack {
-    /// On which channel they travel.
+    /// Channel for RLC's acknowledgments.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.C"))]
     pub channel: AckChannel,
-    /// Of a downlink frame, the users in turn, each with the room of a block; `"unlimited"`: all that there are, in the room of
-    /// one.
+    /// Number of users whose acknowledgments a downlink frame carries, in turn, each with the
+    /// capacity of a block. `"unlimited"`: all acknowledgments share the capacity of one block.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<u32>", extend("x-min" = 1, "x-max" = 48, "x-source" = "a reading: the study names simple TDM"))]
     pub downlink_per_frame: Option<u32>,
-    /// Places of an uplink frame, each with the room of a block; two users on one place are lost.
+    /// Number of places for acknowledgments in an uplink frame, each with the capacity of a block.
+    /// Two users in one place are lost.
     #[schemars(extend("x-min" = 1, "x-max" = 48, "x-source" = "a reading: the study names a collision type protocol"))]
     pub uplink_places: u32,
-    /// The longest wait after a collision; it is drawn from 1 frame on.
+    /// Longest wait after a collision of acknowledgments. The wait is drawn from 1 frame up to this
+    /// value.
     #[schemars(extend("x-min" = "1 frame", "x-max" = "65536 frames", "x-source" = "a reading: the study says nothing"))]
     pub uplink_backoff: Frames,
-    /// How much later than at the end of the frame that they are about they are heard, on common channels.
+    /// Delay of acknowledgments on common channels after the end of the frame that they report.
     #[schemars(extend("x-max" = "1000 frames", "x-source" = "a reading: the study says nothing"))]
     pub delay: Frames,
-    /// Whether they meet block errors, on common channels.
+    /// Whether acknowledgments on common channels have block errors.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub errors: bool,
 }
 
-/// Block errors that follow from who else sends.
+/// Block errors that follow from the interference of other transmissions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TddRadio {
-    /// The SIR that power control is after.
+    /// SIR target of power control.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub sir_target: Db,
-    /// By how much open-loop power control sends more than that.
+    /// Margin of open-loop power control above the SIR target.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub margin: Db,
-    /// What joint detection leaves of the others' power.
+    /// Fraction of the power of other transmissions that remains after joint detection.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Table I"))]
     pub joint_detection: Probability,
-    /// Standard deviation of the estimation error of the channel.
+    /// Standard deviation of the channel estimation error.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), Table I: variance \"10 dB\", read as 10 dB²; \"10 dB\" is the other reading"))]
     pub estimate_sigma: Db,
-    /// Correlation of that error from one frame to the next.
+    /// Correlation of the channel estimation error between successive frames.
     #[schemars(extend("x-max" = 0.9999, "x-source" = "Baiocchi and Vacirca (2002), §III: 0.1 to 0.9"))]
     pub rho: Probability,
-    /// Who disturbs whom.
+    /// Transmissions that interfere with a block.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), equation (1)"))]
     pub interferers: Interferers,
-    /// In how many terms of the sum a block counts that takes four or five codes.
+    /// Number of terms in the interference sum for a block, which takes four or five codes.
     #[schemars(extend("x-min" = 1, "x-max" = 5, "x-source" = "Baiocchi and Vacirca (2002), equation (1), read literally"))]
     pub codes_per_block: u8,
-    /// The block error ratio at a SIR.
+    /// Curve of the block error ratio over the SIR.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.A; TS 25.222 §4.2.3.1"))]
     pub curve: Curve,
     /// Whether blocks are lost at all.
@@ -211,10 +217,9 @@ impl Default for TddRadio {
 }
 
 impl Tdd {
-    /// The way of each slot where that is fixed.
+    /// Direction of each slot, or `None` if slots are dynamic.
     ///
-    /// # Errors
-    /// What is wrong with the pattern.
+    /// # Errors The error in the pattern.
     pub(crate) fn pattern(&self) -> Result<Option<Vec<Option<Direction>>>, PatternError> {
         match &*self.slots {
             DYNAMIC => Ok(None),
@@ -222,13 +227,14 @@ impl Tdd {
         }
     }
 
-    /// Blocks of a frame for the highest level.
+    /// Blocks per frame at the highest level.
     pub fn most_blocks(&self) -> u32 {
         self.grant.weights.iter().copied().max().unwrap_or(1)
     }
 
-    /// Blocks of a frame that data of this direction may have at most, RLC's acknowledgments apart. Slots that may go either
-    /// way count for both, but for the one that the other way always has.
+    /// Largest number of blocks per frame for data of this direction, without RLC's
+    /// acknowledgments. Dynamic slots count for both directions, except the slot that the other
+    /// direction always has.
     pub fn capacity(&self, direction: Direction) -> u32 {
         let layout = self.layout.layout();
         let per_slot = layout.blocks_per_slot();
@@ -250,7 +256,7 @@ impl Tdd {
         }
     }
 
-    /// The cell as the stack has it. What was not checked is a panic.
+    /// Configuration of the cell for the stack. Panics if the scenario was not checked.
     pub fn config(&self) -> TddConfig {
         let Grant { sdus, ref levels, ref weights, ends, refused, order } = self.grant;
         let ack = &self.ack;

@@ -11,31 +11,33 @@ use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
 use super::{Calls, Mobility, QueueLimit, Radio, Rlc, Rrc, Tcp, Transport};
 use crate::text::{KeyError, word_unlimited};
 
-/// `count` user equipments alike.
+/// A group of `count` identical user equipments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ue {
-    /// Name of the group, which flows refer to.
+    /// Name of the group, to which flows refer.
     pub name: String,
-    /// How many user equipments are in the group; 0 for calls, which come and go.
+    /// Number of user equipments in the group; 0 for calls, which come and go.
     #[serde(default = "one", skip_serializing_if = "is_none")]
     #[schemars(extend("x-min" = 1, "x-max" = UeId::MOST))]
     pub count: u16,
-    /// The cell they are in, which may be left out if there is only one; `"best"` with `[layout]`: that which is received best.
+    /// Cell of the group, optional if there is only one. With `[layout]`, `"best"` is the cell that
+    /// each user receives best.
     #[serde(default)]
     #[schemars(extend("x-default" = "the only cell; best with [layout]", "x-range" = "the name of a [[cell]], or best"))]
     pub cell: String,
-    /// Where in a layout they are, and how they move.
+    /// Position and movement of the users in a layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Mobility")]
     pub mobility: Option<Mobility>,
-    /// `"common"` for FACH and RACH, `"switched"` for those and a DCH by turns (`[rrc]`), `"granted"` in a TDD cell, `"dsch"`
-    /// in the cells of a `[layout]` and `"conversational-64"` for calls there, the name of a `[[bearer]]`, or that of a
+    /// Bearer of the users: `"common"` for FACH and RACH, `"switched"` for these and a DCH in turn
+    /// (`[rrc]`), `"granted"` in a TDD cell, `"dsch"` in the cells of a `[layout]`,
+    /// `"conversational-64"` for calls in a layout, the name of a `[[bearer]]`, or the name of a
     /// reference bearer (`umts bearers`).
     #[serde(default = "common")]
     #[schemars(extend("x-range" = "common, switched, granted, dsch, conversational-64, the name of a [[bearer]], or a name of `umts bearers`"))]
     pub bearer: String,
-    /// In place of users that stay: calls that come and go, each with a DCH.
+    /// Calls that come and go, each with a DCH, instead of permanent users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Calls", extend("x-default" = "none"))]
     pub calls: Option<Calls>,
@@ -51,22 +53,22 @@ pub struct Ue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Radio", extend("x-default" = "[radio]", "x-overrides" = "radio"))]
     pub radio: Option<Radio>,
-    /// A measured radio in place of bearer, RLC and block errors.
+    /// A measured radio instead of bearer, RLC and block errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Capacity", extend("x-default" = "none"))]
     pub capacity: Option<Capacity>,
-    /// A flat radio in place of bearer, RLC and block errors: a rate and a delay, for comparison.
+    /// A flat radio instead of bearer, RLC and block errors: a rate and a delay, for comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Flat", extend("x-default" = "none"))]
     pub flat: Option<Flat>,
 }
 
-/// A radio of a rate, a delay, a queue and random loss, as browsers and test services emulate "3G". It is no UMTS: no
-/// TTIs, no RLC, no states.
+/// A radio with a rate, a delay, a queue and random loss, as browsers and test services emulate
+/// "3G". It does not model UMTS: it has no TTIs, no RLC and no RRC states.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flat {
-    /// A profile that gives each other key a value (`umts bearers flat`); `"none"`: there is none.
+    /// Profile that sets every other key (`umts bearers flat`), or `"none"`.
     #[serde(default = "no_profile")]
     #[schemars(extend("x-range" = "none, or a flat one of `umts bearers`"))]
     pub profile: String,
@@ -74,20 +76,21 @@ pub struct Flat {
     pub downlink: BitRate,
     /// Bit rate of IP packets from the user.
     pub uplink: BitRate,
-    /// Round-trip time that it adds to that of the fixed network, half each way.
+    /// Round-trip time that the radio adds to the fixed network, half in each direction.
     #[schemars(extend("x-max" = "1 h"))]
     pub rtt: Duration,
-    /// Random loss of IP packets, each way.
+    /// Random loss of IP packets in each direction.
     #[serde(default)]
     pub loss: Probability,
-    /// Room for packets, the one being sent included, in each direction; unlimited if absent.
+    /// Capacity of the queue in each direction, including the packet in transmission; unlimited if
+    /// absent.
     #[serde(default = "flat_queue", with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "as rlc.buffer, for comparison; the profiles say nothing"))]
     pub queue: Option<QueueLimit>,
 }
 
 impl Flat {
-    /// The radio of one user.
+    /// Configuration of the radio of one user.
     pub fn config(&self) -> FlatConfig {
         FlatConfig {
             rates: [self.downlink, self.uplink],
@@ -98,18 +101,19 @@ impl Flat {
     }
 }
 
-/// A radio that was measured above RLC: when 1,500 octets can pass, in each direction (mahimahi's traces).
+/// A radio measured above RLC: the times at which 1,500 octets can pass, in each direction
+/// (mahimahi's traces).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capacity {
-    /// Trace towards the user, relative to the folder of the scenario file: a time in milliseconds on each line; at its end
-    /// it begins again.
+    /// Trace of the downlink, relative to the folder of the scenario file: one time in milliseconds
+    /// per line. The trace repeats when it ends.
     #[schemars(extend("x-source" = "mahimahi, mm-link"))]
     pub downlink: String,
-    /// Trace from the user.
+    /// Trace of the uplink, in the format of the downlink's trace.
     #[schemars(extend("x-source" = "mahimahi, mm-link"))]
     pub uplink: String,
-    /// Room for packets that wait, in each direction; unlimited if absent.
+    /// Capacity of the queue in each direction; unlimited if absent.
     #[serde(default, with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "mahimahi: infinite by default"))]
     pub queue: Option<QueueLimit>,
@@ -121,54 +125,54 @@ impl Ue {
         self.bearer == SWITCHED && !self.has_substitute()
     }
 
-    /// Whether a measured or a flat radio stands in place of channels, RLC and block errors.
+    /// Whether a measured or a flat radio replaces channels, RLC and block errors.
     pub fn has_substitute(&self) -> bool {
         self.capacity.is_some() || self.flat.is_some()
     }
 }
 
-/// The bearer of users whose channels RRC chooses.
+/// The bearer of users that RRC switches between channels.
 pub(crate) const SWITCHED: &str = "switched";
 /// The bearer of users of the DSCHs of a layout.
 pub(crate) const DSCH: &str = "dsch";
-/// That of calls.
+/// The bearer of calls.
 pub(crate) const CONVERSATIONAL: &str = "conversational-64";
 
-/// One flow for every UE of the named group.
+/// One flow for every UE of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "FlowTable", into = "FlowTable")]
 pub struct Flow {
-    /// What other keys call it.
+    /// Name of the flow in other keys.
     pub name: Option<String>,
-    /// The group of users.
+    /// Name of the group of users.
     pub ue: String,
-    /// What is transferred.
+    /// Content of the transfer.
     pub traffic: Traffic,
-    /// Which way the data goes.
+    /// Direction of the data.
     pub direction: FlowDirection,
-    /// When the connection is opened.
+    /// Time at which the connection is opened.
     pub start: Duration,
-    /// At which port the server listens, if not at the usual one.
+    /// Port of the server, or `None` for the default.
     pub port: Option<u16>,
-    /// The top-level `[tcp]` with this flow's own keys on top.
+    /// The top-level `[tcp]` with the flow's own keys applied.
     pub tcp: Tcp,
 }
 
-/// What a flow transfers.
+/// Content of a flow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Traffic {
     /// Greedy: never runs out of data.
     Ftp,
     /// A file of this size (`traffic = "file"`, `size = "100 kB"`).
     File {
-        /// Octets of payload.
+        /// Payload, in octets.
         size: Bytes,
     },
     /// Web pages.
     Web(Web),
-    /// Files with pauses between.
+    /// Files with pauses between them.
     FtpSessions(FtpSessions),
-    /// Requests for files with a heavy tail.
+    /// Requests for files with heavy-tailed sizes.
     ParetoWww(ParetoWww),
     /// Sessions of datagrams.
     EtsiWww(EtsiWww),
@@ -176,47 +180,47 @@ pub enum Traffic {
     Cbr(Cbr),
     /// Voice or video with silences.
     OnOff(OnOff),
-    /// A recording.
+    /// Replay of a recording.
     Replay(Replay),
 }
 
-/// A flow as the file spells it.
+/// A flow as written in the file.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename = "Flow")]
 pub(crate) struct FlowTable {
-    /// What other keys call it, as `proxy.flows` does; several flows may have one name.
+    /// Name of the flow in other keys, such as `proxy.flows`. Several flows may share a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     name: Option<String>,
-    /// The group of users: one flow for each of them.
+    /// Name of the group of users. Each of them has one flow.
     ue: String,
-    /// What is transferred.
+    /// Traffic model of the flow.
     #[serde(default = "ftp")]
     traffic: TrafficKind,
-    /// Octets of the file (`traffic = "file"` only).
+    /// Size of the file in octets (`traffic = "file"` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes", extend("x-min" = "1 B", "x-max" = "1000 GB"))]
     size: Option<Bytes>,
-    /// Which way the data goes.
+    /// Direction of the data.
     #[serde(default = "downlink")]
     direction: FlowDirection,
-    /// When the connection is opened.
+    /// Time at which the connection is opened.
     #[serde(default)]
     #[schemars(extend("x-max" = "1000000 h"))]
     start: Duration,
-    /// The port at which the server listens: captures show it, and `proxy.ports` chooses by it. 5001 if absent.
+    /// Port of the server. Captures show it, and `proxy.ports` selects by it. 5001 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u16", extend("x-min" = 1, "x-max" = 65_535))]
     port: Option<u16>,
-    /// The web (`traffic = "web"`).
+    /// Web pages (`traffic = "web"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Web")]
     web: Option<Web>,
-    /// Files with pauses between (`traffic = "ftp_sessions"`).
+    /// Files with pauses between them (`traffic = "ftp_sessions"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "FtpSessions")]
     ftp_sessions: Option<FtpSessions>,
-    /// Files with a heavy tail (`traffic = "pareto_www"`).
+    /// Requests for files with heavy-tailed sizes (`traffic = "pareto_www"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ParetoWww")]
     pareto_www: Option<ParetoWww>,
@@ -224,15 +228,15 @@ pub(crate) struct FlowTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "EtsiWww")]
     etsi_www: Option<EtsiWww>,
-    /// A constant rate (`traffic = "cbr"`).
+    /// Datagrams at a constant rate (`traffic = "cbr"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Cbr")]
     cbr: Option<Cbr>,
-    /// Voice or video (`traffic = "on_off"`).
+    /// Voice or video with silences (`traffic = "on_off"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "OnOff")]
     on_off: Option<OnOff>,
-    /// A recording (`traffic = "replay"`).
+    /// Replay of a recording (`traffic = "replay"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Replay")]
     replay: Option<Replay>,
@@ -245,15 +249,16 @@ pub(crate) struct FlowTable {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum TrafficKind {
-    /// Greedy: never runs out of data. The end that sends the data opens the connection: for a download the server.
+    /// Greedy: never runs out of data. The sender of the data opens the connection: for a download
+    /// the server.
     Ftp,
-    /// One file of `size`. The end that sends the data opens the connection: for a download the server.
+    /// One file of `size`. The sender of the data opens the connection: for a download the server.
     File,
-    /// Web pages, with reading times between.
+    /// Web pages, with reading times between them.
     Web,
-    /// One file after another, with reading times between.
+    /// Files in succession, with reading times between them.
     FtpSessions,
-    /// Requests for files whose sizes have a heavy tail.
+    /// Requests for files with heavy-tailed sizes.
     ParetoWww,
     /// WWW sessions of UDP datagrams as in UMTS 30.03.
     EtsiWww,
@@ -261,7 +266,7 @@ enum TrafficKind {
     Cbr,
     /// UDP datagrams in spurts: voice or video.
     OnOff,
-    /// What a file says: so many bytes at such a time.
+    /// Writes of given sizes at given times, read from a file.
     Replay,
 }
 
@@ -282,7 +287,7 @@ impl TrafficKind {
 }
 
 impl FlowTable {
-    /// An error if there is a key of another kind of traffic.
+    /// Returns an error if there is a key of another kind of traffic.
     fn check_kind(&self) -> Result<(), KeyError> {
         let keys = [
             ("size", self.size.is_some(), TrafficKind::File),
@@ -333,7 +338,7 @@ impl TryFrom<FlowTable> for Flow {
 }
 
 impl Traffic {
-    /// Whether it opens TCP connections.
+    /// Whether the traffic opens TCP connections.
     pub(crate) fn uses_tcp(&self) -> bool {
         match self {
             Traffic::EtsiWww(_) | Traffic::Cbr(_) | Traffic::OnOff(_) => false,
@@ -344,16 +349,16 @@ impl Traffic {
     }
 }
 
-/// The port of servers that were given none: no dissector takes its payload of zeros for a protocol.
+/// Default port of servers. No dissector takes its payload of zeros for a protocol.
 const SERVER_PORT: u16 = 5001;
 
 impl Flow {
-    /// The port at which its server listens.
+    /// The port of the flow's server.
     pub fn server_port(&self) -> u16 {
         self.port.unwrap_or(SERVER_PORT)
     }
 
-    /// The flow as a file spells it beside `[tcp]`: without a table of its own where it adds nothing.
+    /// The flow as a file spells it below `[tcp]`: without a table of its own if it adds nothing.
     pub(crate) fn beside(&self, top: &Tcp) -> FlowTable {
         let table = FlowTable::from(self.clone());
         FlowTable { tcp: table.tcp.filter(|tcp| tcp != top), ..table }

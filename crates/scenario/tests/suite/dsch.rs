@@ -1,4 +1,4 @@
-//! Power and the DSCH of cells: what they are, and what cannot be meant.
+//! Power and the DSCH of cells: defaults, conversion, and invalid values.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use umts_scenario::model::{Blocks, Dsch, Power};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::rnc::mac_sh::{MacShConfig, Priority, RatePolicy};
 
-/// A cell of a layout with one user; `POWER` and `DSCH` stand in the tables of that name.
+/// A cell of a layout with one user. `POWER` and `DSCH` are placeholders in the tables of that
+/// name.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\n[cell.power]\nPOWER\n[cell.dsch]\nDSCH\n\
                      [[ue]]\nname = \"user\"\n";
 
@@ -30,7 +31,7 @@ fn configured(keys: &str) -> MacShConfig {
 }
 
 #[test]
-fn the_defaults_are_those_of_the_study() {
+fn dsch_defaults_are_the_values_of_the_study() {
     let (power, dsch) = tables(&with("", ""));
     let config = dsch.config(&power);
     let formats: Vec<(u32, u16)> =
@@ -40,7 +41,7 @@ fn the_defaults_are_those_of_the_study() {
     assert_eq!((code.spreading_factor, code.number), (4, 3));
     assert_eq!((config.requirement, config.priority), (RatePolicy::ServiceCredit, Priority::ServiceCredit));
     assert_eq!((config.credit.per_tti, config.credit.most), (4.0, 16.0));
-    // 1 % at the target, and the target of the first format is 3.25 dB.
+    // Block error ratio 1 % at the target, and the target of the first format is 3.25 dB.
     let first = &config.formats[0];
     assert!((10.0 * first.target.log10() - 3.25).abs() < 1e-9);
     assert!((first.errors.ratio(first.target) - 0.01).abs() < 1e-5);
@@ -68,7 +69,7 @@ fn rates_and_limits_become_blocks() {
 }
 
 #[test]
-fn what_is_written_out_loads_again() {
+fn dsch_round_trips_through_toml() {
     let text = with(
         "DSCH",
         "codes = \"1/8\"\ntti = \"10 ms\"\nformat = [{ rate = \"32 kbit/s\", spreading_factor = 128, ebn0 = \"2 dB\" }]\ncredit_limit = \"9 blocks\"",
@@ -79,7 +80,7 @@ fn what_is_written_out_loads_again() {
     assert_eq!(again.cell[0].dsch.as_ref().and_then(|dsch| dsch.credit_limit), Some(Blocks(9)));
 }
 
-/// A file of link tables in a folder of its own.
+/// Loads a scenario with a file of link tables, in a folder of its own.
 fn with_tables(name: &str, text: &str) -> Result<Loaded, ScenarioError> {
     let folder = std::env::temp_dir().join(format!("umts-link-tables-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -90,7 +91,7 @@ fn with_tables(name: &str, text: &str) -> Result<Loaded, ScenarioError> {
 }
 
 #[test]
-fn measured_tables_take_the_place_of_the_curve() {
+fn measured_tables_replace_the_curve() {
     let text =
         "format,ebn0_db,bler\nTF2,1.0,0.1\nTF2,2.0,0.01\nconversational,0,0.02\nconversational,4,0.005\n";
     let scenario = with_tables("right", text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
@@ -103,7 +104,7 @@ fn measured_tables_take_the_place_of_the_curve() {
 }
 
 #[test]
-fn a_table_that_is_none_is_named_with_its_line() {
+fn invalid_link_table_is_reported_with_its_line() {
     for (name, text, message, help) in [
         (
             "falls",
@@ -128,7 +129,7 @@ fn a_table_that_is_none_is_named_with_its_line() {
 }
 
 #[test]
-fn each_mistake_is_named_where_it_stands() {
+fn mistakes_are_reported_at_their_key() {
     let format = |keys: &str| {
         with(
             "DSCH",
@@ -199,12 +200,12 @@ fn each_mistake_is_named_where_it_stands() {
         ),
         (with("DSCH", "priority = \"max_cl\""), "cell.0.dsch.priority", "not a known value", "\"max_ci\""),
     ];
-    are_named(cases);
+    assert_refused(cases);
 }
 
 #[test]
-fn a_decision_each_frame_that_cannot_be_is_named_where_it_stands() {
-    are_named(&[
+fn invalid_frame_decisions_are_reported_at_their_key() {
+    assert_refused(&[
         (
             with(
                 "DSCH",
@@ -219,8 +220,8 @@ fn a_decision_each_frame_that_cannot_be_is_named_where_it_stands() {
 }
 
 #[test]
-fn each_mistake_about_power_is_named_where_it_stands() {
-    are_named(&[
+fn power_mistakes_are_reported_at_their_key() {
+    assert_refused(&[
         (
             with("POWER", "pilot = \"43 dBm\""),
             "cell.0.power.pilot",
@@ -242,8 +243,8 @@ fn each_mistake_about_power_is_named_where_it_stands() {
     ]);
 }
 
-/// Text, key, part of the message, part of the help.
-fn are_named(cases: &[(String, &str, &str, &str)]) {
+/// Checks errors: text, key, part of the message, part of the help.
+fn assert_refused(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).map(|_| ()).expect_err(key);
         let shown = error.render(false);

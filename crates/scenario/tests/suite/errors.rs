@@ -1,10 +1,10 @@
-//! Mistakes and what is said about them: one row each.
+//! Error messages: one row per mistake.
 
 use std::path::Path;
 
 use umts_scenario::{Scenario, ScenarioError};
 
-/// The smallest scenario; cases put lines in front of its first table, or behind.
+/// The smallest scenario. Cases add lines before its first table, or at the end.
 const SMALL: &str =
     "version = 1\nduration = \"10 s\"\nHEAD\n[[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\nTAIL\n";
 
@@ -33,7 +33,7 @@ const BEARER_FAST: &str = "[[bearer]]\nname = \"fast\"\ndownlink = { rate = \"8 
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
-fn each_mistake_is_named_where_it_stands() {
+fn mistakes_are_reported_at_their_key() {
     let link = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
     let red = |keys: &str, link: &str| {
         let whole = ["server\"\nto = \"ggsn", "ggsn\"\nto = \"sgsn", "sgsn\"\nto = \"rnc"];
@@ -350,7 +350,7 @@ fn each_mistake_is_named_where_it_stands() {
         ("", "[[ue]]\nname = \"b\"\ncell = \"x\"", "ue.1.cell", "there is no cell `x`", ""),
         ("", "[[ue]]", "ue.1", "the key `name` is missing", ""),
         ("", "[[flow]]\nue = \"usr\"", "flow.1.ue", "there is no ue `usr`", "did you mean \"user\"?"),
-        // A whole number where a fraction is meant.
+        // An integer where a fraction is expected.
         (
             "",
             "traffic = \"web\"\nweb = { embedded_shape = -1 }",
@@ -506,7 +506,7 @@ fn version_and_duration_are_needed() {
 }
 
 #[test]
-fn the_picture_points_at_the_value() {
+fn rendered_error_points_at_the_value() {
     let text = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"c\"\n[cell.fach]\ntti      = \"15 ms\"\n[[ue]]\nname = \"u\"\n";
     let error = refused(text);
     assert_eq!((error.line(), error.column()), (Some(6), Some(12)));
@@ -524,7 +524,7 @@ fn the_picture_points_at_the_value() {
 }
 
 #[test]
-fn noise_in_a_file_does_not_reach_the_terminal() {
+fn control_characters_do_not_reach_the_terminal() {
     let error = refused("version = 1\nduration = \"10 s\"\nnoise = \"\u{1b}[2J\u{202e}\"");
     assert!(!error.render(false).contains(['\u{1b}', '\u{202e}']));
     let long = format!("version = 1\nduration = \"10 s\"\nx = \"{}\"", "y".repeat(10_000));
@@ -532,7 +532,7 @@ fn noise_in_a_file_does_not_reach_the_terminal() {
 }
 
 #[test]
-fn a_missing_file_and_a_file_that_is_no_text_are_said_so() {
+fn missing_and_binary_files_are_reported() {
     let missing = Scenario::load(Path::new("no/such/file.toml"), &[]).unwrap_err();
     assert!(missing.message().starts_with("cannot read no/such/file.toml: no such file"), "{missing}");
     assert_eq!((missing.file(), missing.line()), ("no/such/file.toml", None));
@@ -544,7 +544,7 @@ fn a_missing_file_and_a_file_that_is_no_text_are_said_so() {
 }
 
 #[test]
-fn what_is_doubtful_is_a_warning() {
+fn doubtful_values_give_warnings() {
     let cases = [
         ("cell = [{name = \"c\", fach = {rate = \"33 kbit/s\"}}]", "", "the rate is really 32 kbit/s"),
         ("", "[radio]\nbler = 1.0", "every block is lost"),
@@ -606,14 +606,15 @@ fn files_without_end_and_long_chains_of_files_are_refused() {
 }
 
 #[test]
-fn a_rate_that_no_user_has_is_not_judged() {
+fn unused_rate_is_not_checked() {
     let unused = BEARER.replace("64 kbit/s", "30 kbit/s");
     assert_eq!(warnings(&small("", &unused)), [] as [&str; 0]);
     let error = refused(&small("", &format!("{unused}[[ue]]\nname = \"other\"\nbearer = \"b\"")));
     assert_eq!(error.key(), "bearer.0.downlink.rate");
 }
 
-/// Keys of all mistakes of a scenario: the first one found, then the others in the order of the file.
+/// Keys of all mistakes of a scenario: the first one found, then the others in the order of the
+/// file.
 fn keys_of(text: &str) -> Vec<String> {
     let error = refused(text);
     std::iter::once(&error).chain(error.others()).map(|one| one.key().to_owned()).collect()
@@ -641,8 +642,8 @@ fn mistakes_between_keys_of_different_tables_are_reported_too() {
 }
 
 #[test]
-fn what_follows_from_another_mistake_is_not_reported() {
-    // The keys of a model that is misspelt, and references to a table whose name is wrong.
+fn consequential_mistakes_are_not_reported() {
+    // Keys of a misspelt model, and references to a table whose name is wrong.
     let model = small("[radio]\nmodel = \"gilbrt\"\np_good_to_bad = 0.1\np_bad_to_good = 0.2", "");
     assert_eq!(keys_of(&model), ["radio.model"]);
     let name = small(&BEARER.replace("name = \"b\"", "name = 5"), "[[ue]]\nname = \"other\"\nbearer = \"b\"");
@@ -654,12 +655,12 @@ fn what_follows_from_another_mistake_is_not_reported() {
 }
 
 #[test]
-fn a_wrong_version_is_the_only_mistake() {
+fn wrong_version_suppresses_other_mistakes() {
     assert_eq!(keys_of("version = 9\nduration = 5\nx = 1\n"), ["version"]);
 }
 
 #[test]
-fn the_repair_of_a_key_of_another_model_is_the_key_of_this_model() {
+fn key_of_another_model_suggests_its_counterpart() {
     let with = |keys: &str| refused(&small(&format!("[radio]\n{keys}"), ""));
     let gilbert = "model = \"gilbert\"\np_good_to_bad = 0.1\np_bad_to_good = 0.2\n";
     let error = with(&format!("{gilbert}unit = \"tti\""));

@@ -1,4 +1,4 @@
-//! Many cells: what a layout comes to, and what cannot be meant.
+//! Many cells: conversion of a layout, and invalid values.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use umts_scenario::model::MobilityModel;
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::environment::{Border, MobilityConfig, PropagationConfig, ShadowingConfig, StreetLossConfig};
 
-/// One user in a layout; `LAYOUT` stands in `[layout]`, `UE` in `[[ue]]`, `REST` at the end.
+/// One user in a layout. Placeholders: `LAYOUT` in `[layout]`, `UE` in `[[ue]]`, `REST` at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[[ue]]\nname = \"user\"\nUE\nREST\n";
 
 fn load(text: &str) -> Result<Loaded, ScenarioError> {
@@ -39,7 +39,7 @@ fn a_layout_has_36_sectors_on_a_torus_by_default() {
 }
 
 #[test]
-fn without_a_layout_cells_are_those_of_the_file() {
+fn cells_without_a_layout_come_from_the_file() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[cell]]\nname = \"a\"";
     let scenario = loaded(text);
     let cells: Vec<_> = scenario.plan().cells.iter().map(|cell| (&*cell.name, cell.of)).collect();
@@ -84,7 +84,7 @@ fn sites_may_be_listed() {
 }
 
 #[test]
-fn a_layout_survives_being_written_out_and_hashed() {
+fn layout_round_trips_through_toml_and_hash() {
     for text in [with("LAYOUT", "sites = [6, 6]"), with("REST", "[propagation]\nmodel = \"pedestrian\"")] {
         let first = loaded(&text);
         let again = loaded(&first.to_toml());
@@ -96,9 +96,9 @@ fn a_layout_survives_being_written_out_and_hashed() {
     assert_ne!(hashes[0], hashes[1]);
 }
 
-/// Only another model of block errors has other keys.
+/// Only the model of block errors has model-specific keys.
 #[test]
-fn another_path_loss_leaves_the_frequency_alone() {
+fn overriding_the_path_loss_keeps_the_frequency() {
     let text = with("REST", "[propagation]\nfrequency = \"900 MHz\"");
     let set = [("propagation.model".to_owned(), "pedestrian".to_owned())];
     let scenario = Scenario::parse(&text, "test.toml", Path::new(""), &set).expect("it loads").scenario;
@@ -106,7 +106,7 @@ fn another_path_loss_leaves_the_frequency_alone() {
 }
 
 #[test]
-fn a_track_is_read_and_counts_in_the_hash() {
+fn track_content_is_part_of_the_hash() {
     let folder = std::env::temp_dir().join(format!("umts-tracks-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let text = with("UE", "mobility = { model = \"track\", file = \"walk.txt\" }");
@@ -126,7 +126,7 @@ fn a_track_is_read_and_counts_in_the_hash() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
-fn each_mistake_in_a_layout_is_named_where_it_stands() {
+fn layout_mistakes_are_reported_at_their_key() {
     // place, keys, key, part of the message, part of the help
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         ("LAYOUT", "sites = [3, 5]", "layout.sites", "a torus of 5 rows does not close", "sites = [3, 6]"),
@@ -212,7 +212,7 @@ fn each_mistake_in_a_layout_is_named_where_it_stands() {
     }
 }
 
-/// A user in a town; `TOWN` stands in `[layout.streets]`, the rest as in `SMALL`.
+/// A user in a town. Placeholders: `TOWN` in `[layout.streets]`, the rest as in `SMALL`.
 fn town(place: &str, keys: &str) -> String {
     let text = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[layout.streets]\nTOWN\n[propagation]\nmodel = \"manhattan\"\n[[ue]]\nname = \"user\"\nUE\nREST\n";
     let text = text.replacen(&format!("\n{place}\n"), &format!("\n{keys}\n"), 1);
@@ -237,7 +237,7 @@ fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
 }
 
 #[test]
-fn each_mistake_in_a_town_is_named_where_it_stands() {
+fn town_mistakes_are_reported_at_their_key() {
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         ("LAYOUT", "sites = [3, 4]", "layout.sites", "on no lattice", "streets.stations"),
         (
@@ -302,7 +302,7 @@ fn each_mistake_in_a_town_is_named_where_it_stands() {
 }
 
 #[test]
-fn without_streets_nobody_follows_them() {
+fn street_keys_without_streets_are_refused() {
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         (
             "REST",
@@ -339,7 +339,7 @@ fn without_streets_nobody_follows_them() {
 }
 
 #[test]
-fn without_a_layout_nothing_is_anywhere() {
+fn positions_without_a_layout_are_refused() {
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         ("UE", "cell = \"best\"", "ue.0.cell", "no cell is better", "add [layout]"),
         ("UE", "mobility = { speed = \"3 km/h\" }", "ue.0.mobility", "nowhere to go", "add [layout]"),

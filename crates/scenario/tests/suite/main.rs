@@ -1,6 +1,6 @@
-//! Scenario files: what is accepted, what is refused and how, and the reference that is made from them.
+//! Scenario files: accepted and refused content, error messages, and the generated reference.
 //!
-//! One program: each further one would be linked on its own, which takes longer than its tests.
+//! They are one program, because linking a further program takes longer than its tests.
 
 mod dsch;
 mod errors;

@@ -41,7 +41,7 @@ fn numbers_words_and_quantities_need_no_quotes() {
 }
 
 #[test]
-fn tables_of_an_array_go_by_name_or_place() {
+fn array_tables_are_addressed_by_name_or_index() {
     let scenario = with(&[
         ("ue.far.count", "3"),
         ("ue.0.count", "2"),
@@ -54,7 +54,7 @@ fn tables_of_an_array_go_by_name_or_place() {
 }
 
 #[test]
-fn a_table_of_the_name_of_its_element_is_found_by_what_follows() {
+fn ambiguous_table_name_is_resolved_by_the_following_keys() {
     let text = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"tdd\"\nduplex = \"tdd\"\n[[ue]]\nname = \"u\"\n\
                 bearer = \"granted\"\nrlc = { status_format = \"list\" }\n[[flow]]\nue = \"u\"\n";
     let rho = |key: &str| {
@@ -68,12 +68,12 @@ fn a_table_of_the_name_of_its_element_is_found_by_what_follows() {
         let set_in = |table: &str| set(text, &[(&format!("{table}.rach.{key}"), value)]).unwrap().scenario;
         assert_eq!(set_in("cell.tdd"), set_in("cell.0.tdd"), "{key}");
     }
-    // A key of the cell itself: the name comes first.
+    // A key of the cell itself. The name takes precedence.
     assert_eq!(set(text, &[("cell.tdd.name", "other")]).unwrap().scenario.cell[0].name, "other");
 }
 
 #[test]
-fn tables_of_a_user_or_flow_lie_over_the_top_ones() {
+fn user_and_flow_tables_override_top_level_tables() {
     let scenario =
         with(&[("tcp.advertised_window", "10 segments"), ("rlc.window", "256"), ("rlc.max_dat", "3")]);
     let far = &scenario.flow[1].tcp;
@@ -94,7 +94,7 @@ fn overrides_reach_into_a_written_scenario() {
 }
 
 #[test]
-fn another_model_of_errors_takes_the_keys_of_the_old_one_away() {
+fn overriding_the_error_model_removes_the_old_keys() {
     let text = format!("{TWO_GROUPS}[radio]\nmodel = \"independent\"\nbler = 0.1\n");
     let free = set(&text, &[("radio.model", "error_free")]).unwrap().scenario;
     assert_eq!(free.radio.downlink, BlockErrors::ErrorFree);
@@ -127,7 +127,7 @@ fn a_wrong_override_is_shown_as_it_was_typed() {
 }
 
 #[test]
-fn what_was_meant_by_a_text_that_is_no_number_is_told() {
+fn text_instead_of_a_number_gets_a_suggestion() {
     for (value, help) in [
         ("10%", "write 0.1"),
         ("7 %", "write 0.07"),
@@ -145,7 +145,7 @@ fn what_was_meant_by_a_text_that_is_no_number_is_told() {
     assert!(error.help().is_some_and(|help| help.starts_with("one value is meant")), "{error}");
 }
 
-/// A folder of its own, removed at the end.
+/// A temporary folder, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -171,7 +171,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_file_builds_on_another_even_in_another_folder() {
+fn file_extends_a_file_in_another_folder() {
     let folder = Folder::new(
         "extends",
         &[

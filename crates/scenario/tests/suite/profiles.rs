@@ -1,4 +1,4 @@
-//! Profiles of TCP: what they set, and what goes before them.
+//! TCP profiles: the keys that they set, and keys that take precedence.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn load(tcp: &str, overrides: &[(&str, &str)]) -> Scenario {
 }
 
 #[test]
-fn a_profile_sets_what_is_not_written_beside_it() {
+fn profile_sets_unwritten_keys() {
     let scenario = load("[tcp]\nprofile = \"linux-2.4\"\nadvertised_window = \"16 kB\"\n", &[]);
     let tcp = &scenario.flow[0].tcp;
     assert_eq!((tcp.variant, tcp.segment_payload), (TcpVariant::Fack, Octets(530)));
@@ -34,7 +34,7 @@ fn an_override_can_name_a_profile_and_change_a_key_of_it() {
 }
 
 #[test]
-fn a_flow_with_a_profile_of_its_own_takes_nothing_from_the_others() {
+fn flow_profile_replaces_the_top_level_profile() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n\
                 tcp = { profile = \"rfc-2026\" }\n[tcp]\nprofile = \"seed-004\"\n";
     let scenario = Scenario::parse(text, "x", Path::new(""), &[]).expect("it loads").scenario;
@@ -44,7 +44,7 @@ fn a_flow_with_a_profile_of_its_own_takes_nothing_from_the_others() {
 }
 
 #[test]
-fn a_profile_is_the_same_run_as_its_values_spelled_out() {
+fn profile_and_its_values_have_one_hash() {
     for profile in profiles() {
         let named = load(&format!("[tcp]\nprofile = \"{}\"\n", profile.name), &[]);
         assert_ne!(named.tcp.profile, TcpProfile::None);
@@ -59,7 +59,7 @@ fn a_profile_is_the_same_run_as_its_values_spelled_out() {
 }
 
 #[test]
-fn a_profile_that_nobody_knows_is_an_error_where_it_stands() {
+fn unknown_profile_is_reported_at_its_key() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[tcp]\nprofile = \"linux-2.5\"\n";
     let error = Scenario::parse(text, "x.toml", Path::new(""), &[]).expect_err("unknown");
     assert_eq!((error.key(), error.line()), ("tcp.profile", Some(6)));

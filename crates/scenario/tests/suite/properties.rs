@@ -1,4 +1,5 @@
-//! No bytes and no keys make the loader panic, and what it accepts survives being written out.
+//! No bytes and no keys make the loader panic, and every accepted scenario can be written and
+//! loaded again.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ fn good() -> Vec<String> {
     paths.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
 
-/// Loads, draws the picture if it is refused, and writes it out if not.
+/// Loads a scenario. Renders the error, or writes out the scenario.
 fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError> {
     match Scenario::parse(text, "any.toml", &folder(), overrides) {
         Err(error) => prop_assert!(error.render(true).contains('×') && !error.message().is_empty()),
@@ -30,7 +31,7 @@ fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// Values that mean something somewhere, and some that do not.
+/// Values that are valid for some keys, and some that never are.
 const VALUES: [&str; 46] = [
     "\"best\"",
     "\"50 km/h\"",
@@ -82,17 +83,17 @@ const VALUES: [&str; 46] = [
 
 proptest! {
     #[test]
-    fn any_text_is_refused_or_read(text in "\\PC{0,80}|[ -~\\n]{0,200}") {
+    fn arbitrary_text_never_panics(text in "\\PC{0,80}|[ -~\\n]{0,200}") {
         exercise(&text, &[])?;
     }
 
     #[test]
-    fn any_bytes_in_a_file_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         exercise(&String::from_utf8_lossy(&bytes), &[])?;
     }
 
     #[test]
-    fn a_good_file_with_a_flaw_is_refused_or_read(
+    fn mutated_files_never_panic(
         which in any::<prop::sample::Index>(),
         place in any::<prop::sample::Index>(),
         removed in 0usize..12,
@@ -107,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn any_key_may_be_set_to_anything(
+    fn arbitrary_values_of_any_key_never_panic(
         which in any::<prop::sample::Index>(),
         keys in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
     ) {
@@ -117,13 +118,13 @@ proptest! {
     }
 
     #[test]
-    fn any_override_is_refused_or_read(key in "[a-z0-9_.]{0,12}|\\PC{0,8}", value in "\\PC{0,12}") {
+    fn arbitrary_overrides_never_panic(key in "[a-z0-9_.]{0,12}|\\PC{0,8}", value in "\\PC{0,12}") {
         exercise(&good()[0], &[(key, value)])?;
     }
 }
 
 #[test]
-fn depth_does_not_end_the_stack() {
+fn deep_nesting_does_not_overflow_the_stack() {
     for text in [
         format!("a = {}", "[".repeat(100_000)),
         format!("{} = 1", vec!["a"; 100_000].join(".")),

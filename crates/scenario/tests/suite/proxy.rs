@@ -1,4 +1,4 @@
-//! A proxy: mistakes and what is said about them, and what its sides have of TCP.
+//! A proxy: mistakes and their messages, and TCP of its sides.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn refused(lines: &str) -> String {
 }
 
 #[test]
-fn each_mistake_says_what_would_be_right() {
+fn mistakes_are_reported_with_a_correction() {
     let cases = [
         ("flows = 3", "a list of flows, as in [\"download\"] or [0, 2], is expected"),
         ("flows = [3]", "there is no flow number 3"),
@@ -51,7 +51,7 @@ fn each_mistake_says_what_would_be_right() {
     }
 }
 
-/// Two users' flows behind a proxy that takes some of them.
+/// The flows of two users behind a proxy that handles some of them.
 fn chosen(choice: &str) -> Scenario {
     let text = format!(
         "version = 1\nduration = \"10 s\"\n[proxy]\nat = \"ggsn\"\n{choice}\n[[ue]]\nname = \"near\"\n[[ue]]\nname = \"far\"\n\
@@ -62,7 +62,7 @@ fn chosen(choice: &str) -> Scenario {
 }
 
 #[test]
-fn a_proxy_takes_flows_by_their_names_by_those_of_their_users_and_by_ports() {
+fn proxy_selects_flows_by_name_user_and_port() {
     for (choice, taken) in [
         ("", vec![0, 1, 2]),
         ("flows = [\"download\"]", vec![0, 1]),
@@ -88,7 +88,7 @@ fn a_proxy_takes_flows_by_their_names_by_those_of_their_users_and_by_ports() {
 }
 
 #[test]
-fn keys_of_a_mode_may_stand_beside_another_mode() {
+fn keys_of_another_proxy_mode_are_allowed() {
     let lines = "mode = \"split\"\nsnoop.cache = \"8 kB\"\nwindow_clamp.window = \"8 kB\"";
     let loaded = Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]).expect("it is right");
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
@@ -97,14 +97,14 @@ fn keys_of_a_mode_may_stand_beside_another_mode() {
     assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
 }
 
-/// A proxy in front of two flows, the second with TCP of its own.
+/// A proxy with two flows. The second flow has TCP keys of its own.
 const TWO_FLOWS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"reno\"\n[proxy]\nat = \"ggsn\"\n\
     [proxy.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1000 ms\"\n\
     [[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\n[[flow]]\nue = \"user\"\n\
     [flow.tcp]\nvariant = \"cubic\"\nsegment_payload = \"536 B\"\nread_rate = \"8 kbit/s\"\n";
 
 #[test]
-fn what_a_side_does_not_say_is_the_flows() {
+fn proxy_side_inherits_the_flows_tcp() {
     let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
     let [first, second] = &loaded.plan().proxy.as_ref().expect("there is a proxy").sides[..] else {
         panic!("a pair for each flow")
@@ -113,7 +113,7 @@ fn what_a_side_does_not_say_is_the_flows() {
         assert_eq!((server.variant, server.segment_payload), (radio.variant, radio.segment_payload));
         assert_eq!(radio.initial_window.to_string(), "10 segments");
         assert_eq!(radio.rto_min.to_string(), "1 s");
-        // The user's application is slow, not the proxy.
+        // `read_rate` describes the user's application, not the proxy.
         assert_eq!([server.read_rate, radio.read_rate], [None, None]);
     }
     assert_eq!(first[0].variant, loaded.flow[0].tcp.variant);
@@ -123,7 +123,7 @@ fn what_a_side_does_not_say_is_the_flows() {
 }
 
 #[test]
-fn a_side_is_written_as_it_was_read() {
+fn proxy_side_round_trips_through_toml() {
     let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
     let written = loaded.to_toml();
     assert!(
@@ -135,7 +135,7 @@ fn a_side_is_written_as_it_was_read() {
         Scenario::parse(&written, "again.toml", Path::new(""), &[]).expect("what is written loads").scenario;
     assert_eq!(again.content_hash(), loaded.content_hash());
     assert_eq!(again.plan().proxy, loaded.plan().proxy);
-    // Overrides of a flow's own TCP reach the proxy's ends.
+    // Overrides of a flow's own TCP affect the proxy's ends.
     let changes = [("flow.0.tcp.variant".to_owned(), "vegas".to_owned())];
     let changed =
         Scenario::parse(&written, "again.toml", Path::new(""), &changes).expect("it loads").scenario;
@@ -145,7 +145,7 @@ fn a_side_is_written_as_it_was_read() {
 }
 
 #[test]
-fn a_mistake_on_a_side_is_told_where_it_is_written() {
+fn mistake_on_a_proxy_side_is_reported_at_its_key() {
     for (lines, said) in [
         ("radio_side.initial_windw = \"1 segments\"", "did you mean `initial_window`"),
         ("radio_side.initial_window = \"0 segments\"", "proxy.radio_side.initial_window"),

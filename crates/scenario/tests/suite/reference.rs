@@ -1,4 +1,4 @@
-//! The schema and the reference are complete, and say what the loader does.
+//! The schema and the reference are complete and agree with the loader.
 
 use std::path::Path;
 
@@ -43,10 +43,10 @@ fn the_reference_says_unit_default_range_and_source() {
 }
 
 #[test]
-fn the_defaults_of_the_reference_are_those_of_the_loader() {
+fn reference_defaults_equal_loader_defaults() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"";
     let json = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario.to_json();
-    // Defaults told in words, and the links, whose default is a whole chain.
+    // Defaults that are described in words, and the links, with a whole chain as default.
     let in_words =
         ["name", "cell.fach", "cell.rach", "ue.cell", "ue.rlc", "ue.radio", "flow.tcp", "radio.model"];
     let mut compared = 0;
@@ -59,7 +59,7 @@ fn the_defaults_of_the_reference_are_those_of_the_loader() {
             table => &table[key],
         });
         let found = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        // A key of another model of errors, or of a bearer that nobody defined, has no value to compare.
+        // A key of another error model, or of an undefined bearer, has no value to compare.
         if !value.is_null() {
             assert_eq!(&found, default, "{}", param.key);
             compared += 1;
@@ -69,7 +69,7 @@ fn the_defaults_of_the_reference_are_those_of_the_loader() {
 }
 
 #[test]
-fn the_schema_knows_what_an_editor_needs() {
+fn schema_has_descriptions_defaults_and_bounds() {
     let schema = schema();
     assert!(schema["$schema"].as_str().unwrap().contains("2020-12"));
     assert_eq!(schema["additionalProperties"], false);

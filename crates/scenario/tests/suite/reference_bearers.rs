@@ -1,4 +1,4 @@
-//! Reference bearers by name.
+//! Named reference bearers.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn a_reference_bearer_needs_no_declaration() {
     let common = self::loaded("common", "").expect("it is known").scenario;
     let kinds = common.plan().groups[0].channels.map(|channel| channel.kind);
     assert_eq!(kinds, [Channel::Fach, Channel::Rach]);
-    // It stays a name, so that the file says what it said.
+    // The written file keeps the name.
     assert!(loaded.scenario.bearer.is_empty());
 }
 
@@ -41,7 +41,7 @@ fn a_declared_bearer_of_the_same_name_wins() {
 }
 
 #[test]
-fn an_unknown_one_is_told_from_the_known() {
+fn unknown_bearer_is_reported_with_a_suggestion() {
     let error = loaded("ps-383", "").expect_err("there is none").render(false);
     assert!(
         error.contains("there is no bearer `ps-383`") && error.contains("did you mean \"ps-384\"?"),
@@ -52,7 +52,7 @@ fn an_unknown_one_is_told_from_the_known() {
 }
 
 #[test]
-fn another_size_of_pdus_is_worth_a_word() {
+fn other_pdu_size_gives_a_warning() {
     let small = loaded("ps-384", "[rlc]\npdu_payload = \"20 B\"").expect("it can be");
     assert!(small.warnings[0].contains("PDUs with 40 B of payload, not 20 B"), "{:?}", small.warnings);
     assert!(loaded("ps-64-li15", "").expect("it can be").warnings.len() > 1);

@@ -30,7 +30,7 @@ fn refused(more: &str) -> String {
 const CELL: &str = "[[cell]]\nname = \"cell\"\n[cell.admission]\n";
 
 #[test]
-fn every_profile_loads_says_its_keys_and_survives_being_written_out() {
+fn rrc_profiles_load_and_round_trip_through_toml() {
     for profile in rrc_profiles() {
         let name = format!("profile = \"{}\"", profile.name);
         let loaded =
@@ -48,7 +48,7 @@ fn every_profile_loads_says_its_keys_and_survives_being_written_out() {
 }
 
 #[test]
-fn keys_go_on_top_of_the_profile_and_overrides_on_top_of_both() {
+fn overrides_precede_keys_and_keys_precede_the_profile() {
     let att = rrc("[rrc]\nprofile = \"att-2010\"\ninactivity = \"7 s\"", &[]);
     assert_eq!((att.initial_state, att.promotion), (RestingState::Idle, Promotion::CellDch));
     assert_eq!((att.inactivity, att.fach_to_dch), (Duration::from_secs(7), Duration::from_millis(1500)));
@@ -66,7 +66,7 @@ fn keys_go_on_top_of_the_profile_and_overrides_on_top_of_both() {
 }
 
 #[test]
-fn a_group_may_have_its_own() {
+fn group_has_rrc_keys_of_its_own() {
     let text = "version = 1\nduration = \"10 s\"\n[rrc]\ninactivity = \"3 s\"\nretry = \"1 s\"\n\
                 [[ue]]\nname = \"a\"\nbearer = \"switched\"\nrrc = { profile = \"att-2010\", idle_to_dch = \"9 s\" }\n\
                 [[ue]]\nname = \"b\"\nbearer = \"switched\"\n[[flow]]\nue = \"a\"\n[[flow]]\nue = \"b\"\n";
@@ -78,7 +78,7 @@ fn a_group_may_have_its_own() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_repair() {
+fn rrc_mistakes_are_reported_with_a_correction() {
     let cases = [
         ("[rrc]\nprofile = \"at-2010\"", "there is no RRC profile `at-2010`", "did you mean \"att-2010\"?"),
         ("[rrc]\nprofile = \"x\"", "there is no RRC profile `x`", "the known profiles are dubois2005-ch7"),
@@ -121,7 +121,7 @@ fn mistakes_are_told_with_their_repair() {
 }
 
 #[test]
-fn dchs_that_users_have_for_good_count() {
+fn permanent_dchs_count_towards_admission() {
     let fixed = "[[ue]]\nname = \"fixed\"\ncount = 2\nbearer = \"ps-64\"\n";
     assert!(load(&format!("{CELL}downlink = \"224 kbit/s\"\n{fixed}"), &[]).is_ok(), "32 + 2 x 64 + 64");
     assert!(refused(&format!("{CELL}downlink = \"223 kbit/s\"\n{fixed}")).contains("not one DCH"));
@@ -130,12 +130,12 @@ fn dchs_that_users_have_for_good_count() {
 }
 
 #[test]
-fn what_says_nothing_is_worth_a_word() {
+fn keys_without_effect_give_warnings() {
     let warned = load("[rrc]\nupswitch_threshold = \"1 MB\"\n[rlc]\nbuffer = \"100 kB\"", &[])
         .expect("it loads")
         .warnings;
     assert!(warned.iter().any(|warning| warning.contains("never holds that much")), "{warned:?}");
-    // It is the buffer of these users that counts, and both directions have one.
+    // The buffer of these users applies, and both directions have one.
     let own = "[rrc]\nupswitch_threshold_uplink = \"10 kB\"\n[[ue]]\nname = \"own\"\nbearer = \"switched\"\n\
                rlc = { buffer = \"9 kB\" }\n[[flow]]\nue = \"own\"\n";
     let warned = load(own, &[]).expect("it loads").warnings;
@@ -147,14 +147,14 @@ fn what_says_nothing_is_worth_a_word() {
 }
 
 #[test]
-fn an_override_with_a_profile_is_told_what_the_file_keeps() {
+fn overriding_a_profile_warns_of_keys_in_the_file() {
     let own = "[rrc]\ninactivity = \"7 s\"\nretry = \"1 s\"\nafter_fach = \"idle\"\npower = { cell_fach = \"900 mW\" }";
     let kept =
         load(own, &[("rrc.profile", "att-2010"), ("rrc.fach_to_dch", "1 s")]).expect("it loads").warnings;
     assert_eq!(kept.len(), 1, "{kept:?}");
     let expected = "rrc.profile: the scenario itself writes inactivity, power.cell_fach, which stay";
     assert!(kept[0].starts_with(expected), "{kept:?}");
-    // In a file the keys beside a profile are meant.
+    // Keys beside a profile in a file are intended.
     let meant = load("[rrc]\nprofile = \"att-2010\"\ninactivity = \"7 s\"", &[]).expect("it loads").warnings;
     assert_eq!(meant, [] as [&str; 0]);
     let tcp = load("[tcp]\nvariant = \"vegas\"", &[("tcp.profile", "linux-2.4")]).expect("it loads").warnings;

@@ -1,4 +1,4 @@
-//! Every scenario that comes with the laboratory loads, says what it should, and survives being written out.
+//! Every shipped scenario loads, has the intended content, and can be written and loaded again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ fn all() -> BTreeMap<String, Scenario> {
 }
 
 #[test]
-fn every_file_loads_and_is_named_after_itself_and_the_one_of_a_deadlock_alone_is_warned_of() {
+fn shipped_scenarios_load_without_warnings_except_the_deadlock() {
     let all = all();
     assert!(all.len() >= 8, "{:?}", all.keys());
     for (stem, scenario) in &all {
@@ -50,7 +50,7 @@ fn every_file_loads_and_is_named_after_itself_and_the_one_of_a_deadlock_alone_is
 }
 
 #[test]
-fn the_first_example_stands_alone_and_says_what_it_says() {
+fn first_example_has_its_documented_values() {
     let text = std::fs::read_to_string(folder().join("ftp-on-fach.toml")).unwrap();
     assert!(!text.contains("extends"));
     let scenario = load("ftp-on-fach");
@@ -86,7 +86,7 @@ fn the_second_user_joins_the_first_with_the_same_settings() {
 }
 
 #[test]
-fn the_honest_counterparts_differ_by_the_simplifications_only() {
+fn counterparts_with_3gpp_options_differ_only_in_these() {
     for (stem, scenario) in all() {
         let Some(compatible) = stem.strip_suffix("-3gpp").map(load) else { continue };
         assert_eq!(scenario.tcp.connection, TcpConnection::FullDuplex, "{stem}");
@@ -102,7 +102,7 @@ fn the_honest_counterparts_differ_by_the_simplifications_only() {
 }
 
 #[test]
-fn what_is_written_out_is_the_same_scenario() {
+fn shipped_scenarios_round_trip_through_toml() {
     for (stem, scenario) in all() {
         let text = scenario.to_toml();
         let again = Scenario::parse(&text, "written", &folder(), &[])
@@ -113,7 +113,7 @@ fn what_is_written_out_is_the_same_scenario() {
 }
 
 #[test]
-fn the_hash_knows_what_decides_a_run() {
+fn hash_depends_on_every_key_that_affects_a_run() {
     let hash = |overrides: &[(&str, &str)]| load_with("ftp-on-fach", overrides).scenario.content_hash();
     let plain = hash(&[]);
     assert_eq!(plain.len(), 64);

@@ -1,11 +1,11 @@
-//! Users and calls in the cells of a layout: what they come to, and what cannot be meant.
+//! Users and calls in the cells of a layout: conversion, and invalid values.
 
 use std::path::Path;
 
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::trace::Channel;
 
-/// A user and calls in a layout; `REST` stands at the end.
+/// A user and calls in a layout. `REST` is a placeholder at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\nCELL\n[[ue]]\nname = \"user\"\nUE\n\
                      [[ue]]\nname = \"call\"\nCALL\n[[flow]]\nue = \"user\"\nREST\n";
 
@@ -36,7 +36,7 @@ fn users_are_on_the_dsch_and_calls_are_not_counted() {
 }
 
 #[test]
-fn it_is_written_and_read_again() {
+fn users_and_calls_round_trip_through_toml() {
     let scenario =
         load(&with("REST", "[handover]\nhysteresis = \"3 dB\"\nrlc = \"reestablished\"\nbuffer = \"lost\"\nsoft = { drop = \"6 dB\" }\n\
          compressed_mode = { gap = 14 }"))
@@ -47,8 +47,8 @@ fn it_is_written_and_read_again() {
     assert_eq!(again.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
 }
 
-/// Each text is refused, at this key and in these words.
-fn are_told(cases: &[(String, &str, &str, &str)]) {
+/// Checks that each text is refused with this key, message and help.
+fn assert_refused(cases: &[(String, &str, &str, &str)]) {
     for (text, key, message, help) in cases {
         let error = load(text).expect_err(text);
         let shown = error.render(false);
@@ -59,7 +59,7 @@ fn are_told(cases: &[(String, &str, &str, &str)]) {
 }
 
 #[test]
-fn what_cannot_be_meant_is_told_with_its_place() {
+fn invalid_layout_keys_are_reported_with_their_location() {
     let no_layout = |text: &str| text.replace("[layout]\n", "");
     let cases: &[(String, &str, &str, &str)] = &[
         (with("UE", "bearer = \"common\""), "ue.0.bearer", "no bearer `common`", "dsch"),
@@ -115,12 +115,12 @@ fn what_cannot_be_meant_is_told_with_its_place() {
         (no_layout(&with("REST", "[handover]")), "handover", "no layout", "add [layout]"),
         (no_layout(&with("UE", "bearer = \"dsch\"")), "ue.0.bearer", "there is none", "add [layout]"),
     ];
-    are_told(cases);
+    assert_refused(cases);
 }
 
 #[test]
-fn windows_and_gaps_that_cannot_be_meant_are_told_with_their_place() {
-    are_told(&[
+fn invalid_windows_and_gaps_are_reported_at_their_key() {
+    assert_refused(&[
         (with("REST", "[handover.soft]\nadd = \"-1 dB\""), "handover.soft.add", "cannot be -1 dB", "0 dB to"),
         (with("REST", "[handover.soft]\ndrop = \"2 dB\""), "handover.soft.drop", "beyond 2 dB", "3 dB"),
         (with("REST", "[handover.soft]\nlegs = 1"), "handover.soft.legs", "cannot be 1", "2"),
@@ -147,9 +147,9 @@ fn windows_and_gaps_that_cannot_be_meant_are_told_with_their_place() {
 }
 
 #[test]
-fn codes_that_cannot_be_meant_are_told_with_their_place() {
+fn invalid_codes_are_reported_at_their_key() {
     let no_layout = |text: &str| text.replace("[layout]\n", "");
-    are_told(&[
+    assert_refused(&[
         (with("CELL", "dch = { codes = \"few\" }"), "cell.0.dch.codes", "few", "one_tree"),
         (with("CELL", "dch = { without_code = \"lost\" }"), "cell.0.dch.without_code", "lost", "dropped"),
         (

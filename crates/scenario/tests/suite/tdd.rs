@@ -1,11 +1,12 @@
-//! Cells of time division duplex: what they are, and what cannot be meant.
+//! TDD cells: defaults, conversion, and invalid values.
 
 use std::path::Path;
 
 use umts_scenario::model::{Duplex, Frames, Sdus};
 use umts_scenario::{Loaded, Scenario, ScenarioError};
 
-/// A cell with one user; `TDD` stands in `[cell.tdd]`, `CELL` in `[[cell]]`, `UE` in `[[ue]]`, `REST` at the end.
+/// A cell with one user. Placeholders: `TDD` in `[cell.tdd]`, `CELL` in `[[cell]]`, `UE` in
+/// `[[ue]]`, `REST` at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"c\"\nduplex = \"tdd\"\nCELL\n[cell.tdd]\nTDD\n\
                      [[ue]]\nname = \"user\"\nbearer = \"granted\"\nUE\nREST\n";
 
@@ -21,7 +22,7 @@ fn with(place: &str, keys: &str) -> String {
 }
 
 #[test]
-fn a_tdd_cell_has_its_readings_by_default_and_no_channels_of_fdd() {
+fn tdd_cell_has_tdd_defaults_and_no_fdd_channels() {
     let loaded = load(&with("TDD", "")).unwrap_or_else(|e| panic!("{}", e.render(false)));
     let cell = &loaded.scenario.cell[0];
     let tdd = cell.tdd.as_ref().expect("it is TDD");
@@ -38,7 +39,7 @@ fn a_tdd_cell_has_its_readings_by_default_and_no_channels_of_fdd() {
 }
 
 #[test]
-fn without_a_table_of_its_own_a_tdd_cell_is_the_same() {
+fn tdd_cell_without_a_table_has_the_defaults() {
     let text = with("TDD", "").replace("[cell.tdd]\n", "");
     assert_eq!(load(&text).expect("it loads").scenario, load(&with("TDD", "")).expect("it loads").scenario);
 }
@@ -64,7 +65,7 @@ fn frames_and_sdus_are_counted_with_their_nouns() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
-fn each_mistake_is_named_where_it_stands() {
+fn mistakes_are_reported_at_their_key() {
     let bearer = "[[bearer]]\nname = \"b\"\ndownlink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n\
                   uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }";
     let fdd = |text: String| text.replace("duplex = \"tdd\"", "duplex = \"fdd\"");

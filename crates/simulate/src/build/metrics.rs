@@ -1,4 +1,4 @@
-//! What recorders need to know of a scenario.
+//! Configuration of the recorders for a scenario.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use umts_stack::ids::ConnectionId;
 use umts_stack::trace::Channel;
 use umts_units::{BitRate, MilliWatts, Time};
 
-/// What the metrics of a run need to know of its scenario.
+/// Configuration of the metrics of a run.
 pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     let end = Time::ZERO + scenario.duration;
     let (mut rates, mut powers, mut continues) = (Vec::new(), Vec::new(), Vec::new());
@@ -29,7 +29,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         from: Time::ZERO + scenario.measure.from,
         to: scenario.measure.to.map_or(end, |to| (Time::ZERO + to).min(end)),
         ue_downlink_rate: rates,
-        // What a measured radio could have carried is no one number.
+        // The capacity of a measured radio is not a single number.
         downlink_capacity: BitRate::from_bps(cells.sum())
             .filter(|_| scenario.ue.iter().all(|group| group.capacity.is_none())),
         ue_power: powers,
@@ -39,19 +39,19 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     }
 }
 
-/// Whether the cells share the air.
+/// Whether the scenario has a layout, whose cells share the carrier.
 fn has_layout(scenario: &Scenario) -> bool {
     scenario.layout.is_some()
 }
 
-/// What each cell of a layout draws: they are described together.
+/// Supply power of each cell of a layout. One `[[cell]]` describes all of them.
 fn cell_supply(scenario: &Scenario) -> CellSupply {
     let power = scenario.cell.first().and_then(|cell| cell.power.as_ref());
     let supply = power.map(|power| power.supply).unwrap_or_default();
     CellSupply { fixed: supply.fixed.value(), slope: supply.slope }
 }
 
-/// What a device draws, in watts.
+/// Power of a device in watts.
 fn state_power(power: &model::StatePower) -> StatePower {
     let watts = |power: MilliWatts| power.value() / 1e3;
     StatePower {
@@ -65,8 +65,8 @@ fn state_power(power: &model::StatePower) -> StatePower {
     }
 }
 
-/// All that the downlinks of a cell can carry together, in bit/s: of flat radios and DCHs that users have for good, of the
-/// FACH and what else is shared if somebody uses it, and as much of the largest DCHs of switched users as is given away.
+/// Capacity of the downlinks of a cell in bit/s: flat radios, permanent DCHs, shared channels that
+/// have users, and the largest DCHs of switched users, limited by admission.
 fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups).filter(|(_, group)| group.cell == cell);
     let (mut held, mut switched) = (0, 0);
@@ -89,8 +89,8 @@ fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
     held + shared.values().sum::<u64>() + switched.min(room)
 }
 
-/// What is asked of the time budget, if it is asked for: of the window of `metrics`. Without `keeps_intervals` there are
-/// sums only.
+/// Configuration of the time budget for the window of `metrics`, or `None` if the scenario does not
+/// enable it. Without `keeps_intervals` only sums are recorded.
 pub fn budget_config(
     scenario: &Scenario,
     metrics: &MetricsConfig,
@@ -102,7 +102,7 @@ pub fn budget_config(
     scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, whose })
 }
 
-/// What the time series of a run hold.
+/// Configuration of the time series of a run.
 pub fn series_config(scenario: &Scenario) -> SeriesConfig {
     let model::Measure { rlc_pdus, slots, dsch, .. } = scenario.measure;
     let is_layout = has_layout(scenario);
@@ -112,13 +112,13 @@ pub fn series_config(scenario: &Scenario) -> SeriesConfig {
         dsch,
         cells: is_layout,
         handovers: is_layout,
-        calls: is_layout && tells_of_calls(scenario),
+        calls: is_layout && records_calls(scenario),
         ..SeriesConfig::default()
     }
 }
 
-/// Whether calls can be refused, have several cells or gaps.
-fn tells_of_calls(scenario: &Scenario) -> bool {
+/// Whether calls can be refused, have several cells or have gaps.
+fn records_calls(scenario: &Scenario) -> bool {
     let is_limited =
         |cell: &model::Cell| cell.dch.as_ref().is_some_and(|dch| dch.codes == model::DchCodes::OneTree);
     let handover = scenario.handover.as_ref();

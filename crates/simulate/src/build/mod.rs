@@ -1,7 +1,9 @@
-//! From the keys of a scenario to the configurations of the stack and the recorders, a file for each part of them.
+//! Converts a scenario into the configurations of the stack and the recorders, with a file for each
+//! part.
 //!
-//! Words are the stack's own, and what names and numbers refer to is in the scenario's plan: nothing here can go wrong.
-//! What is large (configurations, traces, recordings) is made once for a group and shared by its users.
+//! Options are the enums of the stack, and names are already resolved in the scenario's plan, so
+//! the conversion cannot fail. Large values (configurations, traces, recordings) are created once
+//! per group and shared by its users.
 
 mod metrics;
 mod multicell;
@@ -17,7 +19,7 @@ use umts_units::Time;
 
 pub use metrics::{budget_config, metrics_config, series_config};
 
-/// The network that a scenario describes, its groups of users spelled out one by one.
+/// The network that a scenario describes, with one entry per user.
 pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     let plan = scenario.plan();
     let (mut ues, mut flows) = (Vec::new(), Vec::new());
@@ -49,7 +51,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     }
 }
 
-/// By flow, in the order of the network, the port at which its server listens.
+/// Port of the server of each flow, in the order of the network's flows.
 pub fn server_ports(scenario: &Scenario) -> Vec<u16> {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
     let flows = groups.flat_map(|(of, group)| {
@@ -58,13 +60,13 @@ pub fn server_ports(scenario: &Scenario) -> Vec<u16> {
     flows.map(|flow| scenario.flow[flow].server_port()).collect()
 }
 
-/// Flow number `number` of `scenario` for `ue`, the first of its users.
+/// Configuration of flow `number` of `scenario` for `ue`, the first of its users.
 fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
     let flow = &scenario.flow[number];
     let proxy = scenario.proxy.as_ref();
     let tcp = flow.tcp.config();
     let variant = match tcp.variant {
-        // A law from outside is asked for by the number of its flow.
+        // A user-defined law is looked up by the number of its flow.
         Variant::User(_) => Variant::User(number as u16),
         version => version,
     };

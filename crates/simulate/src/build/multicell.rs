@@ -1,9 +1,9 @@
-//! What the cells of a layout share, and the calls in them.
+//! Configuration of the cells of a layout and of their calls.
 
 use umts_scenario::{Scenario, model as scenario};
 use umts_stack::rnc::multicell::{CallClassConfig, MulticellConfig};
 
-/// The cells of a layout, which are all alike; `None` without one.
+/// The cells of a layout, which are all alike. `None` without a layout.
 pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
     let environment = of.environment()?;
     let power = of.cell[0].power.clone().unwrap_or_default();
@@ -14,11 +14,11 @@ pub(super) fn sectors(of: &Scenario) -> Option<MulticellConfig> {
         dsch: dsch.config(&power),
         dch: of.cell[0].dch.clone().unwrap_or_default().config(),
         handover: of.handover.clone().unwrap_or_default().config(),
-        calls: of.ue.iter().filter_map(|ue| talk(ue, &power)).collect(),
+        calls: of.ue.iter().filter_map(|ue| call_class(ue, &power)).collect(),
     })
 }
 
-fn talk(ue: &scenario::Ue, power: &scenario::Power) -> Option<CallClassConfig> {
+fn call_class(ue: &scenario::Ue, power: &scenario::Power) -> Option<CallClassConfig> {
     let calls = ue.calls.as_ref()?;
     let errors = power.link(scenario::LinkTables::CALLS, calls.ebn0);
     Some(CallClassConfig {

@@ -10,7 +10,7 @@ use umts_stack::rnc::rrc::ConnectionConfig;
 
 use super::rrc;
 
-/// Cell number `index` of the file.
+/// Configuration of cell `index` of the file.
 pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
     let cell = &scenario.cell[index];
     let pushed = cell.fach.as_ref().filter(|fach| fach.scheduling == scenario::FachScheduling::PerUePush);
@@ -29,7 +29,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
     }
 }
 
-/// Any user of a group: all that is large is shared among them.
+/// Configuration of any user of a group. Large values in it are shared.
 pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeConfig {
     let rlc = scenario.rlc_of(of);
     let radio = scenario.radio_of(of);

@@ -6,7 +6,7 @@ use umts_stack::rnc::rrc::DchRates;
 
 use super::radio::channel;
 
-/// How a group is switched.
+/// Configuration of channel switching of a group.
 pub(super) fn switching(rlc: &scenario::Rlc, rrc: &scenario::Rrc, group: &Group) -> SwitchingConfig {
     let rates = group.dchs.iter().map(|ways| DchRates(ways.map(|dch| dch.rate)));
     let channels = group.dchs.iter().map(|ways| ways.map(|dch| channel(rlc, dch)));

@@ -1,4 +1,4 @@
-//! The time budget of whole runs: it adds up, nothing is unexplained, and what it says is so.
+//! The time budget of whole runs: it adds up, explains all time, and names the right causes.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
     done.expect("nothing stops it").1.into_connections(end)
 }
 
-/// Time under each of some causes as a share of the whole, all connections together.
+/// Time of some causes as a share of the total, for all connections together.
 pub(crate) fn share(budgets: &[ConnectionBudget], causes: &[Cause]) -> f64 {
     let sum = |parts: &dyn Fn(&Parts) -> Duration| -> u64 {
         budgets.iter().map(|budget| parts(&budget.parts).as_nanos()).sum()
@@ -35,7 +35,7 @@ pub(crate) fn share(budgets: &[ConnectionBudget], causes: &[Cause]) -> f64 {
     of_causes as f64 / sum(&Parts::total) as f64
 }
 
-/// Parts, intervals and duration are the same time, to the nanosecond.
+/// Checks that parts, intervals and duration are the same time, to the nanosecond.
 pub(crate) fn check_sums(budget: &ConnectionBudget) {
     let ConnectionBudget { connection, opened, until, parts, intervals, .. } = budget;
     assert_eq!(parts.total(), *until - *opened, "{connection:?}");
@@ -70,8 +70,8 @@ fn every_shipped_scenario_is_explained() {
     assert!(count > 15, "{count}");
 }
 
-/// Alone in a TDD cell a user waits for nothing but the answers to its requests, two frames each, and the frames before and
-/// behind.
+/// A lone user of a TDD cell waits only for the answers to its requests, for two frames each and
+/// the adjacent frames.
 #[test]
 fn a_lone_user_of_a_tdd_cell_waits_for_answers() {
     let budgets = budgets(&scenario("tdd-one-user", &[("flow.0.start", "0 s")]));
@@ -81,9 +81,9 @@ fn a_lone_user_of_a_tdd_cell_waits_for_answers() {
     assert_eq!(share(&budgets, &rest), 0.0, "{:?}", budgets[0].parts);
 }
 
-/// What is refused, and reports that collide or have no turn, have causes of their own.
+/// Refused requests, and reports that collide or are deferred, have their own causes.
 #[test]
-fn a_tdd_cell_that_is_full_lets_users_wait_for_capacity_and_reports() {
+fn full_tdd_cell_has_waits_for_capacity_and_reports() {
     let short = ("duration", "60 s");
     let full = |more: &[(&str, &str)]| {
         let budgets = budgets(&scenario("tdd-mixed", &[&[short], more].concat()));
@@ -106,7 +106,7 @@ fn a_tdd_cell_that_is_full_lets_users_wait_for_capacity_and_reports() {
     assert!(uploads("1") > 0.01);
 }
 
-/// One user each, so that nobody waits for others.
+/// With one user no user waits for others.
 #[test]
 fn without_errors_and_switches_only_tcp_and_the_radios_rate_take_time() {
     let quiet: &[(&str, &str)] = &[("radio.model", "error_free"), ("duration", "300 s")];
@@ -121,7 +121,8 @@ fn without_errors_and_switches_only_tcp_and_the_radios_rate_take_time() {
         let budgets = budgets(&scenario(name, quiet));
         assert_eq!(share(&budgets, &of_tcp_and_radio), 1.0, "{name}: {:?}", budgets[0].parts);
     }
-    // Whoever has nothing more to send waits for the last packets, which pass an empty network.
+    // A connection without more data to send waits for its last packets, which cross an empty
+    // network.
     let one_user = [quiet, &[("ue.0.count", "1")]].concat();
     let budgets = budgets(&scenario("web-on-dch", &one_user));
     assert!(budgets.len() > 5);
@@ -129,8 +130,8 @@ fn without_errors_and_switches_only_tcp_and_the_radios_rate_take_time() {
     assert_eq!(share(&budgets, &with_last_packets), 1.0);
 }
 
-/// A radio that is always busy with one user spends on repair what it repeats: with 10 % of the PDUs lost, 10 % of all
-/// that are sent.
+/// On a radio that is always busy with one user, repair takes the share of the retransmissions: 10
+/// % of all PDUs if 10 % are lost.
 #[test]
 fn repair_takes_the_share_of_the_radio_that_is_repeated() {
     for (bler, least, most) in [("0.02", 0.015, 0.03), ("0.1", 0.09, 0.12), ("0.2", 0.19, 0.23)] {
@@ -141,7 +142,7 @@ fn repair_takes_the_share_of_the_radio_that_is_repeated() {
 }
 
 #[test]
-fn of_two_users_on_one_channel_each_waits_for_the_other() {
+fn two_users_of_a_channel_wait_for_each_other() {
     let scenario = scenario(
         "ftp-on-fach-two-users-3gpp",
         &[("radio.model", "error_free"), ("flow.1.start", "0 s"), ("duration", "600 s")],
@@ -156,8 +157,9 @@ fn of_two_users_on_one_channel_each_waits_for_the_other() {
 }
 
 #[test]
-fn a_silence_during_a_switch_is_blamed_on_the_switch() {
-    // Dubois (2005) chapter 7: after the handshake on FACH the timeout is 1 s, and the switch takes 0.9 s.
+fn timeout_during_a_switch_is_attributed_to_the_switch() {
+    // Dubois (2005) chapter 7: after the handshake on FACH the timeout is 1 s, and the switch takes
+    // 0.9 s.
     let budgets = budgets(&scenario("web-cell", &[("duration", "400 s")]));
     let timeouts: Vec<_> = budgets.iter().flat_map(|budget| &budget.timeouts).collect();
     let blamed = |because| timeouts.iter().filter(|timeout| timeout.because == because).count();
@@ -170,7 +172,7 @@ fn a_silence_during_a_switch_is_blamed_on_the_switch() {
     );
 }
 
-/// First users, U1: a timer that never expires early changes neither the page time nor what the switches cost.
+/// A timer that never expires early changes neither the page time nor the cost of the switches.
 #[test]
 fn spurious_timeouts_take_nothing_from_the_switches_that_cause_them() {
     let run = |more: &[(&str, &str)]| {
@@ -186,9 +188,9 @@ fn spurious_timeouts_take_nothing_from_the_switches_that_cause_them() {
     assert!((0.15..0.35).contains(&early) && (early - late).abs() < 0.05, "{early} {late}");
 }
 
-/// First users, U3: the timers of SYN-ACKs hold nothing up.
+/// The timers of SYN-ACKs do not delay the transfer.
 #[test]
-fn a_timer_that_holds_nothing_up_takes_no_time() {
+fn timer_without_delay_takes_no_time() {
     let run = |more: &[(&str, &str)]| {
         budgets(&scenario("ftp-fach-dch-3gpp", &[&[("duration", "60 s")], more].concat()))
     };
@@ -208,9 +210,10 @@ fn a_timer_that_holds_nothing_up_takes_no_time() {
     }
 }
 
-/// Both ends time out, the server after the user: most of what the server waited for lies in the user's silence.
+/// Both ends time out, the server after the user. Most of the server's wait is in the user's
+/// silence.
 #[test]
-fn of_two_silences_that_overlap_the_second_is_blamed_on_what_the_first_was() {
+fn overlapping_silences_share_the_cause_of_the_first() {
     let overrides = [
         ("rrc.fach_to_dch", "0.9 s"),
         ("duration", "20 s"),
@@ -225,7 +228,7 @@ fn of_two_silences_that_overlap_the_second_is_blamed_on_what_the_first_was() {
 }
 
 #[test]
-fn losses_in_the_fixed_network_are_told_from_those_of_the_radio() {
+fn fixed_network_losses_are_distinguished_from_radio_losses() {
     let budgets = budgets(&scenario("three-losses", &[]));
     let timeouts = &budgets[0].timeouts;
     assert!(timeouts.iter().all(|timeout| timeout.is_needed && timeout.because == Because::CoreLoss));
@@ -234,7 +237,7 @@ fn losses_in_the_fixed_network_are_told_from_those_of_the_radio() {
 }
 
 #[test]
-fn metrics_rows_and_tables_tell_the_same_and_the_run_is_unchanged() {
+fn metrics_rows_and_tables_agree_and_leave_the_run_unchanged() {
     let plain = scenario("web-cell", &[("duration", "300 s"), ("measure.from", "100 s")]);
     let asked =
         scenario("web-cell", &[("duration", "300 s"), ("measure.from", "100 s"), ("measure.budget", "true")]);
@@ -290,7 +293,7 @@ fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
         end.iter().map(|end| end.expect("the connection closed, so all has arrived")).collect();
     let start = times("time_s");
     assert!(start.is_sorted() && start.iter().zip(&end).all(|(start, end)| start <= end));
-    // States follow each other without a gap, as long as the connection is open.
+    // States follow each other without gaps while the connection is open.
     let states: Vec<_> = (0..layer.len()).filter(|row| layer[*row] == "rrc").collect();
     assert!(states.iter().any(|row| what[*row] == "switch"));
     assert!(states.windows(2).all(|pair| end[pair[0]] == start[pair[1]]));
@@ -300,9 +303,9 @@ fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
     assert!(pdus.clone().count() > 20 && pdus.into_iter().all(|row| end[row] - start[row] > 0.01));
 }
 
-/// EURANE's FACH queue drops three blocks of four here, the air loses one in twenty: the waterfall tells them apart.
+/// EURANE's FACH queue drops three blocks of four here, and the air loses one in twenty.
 #[test]
-fn the_waterfall_tells_drops_at_the_nodeb_from_losses_on_the_air() {
+fn waterfall_distinguishes_nodeb_drops_from_air_losses() {
     let changes = [("duration", "40 s"), ("measure.budget", "true"), ("measure.waterfall", "11")];
     let scenario = scenario("ftp-fach-dch", &changes);
     let run = run(&scenario, RunOptions { seed: 1, series: true, ..RunOptions::default() }).unwrap();
@@ -341,7 +344,7 @@ fn variations() -> impl Strategy<Value = Vec<(&'static str, String)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
-    fn parts_add_up_whatever_happens(
+    fn parts_add_up_for_any_parameters(
         name in prop::sample::select(vec![
             "ftp-on-fach-3gpp",
             "ftp-on-fach-two-users",
@@ -352,7 +355,7 @@ proptest! {
         ]),
         changes in variations(),
     ) {
-        // Where the errors are Gilbert's they stay as they are.
+        // Scenarios with Gilbert errors keep them.
         let has_gilbert = ["ftp-fach-dch-3gpp", "web-cell-3gpp"].contains(&name);
         let applies = |(key, _): &&(&str, String)| !(has_gilbert && *key == "radio.bler");
         let changes = changes.iter().filter(applies);

@@ -1,5 +1,5 @@
-//! A scenario for each cause of the time budget, in which exactly that goes wrong at a known instant. The budget names the
-//! cause, with the time by which the transfer takes longer.
+//! One scenario per cause of the time budget, in which exactly this cause occurs at a known time.
+//! The budget must name the cause, with the time by which the transfer takes longer.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -14,7 +14,7 @@ use umts_units::Time;
 use crate::budget::{budgets, check_sums};
 use crate::common::{load, scenario};
 
-/// One user with a DCH fetches a file. Nothing goes wrong.
+/// One user with a DCH fetches a file, without any problems.
 const PLAIN: &str = r#"
 version = 1
 duration = "120 s"
@@ -48,7 +48,7 @@ fn parse(text: &str, folder: &Path, overrides: &[(&str, &str)]) -> Scenario {
     }
 }
 
-/// The budgets of `text`, where the downlink loses the blocks with these numbers, and the uplink others.
+/// The budgets of `text`, with these blocks lost in the downlink and in the uplink.
 fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<ConnectionBudget> {
     let folder = tempfile::tempdir().expect("a folder for the error traces");
     let verdicts = |lost: &[usize]| -> String {
@@ -68,7 +68,7 @@ fn run_with(text: &str, lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> Vec<
     budgets
 }
 
-/// The one connection of the plain scenario.
+/// The only connection of the plain scenario.
 fn plain(lost: [&[usize]; 2], overrides: &[(&str, &str)]) -> ConnectionBudget {
     let mut budgets = run_with(PLAIN, lost, overrides);
     assert_eq!(budgets.len(), 1);
@@ -83,7 +83,8 @@ fn took(budget: &ConnectionBudget) -> f64 {
     (budget.until - budget.opened).as_secs()
 }
 
-/// What is in `causes` beyond `before` is what the transfer takes longer, within `tolerance` seconds. Returns that time.
+/// Checks that the transfer takes longer by the additional time in `causes`, within `tolerance`
+/// seconds. Returns that time.
 fn check_cost(
     what: &str,
     before: &ConnectionBudget,
@@ -109,7 +110,7 @@ fn check_cost(
 const REPAIR: [Cause; 2] = [Cause::RlcRecovery, Cause::StatusProhibited];
 
 #[test]
-fn a_lost_block_is_rlc_recovery_wherever_it_is_lost() {
+fn lost_block_is_rlc_recovery_at_any_position() {
     let before = plain([&[], &[]], &[]);
     for block in (3..300).step_by(23).chain(300..308) {
         let after = plain([&[block], &[]], &[]);
@@ -118,8 +119,8 @@ fn a_lost_block_is_rlc_recovery_wherever_it_is_lost() {
 }
 
 #[test]
-fn a_prohibited_status_is_named_for_the_time_that_it_is_held_back() {
-    // A segment at a time, so that the radio is idle while the second loss waits for its report.
+fn prohibited_status_is_named_for_its_delay() {
+    // One segment at a time: the radio is idle while the second loss waits for its report.
     let run = |prohibit| {
         let changes = [("tcp.advertised_window", "1 segments"), ("rlc.timer_status_prohibit", prohibit)];
         plain([&[60, 90], &[]], &changes)
@@ -129,7 +130,8 @@ fn a_prohibited_status_is_named_for_the_time_that_it_is_held_back() {
     assert!(longer > 0.3, "{longer}");
 }
 
-/// While later data keep the radio busy, the packet is gone all the same: the transfer takes less longer than the wait.
+/// Later data keeps the radio busy while the packet is missing, so the transfer takes longer by
+/// less than the wait.
 #[test]
 fn a_discarded_sdu_costs_the_wait_until_tcp_sends_it_again() {
     let before = plain([&[], &[]], &[]);
@@ -157,9 +159,9 @@ fn a_discard_at_the_end_costs_a_needed_timeout() {
     }
 }
 
-/// The lost block may share its TTI with the end of the SDU before.
+/// The lost block may share its TTI with the end of the preceding SDU.
 #[test]
-fn a_loss_that_no_mode_repairs_is_found_wherever_it_is() {
+fn unrepaired_loss_is_named_at_any_block() {
     let um = [("rlc.mode", "um")];
     let before = plain([&[], &[]], &um);
     let mut waits = Vec::new();
@@ -212,7 +214,8 @@ fn the_waterfall_shows_segments_that_um_loses_as_lost() {
     assert!(start[again] > segment_end && lost_at[again].is_empty());
 }
 
-/// Pauses of the radio that outlast MaxMRW and MaxRST end in cell updates. The cause has no more time than these take.
+/// Pauses of the radio that outlast MaxMRW and MaxRST end in cell updates. The cause must not
+/// exceed their time.
 #[test]
 fn a_re_establishment_after_an_unrecoverable_error_is_named() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outage.toml");
@@ -263,7 +266,7 @@ fn a_lost_segment_is_a_loss_of_the_core_network_and_at_the_end_a_needed_timeout(
 }
 
 #[test]
-fn a_queue_of_a_link_is_waited_in_and_its_drops_are_told_from_losses() {
+fn link_queue_waits_and_drops_have_their_own_causes() {
     let slow = |queue| plain([&[], &[]], &[("link.0.rate", "32 kbit/s"), ("link.0.queue", queue)]);
     let long = slow("50 packets");
     let waited = seconds(&long.parts, &[Cause::CoreQueue]);
@@ -320,7 +323,7 @@ fn windows_are_named() {
     assert!(longer > 0.5, "{longer}");
 }
 
-/// The same user on common channels, whom admission gives a DCH or not.
+/// The same user on common channels. Admission grants a DCH or refuses it.
 const SWITCHED: &str = r#"
 version = 1
 duration = "120 s"
@@ -352,7 +355,7 @@ size = "30 kB"
 start = "5 s"
 "#;
 
-/// Another user, who has a DCH when the file is asked for.
+/// Another user, which has a DCH when the file is requested.
 const OTHER: &str = r#"
 [[ue]]
 name = "other"
@@ -390,7 +393,7 @@ fn a_switch_is_named_whatever_timers_expire_meanwhile() {
 }
 
 #[test]
-fn a_refused_dch_costs_what_the_common_channels_take_longer() {
+fn refused_dch_costs_the_additional_time_on_common_channels() {
     let text = format!("{SWITCHED}{OTHER}");
     let run = |room| {
         let found = run_with(&text, [&[], &[]], &[("cell.0.admission.downlink", room)]);
@@ -414,9 +417,10 @@ fn the_load_of_another_user_is_a_queue_at_the_radio() {
     assert!(longer > 4.0, "{longer}");
 }
 
-/// EURANE's queue at the Node B drops blocks of an error-free radio: nothing is lost on the air.
+/// EURANE's queue at the Node B drops blocks of an error-free radio, so no block is lost on the
+/// air.
 #[test]
-fn drops_of_the_node_b_queue_are_told_from_losses_on_the_air() {
+fn nodeb_queue_drops_are_distinguished_from_air_losses() {
     let changes =
         [("duration", "60 s"), ("flow.0.start", "0 s"), ("flow.1.start", "10 s"), ("radio.bler", "0")];
     let budgets = budgets(&scenario("ftp-on-fach-two-users", &changes));

@@ -1,4 +1,4 @@
-//! The time budget in the cells of a layout: refusals and handovers have causes of their own.
+//! The time budget in the cells of a layout: refusals and handovers have their own causes.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use umts_simulate::{RunOptions, RunOutput, run};
 
 use crate::common::value;
 
-/// Twelve sites with downloads over their DSCHs. What leaves RLC arrives at the end of its TTI, and no timer of TCP expires.
+/// Twelve sites with downloads over their DSCHs. Blocks arrive at the end of their TTI, and no TCP
+/// timer expires.
 fn cells(cell: &str, users: &str, more: &str) -> Scenario {
     let text = format!(
         "version = 1\nname = \"cells\"\nduration = \"60 s\"\n\
@@ -56,7 +57,7 @@ fn floats(series: &SeriesTables, table: &str, name: &str) -> Vec<f64> {
     }
 }
 
-/// Seconds of a connection, or of all, under a cause.
+/// Seconds of a cause in these metrics.
 fn seconds(metrics: &umts_record::metrics::MetricSet, cause: Cause) -> f64 {
     value(metrics, &format!("budget_{}_s", cause.name()))
 }
@@ -65,7 +66,7 @@ fn is_near(found: f64, expected: f64) -> bool {
     (found - expected).abs() < 1e-6
 }
 
-/// The parts are the whole, and nothing is unexplained.
+/// Checks that the parts add up to the total, with no time unexplained.
 fn check_sum(output: &RunOutput) {
     for row in &output.metrics.connections {
         let parts: f64 = Cause::ALL.iter().map(|cause| seconds(&row.metrics(), *cause)).sum();
@@ -74,9 +75,10 @@ fn check_sum(output: &RunOutput) {
     }
 }
 
-/// Three users of one place: with one code, or little power, most have to wait. What a user lacks is told TTI by TTI.
+/// Three users at one place: with only one code, or little power, most of them wait. The reason is
+/// recorded in each TTI.
 #[test]
-fn a_user_refused_for_so_many_ttis_waits_for_as_many() {
+fn postponed_ttis_are_waiting_time() {
     let place = "count = 3\nmobility = { model = \"still\", place = [\"1 km\", \"1 km\"] }";
     let turns = "requirement = \"full_backlog\", priority = \"round_robin\"";
     let one_code = format!("dsch = {{ codes = \"1/8\", {turns} }}");
@@ -99,7 +101,7 @@ fn a_user_refused_for_so_many_ttis_waits_for_as_many() {
     }
 }
 
-/// A car between cells: each handover costs its interruption, and no more is called one.
+/// A user in a car moves between cells. Each handover costs exactly its interruption.
 #[test]
 fn a_handover_during_a_download_takes_as_long_as_its_interruption() {
     let car = "mobility = { model = \"vehicular\", speed = \"120 km/h\" }";
@@ -111,7 +113,7 @@ fn a_handover_during_a_download_takes_as_long_as_its_interruption() {
         assert!(handovers.len() >= 10, "{}", handovers.len());
         let expected = f64::from(interruption_ms) / 1000.0 * handovers.len() as f64;
         let spent = seconds(&output.metrics.network, Cause::Handover);
-        // In slow start there may be nothing in RLC's buffer.
+        // In slow start RLC's buffer may be empty.
         assert!(spent <= expected + 1e-9, "{spent} of {expected}");
         let [starts, ends] = ["start_s", "end_s"].map(|name| floats(&series, "budget_intervals", name));
         let causes = words(&series, "budget_intervals", "cause");

@@ -1,4 +1,4 @@
-//! A measured radio, and a flat one: what passes, when, and what waits.
+//! Measured and flat radios: times of deliveries, and waits.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use umts_record::series::{SeriesTables, Values};
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, run};
 
-/// Links that take no time.
+/// Links without delay.
 const CHAIN: &str = "link = [{ from = \"server\", to = \"ggsn\" }, { from = \"ggsn\", to = \"sgsn\" }, \
                      { from = \"sgsn\", to = \"rnc\" }]\n";
 
-/// One user whose radio is `trace` both ways, with `flow` over it.
+/// One user with `trace` as radio in both directions, with `flow` over it.
 fn measured(trace: &str, flow: &str) -> Result<Scenario, String> {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     std::fs::write(folder.path().join("trace"), trace).expect("the folder is ours");
@@ -29,7 +29,7 @@ fn series(scenario: &Scenario) -> SeriesTables {
     run(scenario, options).expect("nothing stops it").series.expect("it was asked for")
 }
 
-/// Milliseconds at which packets came up.
+/// Times of packet deliveries in milliseconds.
 fn deliveries(series: &SeriesTables) -> Vec<u64> {
     match series.table("rlc_delivered").and_then(|table| table.column("time_s")) {
         Some(Values::Float(times)) => times.iter().map(|time| (time * 1e3).round() as u64).collect(),
@@ -37,7 +37,7 @@ fn deliveries(series: &SeriesTables) -> Vec<u64> {
     }
 }
 
-/// Packets of 1,500 octets, more than any of these traces carries.
+/// Packets of 1,500 octets, at a rate above the capacity of the traces.
 const SATURATING: &str =
     "traffic = \"cbr\"\ncbr = { payload = \"1472 B\", interval = \"1 ms\", random_phase = false }";
 
@@ -66,7 +66,7 @@ fn an_idle_radio_costs_nothing_and_a_lone_packet_waits_for_the_next_opportunity(
 #[test]
 fn tcp_fills_a_measured_radio() {
     let found = metrics("measured-radio", &[]);
-    // A minute carries 1,621 opportunities of 1,500 octets, of which 1,460 are payload: 315.8 kbit/s.
+    // One minute has 1,621 opportunities of 1,500 octets, of which 1,460 are payload: 315.8 kbit/s.
     let goodput = value(&found, "goodput_kbps");
     assert!((0.8 * 315.8..315.8).contains(&goodput), "{goodput}");
     assert!(value(&found, "udp_max_delay_ms") > 3000.0, "the gap of three seconds is seen");
@@ -74,7 +74,7 @@ fn tcp_fills_a_measured_radio() {
 }
 
 #[test]
-fn a_file_that_is_no_trace_is_refused_with_its_line() {
+fn invalid_trace_is_refused_with_its_line() {
     for (trace, says) in [
         ("1\n2\nx\n", "line 3: `x` is no number of milliseconds"),
         ("5\n4\n", "line 2: 4 is before 5"),
@@ -94,7 +94,7 @@ fn a_file_that_is_no_trace_is_refused_with_its_line() {
     );
 }
 
-/// One user whose radio is flat, with `flow` over it.
+/// One user with a flat radio, with `flow` over it.
 fn flat(keys: &str, flow: &str) -> Result<Scenario, String> {
     let text = format!(
         "version = 1\nduration = \"20 s\"\n{CHAIN}[[ue]]\nname = \"user\"\nflat = {{ {keys} }}\n\
@@ -114,7 +114,7 @@ fn a_flat_radio_sends_at_its_rate_and_adds_half_its_round_trip_time() {
 }
 
 #[test]
-fn a_flat_profile_gives_what_is_not_written_beside_it() {
+fn flat_profile_sets_unwritten_keys() {
     let named = flat("profile = \"wpt-3g-fast\", rtt = \"20 ms\"", "").unwrap();
     let flat_of = |scenario: &Scenario| scenario.ue[0].flat.clone().expect("it was given");
     let (found, written) = (flat_of(&named), Scenario::parse(&named.to_toml(), "again", Path::new("."), &[]));
@@ -129,7 +129,7 @@ fn a_flat_profile_gives_what_is_not_written_beside_it() {
 }
 
 #[test]
-fn a_flat_radio_of_no_known_name_or_beside_another_is_refused() {
+fn unknown_or_additional_flat_radio_is_refused() {
     let unknown = flat("profile = \"wpt-3g-fats\"", "").unwrap_err();
     assert!(unknown.contains("did you mean \"wpt-3g-fast\"?"), "{unknown}");
     let missing = flat("downlink = \"1 Mbit/s\"", "").unwrap_err();

@@ -1,5 +1,6 @@
-//! The scenarios of Dubois (2005), chapter 6, against the original simulator (ns-2.29 with EURANE), measured on a copy
-//! built from source: acknowledged payload over the run's length, minimum RTO irrelevant since nothing is lost.
+//! The scenarios of Dubois (2005), chapter 6, compared with the original simulator (ns-2.29 with
+//! EURANE), built from source and measured. Goodput is acknowledged payload over the length of the
+//! run. The minimum RTO is irrelevant, because no packet is lost.
 
 use crate::common::{metrics, scenario, value};
 
@@ -26,10 +27,11 @@ fn one_user_on_fach_has_the_goodput_and_the_round_trip_of_the_original() {
         let set = [("tcp.segment_payload", payload), ("radio.bler", bler)];
         let metrics = metrics("ftp-on-fach", &set);
         let what = format!("{payload}, BLER {bler}");
-        // One run of the original against one of ours: at 0.3 runs differ by 0.2 % from each other.
+        // One run of the original is compared with one run here. At 0.3, runs differ by 0.2 % from
+        // each other.
         let tolerance = if bler == "0.3" { 0.008 } else { 0.004 };
         assert_within(&what, value(&metrics, "goodput_kbps"), goodput, tolerance);
-        // The original sampled its RTT at 4 Hz; its own is a time average of the last sample.
+        // The original sampled its RTT at 4 Hz. This RTT is a time average of the last sample.
         assert_within(&what, value(&metrics, "mean_rtt_time_avg_s"), rtt, 0.006);
         assert_eq!(value(&metrics, "tcp_retransmissions"), 0.0, "{what}");
         assert_within(&what, value(&metrics, "mean_outstanding_segments"), 19.96, 0.01);
@@ -42,7 +44,7 @@ fn the_scenario_as_it_stands_meets_the_stated_levels() {
     assert_within("goodput", value(&metrics, "goodput_kbps"), 30.25, 0.01);
     let rtt = value(&metrics, "mean_rtt_time_avg_s");
     assert!((5.2..5.3).contains(&rtt), "{rtt}");
-    // The thesis counts what was sent: 30.36 kbit/s.
+    // The thesis counts sent payload: 30.36 kbit/s.
     assert_within("sent", value(&metrics, "goodput_sent_kbps"), 30.36, 0.005);
 }
 
@@ -53,8 +55,8 @@ fn the_five_loss_based_versions_are_equal_when_rlc_hides_every_loss() {
     assert_eq!(["tahoe", "newreno", "sack", "fack"].map(goodput), [reno; 4]);
 }
 
-/// Vegas without its header, as ns-2 has it: payload, block error ratio, goodput in kbit/s, round-trip time in seconds,
-/// segments outstanding.
+/// Vegas without headers, as in ns-2: payload, block error ratio, goodput in kbit/s, round-trip
+/// time in seconds, outstanding segments.
 type VegasRow = (&'static str, &'static str, f64, f64, f64);
 const VEGAS: [VegasRow; 7] = [
     ("1000 B", "0", 31.77, 1.257, 5.0),
@@ -69,8 +71,8 @@ const VEGAS: [VegasRow; 7] = [
 #[test]
 fn vegas_keeps_as_few_segments_under_way_as_the_original() {
     for row in VEGAS {
-        // Whether four or five segments stay under way is decided in the first round trips, thus by the seed: the one run of
-        // the original has to be among ten of ours.
+        // The first round trips, and thus the seed, decide whether four or five segments stay in
+        // flight. The run of the original must match one of ten seeds.
         let seeds = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
         assert!(seeds.iter().any(|seed| is_as_the_original(row, seed)), "{row:?}");
     }
@@ -83,7 +85,7 @@ fn is_as_the_original((payload, bler, goodput, rtt, outstanding): VegasRow, seed
     );
     let is_within = |ours: f64, theirs: f64, relative: f64| ((ours - theirs) / theirs).abs() <= relative;
     let under_way = value(&metrics, "mean_outstanding_segments");
-    // Each of them waits for those before it.
+    // Each segment waits for the segments before it.
     let rtt_each = value(&metrics, "mean_rtt_time_avg_s") / under_way;
     is_within(value(&metrics, "goodput_kbps"), goodput, 0.02)
         && (under_way - outstanding).abs() < 0.5
@@ -101,7 +103,7 @@ fn the_header_is_all_that_vegas_gains_in_goodput() {
     assert_within("without", goodput("vegas", "true"), 1.04 * reno, 0.005);
 }
 
-/// Version, block error ratio and the goodput of the two-user phase.
+/// Variant, block error ratio and goodput of the phase with two users.
 const TWO_USERS: [(&str, &str, f64); 10] = [
     ("reno", "0", 24.79),
     ("reno", "0.01", 24.57),
@@ -116,7 +118,7 @@ const TWO_USERS: [(&str, &str, f64); 10] = [
 ];
 
 #[test]
-fn a_second_user_costs_the_cell_what_it_cost_the_original() {
+fn second_user_costs_as_much_goodput_as_in_the_original() {
     for (variant, bler, goodput) in TWO_USERS {
         let run = |seed| {
             let phase =
@@ -125,11 +127,12 @@ fn a_second_user_costs_the_cell_what_it_cost_the_original() {
         };
         let first = run("1");
         let what = format!("{variant}, BLER {bler}");
-        // Vegas at 0.3 is the one that stays apart: 18.08 kbit/s in six runs, of which none has more than 18.17.
+        // Vegas at 0.3 differs: 18.08 kbit/s in six runs, of which none exceeds 18.17.
         let tolerance = if (variant, bler) == ("vegas", "0.3") { 0.02 } else { 0.003 };
         assert_within(&what, value(&first, "goodput_kbps"), goodput, tolerance);
         if variant == "vegas" {
-            // In the original the second of two users had 53 to 57 % of the channel; which it is hangs on the seed.
+            // In the original the second user had 53 to 57 % of the channel. The seed decides which
+            // user has the larger part.
             let fairness = [first, run("2"), run("3")].map(|run| value(&run, "jain_fairness"));
             assert!(fairness.iter().sum::<f64>() / 3.0 > 0.9, "{what}: {fairness:?}");
         } else {
@@ -139,18 +142,18 @@ fn a_second_user_costs_the_cell_what_it_cost_the_original() {
 }
 
 #[test]
-fn two_users_offer_twice_what_the_channel_takes_and_every_pdu_is_sent_more_than_twice() {
+fn two_users_overload_the_fach_and_repeat_every_pdu() {
     let whole = metrics("ftp-on-fach-two-users", &[]);
     assert_within("total", value(&whole, "goodput_kbps"), 25.71, 0.003);
     let phase = metrics("ftp-on-fach-two-users", &[("measure.from", "1500 s")]);
     assert_within("PDUs on the Iub", value(&phase, "iub_pdus_per_s"), 199.6, 0.01);
     assert_within("transmissions", value(&phase, "mean_transmissions_per_pdu"), 2.4, 0.05);
-    // The queue drops one of two blocks.
+    // The queue drops every second block.
     assert_within("drops", value(&phase, "fach_queue_drops"), 600_000.0, 0.01);
 }
 
 #[test]
-fn with_mac_c_asking_the_users_in_turn_a_second_user_costs_nothing() {
+fn second_user_costs_nothing_with_mac_c_scheduling() {
     let shared = [("cell.fach.scheduling", "pull"), ("measure.from", "1500 s")];
     let two = metrics("ftp-on-fach-two-users", &shared);
     let one = metrics("ftp-on-fach", &[("cell.fach.scheduling", "pull")]);
@@ -158,10 +161,11 @@ fn with_mac_c_asking_the_users_in_turn_a_second_user_costs_nothing() {
     assert!(value(&two, "mean_transmissions_per_pdu") < 1.02);
 }
 
-/// Timer_Status_Prohibit of 150 ms ends half way between two TTIs of 20 ms, and the report's wait of 10 ms at a tick: a
-/// report that rides with the data of that tick comes a TTI earlier than one that goes alone.
+/// Timer_Status_Prohibit of 150 ms ends in the middle of a TTI of 20 ms, and the report's wait of
+/// 10 ms ends at a TTI boundary. A report piggybacked on the data of this TTI arrives one TTI
+/// earlier than a separate one.
 #[test]
-fn a_report_at_the_very_end_of_its_wait_rides_as_in_the_original() {
+fn report_is_piggybacked_at_the_end_of_its_wait() {
     let metrics = metrics("ftp-on-dch-64", &[]);
     assert_within("64 kbit/s, 20 ms", value(&metrics, "goodput_kbps"), 61.07, 0.001);
     let apart = self::metrics("ftp-on-dch-64", &[("rlc.piggyback_wait", "9.9 ms")]);
@@ -169,8 +173,9 @@ fn a_report_at_the_very_end_of_its_wait_rides_as_in_the_original() {
 }
 
 #[test]
-fn a_dch_gives_what_its_closed_form_says() {
-    // 384 kbit/s, 1,000 of 1,040 octets; the rest goes into length indicators and reports.
+fn dch_goodput_agrees_with_the_closed_form() {
+    // 384 kbit/s, of which 1,000 of 1,040 octets are payload. The rest is length indicators and
+    // reports.
     let fast = metrics("ftp-on-dch-384", &[]);
     assert_within("384 kbit/s", value(&fast, "goodput_kbps"), 366.6, 0.01);
     assert_eq!(value(&fast, "rlc_retransmissions"), 0.0);
@@ -181,10 +186,10 @@ fn a_dch_gives_what_its_closed_form_says() {
     assert_within("transmissions", value(&twenty, "mean_transmissions_per_pdu"), 1.0 / 0.9, 0.01);
 }
 
-/// EURANE's 100 kB hold 96 packets of 1,040 bytes; a window beyond that overflows them.
+/// EURANE's buffer of 100 kB holds 96 packets of 1,040 bytes. A larger window overflows it.
 #[test]
 fn a_window_larger_than_the_rlc_buffer_loses_segments() {
-    // ns-2's initial threshold is the window.
+    // The initial threshold of ns-2 is the window.
     let window = |segments| {
         let set = [("tcp.advertised_window", segments), ("tcp.initial_ssthresh", segments)];
         metrics("ftp-on-fach", &set)
@@ -200,11 +205,11 @@ fn a_window_larger_than_the_rlc_buffer_loses_segments() {
 }
 
 #[test]
-fn maxdat_of_two_leaves_the_losses_that_its_closed_form_says() {
-    // A segment has 26 PDUs; each is lost with 0.01 squared.
+fn losses_with_maxdat_2_agree_with_the_closed_form() {
+    // A segment has 26 PDUs. Each is lost with probability 0.01 squared.
     let metrics = metrics("ftp-on-fach", &[("rlc.max_dat", "2"), ("duration", "20000 s")]);
     let expected = 100.0 * (1.0 - (1.0f64 - 1e-4).powi(26));
-    // Some 70,000 segments: the standard deviation of the ratio is 7 %.
+    // About 70,000 segments: the standard deviation of the ratio is 7 %.
     assert_within("SDU errors", value(&metrics, "sdu_error_pct"), expected, 0.25);
     assert!(scenario("ftp-on-fach", &[]).rlc.max_dat == Some(9000));
 }

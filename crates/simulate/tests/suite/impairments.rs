@@ -1,8 +1,8 @@
-//! Scripted impairments, and queues that drop or mark before they are full: from the scenario file to what TCP makes of them.
+//! Scripted impairments, and queues with early drops or marks: effects on TCP.
 
 use crate::common::{metrics, value};
 
-/// `three-losses` with other impairments, written as TOML.
+/// Runs `three-losses` with other impairments, written as TOML.
 fn with(impairments: &str, variant: &str) -> umts_record::metrics::MetricSet {
     metrics("three-losses", &[("impairment", impairments), ("tcp.variant", variant)])
 }
@@ -34,7 +34,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
 }
 
 #[test]
-fn lost_acknowledgments_are_made_up_for_by_later_ones() {
+fn later_acknowledgments_replace_lost_ones() {
     let acks = with(r#"[{ packet = "ack 10-14", action = "drop" }]"#, "reno");
     assert_eq!(value(&acks, "link_drops"), 5.0);
     assert_eq!(value(&acks, "tcp_retransmissions"), 0.0);
@@ -69,7 +69,7 @@ fn a_long_delay_is_a_spurious_timeout() {
 }
 
 #[test]
-fn an_outage_drops_what_comes_and_the_download_ends_after_it() {
+fn outage_drops_packets_and_delays_the_download() {
     let outage = r#"[{ from = "2 s", to = "4 s" }]"#;
     let down = metrics("three-losses", &[("impairment", "[]"), ("link.0.outage", outage)]);
     assert!(value(&down, "link_drops") > 0.0);
@@ -77,7 +77,7 @@ fn an_outage_drops_what_comes_and_the_download_ends_after_it() {
     assert!(value(&down, "download_time_s") > 4.0);
 }
 
-/// A minute of a greedy flow whose bottleneck is a link of 300 kbit/s with room for 50 packets.
+/// Runs one minute of a greedy flow with a bottleneck link of 300 kbit/s and a queue of 50 packets.
 fn behind_a_link(keys: &[(&str, &str)]) -> umts_record::metrics::MetricSet {
     let all = [&[("link.1.rate", "300 kbit/s"), ("tcp.variant", "sack"), ("duration", "60 s")][..], keys];
     metrics("ftp-on-dch-384-3gpp", &all.concat())
@@ -93,15 +93,15 @@ fn red_halves_the_delay_and_keeps_the_link_busy() {
 }
 
 #[test]
-fn red_marks_in_place_of_drop_where_tcp_allows() {
+fn red_marks_instead_of_dropping_with_ecn() {
     let marks = behind_a_link(&[("link.1.red", "{ w_q = 0.02, ecn = true }"), ("tcp.ecn", "true")]);
     assert!(value(&marks, "ecn_marks") > 5.0 && value(&marks, "link_drops") == 0.0);
-    // Who does not ask for marks is dropped.
+    // Packets of a TCP without ECN are dropped instead of marked.
     let deaf = behind_a_link(&[("link.1.red", "{ w_q = 0.02, ecn = true }")]);
     assert!(value(&deaf, "ecn_marks") == 0.0 && value(&deaf, "link_drops") > 5.0);
 }
 
-/// 300 KB by CUBIC with the kernel's options through an RLC buffer of 20 kB.
+/// Downloads 300 kB with CUBIC and the kernel's options through an RLC buffer of 20 kB.
 fn small_buffer(keys: &[(&str, &str)]) -> umts_record::metrics::MetricSet {
     let all = [&[("tcp.variant", "cubic"), ("rlc.buffer", "20 kB"), ("duration", "60 s")][..], keys];
     metrics("download-beside-kernel", &all.concat())
@@ -110,12 +110,12 @@ fn small_buffer(keys: &[(&str, &str)]) -> umts_record::metrics::MetricSet {
 #[test]
 fn the_kernels_recovery_spares_the_buffer_and_the_timer() {
     let kernel = small_buffer(&[]);
-    // The kernel itself: 6.78 s, 24 packets lost, 24 sent again, no timeout.
+    // Measured with the kernel: 6.78 s, 24 packets lost, 24 retransmissions, no timeout.
     let counts =
         ["rlc_buffer_sdu_drops", "tcp_retransmissions", "rto_count"].map(|name| value(&kernel, name));
     assert_eq!(counts, [24.0, 24.0, 0.0]);
     assert!((value(&kernel, "download_time_data_s") / 6.78 - 1.0).abs() < 0.01);
-    // RFC 6675 alone fills the buffer in recovery, loses a repetition and waits for the timer.
+    // RFC 6675 alone fills the buffer in recovery, loses a retransmission and waits for the timer.
     let plain = small_buffer(&[("tcp.prr", "false"), ("tcp.lost_retransmissions", "false")]);
     let counts = ["rlc_buffer_sdu_drops", "tcp_retransmissions", "rto_count"].map(|name| value(&plain, name));
     assert_eq!(counts, [45.0, 49.0, 1.0]);

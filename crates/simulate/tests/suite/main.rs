@@ -1,6 +1,6 @@
-//! Whole networks, from the scenario file to the metrics.
+//! Tests of whole networks, from the scenario file to the metrics.
 //!
-//! One program: each further one would be linked on its own, which takes longer than its tests.
+//! They are one program, because linking a further program takes longer than its tests.
 
 mod budget;
 mod budget_causes;

@@ -1,4 +1,4 @@
-//! The table of every RLC PDU, beside the metrics of the same run.
+//! The table of RLC PDUs, compared with the metrics of the same run.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ use umts_simulate::{RunOptions, RunOutput, run};
 use crate::common::{scenario, value};
 use crate::runs::rows_of;
 
-/// Half a minute of a lossy download with reports and repetitions.
+/// A lossy download of 30 s with reports and retransmissions.
 fn lossy(more: &[(&str, &str)]) -> RunOutput {
     let mut overrides = vec![("duration", "30 s"), ("rlc.max_dat", "4"), ("radio.bler", "0.2")];
     overrides.extend(more);
@@ -51,7 +51,7 @@ fn numbers<'a>(table: &'a Table, name: &str) -> &'a [Option<u32>] {
 }
 
 #[test]
-fn pdus_are_kept_where_they_are_asked_for_and_change_nothing() {
+fn pdus_are_recorded_on_request_without_effect() {
     let (with, without) = (lossy(&[("measure.rlc_pdus", "true")]), lossy(&[]));
     assert!(pdus(&without).is_none());
     assert_eq!(with.metrics.network, without.metrics.network);
@@ -73,7 +73,7 @@ fn pdus_add_up_to_the_metrics_of_the_run() {
     assert!(again > 0 && data.iter().all(|&row| transmissions[row].is_some_and(|times| times <= 4)));
     let lost = data.iter().filter(|&&row| flags(table, "lost")[row]).count() as f64;
     assert!((0.19..0.21).contains(&(lost / data.len() as f64)), "{lost} lost");
-    // A PDU polls for a reason, and only data PDUs do.
+    // A PDU polls for a reason, and only data PDUs poll.
     let causes = texts(table, "poll_causes");
     assert!((0..table.rows()).all(|row| polls[row] != causes[row].is_empty()));
     assert!((0..table.rows()).all(|row| !polls[row] || kinds[row] == "amd"));
@@ -81,14 +81,14 @@ fn pdus_add_up_to_the_metrics_of_the_run() {
 }
 
 #[test]
-fn a_report_names_only_what_has_not_arrived() {
+fn report_names_only_missing_pdus() {
     let output = lossy(&[("measure.rlc_pdus", "true"), ("rlc.piggyback", "off")]);
     let table = pdus(&output).expect("they were asked for");
     let Some(Values::Float(times)) = table.column("time_s") else { panic!("rows have times") };
     let (kinds, directions) = (words(table, "kind"), words(table, "direction"));
     let (sns, transmissions, lost) =
         (numbers(table, "sn"), numbers(table, "transmission"), flags(table, "lost"));
-    // When the PDU that bears a number now went through.
+    // Time of arrival of the PDU that currently has each number.
     let mut through = vec![None; 4096];
     let mut named = 0;
     for row in 0..table.rows() {
@@ -101,7 +101,7 @@ fn a_report_names_only_what_has_not_arrived() {
             ("status", "uplink") => {
                 for sn in texts(table, "missing")[row].split_whitespace() {
                     let sn: usize = sn.parse().expect("missing PDUs are numbers");
-                    // What left half a second ago has arrived.
+                    // A PDU that left half a second ago has arrived.
                     assert!(!through[sn].is_some_and(|at| at < times[row] - 0.5), "{sn} at {}", times[row]);
                     named += 1;
                 }
@@ -113,7 +113,7 @@ fn a_report_names_only_what_has_not_arrived() {
 }
 
 #[test]
-fn pdus_are_handed_out_piece_by_piece_once_their_fate_is_known() {
+fn pdus_are_handed_out_in_chunks_after_their_fate_is_known() {
     let overrides = [("duration", "200 s"), ("radio.bler", "0.02"), ("measure.rlc_pdus", "true")];
     let scenario = scenario("ftp-on-dch-384-3gpp", &overrides);
     let whole =

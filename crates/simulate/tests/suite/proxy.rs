@@ -1,4 +1,5 @@
-//! A proxy that splits connections: closed forms, what is conserved, set-ups, failures, room.
+//! A proxy that splits connections: closed forms, conservation of octets, set-ups, failures,
+//! memory.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -39,9 +40,10 @@ fn a_proxy_takes_connections_to_its_ports() {
     }
 }
 
-/// Where the server's side never limits, the proxy is a server at its place that begins later.
+/// If the server's side is never the limit, the proxy acts like a server at its place that starts
+/// later.
 #[test]
-fn a_transfer_takes_as_long_as_from_a_server_at_the_proxy_and_the_way_to_there() {
+fn transfer_time_equals_a_server_at_the_proxy_plus_the_path_delay() {
     for (size, bearer, window) in [
         ("50 kB", "ps-64", "3 segments"),
         ("300 kB", "ps-64", "3 segments"),
@@ -57,7 +59,7 @@ fn a_transfer_takes_as_long_as_from_a_server_at_the_proxy_and_the_way_to_there()
     }
 }
 
-/// A window of octets in a round trip: of the slower side alone if split, of both together if not.
+/// The rate is a window per round trip: of the slower side if split, of the whole path if not.
 #[test]
 fn windows_limit_each_side_by_its_own_round_trip() {
     let greedy = [
@@ -76,16 +78,17 @@ fn windows_limit_each_side_by_its_own_round_trip() {
     let rtt = value(&passed, "mean_rtt_s");
     assert!((whole / (8000.0 * 8.0 / rtt) - 1.0).abs() < 0.03, "{whole} bit/s, round trip {rtt} s");
     let (both, _) = rate("split");
-    // 0.4 s there and back on the server's side, which is the slower one: 160 kbit/s, less the first round trips.
+    // 0.4 s round-trip time on the server's side, which is the slower one: 160 kbit/s, minus the
+    // first round trips.
     assert!((both / 160e3 - 1.0).abs() < 0.02, "{both} bit/s");
     assert!(both / whole > 1.15);
 }
 
-/// Everything that matters for what is conserved.
+/// State for checking the conservation of octets.
 #[derive(Default)]
 struct Octets {
     legs: BTreeMap<ConnectionId, (ProxyLeg, ConnectionId)>,
-    /// By transfer: arrived at the proxy, arrived at the UE.
+    /// By transfer: octets arrived at the proxy, and at the UE.
     arrived: BTreeMap<ConnectionId, (u64, u64)>,
     most_buffered: u64,
     buffered: BTreeMap<ConnectionId, u64>,
@@ -129,10 +132,10 @@ impl Octets {
     }
 }
 
-/// Under loss on both sides, small buffers, slow and fast readers, every octet arrives once and in order, no buffer grows
-/// beyond its room, and both connections close.
+/// With losses on both sides, small buffers, and slow and fast readers, every octet arrives once
+/// and in order, no buffer exceeds its capacity, and both connections close.
 #[test]
-fn what_enters_comes_out_under_any_loss_and_any_buffer() {
+fn octets_are_conserved_under_any_loss_and_buffer() {
     let mut run = 0;
     for setup in ["early", "accepted", "server_first"] {
         for buffer in ["1460 B", "4 kB", "64 kB", "unlimited"] {
@@ -166,7 +169,8 @@ fn buffer_octets(text: &str) -> u64 {
     }
 }
 
-/// The shipped scenario with 200 kB, without losses in the Internet, and with an outage of the proxy until 3 s.
+/// The shipped scenario with 200 kB, without losses in the Internet, and with an outage of the
+/// proxy until 3 s.
 fn with_outage(from: &str, then: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let text = format!(
@@ -188,15 +192,17 @@ fn with_outage(from: &str, then: &str) -> Scenario {
     }
 }
 
-/// In = out + buffered + lost, whenever the proxy fails and whatever it does after that; who is left hears of it.
+/// Arrived octets are delivered or lost, for every time of the failure and every later behaviour.
+/// The server is notified.
 #[test]
-fn a_crash_loses_what_the_proxy_had_acknowledged_and_both_sides_hear_of_it() {
+fn crash_loses_acknowledged_octets_and_notifies_the_server() {
     for then in ["reset", "silent"] {
         for from in ["300 ms", "600 ms", "900 ms", "1.3 s", "2 s"] {
             let seen = Octets::of(&with_outage(from, then), 0);
             let (at_proxy, at_ue) =
                 seen.arrived.values().fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
-            // What the receiver has and the proxy does not know of yet is in both.
+            // Octets that the receiver has, and that the proxy does not know to be delivered, are
+            // in both.
             assert!(at_proxy <= at_ue + seen.lost, "{then}, {from}: {at_proxy}, {at_ue}, {}", seen.lost);
             assert!(at_ue < 200_000 && seen.lost > 0, "{then}, {from}");
             let server_hears = seen
@@ -211,9 +217,10 @@ fn a_crash_loses_what_the_proxy_had_acknowledged_and_both_sides_hear_of_it() {
     }
 }
 
-/// A user who takes nothing: RLC gives up, TCP sends again until it gives up, and the server hears of it at once.
+/// The user receives nothing: RLC gives up, TCP retransmits until it gives up, and the server is
+/// then notified immediately.
 #[test]
-fn a_failure_of_one_side_is_told_to_the_other() {
+fn failure_on_the_radio_side_resets_the_server_side() {
     let set = [("radio.bler", "1"), ("link.0.loss", "0"), ("duration", "3000 s")];
     let seen = Octets::of(&scenario("split-download", &set), 0);
     let ends: Vec<_> = seen.failed.iter().map(|(of, end)| (seen.legs[of].0, *end)).collect();
@@ -241,7 +248,7 @@ fn a_reader_slower_than_the_server_stalls_the_proxy() {
     assert!(value(&metrics, "proxy_buffer_max_octets") <= 8000.0);
     assert!(value(&metrics, "proxy_ahead_octets") <= 8000.0 + 32_768.0);
     assert_eq!(value(&metrics, "proxy_lost_octets"), 0.0);
-    // Room for everything: it never stalls, and the whole file can be ahead.
+    // With unlimited buffers the proxy never stalls, and the whole file can be ahead.
     let roomy = split(&with(&slow, &[("proxy.buffer", "unlimited")]));
     assert_eq!(value(&roomy, "proxy_stalled_s"), 0.0);
     assert!(value(&roomy, "proxy_ahead_octets") > 32_768.0);
@@ -259,7 +266,7 @@ fn uploads_are_split_too_and_count_once() {
     assert!((octets(&metrics) - 50.0).abs() < 0.1 && (octets(&whole.network) - 50.0).abs() < 0.1);
 }
 
-/// Each of the two connections has a budget of its own, which is whole.
+/// Each of the two connections has a complete budget of its own.
 #[test]
 fn the_time_of_both_connections_is_explained() {
     for (setup, loss) in [("early", "0.05"), ("server_first", "0"), ("accepted", "0.01")] {
@@ -275,9 +282,9 @@ fn the_time_of_both_connections_is_explained() {
     }
 }
 
-/// Losses on the Internet's side are repaired by the server, so a sum without its leg would be 0.
+/// Losses on the Internet's side are repaired by the server: without its leg the sum would be 0.
 #[test]
-fn repetitions_of_a_split_run_are_those_of_both_legs() {
+fn retransmissions_of_a_split_run_add_up_over_both_legs() {
     let set = [
         ("flow.0.size", "1 MB"),
         ("duration", "200 s"),

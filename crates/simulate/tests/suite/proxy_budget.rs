@@ -1,4 +1,5 @@
-//! The time budget of transfers that a proxy splits: it adds up, whatever happens, and what it says is so.
+//! The time budget of transfers that a proxy splits: it adds up in all cases, and names the right
+//! causes.
 
 use std::ops::ControlFlow;
 
@@ -81,16 +82,17 @@ fn a_buffer_below_the_window_keeps_the_octet_in_the_proxy() {
     assert_eq!(time(&roomy, |spent| spent == Spent::Queue), Duration::ZERO);
 }
 
-/// The radio's handshake takes longer than the way of the first octet from the server, or the SYN waits for all of it.
+/// The radio's handshake takes longer than the first octet from the server, or the SYN waits for
+/// the complete handshake.
 #[test]
-fn the_set_up_of_the_second_connection_is_told() {
+fn set_up_of_the_second_connection_is_named() {
     let far = ("link.0.delay", "10 ms");
     let [early, server_first] = ["early", "server_first"]
         .map(|setup| time(&only(&[("proxy.setup", setup), far]), |spent| spent == Spent::Setup));
     assert!(early.as_secs() > 0.02 && server_first > early, "{early}, {server_first}");
 }
 
-/// A fast server leaves all to the radio, a slow one has most of the time.
+/// With a fast server the radio has all of the time; a slow server has most of it.
 #[test]
 fn the_slower_leg_has_the_time() {
     let on =
@@ -100,7 +102,7 @@ fn the_slower_leg_has_the_time() {
     assert!(on(&radio, ProxyLeg::Radio).as_secs() > 0.95 * whole.as_secs());
     let server = only(&[("link.0.rate", "32 kbit/s")]);
     let whole = server.until - server.opened;
-    // Each segment is waited for on the radio, too, after its 0.4 s on the link.
+    // Each segment also waits on the radio, after its 0.4 s on the link.
     assert!(on(&server, ProxyLeg::Server).as_secs() > 0.6 * whole.as_secs());
 }
 

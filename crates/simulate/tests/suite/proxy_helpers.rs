@@ -1,4 +1,4 @@
-//! A proxy that splits nothing: what it changes in whole networks, and what it does not.
+//! A proxy that does not split connections: its effects on whole networks.
 
 use crate::common::{metrics, output, scenario, value};
 use umts_record::metrics::MetricSet;
@@ -7,7 +7,7 @@ fn download(mode: &str, more: &[(&str, &str)]) -> MetricSet {
     metrics("split-download", &[&[("proxy.mode", mode), ("duration", "300 s")], more].concat())
 }
 
-/// RLC has repaired what was lost on the air before TCP could hear of it, so a copy beside the radio repairs nothing.
+/// RLC repairs losses on the air before TCP notices them, so the proxy's copies repair nothing.
 #[test]
 fn snoop_above_rlc_changes_no_delivery_time() {
     for at in ["ggsn", "rnc"] {
@@ -21,9 +21,10 @@ fn snoop_above_rlc_changes_no_delivery_time() {
     }
 }
 
-/// Where RLC gives packets up, it repairs a loss in the time of the radio alone, and the server keeps its window.
+/// If RLC gives packets up, the proxy repairs a loss in the round-trip time of the radio, and the
+/// server keeps its window.
 #[test]
-fn snoop_repairs_what_rlc_gives_up() {
+fn snoop_repairs_rlc_discards() {
     for at in ["ggsn", "rnc"] {
         let lossy = [("proxy.at", at), ("rlc.max_dat", "3"), ("link.0.loss", "0"), ("flow.0.size", "1 MB")];
         let (snooped, passed) = (download("snoop", &lossy), download("pass", &lossy));
@@ -35,7 +36,7 @@ fn snoop_repairs_what_rlc_gives_up() {
     }
 }
 
-/// The queue in front of the radio becomes shorter, and the radio is as busy as before.
+/// The queue before the radio becomes shorter while the radio is as busy as before.
 #[test]
 fn regulated_acknowledgments_and_lowered_windows_shorten_the_queue() {
     let plain =
@@ -67,7 +68,7 @@ fn flows_that_are_not_named_are_not_helped() {
     }
 }
 
-/// Budget, captures and details are whole although packets are hidden, late, or the proxy's own.
+/// The budget is complete although packets are hidden, delayed, or sent by the proxy itself.
 #[test]
 fn the_time_of_a_helped_connection_is_explained() {
     for mode in ["snoop", "ack_regulation", "window_clamp"] {

@@ -1,4 +1,4 @@
-//! Recorders together: each tells what it tells alone, whichever others there are.
+//! Combinations of recorders: each recorder gives the same results in any combination.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use umts_units::{Duration, Time};
 
 use crate::common::scenario;
 
-/// A minute of the web on switched channels, of which everything can be recorded.
+/// A minute of web traffic on switched channels, with everything that can be recorded.
 fn busy() -> Scenario {
     scenario(
         "web-cell-3gpp",
@@ -30,16 +30,16 @@ fn watched<T: TraceSink<TraceEvent>>(scenario: &Scenario, sink: T) -> T {
     observe(scenario, scenario.seed, 0, sink, |_, _| ControlFlow::Continue(())).expect("nothing stops it").1
 }
 
-/// The files of a folder by name.
+/// Contents of the files of a folder, by name.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder).expect("it is there").map(|file| file.expect("it can be read"));
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// What each of them tells alone.
+/// Results of each recorder alone.
 struct Alone {
     metrics: RunMetrics,
-    /// The metrics with those of the budget behind them, and its tables.
+    /// The metrics followed by the metrics of the budget, and the tables of the budget.
     with_budget: (RunMetrics, Vec<Table>),
     series: Vec<Table>,
     captures: BTreeMap<String, Vec<u8>>,
@@ -62,7 +62,7 @@ fn alone(scenario: &Scenario) -> Alone {
 }
 
 #[test]
-fn whichever_are_wanted_each_tells_what_it_tells_alone() {
+fn recorders_give_the_same_results_in_any_combination() {
     let scenario = busy();
     let alone = alone(&scenario);
     assert!(alone.captures.len() > 3 && alone.metrics.connections.len() > 5, "there is enough to compare");
@@ -132,7 +132,7 @@ fn metrics_and_series_are_the_same_without_details() {
 }
 
 #[test]
-fn a_sink_beside_them_hears_all_and_changes_nothing() {
+fn additional_sink_receives_all_events_without_effect() {
     let scenario = scenario("ftp-on-fach", &[("duration", "60 s")]);
     let network = network_config(&scenario);
     let recorders = Recorders::new(wanted(&scenario, &network, true, None), Vec::new()).unwrap();

@@ -1,4 +1,5 @@
-//! Reference bearers in a network: transport blocks of the sizes that TS 34.108 gives, and the same run as if declared.
+//! Reference bearers in a network: transport blocks have the sizes of TS 34.108, and the run equals
+//! one with a declared bearer.
 
 use std::path::Path;
 
@@ -44,7 +45,7 @@ fn a_named_bearer_runs_like_a_declared_one() {
 }
 
 #[test]
-fn the_defaults_of_a_scenario_are_those_of_the_entity() {
+fn scenario_defaults_equal_entity_defaults() {
     let network = network_config(&scenario("ps-384", ""));
     assert_eq!(network.ues[0].rlc, RlcConfig::Am(AmConfig::default().into()));
 }

@@ -1,4 +1,4 @@
-//! RLC's modes and mechanisms in whole networks.
+//! RLC modes and mechanisms in whole networks.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-/// Twenty seconds of the deadlock, with what is `set`; payload that arrived, in kB.
+/// Runs 20 s of the deadlock with `set`. Returns the delivered payload in kB.
 fn delivered_kb(set: &[(&str, &str)]) -> f64 {
     let mut overrides = vec![("duration", "20 s")];
     overrides.extend(set);
@@ -16,8 +16,8 @@ fn delivered_kb(set: &[(&str, &str)]) -> f64 {
 }
 
 #[test]
-fn without_any_trigger_a_window_is_sent_and_nothing_more() {
-    // 512 PDUs of 40 octets at most, whatever TCP tries again; and a day later not one more.
+fn only_one_window_is_sent_without_a_trigger() {
+    // At most 512 PDUs of 40 octets are sent, whatever TCP retransmits, and no more after a day.
     assert!(delivered_kb(&[]) < 20.48);
     for duration in ["600 s", "24 h"] {
         let whole = metrics("rlc-deadlock", &[("duration", duration)]);
@@ -28,7 +28,7 @@ fn without_any_trigger_a_window_is_sent_and_nothing_more() {
 
 #[test]
 fn any_trigger_resolves_the_deadlock() {
-    // More than the window holds. A poll or its answer may be lost: Timer_Poll repeats it.
+    // More than the window. A poll or its answer may be lost; Timer_Poll repeats it.
     for (key, setting) in [
         ("rlc.poll_last_pdu", "true"),
         ("rlc.poll_pdu", "16"),
@@ -40,10 +40,10 @@ fn any_trigger_resolves_the_deadlock() {
         let kb = delivered_kb(&[(key, setting), ("rlc.timer_poll", "300 ms")]);
         assert!(kb > 20.48, "{key} = {setting}: {kb} kB");
     }
-    // A missing PDU is a trigger where PDUs are lost.
+    // A missing PDU is a trigger if PDUs are lost.
     let kb = delivered_kb(&[("rlc.missing_pdu_indication", "new_gap")]);
     assert!(kb > 20.48, "missing_pdu_indication: {kb} kB");
-    // Polling with the last PDU is of no use where the window closes before it.
+    // Polling with the last PDU does not help if the window closes before it.
     assert!(delivered_kb(&[("rlc.poll_last_pdu", "true"), ("rlc.window", "64")]) < 2.56);
 }
 
@@ -55,14 +55,15 @@ fn every_mode_carries_a_download() {
         metrics("ftp-on-dch-384-3gpp", &overrides)
     };
     let am = value(&mode(&[]), "goodput_kbps");
-    // One octet of header less, no report, no retransmission: a little more than acknowledged mode when nothing is lost.
+    // One header octet less, no reports and no retransmissions: slightly more than acknowledged
+    // mode without losses.
     let um = value(&mode(&[("rlc.mode", "um")]), "goodput_kbps");
     assert!((am..372.0).contains(&um), "{um} against {am}");
     // A packet of 1,500 octets takes 38 of the 48 blocks of a TTI of 40 ms.
     let tm = [("rlc.mode", "tm"), ("bearer.0.downlink.tti", "40 ms")];
     let transparent = value(&mode(&tm), "goodput_kbps");
     assert!((280.0..292.1).contains(&transparent), "{transparent}");
-    // With losses TCP repairs what RLC does not.
+    // With losses TCP repairs the packets that RLC does not.
     let lossy = mode(&[("rlc.mode", "um"), ("radio.bler", "0.001")]);
     assert!(value(&lossy, "tcp_retransmissions") > 0.0);
     assert_eq!(value(&lossy, "rlc_retransmissions"), 0.0);
@@ -107,12 +108,12 @@ fn compressed_headers_leave_room_for_payload() {
         overrides.extend(set);
         value(&metrics("ftp-on-dch-384-3gpp", &overrides), "goodput_kbps")
     };
-    // 540 octets of packet become 504.
+    // A packet of 540 octets becomes one of 504 octets.
     let gain = goodput(&[("pdcp.header_compression", "ideal")]) / goodput(&[]);
     assert!((1.06..540.0 / 504.0 + 0.005).contains(&gain), "{gain}");
 }
 
-/// Losses for every recovery, on every channel, with what TS 25.322 has.
+/// Cases with losses for every kind of recovery, on every channel, with the options of TS 25.322.
 const WIRE_MODE: &[(&str, &[(&str, &str)])] = &[
     ("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("rlc.max_dat", "3")]),
     (
@@ -148,8 +149,8 @@ fn wire_mode_gives_the_same_run_event_for_event() {
     }
 }
 
-/// SDUs that entered RLC and never came up, counted from the events of a run. Those whose last PDU is under way at the end are
-/// neither.
+/// Compares the loss metrics with SDUs that entered RLC and were never delivered, counted from
+/// events. SDUs whose last PDU is under way at the end are neither delivered nor lost.
 #[test]
 fn unacknowledged_and_transparent_mode_report_their_losses() {
     for (mode, bler) in [("um", "0.1"), ("tm", "0.05"), ("am", "0.3")] {

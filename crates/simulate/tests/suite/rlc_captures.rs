@@ -1,5 +1,6 @@
-//! tshark reads the captures of RLC PDUs: every header without complaint, and in the view of delivery as many packets as
-//! our RLC handed up. Skipped, with a message, where tshark is not installed.
+//! Checks captures of RLC PDUs with tshark: it must decode every header without complaint, and
+//! reassemble as many packets in the delivery view as RLC delivered. Skipped with a message if
+//! tshark is not installed.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,20 +12,20 @@ use umts_simulate::{RunOptions, observe, run};
 use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 
-/// The least severity that is a complaint: a warning.
+/// Lowest severity that counts as a complaint: a warning.
 const WARNING: u32 = 0x60_0000;
 
-/// A frame as tshark sees it.
+/// A frame as decoded by tshark.
 struct Judged {
     number: String,
     comments: String,
-    /// What experts say from warnings on, and "malformed".
+    /// Expert messages from warnings on, and "malformed".
     complaints: String,
     has_pdu: bool,
     segments: usize,
 }
 
-/// The frames of `file`; `None` where there is no tshark.
+/// Decodes the frames of `file`. `None` if tshark is not installed.
 fn tshark(file: &Path, options: &[&str]) -> Option<Vec<Judged>> {
     let fields = [
         "frame.number",
@@ -68,14 +69,14 @@ impl Judged {
     }
 }
 
-/// As docs/guide.md says. What TCP makes of losses is not judged here.
+/// Options from docs/guide.md. TCP's view of losses is not checked here.
 const AIR: &[&str] = &["--enable-heuristic", "rlc_udp", "-o", "rlc.perform_reassembly:FALSE"];
 const DELIVERY: &[&str] =
     &["--enable-heuristic", "rlc_udp", "-2", "-o", "tcp.analyze_sequence_numbers:FALSE"];
 
 struct Captured {
     folder: TempDir,
-    /// SDUs that RLC handed up, and blocks that arrived, by direction.
+    /// SDUs delivered by RLC, and blocks that arrived, by direction.
     delivered: [usize; 2],
     blocks: [usize; 2],
     discarded: usize,
@@ -106,8 +107,9 @@ fn capture(name: &str, overrides: &[(&str, &str)]) -> Captured {
 }
 
 impl Captured {
-    /// Both views of both directions are without complaint; blocks and packets are as many as there were.
-    fn is_judged(&self, what: &str) {
+    /// Checks that both views of both directions have no complaints, and the right numbers of
+    /// blocks and packets.
+    fn assert_no_complaints(&self, what: &str) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let name = format!("{direction:?}").to_lowercase();
             let file = |view: &str| self.folder.path().join(format!("rlc-{name}-{view}.pcapng"));
@@ -131,18 +133,18 @@ impl Captured {
 
 #[test]
 fn a_lossy_download_at_384_kbit_s_is_read_without_complaint() {
-    // 150 packets of 38 PDUs are more than a round of the sequence numbers.
+    // 150 packets of 38 PDUs are more than one round of the sequence numbers.
     let captured = capture("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("duration", "8 s")]);
     assert!(captured.delivered[0] > 150, "{:?}", captured.delivered);
-    captured.is_judged("AM");
+    captured.assert_no_complaints("AM");
 }
 
 #[test]
-fn what_is_given_up_leaves_no_hole() {
+fn discarded_sdus_leave_no_gap() {
     let discard = [("radio.bler", "0.2"), ("rlc.max_dat", "2"), ("duration", "5 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &discard);
     assert!(captured.discarded > 5, "{}", captured.discarded);
-    captured.is_judged("discard after MaxDAT");
+    captured.assert_no_complaints("discard after MaxDAT");
     let timer = [
         ("radio.bler", "0.2"),
         ("rlc.sdu_discard", "timer"),
@@ -151,7 +153,7 @@ fn what_is_given_up_leaves_no_hole() {
     ];
     let captured = capture("ftp-on-dch-384-3gpp", &timer);
     assert!(captured.discarded > 5, "{}", captured.discarded);
-    captured.is_judged("discard by timer");
+    captured.assert_no_complaints("discard by timer");
 }
 
 #[test]
@@ -160,7 +162,7 @@ fn a_reset_begins_a_bearer_anew() {
         [("radio.bler", "0.1"), ("rlc.sdu_discard", "never"), ("rlc.max_dat", "3"), ("duration", "10 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &never);
     assert!(captured.initial_states > 4, "{}", captured.initial_states);
-    captured.is_judged("RESET");
+    captured.assert_no_complaints("RESET");
 }
 
 #[test]
@@ -168,24 +170,25 @@ fn other_modes_widths_and_channels_are_read_too() {
     let um = [("rlc.mode", "um"), ("radio.bler", "0.01"), ("duration", "10 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &um);
     assert!(captured.delivered[0] > 30, "{:?}", captured.delivered);
-    captured.is_judged("UM");
+    captured.assert_no_complaints("UM");
     let wide = [
         ("rlc.pdu_payload", "160 B"),
         ("radio.bler", "0.05"),
         ("rlc.status_format", "rlist"),
         ("duration", "5 s"),
     ];
-    capture("ftp-on-dch-384-3gpp", &wide).is_judged("15-bit length indicators");
+    capture("ftp-on-dch-384-3gpp", &wide).assert_no_complaints("15-bit length indicators");
     let common = [("radio.bler", "0.1"), ("rlc.status_format", "list"), ("duration", "20 s")];
-    capture("ftp-on-fach-two-users-3gpp", &common).is_judged("FACH and RACH");
+    capture("ftp-on-fach-two-users-3gpp", &common).assert_no_complaints("FACH and RACH");
 }
 
-/// Data of a TDD cell look like a DCH's; control PDUs of its common channels name channel, frame and fate.
+/// Data of a TDD cell looks like data of a DCH. Control PDUs of its common channels have comments
+/// with channel, frame and fate.
 #[test]
 fn a_tdd_cell_is_read_too() {
     for (name, ways) in [("tdd-ftp-3gpp", [true, false]), ("tdd-www-3gpp", [false, true])] {
         let captured = capture(name, &[("duration", "6 s"), ("measure.from", "0 s")]);
-        captured.is_judged(name);
+        captured.assert_no_complaints(name);
         for (direction, has_reports) in ["downlink", "uplink"].into_iter().zip(ways) {
             let file = captured.folder.path().join(format!("rlc-{direction}-air.pcapng"));
             let Some(frames) = tshark(&file, AIR) else { return };
@@ -200,9 +203,9 @@ fn a_tdd_cell_is_read_too() {
 }
 
 #[test]
-fn what_has_no_mac_header_that_a_reader_knows_is_read_too() {
+fn bearers_without_mac_headers_are_decoded() {
     let um = [("rlc.mode", "um"), ("radio.bler", "0.01"), ("duration", "20 s")];
-    capture("ftp-on-fach-3gpp", &um).is_judged("UM on FACH");
+    capture("ftp-on-fach-3gpp", &um).assert_no_complaints("UM on FACH");
     let tm = [
         ("rlc.mode", "tm"),
         ("bearer.0.downlink.tti", "40 ms"),
@@ -211,5 +214,5 @@ fn what_has_no_mac_header_that_a_reader_knows_is_read_too() {
     ];
     let captured = capture("ftp-on-dch-384-3gpp", &tm);
     assert!(captured.delivered[0] > 15, "{:?}", captured.delivered);
-    captured.is_judged("TM");
+    captured.assert_no_complaints("TM");
 }

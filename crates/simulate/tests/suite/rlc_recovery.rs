@@ -1,4 +1,4 @@
-//! Recovery from an RLC unrecoverable error and from radio link failure, in whole networks.
+//! Recovery from RLC unrecoverable errors and radio link failures in whole networks.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,7 +12,7 @@ use umts_units::{Duration, Time};
 
 use crate::common::{load, value};
 
-/// A download over a radio that loses everything for about 10 s now and then.
+/// A download over a radio that sometimes loses everything for about 10 s.
 fn outage(overrides: &[(&str, &str)]) -> Scenario {
     load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outage.toml"), overrides)
 }
@@ -25,7 +25,8 @@ fn events(scenario: &Scenario, seed: u64) -> Vec<(Time, TraceEvent)> {
     observe(scenario, seed, 0, Vec::new(), |_, _| ControlFlow::Continue(())).expect("nothing stops it").1
 }
 
-/// Start, cause, end and outcome of each cell update. One that is under way at the end of the run has no end.
+/// Start, cause, end and outcome of a cell update. An update in progress at the end of the run has
+/// no end.
 struct Update {
     started: Time,
     cause: CellUpdateCause,
@@ -73,7 +74,7 @@ fn without_recovery_the_bearer_stays_silent() {
     }
 }
 
-/// The outage with further tables; `set` overrides keys.
+/// The outage scenario with further tables. `set` overrides keys.
 fn outage_with(tables: &str, set: &[(&str, &str)]) -> Scenario {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let path = folder.path().join("outage.toml");
@@ -83,8 +84,9 @@ fn outage_with(tables: &str, set: &[(&str, &str)]) -> Scenario {
     load(&path, set)
 }
 
-/// Whether SDUs of the first user went up in `direction` after the end of its first cell update, in one of several runs.
-fn goes_on(scenario: &Scenario, direction: Direction) -> bool {
+/// Whether SDUs of the first user are delivered in `direction` after its first cell update, in at
+/// least one of several runs.
+fn delivers_after_cell_update(scenario: &Scenario, direction: Direction) -> bool {
     (1..4).any(|seed| {
         let run = events(scenario, seed);
         let ended = |(_, event): &(Time, TraceEvent)| {
@@ -99,17 +101,23 @@ fn goes_on(scenario: &Scenario, direction: Direction) -> bool {
 
 #[test]
 fn uploads_and_both_directions_go_on() {
-    assert!(goes_on(&outage(&[("flow.0.direction", "uplink")]), Direction::Uplink));
+    assert!(delivers_after_cell_update(&outage(&[("flow.0.direction", "uplink")]), Direction::Uplink));
     let both = outage_with("[[flow]]\nue = \"user\"\ndirection = \"uplink\"\n", &[]);
-    assert!(Direction::BOTH.into_iter().all(|direction| goes_on(&both, direction)));
+    assert!(Direction::BOTH.into_iter().all(|direction| delivers_after_cell_update(&both, direction)));
 }
 
 #[test]
 fn users_of_common_switched_and_shared_channels_go_on() {
     for bearer in ["common", "switched"] {
-        assert!(goes_on(&outage(&[("ue.0.bearer", bearer)]), Direction::Downlink), "{bearer}");
+        assert!(
+            delivers_after_cell_update(&outage(&[("ue.0.bearer", bearer)]), Direction::Downlink),
+            "{bearer}"
+        );
     }
-    assert!(goes_on(&outage(&[("bearer.0.downlink.shared", "true")]), Direction::Downlink));
+    assert!(delivers_after_cell_update(
+        &outage(&[("bearer.0.downlink.shared", "true")]),
+        Direction::Downlink
+    ));
 }
 
 #[test]
@@ -126,7 +134,7 @@ fn unacknowledged_mode_of_another_user_goes_on_without_cell_updates() {
     let tables = "[[ue]]\nname = \"talker\"\nbearer = \"ps\"\n[ue.rlc]\nmode = \"um\"\n\
                   [[flow]]\nue = \"talker\"\ntraffic = \"on_off\"\n";
     let scenario = outage_with(tables, &[]);
-    assert!(goes_on(&scenario, Direction::Downlink));
+    assert!(delivers_after_cell_update(&scenario, Direction::Downlink));
     let run = events(&scenario, 1);
     let of_talker = |(_, event): &(Time, TraceEvent)| {
         matches!(
@@ -137,7 +145,7 @@ fn unacknowledged_mode_of_another_user_goes_on_without_cell_updates() {
     assert!(!run.iter().any(of_talker));
 }
 
-/// Pauses of a minute: N302 repetitions are in vain, and the bearer is set up anew.
+/// Pauses of a minute: all N302 repetitions fail, and the bearer is set up again.
 #[test]
 fn a_pause_longer_than_the_cell_update_releases_the_connection() {
     let long = [("radio.p_bad_to_good", "0.0002"), ("duration", "1000 s")];
@@ -151,7 +159,7 @@ fn a_pause_longer_than_the_cell_update_releases_the_connection() {
             .count();
         for update in &all {
             let Some((ended, CellUpdateOutcome::ConnectionReleased)) = update.ended else { continue };
-            // Four CELL UPDATEs, and a new connection on a DCH.
+            // Four CELL UPDATEs, then a new connection on a DCH.
             let least = Duration::from_millis(4 * 4000 + 2000);
             assert!(ended - update.started >= least, "{}", ended - update.started);
         }
@@ -188,7 +196,7 @@ fn errors_of_both_ends_belong_to_one_cell_update_and_nothing_is_sent_in_it() {
 
 #[test]
 fn capacity_on_request_and_shared_power_recover_too() {
-    // One RESET is one too many: RLC fails as often as a window must be moved.
+    // With MaxRST = 1 RLC gives up instead of a RESET, so it fails whenever moving a window fails.
     let fragile = [("rlc.max_dat", "1"), ("rlc.max_mrw", "2"), ("rlc.max_rst", "1"), ("duration", "60 s")];
     for name in ["tdd-ftp-3gpp", "dsch-5km"] {
         let metrics = crate::common::metrics(name, &fragile);
@@ -208,8 +216,8 @@ fn radio_link_failure_of_a_dch_leads_to_a_cell_update() {
     let all = updates(&run);
     assert!(!all.is_empty());
     assert!(all.iter().all(|update| update.cause == CellUpdateCause::RadioLinkFailure));
-    assert!(goes_on(&outage(&[patient, ("rrc.t313", "3 s")]), Direction::Downlink));
-    // Not before 160 ms, 19 further frames and T313.
+    assert!(delivers_after_cell_update(&outage(&[patient, ("rrc.t313", "3 s")]), Direction::Downlink));
+    // Radio link failure needs 160 ms, 19 further frames and T313.
     let slower = updates(&events(&outage(&[patient, ("rrc.t313", "9 s")]), 1));
     assert!(slower[0].started >= all[0].started + Duration::from_secs(6));
 }

@@ -1,4 +1,4 @@
-//! Users that are switched between FACH and DCH, over whole runs.
+//! Users that are switched between FACH and DCH, in whole runs.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,8 +20,8 @@ fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
         .1
 }
 
-/// Two directions of PDUs and the switches in between: called with every PDU that a UE's entities send, and whether that UE is
-/// being switched.
+/// Calls `sent` for every PDU or STATUS that a UE's entities send, with whether the UE is being
+/// switched.
 fn sent_while(events: &[(Time, TraceEvent)], mut sent: impl FnMut(Time, UeId, bool)) {
     let mut switching = BTreeMap::new();
     for &(at, ref event) in events {
@@ -37,7 +37,7 @@ fn sent_while(events: &[(Time, TraceEvent)], mut sent: impl FnMut(Time, UeId, bo
 }
 
 #[test]
-fn no_data_moves_during_a_switch_unless_it_may() {
+fn data_stops_during_a_switch_unless_it_continues() {
     for name in ["ftp-fach-dch", "ftp-fach-dch-3gpp"] {
         for (option, some_moves) in [("suspended", false), ("continues", true)] {
             let run = events(&scenario(name, &[("rrc.data_while_switching", option)]));
@@ -66,12 +66,13 @@ fn data_is_on_the_channel_of_the_state() {
         }
     }
     assert!(blocks[&(true, true)] > 1000 && blocks[&(false, false)] > 100, "{blocks:?}");
-    // What was on its way when the switch began arrives within the 0.5 s that it takes.
+    // Blocks on their way at the start of the switch arrive within its 0.5 s.
     assert_eq!((blocks.get(&(true, false)), blocks.get(&(false, true))), (None, None), "{blocks:?}");
 }
 
-/// Whether the cell of twelve DCHs was told to be full at every instant at which no DCH was free and none of those in use had
-/// been inactive for longer than `inactivity`, and at no other; and how many of those instants there were, of how many.
+/// Checks that the cell of twelve DCHs is reported full exactly while no DCH is free and none has
+/// been inactive for longer than `inactivity`. Returns the numbers of intervals in which it is
+/// full, and of all intervals.
 fn full_instants(run: &[(Time, TraceEvent)], inactivity: Duration) -> (usize, usize) {
     let tti = Duration::from_millis(10);
     let (mut told, mut reserved, mut active_until) = (false, 0, BTreeMap::new());
@@ -115,7 +116,7 @@ fn a_cell_is_full_while_no_dch_is_free_or_inactive_for_long_enough() {
 }
 
 #[test]
-fn what_is_reserved_never_exceeds_the_cell_and_a_switch_takes_its_time() {
+fn reserved_rates_stay_within_the_cell_and_switches_take_their_time() {
     let run = events(&scenario("ftp-fach-dch", &[]));
     let (mut most, mut began, mut kinds) = (0, BTreeMap::new(), BTreeMap::new());
     let mut after_release = BTreeMap::new();
@@ -146,7 +147,8 @@ fn what_is_reserved_never_exceeds_the_cell_and_a_switch_takes_its_time() {
     assert_eq!(kind(SwitchCause::Data, true), kind(SwitchCause::Preempted, false), "each for one other");
 }
 
-/// The SDUs of each user's downlink in the order of delivery, by their places in the order in which RLC got them.
+/// The downlink SDUs of each user in the order of delivery, as indices in the order of their entry
+/// into RLC.
 fn delivered(run: &[(Time, TraceEvent)]) -> BTreeMap<UeId, Vec<usize>> {
     let (mut places, mut delivered) = (BTreeMap::new(), BTreeMap::<UeId, Vec<usize>>::new());
     for (_, event) in run {
@@ -202,7 +204,7 @@ fn reestablishment_loses_packets_and_doubles_none() {
     }
     let lost = run.iter().filter(|(_, event)| matches!(event, TraceEvent::SduDiscarded { .. })).count();
     assert!(lost > 0, "{lost}");
-    // TCP repairs it: all sixteen got both files.
+    // TCP repairs the losses: all sixteen users got both files.
     let kilobytes = value(&output(&scenario).metrics.network, "goodput_delivered_kbps") * 120.0 / 8.0;
     assert!((kilobytes - 16.0 * 70.0).abs() < 1e-6, "{kilobytes} kB");
 }
@@ -222,7 +224,7 @@ fn times_in_states_add_up_and_energy_follows_from_them() {
     let sum: f64 = states.map(of).iter().sum::<f64>() + of("time_switching_s");
     assert!((sum - 600.0).abs() < 1e-6, "{sum}");
     assert!(of("time_in_ura_pch_s") > 300.0 && of("time_in_idle_s") == 0.0);
-    // Between what the states alone would draw and that with every switch at the highest power.
+    // At least the energy of the states alone; at most that with every switch at the highest power.
     let least = 0.7 * of("time_in_cell_dch_s") + 0.35 * of("time_in_cell_fach_s");
     let most = least + 0.7 * of("time_switching_s") + 0.01 * 600.0;
     assert!((least..most).contains(&of("energy_j")), "{least} {} {most}", of("energy_j"));
@@ -288,15 +290,15 @@ fn requests_that_wait_are_served_in_their_order() {
     let queued = metrics("ftp-fach-dch-3gpp", &queue);
     assert_eq!(value(&queued, "dch_refusals"), 0.0);
     assert!(value(&queued, "dch_queued") > 0.0);
-    // A waiting request is served when somebody's DCH can be taken, not only when one is released.
+    // A waiting request is also served when a DCH can be preempted, not only when one is released.
     let preempting = [("cell.admission.queue", "16"), ("cell.admission.dchs", "4")];
     assert!(value(&metrics("ftp-fach-dch-3gpp", &preempting), "dch_preemptions") > 0.0);
 }
 
-/// One DCH for two users. The second asks while the first is on its way to it, when nobody knows yet from when on it can be
-/// taken away.
+/// One DCH for two users. The second user requests it while the first is being switched to it, when
+/// the time of a possible preemption is not known yet.
 #[test]
-fn a_request_that_waits_since_nobody_was_on_a_dch_is_served_when_one_can_be_taken() {
+fn queued_request_preempts_a_dch_that_was_still_being_set_up() {
     let run = events(&scenario(
         "ftp-fach-dch-3gpp",
         &[
@@ -357,7 +359,7 @@ fn profiles_of_networks_run_from_idle_to_idle() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bits_and_watching_changes_nothing() {
+fn same_seed_gives_bitwise_equal_runs() {
     for name in ["ftp-fach-dch", "ftp-fach-dch-3gpp"] {
         let scenario = scenario(name, &[]);
         let once = format!("{:?}", output(&scenario).metrics);
@@ -370,8 +372,8 @@ fn the_same_seed_gives_the_same_bits_and_watching_changes_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the timers and limits: nothing is sent during a switch, the cell is never over its limit, and all that RLC did
-    /// not give up is delivered once and in order.
+    /// For all timers and limits: no data is sent during a switch, the cell never exceeds its
+    /// limit, and all SDUs that RLC does not give up are delivered once and in order.
     #[test]
     fn rules_hold_for_any_timers_and_limits(
         dchs in 1..6u32,
@@ -413,10 +415,10 @@ proptest! {
     }
 }
 
-/// Datagrams of 576 octets each 220 ms on a FACH of 32 kbit/s without errors. Each is sent before the next one comes, while its
-/// acknowledgment is still under way.
+/// Datagrams of 576 octets every 220 ms on an error-free FACH of 32 kbit/s. Each is sent before the
+/// next one arrives, but its acknowledgment is still on the way then.
 #[test]
-fn sent_data_that_awaits_its_acknowledgment_asks_for_no_dch() {
+fn unacknowledged_data_requests_no_dch() {
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let text = std::fs::read_to_string(scenarios.join("web-cell.toml")).expect("it is shipped");
     let (cell, _) = text.split_once("[radio]").expect("it has a radio");

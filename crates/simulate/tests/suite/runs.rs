@@ -1,4 +1,4 @@
-//! What holds for any run: determinism, idleness, observation without effect, stopping.
+//! Properties of all runs: determinism, idleness, observation without effect, stopping.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use umts_record::{CHUNK_ROWS, TableChunk};
 use umts_simulate::{Recording, RunControl, RunError, RunOptions, run, run_together};
 
 #[test]
-fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
+fn same_seed_gives_bitwise_equal_runs_and_another_seed_does_not() {
     for name in ["ftp-on-fach-two-users", "twenty-on-dch-64", "twenty-on-dch-64-3gpp"] {
         let scenario = scenario(name, &[("duration", "60 s")]);
         let once = format!("{:?}", output(&scenario).metrics);
@@ -22,7 +22,7 @@ fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
 }
 
 #[test]
-fn who_watches_changes_nothing() {
+fn recording_does_not_change_the_run() {
     let scenario = scenario("ftp-on-fach-two-users", &[("duration", "1600 s")]);
     let folder = tempfile::tempdir().unwrap();
     let mut reports = 0;
@@ -48,14 +48,14 @@ fn who_watches_changes_nothing() {
 }
 
 #[test]
-fn nothing_happens_while_nothing_happens() {
+fn idle_network_has_no_events() {
     let file = [("flow.0.traffic", "file"), ("flow.0.size", "20 kB")];
     let for_a = |duration| {
         let mut overrides = file.to_vec();
         overrides.push(("duration", duration));
         output(&scenario("ftp-on-fach-3gpp", &overrides)).events
     };
-    // A day and a month of silence after the download cost no event.
+    // A day and a month without traffic after the download take no events.
     assert_eq!(for_a("60 s"), for_a("24 h"));
     assert_eq!(for_a("60 s"), for_a("720 h"));
 }
@@ -87,12 +87,12 @@ fn a_file_is_downloaded_whole_and_its_connection_is_handed_out() {
 #[test]
 fn both_directions_carry_data() {
     let up = metrics("ftp-on-dch-384-3gpp", &[("flow.0.direction", "uplink"), ("duration", "100 s")]);
-    // 64 kbit/s of payload, 1,460 of 1,500 octets, less what RLC and the acknowledgments need.
+    // 64 kbit/s of payload, 1,460 of 1,500 octets, minus the share of RLC and the acknowledgments.
     let goodput = value(&up, "goodput_kbps");
     assert!((58.0..62.4).contains(&goodput), "{goodput}");
 }
 
-/// All rows of a table, one after the other, whatever it was cut into.
+/// All rows of a table, from any number of chunks.
 pub fn rows_of(pieces: &[&Table]) -> Vec<String> {
     let cells = |table: &Table, row: usize| {
         let cell = |values: &Values| match values {
@@ -140,7 +140,7 @@ fn a_long_run_keeps_no_more_rows_of_a_series_than_a_piece() {
         let those: Vec<_> = pieces.iter().chain(&last).filter(|piece| piece.name == table.name).collect();
         let (mut cut, mut all) = (rows_of(&those), rows_of(&[table]));
         if table.name == "budget_intervals" {
-            // A connection that stays open hands in its intervals meanwhile.
+            // An open connection hands out its intervals during the run, so the order differs.
             cut.sort();
             all.sort();
         }
@@ -149,7 +149,7 @@ fn a_long_run_keeps_no_more_rows_of_a_series_than_a_piece() {
 }
 
 #[test]
-fn a_run_stops_when_nobody_takes_its_rows() {
+fn refusing_rows_stops_the_run() {
     let mut finished = |_| ControlFlow::Break(());
     let options =
         RunOptions { seed: 1, series: true, finished: Some(&mut finished), ..RunOptions::default() };
@@ -165,7 +165,8 @@ fn a_run_can_be_stopped() {
 
 #[test]
 fn the_rach_is_shared_or_private() {
-    // Ten users send acknowledgments: a shared RACH of 16 kbit/s lets one of them send every 20 ms.
+    // Ten users send acknowledgments: a shared RACH of 16 kbit/s lets only one of them send every
+    // 20 ms.
     let ten = [("ue.0.count", "10"), ("duration", "300 s")];
     let shared = metrics("ftp-on-fach-3gpp", &ten);
     let private = metrics("ftp-on-fach-3gpp", &[ten[0], ten[1], ("cell.rach.access", "private")]);
@@ -177,7 +178,8 @@ fn the_rach_is_shared_or_private() {
 
 #[test]
 fn no_recovery_from_losses_that_happened_is_undone() {
-    // Every loss is a packet that found RLC's buffer full. Recoveries follow each other while repetitions are under way.
+    // Every loss is a packet dropped by RLC's full buffer. Recoveries follow each other while
+    // retransmissions are on the way.
     for variant in ["sack", "cubic", "westwood"] {
         let metrics = metrics("download-beside-kernel", &[("tcp.variant", variant), ("rlc.buffer", "20 kB")]);
         assert!(value(&metrics, "rlc_buffer_sdu_drops") > 10.0, "{variant}");
@@ -186,7 +188,7 @@ fn no_recovery_from_losses_that_happened_is_undone() {
 }
 
 #[test]
-fn scenarios_that_differ_in_what_is_measured_are_run_in_one_go() {
+fn scenarios_that_differ_in_measure_share_one_run() {
     let measures: [(&[(&str, &str)], bool); 4] = [
         (&[], false),
         (&[("measure.from", "20 s"), ("measure.to", "50 s")], false),
@@ -209,7 +211,7 @@ fn scenarios_that_differ_in_what_is_measured_are_run_in_one_go() {
     for (((scenario, (_, series)), folder), fill) in
         scenarios.iter().zip(measures).zip(&folders).zip(&mut fill)
     {
-        // Captures and details of the one must not reach the other.
+        // Captures and details of one scenario must not appear in another one.
         let pcap_dir = series.then(|| folder.path().to_owned());
         alike.push((scenario, Recording { series, pcap_dir, finished: Some(fill) }));
     }

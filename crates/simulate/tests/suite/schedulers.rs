@@ -1,4 +1,4 @@
-//! Channels that users share, and who of them is next.
+//! Shared channels and their schedulers.
 
 use crate::common::{metrics, scenario, value};
 use umts_simulate::{capture_notes, network_config};
@@ -14,7 +14,7 @@ fn users_of_a_shared_downlink_have_its_rate_together() {
     };
     let shared = of(&[]);
     assert!((300.0..384.0).contains(&shared), "{shared}");
-    // With a channel for each, the messages' 64 kbit/s are in nobody's way.
+    // With a channel for each user, the messages' 64 kbit/s delay no other user.
     let own = of(&[("bearer.0.downlink.shared", "false")]);
     assert!(own > 3.0 * shared, "{own} beside {shared}");
 }
@@ -24,13 +24,14 @@ fn a_block_on_a_shared_downlink_names_its_user() {
     let bits = |overrides: &[(&str, &str)]| {
         network_config(&scenario("twenty-on-dsch", overrides)).ues[0].channels.map(|of| of.block_bits)
     };
-    // 320 bits of payload and 16 of RLC; 2 + 16 of MAC on the DSCH, none on a DCH (TS 25.321 §9.2.1).
+    // 320 bits of payload and 16 of RLC; 2 + 16 of MAC on the DSCH, none on a DCH (TS 25.321
+    // §9.2.1).
     assert_eq!(bits(&[]), [354, 336]);
     assert_eq!(bits(&[("bearer.0.downlink.shared", "false")]), [336, 336]);
 }
 
 #[test]
-fn who_is_next_decides_how_long_messages_wait_and_how_evenly_downloads_share() {
+fn scheduler_determines_message_delay_and_fairness() {
     let of = |scheduler: &str| {
         let metrics = metrics("twenty-on-dsch", &[("duration", "60 s"), (SCHEDULER, scheduler)]);
         (value(&metrics, "udp_delay_ms"), value(&metrics, "jain_fairness"))
@@ -73,7 +74,7 @@ fn two_bearers_of_one_cell_share_two_channels() {
     let loaded = umts_scenario::Scenario::parse(&text, "two.toml", std::path::Path::new(""), &[]);
     let scenario = loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario;
     let metrics = crate::common::output(&scenario).metrics.network;
-    // A TTI, the links and a repetition: the downloads are on another channel.
+    // A TTI, the links and a retransmission: the downloads are on the other channel.
     let delay = value(&metrics, "udp_delay_ms");
     assert!(delay < 150.0, "{delay} ms");
 }

@@ -7,7 +7,7 @@ use umts_scenario::Scenario;
 
 use crate::common::{output, value};
 
-/// A user who drives through the cells and downloads a file; `REST` stands at the end.
+/// A user that drives through the cells and downloads a file. Tests append further tables.
 const DRIVER: &str = "version = 1\nduration = \"600 s\"\n[layout]\n[propagation]\nmodel = \"vehicular\"\n[[cell]]\nname = \"sector\"\n\
     [radio]\nmodel = \"error_free\"\n[[ue]]\nname = \"driver\"\n\
     mobility = { model = \"vehicular\", speed = \"50 km/h\" }\n[[flow]]\nue = \"driver\"\ntraffic = \"file\"\nsize = \"200 kB\"\n";
@@ -18,12 +18,12 @@ fn metrics(rest: &str) -> MetricSet {
 }
 
 #[test]
-fn tcp_sends_again_what_is_lost_with_the_buffer_of_a_cell() {
+fn tcp_retransmits_data_lost_at_a_handover() {
     let kept = metrics("[handover]\nhysteresis = \"3 dB\"");
     let lost = metrics("[handover]\nhysteresis = \"3 dB\"\nbuffer = \"lost\"");
     assert!(value(&kept, "handovers") > 3.0 && value(&lost, "handovers") > 3.0);
     assert_eq!((value(&kept, "handover_lost_octets"), value(&kept, "tcp_retransmissions")), (0.0, 0.0));
     assert!(value(&lost, "handover_lost_octets") > 0.0 && value(&lost, "tcp_retransmissions") > 0.0);
-    // The file is there in both, later where something was lost.
+    // The file arrives in both cases, later after losses.
     assert!(value(&lost, "download_time_s") > value(&kept, "download_time_s"));
 }

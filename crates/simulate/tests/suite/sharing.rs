@@ -1,4 +1,4 @@
-//! What is large is there once for a group, however many users it has.
+//! Large values exist once per group, independent of the number of users.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use umts_stack::traffic::TrafficConfig;
 const USERS: usize = 10_000;
 const LONG: usize = 100_000;
 
-/// A scenario whose `[[ue]]` and `[[flow]]` go on with these keys, beside a long file `trace.txt`.
+/// A scenario with these keys in `[[ue]]` and `[[flow]]`, and a long file `trace.txt`.
 fn load(purpose: &str, trace: &str, ue: &str, flow: &str) -> Scenario {
     let folder = tempfile::Builder::new().prefix(purpose).tempdir().expect("a folder of the test's own");
     std::fs::write(folder.path().join("trace.txt"), trace).expect("it can be written");
@@ -23,7 +23,7 @@ fn load(purpose: &str, trace: &str, ue: &str, flow: &str) -> Scenario {
     loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario
 }
 
-/// How many copies there are of what `large` finds in each user, at least.
+/// Lower bound of the number of copies of the value that `large` returns for each user.
 fn copies<T: ?Sized>(ues: &[UeConfig], large: impl Fn(&UeConfig) -> *const T) -> usize {
     assert_eq!(ues.len(), USERS);
     let first = large(&ues[0]);
@@ -41,7 +41,7 @@ fn users_of_a_group_share_an_error_trace_and_their_configurations() {
             other => panic!("{other:?}"),
         };
         assert_eq!(copies(&ues, trace), 1);
-        // And so do all networks of the scenario.
+        // All networks of the scenario share the trace, too.
         assert!(std::ptr::addr_eq(trace(&ues[0]), trace(&network_config(&scenario).ues[0])));
     }
     let rlc = |ue: &UeConfig| match &ue.rlc {

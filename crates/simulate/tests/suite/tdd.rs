@@ -1,4 +1,4 @@
-//! TDD cells with many users: ten cells beside each other, and one that is beyond what it can carry.
+//! TDD cells with many users: ten cells side by side, and an overloaded one.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::common::{load, metrics, output, value};
 
 const SHORT: (&str, &str) = ("duration", "60 s");
 
-/// `cells` cells with the clients of `tdd-www.toml`, `count` in each.
+/// A scenario of `cells` cells with `count` clients of `tdd-www.toml` in each.
 fn side_by_side(folder: &TempDir, cells: usize, count: usize) -> Scenario {
     let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tdd-www.toml");
     let text = std::fs::read_to_string(base).expect("it is shipped");
@@ -41,7 +41,7 @@ fn side_by_side(folder: &TempDir, cells: usize, count: usize) -> Scenario {
     load(&path, &[SHORT, ("measure.from", "0 s")])
 }
 
-/// Each cell has its own frame, requests and grants: ten carry what one of them carries, ten times.
+/// Each cell has its own frame, requests and grants: ten cells carry ten times as much as one.
 #[test]
 fn ten_cells_carry_ten_times_as_much() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
@@ -53,14 +53,15 @@ fn ten_cells_carry_ten_times_as_much() {
     let (one, events_of_one) = carried(1, 48);
     let (ten, events_of_ten) = carried(10, 48);
     assert!((6.0..14.0).contains(&(ten / one)), "{ten} of {one}");
-    // So do events: nobody pays for the users of another cell.
+    // The number of events also grows in proportion: users of other cells cost no events.
     assert!((6.0..14.0).contains(&(events_of_ten / events_of_one)), "{events_of_ten} of {events_of_one}");
 }
 
-/// Fifteen times as many clients as the cell can carry: random access stays alive by its back-off, the cell stays full, and with
-/// a back-off that is as long acknowledgments get through, too. With eight frames they do not.
+/// Fifteen times as many clients as the cell can carry. Back-off keeps random access working and
+/// the cell full. With an equally long back-off acknowledgments get through, too; with eight frames
+/// they do not.
 #[test]
-fn a_cell_with_480_users_goes_on() {
+fn overloaded_tdd_cell_keeps_its_throughput() {
     let crowd = |count, backoff| -> MetricSet {
         let backoff = ("cell.0.tdd.ack.uplink_backoff", backoff);
         metrics("tdd-www", &[SHORT, ("measure.from", "30 s"), ("ue.0.count", count), backoff])

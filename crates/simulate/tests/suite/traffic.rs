@@ -1,4 +1,4 @@
-//! Users on a whole network: what they ask for, what they get, and that the network does not change what they ask for.
+//! Users in a whole network: requests, results, and independence of the requests from the network.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use umts_stack::ids::{ConnectionId, Direction, End, FlowId};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-/// What applications do and get.
+/// Events of the applications.
 #[derive(Default)]
 struct Application(Vec<(Time, TraceEvent)>);
 
@@ -36,7 +36,7 @@ impl Application {
         observe(scenario, scenario.seed, 0, Application::default(), go_on).expect("nothing stops it").1
     }
 
-    /// Segment size and bytes written at `end`, connection by connection, for each flow.
+    /// Segment size, and bytes written at `end`, of each connection of each flow.
     fn pages(&self, end: End) -> BTreeMap<FlowId, Vec<(u32, Vec<u64>)>> {
         let mut pages: BTreeMap<FlowId, Vec<(u32, Vec<u64>)>> = BTreeMap::new();
         let mut places: BTreeMap<ConnectionId, (FlowId, usize)> = BTreeMap::new();
@@ -57,7 +57,7 @@ impl Application {
         pages
     }
 
-    /// The most connections that were opened for a page; there is one user.
+    /// Largest number of connections that were opened for a page. There is one user.
     fn most_per_page(&self) -> usize {
         let (mut opened, mut most) = (0, 0);
         for (_, event) in &self.0 {
@@ -72,7 +72,7 @@ impl Application {
     }
 }
 
-/// A scenario of the repository with the traffic of its only flow in `[[flow]]`.
+/// A scenario of the repository with `flow` as the only `[[flow]]`.
 fn with_flow(base: &str, flow: &str, overrides: &[(&str, &str)]) -> Scenario {
     with_file(base, flow, overrides, "")
 }
@@ -89,7 +89,7 @@ fn with_file(base: &str, flow: &str, overrides: &[(&str, &str)], recording: &str
 }
 
 #[test]
-fn another_tcp_and_another_radio_meet_the_same_pages() {
+fn pages_are_independent_of_tcp_and_radio() {
     let flow = "traffic = \"web\"\nweb.request = \"none\"\nweb.variant = \"object_per_call\"";
     let pages = |overrides: &[(&str, &str)]| {
         let mut all = vec![("duration", "1500 s"), ("rlc.max_dat", "2")];
@@ -132,12 +132,13 @@ fn a_pushed_page_is_one_packet_call_on_one_connection() {
     let rows = result.connections.iter().filter(|row| row.closed_s.is_some());
     let of_rows: Vec<f64> = rows.map(|row| value(&row.metrics(), "packet_calls")).collect();
     assert!(of_rows.iter().all(|calls| *calls == 1.0), "{of_rows:?}");
-    // Objects follow each other after parsing times, so a call is longer than its bytes take.
+    // Objects follow each other after parsing times, so a call takes longer than the transfer of
+    // its bytes.
     assert!(value(&result.network, "packet_call_time_s") > value(&result.network, "page_time_s"));
 }
 
 #[test]
-fn a_requested_page_comes_over_as_many_connections_as_are_allowed() {
+fn page_uses_the_allowed_number_of_connections() {
     let page = |connections: u32, persistent: bool| {
         let flow = format!(
             "traffic = \"web\"\nweb.connections = {connections}\nweb.persistent = {persistent}\nweb.segments = \"tcp\""
@@ -157,7 +158,8 @@ fn a_requested_page_comes_over_as_many_connections_as_are_allowed() {
     assert_eq!((one.0, four.0), (1, 4));
     assert!(alone.0 > 20, "{} connections for a page", alone.0);
     assert!(four.1 >= one.1 && four.1 < one.1 + 100);
-    // Several small objects share the round trips; a connection for each costs a handshake and a slow start more.
+    // Several small objects share the round trips. A connection for each object needs an additional
+    // handshake and slow start.
     assert!(four.2 < one.2, "{} and {} s", four.2, one.2);
     assert!(four.2 < alone.2, "{} and {} s", four.2, alone.2);
 }
@@ -174,7 +176,7 @@ fn requests_keep_their_own_pace_or_wait_for_the_file() {
         let scenario = with_flow("ftp-on-dch-384-3gpp", &flow, &overrides);
         (value(&metrics_of(&scenario), "packet_calls"), value(&metrics_of(&scenario), "packet_call_time_s"))
     };
-    // A Poisson number of 10 x 4000 / 21.5 = 1,860 requests, with a deviation of 43.
+    // A Poisson number of requests with mean 10 x 4000 / 21.5 = 1,860 and deviation 43.
     let (own, _) = clients("request_to_request");
     assert!((own - 1860.0).abs() < 4.0 * 43.0, "{own}");
     let (after, took) = clients("after_file");
@@ -206,7 +208,7 @@ fn datagrams_cross_the_network_both_ways() {
         assert_eq!(value("udp_sent"), 1000.0);
         assert_eq!(value("udp_loss_pct"), 0.0);
         assert!((990.0..1000.0).contains(&value("udp_received")), "{}", value("udp_received"));
-        // Frames of 20 ms in TTIs of 10 or 20 ms: each waits alike.
+        // Frames of 20 ms in TTIs of 10 or 20 ms: each waits equally long.
         assert!(value("udp_jitter_ms") < 0.01, "{}", value("udp_jitter_ms"));
         assert!((60.4..200.0).contains(&value("udp_delay_ms")), "{}", value("udp_delay_ms"));
     }
@@ -214,14 +216,15 @@ fn datagrams_cross_the_network_both_ways() {
 
 #[test]
 fn a_source_that_is_too_fast_fills_the_buffer_and_loses() {
-    // 160 + 28 octets every 20 ms are 75.2 kbit/s; the FACH carries 32 less RLC's length indicators.
+    // 160 + 28 octets every 20 ms are 75.2 kbit/s. The FACH carries 32 kbit/s minus RLC's length
+    // indicators.
     let overrides =
         [("radio.model", "error_free"), ("duration", "200 s"), ("rlc.mode", "um"), ("rlc.buffer", "20 kB")];
     let found = metrics_of(&with_flow("ftp-on-fach-3gpp", "traffic = \"cbr\"", &overrides));
     let loss = value(&found, "udp_loss_pct");
-    // What has arrived after 200 s left in the first 195.
+    // Datagrams that arrive within 200 s left in the first 195 s.
     assert!((100.0 * (1.0 - 32.0 * 200.0 / 195.0 / 75.2)..62.0).contains(&loss), "{loss}");
-    // A full buffer of 20 kB in front of 4 kB/s.
+    // A full buffer of 20 kB before a channel of 4 kB/s.
     assert!((4.0e3..5.5e3).contains(&value(&found, "udp_p95_delay_ms")));
     assert!(value(&found, "rlc_buffer_sdu_drops") > 1000.0);
 }
@@ -272,7 +275,7 @@ fn many_short_connections_leave_their_rows_and_nothing_else() {
     assert!(rows > 1500, "{rows}");
     assert!(batches.iter().all(|batch| *batch < 60), "{batches:?}");
     assert!(left.metrics.connections.len() < 60);
-    // The last connection may not have its page yet.
+    // The last connection may not have completed its page.
     let pages = value(&left.metrics.network, "pages") as usize;
     let all = rows + left.metrics.connections.len();
     assert!((pages..=pages + 1).contains(&all), "{all} for {pages}");
@@ -281,8 +284,9 @@ fn many_short_connections_leave_their_rows_and_nothing_else() {
 #[test]
 fn the_web_on_its_own_channels_has_the_load_that_the_study_reports() {
     let found = metrics("web-on-dch", &[]);
-    // Dubois (2005), chapter 7, with switching: 63.1 kbit/s and 2.75 s a call, so a cycle of 32.75 s with 8.61 kB. Here
-    // a call is shorter, and so is the cycle. One run of 4,000 s has a standard error of about 5 %.
+    // Dubois (2005), chapter 7, with switching: 63.1 kbit/s and 2.75 s per call, so a cycle of
+    // 32.75 s with 8.61 kB. Here a call is shorter, and so is the cycle. One run of 4,000 s has a
+    // standard error of about 5 %.
     let (goodput, call) = (value(&found, "goodput_kbps"), value(&found, "packet_call_time_s"));
     let load = 30.0 * 8.592 * 8.0 / (30.0 + call);
     assert!((goodput / load - 1.0).abs() < 0.2, "{goodput} of {load} kbit/s");
@@ -294,13 +298,14 @@ fn a_switched_cell_carries_the_web_on_fewer_channels_and_takes_longer() {
     let (switched, own) = (metrics("web-cell", &[]), metrics("web-on-dch", &[]));
     assert!(value(&switched, "max_simultaneous_dch") <= 12.0);
     assert!(value(&switched, "dch_allocations") > 500.0);
-    // The same pages (common random numbers), each waiting for a switch of 0.9 s or coming over the FACH.
+    // The pages are the same (common random numbers). Each waits for a switch of 0.9 s, or uses the
+    // FACH.
     let (goodput, bound) = (value(&switched, "goodput_kbps"), value(&own, "goodput_kbps"));
     assert!((0.9 * bound..bound).contains(&goodput), "{goodput} of {bound}");
     let longer = value(&switched, "packet_call_time_s") - value(&own, "packet_call_time_s");
     assert!((0.3..1.8).contains(&longer), "{longer} s");
-    // A SYN that came over the FACH sets a timeout of 1 s or little more, and the switch takes 0.9 s: timeouts that
-    // nothing was lost for.
+    // A SYN over the FACH sets a timeout of 1 s or slightly more, and the switch takes 0.9 s. The
+    // timeouts are therefore spurious.
     let needless = value(&switched, "tcp_retransmissions_unneeded") / value(&switched, "tcp_retransmissions");
     assert!(needless > 0.8, "{needless}");
     assert!(value(&switched, "rto_per_connection") > 10.0 * value(&own, "rto_per_connection"));

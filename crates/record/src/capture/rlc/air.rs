@@ -1,4 +1,4 @@
-//! The view of the air: every block, with what nobody there knows in the comments.
+//! The air view: every block, with comments that contain information from the model.
 
 use std::fmt::Write;
 
@@ -14,12 +14,12 @@ use umts_units::Time;
 use super::exported::{self, Width};
 use super::mac;
 
-/// One block and what is to be said of it.
+/// A block and its comment.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     /// The RLC PDU.
     pub octets: Vec<u8>,
-    /// Number of a data PDU, as it was described.
+    /// Number of the data PDU in the block, if it is one.
     pub sn: Option<Sn>,
     pub comment: String,
 }
@@ -70,7 +70,8 @@ impl Block {
         }
         let (name, state) = channel.name();
         match channel {
-            // A block of a TDD cell that all users share: it travels at the end of its frame.
+            // A block on a channel of a TDD cell that all users share. It is transmitted at the end
+            // of its frame.
             Channel::Ack => add(format_args!(", common {name} channel, frame {}", tdd_frame(leaves))),
             _ => add(format_args!(", {name} ({})", state.name())),
         }
@@ -78,12 +79,12 @@ impl Block {
     }
 }
 
-/// The frame at whose end this is.
+/// Number of the frame that ends at `end`.
 fn tdd_frame(end: Time) -> u64 {
     (end.as_nanos() / FRAME.as_nanos()).saturating_sub(1)
 }
 
-/// The blocks of one TTI: one frame with their MAC headers, or one for each.
+/// Frames for the blocks of one TTI: one frame with MAC headers, or one frame per block.
 pub(super) fn frames(
     at: Time,
     ue: UeId,

@@ -1,8 +1,10 @@
-//! The view of delivery: PDUs in sequence, arranged so that Wireshark puts every SDU together that our receiver did.
+//! The delivery view: PDUs in sequence, arranged so that Wireshark reassembles every SDU that the
+//! receiver delivered.
 //!
-//! PDUs are held back from the one in which an SDU begins until it is whole. If it never is (discard, RESET, the end of the
-//! run), or if the sequence numbers begin again inside it, its parts are taken out of the PDUs held back; in the latter case
-//! they are put in front of the PDU with number 0. In unacknowledged mode the same is done with SDUs of many PDUs.
+//! PDUs are held from the one in which an SDU begins until the SDU is complete. If it never
+//! completes (discard, RESET, end of the run), or if sequence numbers wrap around inside it, its
+//! parts are removed from the held PDUs. After a wrap-around they are added in front of the PDU
+//! with number 0. In unacknowledged mode the same is done with SDUs of many PDUs.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
@@ -42,23 +44,24 @@ pub(super) struct Delivery {
     mode: PduMode,
     /// `None` in transparent mode.
     format: Option<Format>,
-    /// Rounds of the sequence numbers, and RESETs, so far.
+    /// Number of wrap-arounds of the sequence numbers and of RESETs so far.
     round: u16,
-    /// No PDU of this round was taken.
+    /// Whether no PDU of this round has been taken.
     is_fresh: bool,
-    /// AM: PDUs that arrived and were not taken in sequence, by number.
+    /// AM: PDUs that arrived and have not been taken in sequence, by number.
     arrived: Vec<Option<(Time, Block)>>,
-    /// AM: so many ends in this PDU are not wanted.
+    /// AM: the number of SDU ends in this PDU that are not wanted.
     unwanted: Option<(Sn, u8)>,
-    /// UM: VR(US), and whether the beginning of the SDU that goes on there was seen.
+    /// UM: VR(US), and whether the start of the SDU that continues there was seen.
     vr_us: UmSn,
     knows_start: bool,
-    /// PDUs from the one on in which the SDU begins that is not whole yet.
+    /// PDUs from the one in which the incomplete SDU begins.
     held: Vec<Kept>,
     shown: Vec<Shown>,
 }
 
-/// Wireshark gives up an SDU over more than a quarter of the sequence numbers, which are 128 in unacknowledged mode.
+/// Wireshark gives up an SDU that spans more than a quarter of the sequence numbers. There are 128
+/// in unacknowledged mode.
 const UM_MOST_PDUS: usize = 30;
 
 const SKIPPED: &str = "never on the air: fills the place of a PDU that was given up";
@@ -88,12 +91,12 @@ impl Delivery {
         }
     }
 
-    /// What is to be written now.
+    /// Takes the frames to be written.
     pub fn take_shown(&mut self) -> impl Iterator<Item = Shown> + use<'_> {
         self.shown.drain(..)
     }
 
-    /// A block set is about to be taken, without the lost blocks.
+    /// A block set arrives. The blocks in `lost` are missing.
     pub fn arrive(&mut self, at: Time, set: &BlockSet, blocks: &[Block], lost: Lost) {
         match self.mode {
             PduMode::Am => {
@@ -114,7 +117,7 @@ impl Delivery {
         }
     }
 
-    /// AM: the receiver has `count` PDUs more in sequence.
+    /// AM: the receiver has `count` more PDUs in sequence.
     pub fn in_sequence(&mut self, first: Sn, count: u64) {
         for step in 0..count {
             let sn = first.plus(step);
@@ -124,7 +127,8 @@ impl Delivery {
         }
     }
 
-    /// AM: the receiver does not wait for `count` PDUs, nor for the first `ends` SDUs that end in the next one.
+    /// AM: the receiver no longer waits for `count` PDUs, nor for the first `ends` SDUs that end in
+    /// the following PDU.
     pub fn skip(&mut self, at: Time, first: Sn, count: u64, ends: u8) {
         self.close(CUT);
         for step in 0..count {
@@ -136,7 +140,7 @@ impl Delivery {
         self.unwanted = (ends > 0).then_some((first.plus(count), ends));
     }
 
-    /// Everything begins anew.
+    /// RLC returns to its initial state.
     pub fn reset(&mut self) {
         if self.mode != PduMode::Am {
             return;
@@ -146,7 +150,7 @@ impl Delivery {
         self.unwanted = None;
     }
 
-    /// The run is over: an SDU that is not whole is none.
+    /// Ends the run: an incomplete SDU is removed.
     pub fn finish(&mut self) {
         self.close(CUT);
     }
@@ -156,7 +160,8 @@ impl Delivery {
         self.is_fresh = true;
     }
 
-    /// Number 0 begins a round, unless it is the first anyway. Returns what is carried over of an SDU.
+    /// Starts a round at number 0, unless no PDU was taken before. Returns the octets of an SDU
+    /// that continues from the previous round.
     fn begin_round_at(&mut self, sn: Sn) -> Vec<u8> {
         let mut carried = Vec::new();
         if sn == Sn::of(0) && !self.is_fresh {
@@ -167,7 +172,7 @@ impl Delivery {
         carried
     }
 
-    /// AM: the next PDU in sequence.
+    /// AM: takes the next PDU in sequence.
     fn take(&mut self, at: Time, sn: Sn, block: Block) {
         let carried = self.begin_round_at(sn);
         let mut kept = self.keep(at, sn, block);
@@ -182,7 +187,7 @@ impl Delivery {
         self.put(kept);
     }
 
-    /// UM: the PDU that arrives next.
+    /// UM: takes the next PDU that arrives.
     fn take_unacknowledged(&mut self, at: Time, sn: Sn, block: &Block) {
         let this = UmSn::of(sn.value().into());
         if this != self.vr_us {
@@ -218,7 +223,7 @@ impl Delivery {
         self.put(kept);
     }
 
-    /// TM: a block is an SDU, or all good blocks of a TTI are.
+    /// TM: a block is an SDU, or all correct blocks of a TTI together are one.
     fn take_transparent(&mut self, at: Time, set: &BlockSet, blocks: &[Block], lost: Lost) {
         let mut block = 0;
         for pdu in &set.pdus {
@@ -243,7 +248,7 @@ impl Delivery {
         Kept { at, sn, octets: block.octets, width: format.width(), comments, pieces }
     }
 
-    /// Writes a PDU anew from its pieces.
+    /// Encodes a PDU again from its pieces.
     fn rewrite(&self, kept: &mut Kept, why: &str) {
         let format = self.format.expect("its PDUs have headers");
         kept.octets = kept.pieces.write(format, kept.sn);
@@ -251,7 +256,7 @@ impl Delivery {
         kept.comments.push(why.to_owned());
     }
 
-    /// Shows what is whole now, and holds what is not.
+    /// Shows the PDUs of complete SDUs, and holds the others.
     fn put(&mut self, mut kept: Kept) {
         if kept.pieces.has_silent_octet {
             kept.pieces.has_silent_octet = false;
@@ -274,7 +279,8 @@ impl Delivery {
         }
     }
 
-    /// Takes the parts of the SDU that is not whole out of the PDUs held back and shows these; returns the parts.
+    /// Removes the parts of the incomplete SDU from the held PDUs and shows the PDUs. Returns the
+    /// parts.
     fn close(&mut self, why: &str) -> Vec<u8> {
         let mut taken = Vec::new();
         for mut kept in std::mem::take(&mut self.held) {
@@ -302,7 +308,7 @@ impl Delivery {
     }
 }
 
-/// The blocks that are not lost, with their places.
+/// The blocks that are not lost, with their indices.
 fn good(blocks: &[Block], lost: Lost) -> impl Iterator<Item = (usize, &Block)> {
     blocks.iter().enumerate().filter(move |(at, _)| !lost.contains(*at as u32))
 }

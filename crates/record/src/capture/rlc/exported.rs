@@ -1,4 +1,5 @@
-//! RLC PDUs as Wireshark's heuristic `rlc_udp` reads them, without IP and UDP around them: link type 252, exported PDU.
+//! RLC PDUs in the format of Wireshark's heuristic `rlc_udp`, without IP and UDP headers: link type
+//! 252, exported PDU.
 //!
 //! ```text
 //!   │ tag 13, "rlc_udp" │ end │ "umts-rlc" │ 02 channel │ 03 mode │ 04 direction │ 05 U-RNTI │ 06 bearer │ 07 LI │ 01 │ PDU │
@@ -7,16 +8,16 @@
 use umts_stack::ids::Direction;
 use umts_stack::radio::rlc::octets::PduMode;
 
-/// The radio bearer, the same for all.
+/// Radio bearer number, the same for all bearers.
 pub(super) const RADIO_BEARER: u8 = 5;
-/// Exported PDU, tag 13: name of a heuristic, padded to a multiple of four.
+/// Exported PDU, tag 13: name of a heuristic dissector, padded to a multiple of four.
 const DISSECTOR: &[u8] = b"\x00\x0d\x00\x08rlc_udp\0";
 const END_OF_TAGS: [u8; 4] = [0; 4];
 const START: &[u8] = b"umts-rlc";
 const UNSPECIFIED: u8 = 0;
 const PS_DTCH: u8 = 4;
 
-/// Width of length indicators, as the format says it.
+/// Width of length indicators, as encoded in the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     Seven = 1,
@@ -32,7 +33,8 @@ pub(super) fn mode_number(mode: PduMode) -> u8 {
     }
 }
 
-/// A frame with a PDU that is no IP packet by itself and is not to be taken for one.
+/// A frame with a PDU that is not an IP packet by itself. The channel is unspecified, so that
+/// Wireshark does not decode it as one.
 pub(super) fn part(mode: PduMode, direction: Direction, u_rnti: u32, width: Width, pdu: &[u8]) -> Vec<u8> {
     on_channel(UNSPECIFIED, mode, direction, u_rnti, width, pdu)
 }

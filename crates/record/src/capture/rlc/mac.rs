@@ -1,14 +1,15 @@
-//! A TTI's blocks with their MAC headers in a frame of the Iub, as Wireshark's `fp_hint` reads them: link type 252.
+//! The blocks of a TTI with MAC headers in a frame of the Iub, in the format of Wireshark's
+//! `fp_hint`: link type 252.
 //!
 //! ```text
-//!   │ tag 12, "fp_hint" │ tag 35, direction │ end │ what the RNC knows of the frame │ AAL2, ATM │ FP data frame │
+//!   │ tag 12, "fp_hint" │ tag 35, direction │ end │ hint about the frame │ AAL2, ATM │ FP data frame │
 //!
 //!   FP data frame (TS 25.427, TS 25.435):
 //!   │ header CRC 7 │ FT 1 │ CFN 8 │ 0 3 │ TFI 5 │ (FACH, RACH: 8) │ blocks, whole octets each │ (uplink: quality, CRCI) │ CRC 16 │
 //! ```
 //!
-//! The frame is the one that carries the blocks from or to the Node B, before the air decides: its CRC indicators call all
-//! blocks good, comments tell which are lost.
+//! The frame is the one that carries the blocks from or to the Node B, before losses on the air.
+//! Its CRC indicators mark all blocks as correct; comments name the lost ones.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::mac::header::{LogicalChannel, MacHeader};
@@ -23,17 +24,18 @@ const DISSECTOR: &[u8] = b"\x00\x0c\x00\x08fp_hint\0";
 /// Tag 35: direction between two ends.
 const DIRECTION: &[u8] = b"\x00\x23\x00\x04";
 const END_OF_TAGS: [u8; 4] = [0; 4];
-/// A logical channel that readers take for a PS DTCH of acknowledged mode.
+/// A logical channel that readers decode as a PS DTCH in acknowledged mode.
 const PS_DTCH: u8 = 9;
 const PS_DTCH_CONTENT: u8 = 2;
 const AAL2_CID: u32 = 8;
 const ATM: u32 = 1 << 20 | 40 << 4;
-/// A radio frame in milliseconds, of which CFN counts 256.
+/// Length of a radio frame in milliseconds. The CFN counts frames modulo 256.
 const FRAME_MS: u64 = 10;
-/// The largest block that the hint can name, in bits.
+/// The largest block that the hint can describe, in bits.
 const MOST_BITS: usize = (1 << 13) - 1;
 
-/// A frame with the blocks of one TTI, whose RLC PDUs are all of one size; `None` if a reader would take them for others.
+/// A frame with the blocks of one TTI, whose RLC PDUs all have one size. `None` if a reader would
+/// misinterpret them.
 pub(super) fn frame(
     at: Time,
     ue: UeId,
@@ -42,7 +44,7 @@ pub(super) fn frame(
     mode: PduMode,
     pdus: &[&[u8]],
 ) -> Option<Vec<u8>> {
-    // A TMD PDU would be taken for a whole IP packet.
+    // A reader would decode a TMD PDU as a whole IP packet.
     if mode == PduMode::Tm || (channel != Channel::Dch && mode != PduMode::Am) {
         return None;
     }
@@ -66,8 +68,8 @@ pub(super) fn frame(
     Some(frame)
 }
 
-/// What the RNC was told of the channel: little-endian. `None`: this reader's hint has no word for a DSCH,
-/// or for the acknowledgment channels of a TDD cell.
+/// The hint, which describes the channel, in little-endian order. `None` for a DSCH and for the
+/// acknowledgment channels of a TDD cell, which the hint cannot describe.
 fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -> Option<Vec<u8>> {
     let (count, bits) = (blocks as u32, bits as u32);
     let (kind, formats) = match channel {
@@ -97,7 +99,7 @@ fn data_frame(at: Time, direction: Direction, channel: Channel, count: usize, bl
     header[0] = crc7(&header) << 1;
     let mut payload = blocks;
     if direction == Direction::Uplink {
-        // Quality estimate of a DCH, then a bit for each block.
+        // Quality estimate of a DCH, then one bit per block.
         payload.extend((!common).then_some(0));
         payload.resize(payload.len() + count.div_ceil(8), 0);
     }
@@ -108,7 +110,7 @@ fn data_frame(at: Time, direction: Direction, channel: Channel, count: usize, bl
     frame
 }
 
-/// Over all of the header but the CRC itself: its first seven bits.
+/// CRC over the header without its first seven bits, which hold the CRC.
 fn crc7(header: &[u8]) -> u8 {
     let bits = header.iter().flat_map(|octet| (0..8).map(move |bit| octet >> (7 - bit) & 1)).skip(7);
     divide(bits, 0x45, 7) as u8
@@ -118,7 +120,7 @@ fn crc(octets: &[u8], polynomial: u32, width: u32) -> u32 {
     divide(octets.iter().flat_map(|octet| (0..8).map(move |bit| octet >> (7 - bit) & 1)), polynomial, width)
 }
 
-/// The remainder of `bits` by a polynomial, bit by bit.
+/// The remainder of `bits` divided by a polynomial.
 fn divide(bits: impl Iterator<Item = u8>, polynomial: u32, width: u32) -> u32 {
     bits.fold(0, |register, bit| {
         let top = register >> (width - 1) & 1;

@@ -1,26 +1,31 @@
 //! Captures of RLC PDUs for Wireshark: two views of the bearers in each direction.
 //!
-//! | file | shows |
+//! | file | content |
 //! |---|---|
-//! | `rlc-DIRECTION-air.pcapng` | every block in the order of transmission, lost ones included, when it reaches its receiver or would: for headers, polls and reports |
-//! | `rlc-DIRECTION-delivery.pcapng` | PDUs as the receiving entity took them in sequence, so that Wireshark puts the IP packets together |
+//! | `rlc-DIRECTION-air.pcapng` | every block in the order of transmission, including lost ones, at its time of arrival: for headers, polls and status reports |
+//! | `rlc-DIRECTION-delivery.pcapng` | PDUs in the order in which the receiving entity took them in sequence, so that Wireshark reassembles the IP packets |
 //!
-//! An interface of the file is a bearer (`ue0`, `ue1`, …). Comments hold what nobody on the air knows: how often a PDU was
-//! sent, why it polls, the channel and the RRC state, whether the block was lost, and the packets that end in it. Of the common
-//! acknowledgment channels of a TDD cell they name the frame.
+//! An interface of the file is a bearer (`ue0`, `ue1`, …). Comments hold information from the
+//! model: the number of transmissions of a PDU, the reason of its poll, the channel and the RRC
+//! state, whether the block was lost, and the packets that end in it. For the common acknowledgment
+//! channels of a TDD cell they name the frame.
 //!
-//! **Air.** A frame is a TTI of one UE with MAC headers, in a frame of the Iub protocol ([`mac`]); no setting is needed. A
-//! bearer of unacknowledged mode on a common channel is shown without MAC, since a reader takes the logical channel for one of
-//! acknowledged mode; so is one of transparent mode, whose PDUs a reader takes for whole IP packets. Do not let Wireshark put SDUs together there: it needs PDUs in order.
+//! **Air.** A frame is a TTI of one UE with MAC headers, in a frame of the Iub protocol ([`mac`]).
+//! No setting is needed. A bearer in unacknowledged mode on a common channel is shown without MAC
+//! headers, because readers decode the logical channel as acknowledged mode. A bearer in
+//! transparent mode is also shown without them, because readers decode its PDUs as whole IP
+//! packets. Do not let Wireshark reassemble SDUs in this view: it needs PDUs in order.
 //!
-//! **Delivery.** A frame is one PDU behind a header that names UE, mode, direction and width of length indicators
-//! ([`exported`]); the heuristic `rlc_udp` must be on. To Wireshark a bearer begins with number 0 and has no holes. So each
-//! round of the sequence numbers, and what follows a RESET, has a U-RNTI of its own: the UE's number plus one in the upper
-//! half, the round in the lower. What the sender gave up is filled with PDUs that carry nothing. An SDU that goes over the end of a
-//! round is shown whole in the round in which it ends. Comments tell what was changed so.
+//! **Delivery.** A frame is one PDU after a header with UE, mode, direction and width of length
+//! indicators ([`exported`]). The heuristic `rlc_udp` must be enabled. Wireshark expects a bearer
+//! that begins with number 0 and has no gaps. Each round of the sequence numbers therefore has its
+//! own U-RNTI, and so has the sequence after a RESET: the UE's number plus one in the upper half,
+//! the round in the lower half. PDUs that the sender gave up are replaced by PDUs without data. An
+//! SDU that crosses the end of a round is shown completely in the round in which it ends. Comments
+//! describe these changes.
 //!
-//! Payload is that of the IP capture: headers and zeros. Where the model charges a SYN less than its options take, its SDU is
-//! the same packet without options.
+//! The payload is the content of the IP capture: headers and zeros. If the model counts a SYN
+//! without its options, its SDU is the same packet without options.
 
 mod air;
 mod delivery;
@@ -49,14 +54,14 @@ use self::delivery::{Delivery, Shown};
 use super::CaptureError;
 use super::file::{CaptureFile, Frame};
 
-/// Both views of all bearers, and what is needed to write them.
+/// Both views of all bearers, with the state needed to write them.
 #[derive(Debug)]
 pub(super) struct RlcCaptures {
     /// By direction.
     files: [Files; 2],
     /// By direction and UE.
     bearers: [Vec<Option<Bearer>>; 2],
-    /// The packet that enters RLC next.
+    /// The next packet to enter RLC.
     at_hand: Option<(PacketId, Vec<u8>)>,
 }
 
@@ -70,15 +75,15 @@ struct Files {
 #[derive(Debug)]
 struct Bearer {
     composer: Composer,
-    /// Why the PDUs of the next block set poll.
+    /// Poll reasons of the PDUs of the next block set.
     causes: VecDeque<PollCauses>,
-    /// Block sets on their way, by number.
+    /// Block sets on their way, by serial.
     flying: BTreeMap<u64, Vec<Block>>,
     delivery: Delivery,
 }
 
 impl RlcCaptures {
-    /// Opens the files; `None` if no bearer can be captured.
+    /// Creates the files. `None` if no bearer can be captured.
     pub fn create(folder: &Path, encodings: &[Option<Encoding>]) -> Result<Option<Self>, CaptureError> {
         if encodings.iter().all(Option::is_none) {
             return Ok(None);
@@ -105,7 +110,7 @@ impl RlcCaptures {
         }))
     }
 
-    /// What is still held is written; returns the files, not yet complete.
+    /// Writes the frames that are still held. Returns the files, which are not yet complete.
     pub fn finish(mut self) -> Result<Vec<CaptureFile>, CaptureError> {
         for (of_direction, files) in self.bearers.iter_mut().zip(&mut self.files) {
             for (ue, bearer) in of_direction.iter_mut().enumerate() {
@@ -119,7 +124,7 @@ impl RlcCaptures {
         Ok(vec![down.air, down.delivery, up.air, up.delivery])
     }
 
-    /// The octets of a packet that is about to enter RLC.
+    /// Stores the octets of a packet that is about to enter RLC.
     pub fn packet_at_hand(&mut self, packet: &Packet, octets: Vec<u8>) {
         self.at_hand = Some((packet.id, octets));
     }
@@ -217,7 +222,8 @@ impl RlcCaptures {
         Ok(())
     }
 
-    /// The receiver does something, of which the delivery view shows the outcome.
+    /// Applies an action of the receiver, and writes the frames that it produces in the delivery
+    /// view.
     fn deliver(
         &mut self,
         ue: UeId,
@@ -253,7 +259,7 @@ impl Bearer {
         }
     }
 
-    /// The octets of a set that leaves, and what is to be said of them.
+    /// The blocks of a set that leaves, with octets and comments.
     fn describe(&mut self, set: &BlockSet, leaves: (Channel, Time)) -> Vec<Block> {
         let composed = self.composer.compose(set);
         let mut blocks = Vec::with_capacity(composed.len());

@@ -1,12 +1,13 @@
-//! IP packets of the size that the model charges.
+//! IP packets with the size that the model counts.
 
 use etherparse::{IpNumber, Ipv4Header, TcpHeader};
 
-/// IPv4 and TCP without options.
+/// Length of IPv4 and TCP headers without options.
 const PLAIN: usize = 40;
 
-/// `packet`, which holds headers and payload, as one of `size` octets. If it is larger, its TCP options go; what is still
-/// too much or too little, of a packet that an ns-2 model charges without header, is payload.
+/// Converts `packet`, which contains headers and payload, into a packet of `size` octets. First its
+/// TCP options are removed. If the size still differs, as for a packet that ns-2 counts without
+/// headers, the payload is cut or extended.
 pub(super) fn of_size(packet: Vec<u8>, size: usize) -> Vec<u8> {
     if packet.len() == size {
         return packet;
@@ -19,7 +20,7 @@ pub(super) fn of_size(packet: Vec<u8>, size: usize) -> Vec<u8> {
     })
 }
 
-/// `None` if it is no TCP packet, or there is no room for its headers.
+/// The packet without TCP options. `None` if it is not TCP, or `size` is less than the headers.
 fn without_options(packet: &[u8], size: usize) -> Option<Vec<u8>> {
     let (mut ip, rest) = Ipv4Header::from_slice(packet).ok()?;
     if ip.protocol != IpNumber::TCP || size < PLAIN {

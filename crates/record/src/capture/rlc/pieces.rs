@@ -1,4 +1,4 @@
-//! A data PDU as parts of SDUs, which can be moved into another PDU.
+//! A data PDU split into parts of SDUs, which can be moved to another PDU.
 
 use umts_stack::radio::rlc::Sn;
 use umts_stack::radio::rlc::octets::Encoding;
@@ -8,23 +8,24 @@ use umts_stack::radio::rlc::wire::{
 
 use super::exported::Width;
 
-/// What a data PDU carries.
+/// Content of a data PDU.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pieces {
     poll: bool,
-    /// What it says of the PDU before, or of its own beginning.
+    /// Indicator about the preceding PDU, or about the start of this one.
     pub leading: Option<LengthIndicator>,
-    /// Parts of SDUs that end in it.
+    /// Parts of SDUs that end in the PDU.
     pub ended: Vec<Vec<u8>>,
-    /// The beginning or the middle of an SDU that goes on in the next PDU.
+    /// Start or middle of an SDU that continues in the next PDU.
     pub open: Vec<u8>,
-    /// A STATUS in the rest.
+    /// A piggybacked STATUS in the rest of the PDU.
     status: Option<Vec<u8>>,
-    /// An octet is left behind the last end of which nothing is said: Wireshark takes it for data.
+    /// Whether an octet without length indicator follows the last end. Wireshark decodes it as
+    /// data.
     pub has_silent_octet: bool,
 }
 
-/// Which PDUs are read and written.
+/// Format of the PDUs that are read and written.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Format {
     Am(AmdFormat),
@@ -32,10 +33,10 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Wide indicators hold any length.
+    /// Wide indicators can encode any length.
     const WIDE: LiWidth = LiWidth::Fifteen;
 
-    /// That of a bearer, unless its PDUs have no header.
+    /// The format of a bearer. `None` if its PDUs have no header.
     pub fn of(encoding: &Encoding) -> Option<Self> {
         encoding.amd_format().map(Format::Am).or(encoding.umd_format().map(Format::Um))
     }
@@ -51,7 +52,7 @@ impl Format {
 }
 
 impl Pieces {
-    /// Reads a PDU that we wrote.
+    /// Parses a PDU that the composer encoded.
     pub fn read(format: Format, octets: &[u8]) -> Self {
         const OURS: &str = "what was composed can be read";
         match format {
@@ -81,7 +82,7 @@ impl Pieces {
         pieces
     }
 
-    /// Whether it tells the end of an SDU.
+    /// Whether the PDU signals the end of an SDU.
     pub fn tells_end(&self) -> bool {
         !self.ended.is_empty() || self.tells_previous()
     }
@@ -90,7 +91,7 @@ impl Pieces {
         matches!(self.leading, Some(LengthIndicator::PreviousFilled | LengthIndicator::PreviousOneShort))
     }
 
-    /// Takes the first `count` ends away, with their data.
+    /// Removes the first `count` SDU ends with their data.
     pub fn drop_ends(&mut self, count: u8) {
         for _ in 0..count {
             if self.tells_previous() {
@@ -101,7 +102,7 @@ impl Pieces {
         }
     }
 
-    /// Puts the beginning of the SDU that goes on or ends here in front of it.
+    /// Inserts `carried`, the start of an SDU that continues or ends here, in front of it.
     pub fn prepend(&mut self, mut carried: Vec<u8>) {
         if self.tells_previous() {
             let short = self.leading == Some(LengthIndicator::PreviousOneShort);
@@ -115,8 +116,9 @@ impl Pieces {
         *first = carried;
     }
 
-    /// A PDU of just these pieces, with wide length indicators and no more padding than it needs. One without any begins with
-    /// "the PDU before was filled": of a PDU with nothing but padding Wireshark takes no notice, and waits for it.
+    /// Encodes a PDU with just these pieces, with wide length indicators and minimal padding. A PDU
+    /// without pieces begins with "the preceding PDU was filled": Wireshark ignores PDUs that hold
+    /// only padding, and waits for them.
     pub fn write(&self, format: Format, sn: Sn) -> Vec<u8> {
         use LengthIndicator as Li;
         let is_empty = self.ended.is_empty() && self.open.is_empty();

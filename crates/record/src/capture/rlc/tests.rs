@@ -1,4 +1,5 @@
-//! Parts of the captures; whole ones are judged by tshark in `crates/simulate/tests/suite/rlc_captures.rs`.
+//! Tests of parts of the captures. `crates/simulate/tests/suite/rlc_captures.rs` checks whole
+//! captures with tshark.
 
 use etherparse::{Ipv4Header, TcpHeader, TcpOptionElement};
 use umts_stack::ids::{Direction, UeId};
@@ -15,7 +16,7 @@ const NARROW: AmdFormat = AmdFormat { width: LiWidth::Seven, special_he: false }
 const WIDE: AmdFormat = AmdFormat { width: LiWidth::Fifteen, special_he: false };
 
 #[test]
-fn a_syn_that_is_charged_less_than_its_options_loses_them() {
+fn syn_without_counted_options_is_written_without_them() {
     let mut tcp = TcpHeader::new(5001, 49_152, 7, 1000);
     tcp.syn = true;
     tcp.set_options(&[TcpOptionElement::MaximumSegmentSize(1460)]).expect("four octets fit");
@@ -30,7 +31,7 @@ fn a_syn_that_is_charged_less_than_its_options_loses_them() {
     assert_eq!(ip.header_checksum, ip.calc_header_checksum());
     assert_eq!(Ok(tcp.checksum), tcp.calc_checksum_ipv4(&ip, &[]).map_err(|_| ()));
     assert!(tcp.syn && tcp.sequence_number == 7);
-    // What has the right size stays as it is.
+    // A packet of the right size is unchanged.
     assert_eq!(packets::of_size(octets.clone(), 44), octets);
 }
 
@@ -41,10 +42,10 @@ fn pdu(indicators: Vec<LengthIndicator>, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_sdu_of_the_round_before_is_put_in_front_of_what_ends_it() {
+fn sdu_across_a_wraparound_is_shown_in_the_later_round() {
     use LengthIndicator as Li;
     let cases = [
-        // It ends here, it goes on here, and it ended exactly with the round.
+        // The SDU ends here, continues here, or ended exactly with the round.
         (pdu(vec![Li::End(2)], b"cdEF"), vec![Li::End(4)], b"abcdEF".to_vec()),
         (pdu(vec![], b"cdef"), vec![], b"abcdef".to_vec()),
         (pdu(vec![Li::PreviousFilled], b"CD"), vec![Li::End(2)], b"abCD".to_vec()),
@@ -59,20 +60,20 @@ fn an_sdu_of_the_round_before_is_put_in_front_of_what_ends_it() {
 }
 
 #[test]
-fn what_is_given_up_leaves_its_pdu_and_nothing_else_does() {
+fn discarded_sdus_are_removed_from_their_pdu() {
     use LengthIndicator as Li;
     let octets = pdu(vec![Li::PreviousFilled, Li::End(2), Li::End(3)], b"abcDE");
     let mut pieces = Pieces::read(Format::Am(NARROW), &octets);
     pieces.drop_ends(2);
     assert_eq!((pieces.leading, &pieces.ended, &pieces.open), (None, &vec![b"c".to_vec()], &b"DE".to_vec()));
-    // Nothing is left: the PDU says that the one before was filled, which Wireshark takes notice of.
+    // Without pieces the PDU signals that the preceding one was filled, which Wireshark evaluates.
     let written = Pieces::default().write(Format::Am(NARROW), Sn::of(9));
     let read = AmdPdu::parse(&written, WIDE).expect("it is valid");
     assert_eq!((read.sn(), read.payload().indicators()), (Sn::of(9), &[Li::PreviousFilled, Li::Padding][..]));
 }
 
 #[test]
-fn only_what_a_reader_understands_is_shown_with_mac() {
+fn mac_is_shown_only_where_readers_decode_it() {
     let frame = |channel, mode, octets: usize| {
         let pdu = vec![0x80; octets];
         mac::frame(Time::ZERO, UeId(0), Direction::Downlink, channel, mode, &[&pdu]).is_some()

@@ -14,7 +14,7 @@ fn at(ms: u64) -> Time {
 const FIXED: UeId = UeId(0);
 const UE: UeId = UeId(1);
 
-/// Two users of which only the second is switched, measured from 10 s to 20 s.
+/// Measures two users from 10 s to 20 s. Only the second one is switched.
 fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
     measured_where_data_continues(events, &[])
 }
@@ -66,7 +66,8 @@ fn expect(run: &RunMetrics, name: &str, expected: f64) {
     assert!((value - expected).abs() < 1e-9, "{name}: {value}, not {expected}");
 }
 
-/// One connection is switched to a DCH, a second finds it, a third stays on FACH.
+/// The first connection is switched to a DCH, the second one finds the DCH, the third one stays on
+/// the FACH.
 fn three_connections() -> Vec<(u64, TraceEvent)> {
     vec![
         state(0, CellFach),
@@ -89,7 +90,7 @@ fn three_connections() -> Vec<(u64, TraceEvent)> {
 }
 
 #[test]
-fn connections_are_told_by_whether_they_got_a_dch_or_found_one() {
+fn connections_with_and_without_a_dch_are_counted() {
     let run = measured(&three_connections());
     expect(&run, "connections_with_dch_pct", 200.0 / 3.0);
     expect(&run, "dch_reuse_pct", 100.0 / 3.0);
@@ -99,15 +100,16 @@ fn connections_are_told_by_whether_they_got_a_dch_or_found_one() {
 }
 
 #[test]
-fn octets_and_time_on_the_fach_are_those_with_a_connection_open_and_no_switch() {
+fn fach_goodput_counts_only_time_with_a_connection_and_no_switch() {
     let run = measured(&three_connections());
     expect(&run, "bytes_on_fach_pct", 100.0 * 1100.0 / 2000.0);
-    // From 10 s, where the window opens, to the switch at 10.5 s, and the third connection's 2 s.
+    // From 10 s, the start of the window, to the switch at 10.5 s, and the 2 s of the third
+    // connection.
     expect(&run, "fach_goodput_kbps", 1100.0 * 8.0 / 2.5 / 1e3);
 }
 
 #[test]
-fn where_data_goes_on_during_a_switch_that_time_is_time_on_the_fach() {
+fn switch_with_continuing_data_counts_as_time_on_the_fach() {
     let events = [
         state(0, CellFach),
         opened(10_000, UE, 1),
@@ -128,14 +130,14 @@ fn where_data_goes_on_during_a_switch_that_time_is_time_on_the_fach() {
 }
 
 #[test]
-fn a_packet_waited_for_a_switch_if_it_was_there_when_the_dch_came() {
+fn packets_queued_before_the_dch_count_as_delayed_by_the_switch() {
     let run = measured(&three_connections());
     expect(&run, "sdu_delay_switch_s", 1.3);
     expect(&run, "sdu_delay_no_switch_s", (0.1 + 0.2 + 0.1) / 3.0);
 }
 
 #[test]
-fn users_with_fixed_channels_and_what_lies_outside_the_window_do_not_count() {
+fn fixed_channels_and_events_outside_the_window_do_not_count() {
     let run = measured(&[
         state(0, CellFach),
         opened(1_000, UE, 1),

@@ -1,4 +1,4 @@
-//! Cells with users that are switched between channels. Where there are none, these metrics have no value.
+//! Metrics of cells with switched users. They have no value without such users.
 
 use umts_stack::rnc::rrc::RrcState::{self, CellDch, CellFach, CellPch, Idle, UraPch};
 
@@ -99,7 +99,7 @@ fn occupancy(totals: &CellTotals) -> Option<f64> {
     known(totals, ratio(totals.reserved_bit_ns as f64 / 1e3, totals.window.as_nanos() as f64)?)
 }
 
-/// A value, where there are such users.
+/// The value, or `None` without switched users.
 fn known(totals: &CellTotals, value: f64) -> Option<f64> {
     (totals.switched > 0).then_some(value)
 }

@@ -1,4 +1,4 @@
-//! A proxy and its transfers. Results have these metrics if the scenario has a `[proxy]`.
+//! Metrics of a proxy and its transfers. Results contain them if the scenario has a `[proxy]`.
 
 use umts_stack::trace::Help;
 

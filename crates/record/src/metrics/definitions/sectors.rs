@@ -1,4 +1,4 @@
-//! The cells of a layout. They are recorded only if there is one.
+//! Metrics of the cells of a layout. Recorded only if there is a layout.
 
 use umts_stack::trace::CallStep;
 

@@ -1,4 +1,4 @@
-//! Cells of time division duplex. Where there are none, these metrics have no value.
+//! Metrics of TDD cells. They have no value without such a cell.
 
 use super::{Metric, count, per, percent};
 use crate::metrics::totals::TddTotals;
@@ -51,7 +51,7 @@ metrics! { TDD: TddTotals;
         => |t| known(t, t.ack_collisions);
 }
 
-/// A number, where there is such a cell.
+/// The number, or `None` without a TDD cell.
 fn known(totals: &TddTotals, number: u64) -> Option<f64> {
     count(number).filter(|_| totals.is_tdd)
 }

@@ -18,7 +18,7 @@ const POWER: StatePower = StatePower {
     promotion_from_fach: 0.6,
 };
 
-/// Two users of which only the second is switched, measured from 10 s to 20 s.
+/// Measures two users from 10 s to 20 s. Only the second one is switched.
 fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
@@ -63,7 +63,7 @@ fn times_and_energy_count_inside_the_window_only() {
     let run = measured(&[
         state(0, CellPch),
         switch(9_000, CellPch, CellFach, SwitchCause::Data),
-        // 1 s of promotion before the window, 1 s in it.
+        // 1 s of the promotion is before the window, 1 s in it.
         state(11_000, CellFach),
         switch(13_000, CellFach, CellDch, SwitchCause::Data),
         state(14_000, CellDch),
@@ -74,7 +74,8 @@ fn times_and_energy_count_inside_the_window_only() {
     expect(&run, "time_in_cell_fach_s", 4.0);
     expect(&run, "time_in_cell_dch_s", 3.0);
     expect(&run, "time_in_cell_pch_s", 0.0);
-    // Promotion from PCH and FACH, FACH, DCH, and the release at the power of the state that is left.
+    // Promotion from PCH and from FACH, then FACH, DCH, and the release at the power of the state
+    // that is left.
     expect(&run, "energy_j", 0.5 + 0.6 + 4.0 * 0.4 + 3.0 * 0.8 + 0.8);
     expect(&run, "rrc_switches", 2.0);
     expect(&run, "rrc_promotions", 0.0);
@@ -86,7 +87,7 @@ fn times_and_energy_count_inside_the_window_only() {
 fn a_cell_is_occupied_from_allocation_to_release() {
     let run =
         measured(&[state(0, RrcState::CellFach), reserved(0, 0), reserved(5_000, 2), reserved(12_000, 1)]);
-    // 160 kbit/s for 2 s and 96 for 8 s.
+    // 160 kbit/s for 2 s and 96 kbit/s for 8 s.
     expect(&run, "cell_occupancy_kbps", (2.0 * 160.0 + 8.0 * 96.0) / 10.0);
     expect(&run, "simultaneous_dch", (2.0 * 2.0 + 8.0) / 10.0);
     expect(&run, "max_simultaneous_dch", 2.0);
@@ -101,7 +102,7 @@ fn the_wait_for_a_dch_begins_with_the_first_request_of_a_need() {
         state(0, RrcState::CellFach),
         request(10_000, false),
         (10_000, TraceEvent::DchRefused { ue: UE }),
-        // The need went away, and came back.
+        // The need ended and came back.
         (10_500, TraceEvent::DchWithdrawn { ue: UE }),
         request(11_000, false),
         (11_000, TraceEvent::DchRefused { ue: UE }),
@@ -109,7 +110,7 @@ fn the_wait_for_a_dch_begins_with_the_first_request_of_a_need() {
         (11_250, TraceEvent::DchGranted { ue: UE, after_release: true }),
         switch(11_250, RrcState::CellFach, RrcState::CellDch, SwitchCause::Data),
         state(12_250, RrcState::CellDch),
-        // A larger rate is no wait.
+        // A switch to a larger rate is not a wait.
         request(13_000, false),
         (13_000, TraceEvent::DchGranted { ue: UE, after_release: false }),
         switch(13_000, RrcState::CellDch, RrcState::CellDch, SwitchCause::LargerRate),
@@ -125,7 +126,7 @@ fn the_wait_for_a_dch_begins_with_the_first_request_of_a_need() {
 }
 
 #[test]
-fn without_switched_users_there_is_nothing_to_say() {
+fn cell_metrics_need_switched_users() {
     let config = MetricsConfig {
         from: at(0),
         to: at(1000),
@@ -143,7 +144,7 @@ fn without_switched_users_there_is_nothing_to_say() {
 }
 
 #[test]
-fn a_run_that_ends_early_is_divided_by_what_there_was_of_it() {
+fn rates_of_a_shortened_run_refer_to_its_length() {
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
         to: at(20_000),

@@ -17,7 +17,7 @@ fn granted(ue: u16, [spreading_factor, wanted]: [u16; 2], [blocks, sent]: [u8; 2
     TraceEvent::DschGranted { ue, cell: 0, blocks, sent, spreading_factor, wanted, code: 0, power }
 }
 
-/// Two cells, two TTIs, and a third outside of the window.
+/// Two cells with two TTIs, and a third TTI outside the window.
 fn story() -> Story {
     let mut story = Story::default();
     let postponed = |why| TraceEvent::DschPostponed { ue: UeId(3), cell: 1, why };
@@ -51,7 +51,8 @@ fn load_power_and_grants_of_all_cells() {
             ("tx_power_mean_dbm", 5.0 * libm::log10(90_000.0)),
             ("dsch_power_pct", 7.5),
             ("power_limited_pct", 25.0),
-            // 0.5 W sent in the mean; two cells for a second; 16,000 bits of SDUs and 190 blocks of 640 bits.
+            // 0.5 W sent on average; two cells for one second; 16,000 bits of SDUs and 190 blocks
+            // of 640 bits.
             ("cell_supply_w", 132.35),
             ("cell_energy_j", 264.7),
             ("cell_energy_j_per_mbit", 264.7 / 0.1376),
@@ -72,14 +73,14 @@ fn load_power_and_grants_of_all_cells() {
             ("dsch_postponed_handover_pct", 0.0),
             ("handovers", 1.0),
             ("handover_lost_octets", 1500.0),
-            // The user's own SDUs took 10, 15 and 2 ms.
+            // The SDUs of the user took 10, 15 and 2 ms.
             ("sdu_delay_step_ms", 9.0),
         ],
     );
 }
 
 #[test]
-fn a_grant_that_lasts_two_frames_counts_in_both() {
+fn grant_of_two_frames_counts_in_both() {
     let mut story = Story::default();
     story.at(0).event(power(0, 100.0, 0.5)).event(granted(2, [16, 16], [8, 8]));
     story.at(10).event(power(0, 300.0, 0.5));
@@ -90,7 +91,7 @@ fn a_grant_that_lasts_two_frames_counts_in_both() {
         &[
             ("dsch_users_per_tti", 1.0),
             ("dsch_codes_pct", 6.25),
-            // 50 and 150 mW of 100 and 300.
+            // 50 and 150 mW of 100 and 300 mW.
             ("dsch_power_pct", 50.0),
             ("mean_sf", 16.0),
             ("dsch_filled_pct", 100.0),
@@ -99,7 +100,7 @@ fn a_grant_that_lasts_two_frames_counts_in_both() {
 }
 
 #[test]
-fn dedicated_channels_are_known_where_they_are_told_of() {
+fn dedicated_channel_metrics_need_recorded_events() {
     let of_channels = [
         "dch_codes_pct",
         "calls_blocked",
@@ -137,7 +138,8 @@ fn dedicated_channels_are_known_where_they_are_told_of() {
     for step in steps {
         story.event(TraceEvent::Call { cell: 1, step });
     }
-    // All six TTIs of cells have 24 calls each, and 2,400 mW together; two of them were told of.
+    // All six TTIs of cells have 24 calls each, and 2,400 mW together. In two of them dedicated
+    // channels were recorded.
     check(
         &story.result_of(0, 1000, true).network,
         &[
@@ -157,7 +159,7 @@ fn dedicated_channels_are_known_where_they_are_told_of() {
 }
 
 #[test]
-fn a_network_without_a_layout_has_none_of_them() {
+fn layout_metrics_need_a_layout() {
     let result = story().result(0, 1000);
     let of_layout = definitions().filter(|metric| metric.scope == Scope::Layout);
     for metric in of_layout {

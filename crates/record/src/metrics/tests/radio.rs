@@ -80,7 +80,7 @@ fn radio_metrics_are_for_each_direction() {
     for name in ["bler_pct_uplink", "sdu_delay_ms_uplink", "jain_fairness"] {
         assert_eq!(result.network.value(name), None, "{name}");
     }
-    // From 1 s on, the buffer holds data for one more second, in which both SDUs come up.
+    // From 1 s on, the buffer holds data for one more second, in which both SDUs are delivered.
     check(
         &story.result(1000, 4000).network,
         &[("rlc_throughput_payload_kbps", 16.0), ("pdu_transmissions", 0.0)],
@@ -88,7 +88,7 @@ fn radio_metrics_are_for_each_direction() {
 }
 
 #[test]
-fn sdus_that_never_came_up_are_lost_in_every_mode() {
+fn undelivered_sdus_are_lost_in_every_mode() {
     let (ue, direction, size) = (UeId(0), Direction::Downlink, Bytes(100));
     let queued = |id| TraceEvent::SduQueued { ue, direction, sdu: PacketId(id), size };
     let delivered = |id| TraceEvent::SduDelivered { ue, direction, sdu: PacketId(id), size, entered: ms(0) };
@@ -100,14 +100,14 @@ fn sdus_that_never_came_up_are_lost_in_every_mode() {
         story.event(queued(id));
     }
     story.at(100).event(delivered(0));
-    // Its peer had delivered it already.
+    // Its peer had already delivered the SDU.
     story.event(delivered(1)).event(discarded(1));
-    // It was on the air when its sender discarded it.
+    // The SDU was on the air when its sender discarded it.
     story.event(discarded(2)).event(delivered(2));
-    // Discarded, and a part of it reported as lost as well.
+    // The SDU is discarded, and a part of it is reported as lost.
     story.event(discarded(3)).event(lost(3));
     story.event(lost(4));
-    // 5, 6 and 7 are under way at the end.
+    // SDUs 5, 6 and 7 are under way at the end.
     let result = story.result(0, 1000);
     check(
         &result.network,
@@ -130,7 +130,8 @@ fn datagrams_have_a_loss_a_delay_and_a_jitter() {
         header: 28,
         timestamp: ms(timestamp),
     };
-    // Every 100 ms from 0 on; number 3 is lost, number 6 is still on its way at 1 s. Delays: 50, 80, 50, -, 60, 60 ms.
+    // One datagram every 100 ms from 0 on. Number 3 is lost, number 6 is under way at 1 s. Delays:
+    // 50, 80, 50, -, 60, 60 ms.
     for (number, delay) in [(0, 50), (1, 80), (2, 50), (3, 0), (4, 60), (5, 60), (6, 0)] {
         let sent = 100 * number;
         let (flow, datagram) = (FlowId(4), datagram(number, sent));
@@ -152,7 +153,7 @@ fn datagrams_have_a_loss_a_delay_and_a_jitter() {
             ("udp_sent_uplink", 0.0),
         ],
     );
-    // What left before the window is received in it, but says nothing about its losses.
+    // A datagram that left before the window counts as received in it, but not in its losses.
     let late = story.result(120, 1000).network;
     check(&late, &[("udp_sent", 5.0), ("udp_received", 4.0), ("udp_loss_pct", 25.0)]);
 }

@@ -1,4 +1,4 @@
-//! Cells of time division duplex.
+//! TDD cells.
 
 use umts_stack::trace::CapturePoint;
 
@@ -49,9 +49,9 @@ fn metrics_of_a_tdd_cell() {
     assert_eq!(result.network.value("bler_1_neighbour_pct"), None);
 }
 
-/// Two users take turns, a second each: uneven within a second, even over ten.
+/// Two users are served alternately for a second each: unfair over one second, fair over ten.
 #[test]
-fn turns_are_uneven_in_a_short_time_and_even_in_a_long_one() {
+fn alternating_users_are_unfair_over_one_second_and_fair_over_ten() {
     let direction = Direction::Uplink;
     let mut story = Story::default();
     for second in 0..20_u64 {
@@ -64,12 +64,12 @@ fn turns_are_uneven_in_a_short_time_and_even_in_a_long_one() {
         story.event(TraceEvent::PacketCaptured { at: CapturePoint::Rnc, packet });
     }
     let result = story.result(0, 20_000);
-    // In the first second there is one user alone.
+    // In the first second there is only one user.
     check(&result.network, &[("jain_fairness_1s", (1.0 + 19.0 * 0.5) / 20.0), ("jain_fairness_10s", 1.0)]);
 }
 
 #[test]
-fn elsewhere_they_have_no_value() {
+fn tdd_metrics_need_a_tdd_cell() {
     let result = Story::default().result(0, 100);
     assert_eq!(result.network.value("capacity_requests"), None);
     assert_eq!(result.network.value("uplink_tdd_slots"), None);

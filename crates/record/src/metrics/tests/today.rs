@@ -1,9 +1,9 @@
-//! Losses told by time, probes for a lost tail, and keep-alives.
+//! RACK losses, tail loss probes, and keep-alives.
 
 use super::*;
 
 #[test]
-fn what_rack_and_probes_do_is_counted_for_the_sender_of_the_data() {
+fn rack_and_probes_are_counted_for_the_data_sender() {
     let (connection, end) = (ConnectionId(0), End::Server);
     let mut story = Story::default();
     story.at(0).opens(0, 0).writes(0, u64::MAX);
@@ -15,7 +15,7 @@ fn what_rack_and_probes_do_is_counted_for_the_sender_of_the_data() {
     story.at(3000).event(TraceEvent::TailLossProbe { connection, end, repeats: false });
     story.sends(3, data(0, 2001), SendCause::New);
     story.event(TraceEvent::RackLoss { connection, end, segments: 3 });
-    // What the other end does is not the sender's.
+    // Events of the other end are not counted.
     story.event(TraceEvent::RackLoss { connection, end: End::Ue, segments: 5 });
     story.at(9000).sends(4, Segment { payload: 0, ..data(0, 3000) }, SendCause::KeepAlive);
     let result = story.result(0, 10_000);

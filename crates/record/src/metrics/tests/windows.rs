@@ -1,10 +1,11 @@
-//! What holds for every course of a transfer, whatever part of it is measured.
+//! Properties that hold for every transfer and every window.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A connection in which segments leave, arrive and are acknowledged, each step a few milliseconds after the last.
+/// A connection in which segments leave, arrive and are acknowledged, a few milliseconds after each
+/// other.
 fn transfer(steps: &[(u64, u8)]) -> Story {
     let mut story = Story::default();
     story.at(0).opens(0, 0).writes(0, u64::MAX);
@@ -40,7 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, u8)>> {
 }
 
 proptest! {
-    /// Payload can only be acknowledged after it arrived, and arrive after it was sent.
+    /// Payload can be acknowledged only after its arrival, and arrive only after it was sent.
     #[test]
     fn goodputs_are_ordered(steps in steps()) {
         let network = transfer(&steps).result(0, 10_001).network;
@@ -56,7 +57,7 @@ proptest! {
         );
     }
 
-    /// Two adjoining windows share nothing and miss nothing.
+    /// The results of two adjoining windows add up to the results of both together.
     #[test]
     fn windows_add_up(steps in steps(), cut in 1u64..10_000) {
         let story = transfer(&steps);
@@ -71,7 +72,7 @@ proptest! {
                 amount("total_packets", 1.0),
                 amount("tcp_retransmissions", 1.0),
                 amount("tcp_retransmissions_unneeded", 1.0),
-                // The connection is active throughout.
+                // The connection is active all the time.
                 amount("mean_outstanding_segments", seconds),
             ]
         });
@@ -82,18 +83,19 @@ proptest! {
     }
 }
 
-/// A window of two segments of a file of five: the sender waits for the acknowledgments of the first two, and of the next.
+/// A file of five segments with a window of two: the sender waits for the acknowledgments of the
+/// first two, and of the next two.
 #[test]
 fn a_sender_is_idle_while_its_window_is_full_and_not_without_data() {
     let mut story = Story::default();
     story.at(0).opens(0, 0).measures(0, 200).writes(0, 5000);
     story.at(10).sends(1, data(0, 1), SendCause::New).sends(2, data(0, 1001), SendCause::New);
-    // 141 ms: longer than 40 ms and half of 200 ms.
+    // 141 ms: longer than 40 ms plus half of 200 ms.
     story.at(151).acked(0, 2001, 2000).measures(0, 300);
     story.sends(3, data(0, 2001), SendCause::New).sends(4, data(0, 3001), SendCause::New);
-    // 190 ms are not longer than 40 ms and half of 300 ms.
+    // 190 ms are not longer than 40 ms plus half of 300 ms.
     story.at(341).acked(0, 4001, 2000).measures(0, 50).sends(5, data(0, 4001), SendCause::New);
-    // All has left: what comes again, and the next file, end no gap.
+    // All data has left: neither a retransmission nor the next file ends a gap.
     story.at(2000).sends(6, data(0, 4001), SendCause::Rto);
     story.at(3000).acked(0, 5001, 1000).writes(0, 1000).sends(7, data(0, 5001), SendCause::New);
     for (from, to, gaps) in [(0, 4000, 1.0), (0, 151, 0.0), (151, 4000, 1.0), (152, 4000, 0.0)] {

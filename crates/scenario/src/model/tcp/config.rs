@@ -1,4 +1,5 @@
-//! What the keys of `[tcp]` come to for an end of a connection, and their defaults.
+//! Conversion of the keys of `[tcp]` into the configuration of one end of a connection, and their
+//! defaults.
 
 use umts_stack::tcp::{
     CubicConfig, DEFAULT_MSS, FackConfig, Keepalive, NewRenoConfig, Retries, RtoConfig, SpuriousConfig,
@@ -9,7 +10,7 @@ use umts_units::{Bytes, Octets};
 use super::{Tcp, TcpConnection, TcpProfile, TcpVariant, Window};
 
 impl Tcp {
-    /// One end of a connection.
+    /// Configuration of one end of a connection.
     pub fn config(&self) -> TcpConfig {
         let mss = self.segment_payload;
         let always_selective = matches!(self.variant, TcpVariant::Sack | TcpVariant::Fack);
@@ -81,14 +82,14 @@ impl Tcp {
         }
     }
 
-    /// The packet of a full segment.
+    /// Size of the packet of a full segment.
     pub fn full_segment(&self) -> Bytes {
         Bytes::from(self.segment_payload) + Bytes::from(self.header)
     }
 }
 
 impl Default for Tcp {
-    /// As [`TcpConfig`] has it.
+    /// Defaults of [`TcpConfig`].
     fn default() -> Self {
         let tcp = TcpConfig::default();
         let keepalive = tcp.keepalive.unwrap_or_default();

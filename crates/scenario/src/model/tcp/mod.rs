@@ -16,11 +16,12 @@ pub use self::words::{PythonClass, TcpConnection, TcpProfile};
 
 use crate::text::word_unlimited;
 
-/// TCP, the same at both ends.
+/// TCP parameters, the same at both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
-    /// Sets every other key that is not written beside it: `umts profiles` shows to what.
+    /// Profile that sets every other key that is not written beside it. `umts profiles` shows the
+    /// values.
     #[schemars(extend("x-source" = "umts profiles"))]
     pub profile: TcpProfile,
     /// Congestion control and loss recovery.
@@ -48,179 +49,200 @@ pub struct Tcp {
         extend("x-min" = "1 segments", "x-source" = "RFC 5681 §3.1: arbitrarily high")
     )]
     pub initial_ssthresh: Option<Window>,
-    /// Acknowledge every second segment, or after `delayed_ack_timeout`.
+    /// Acknowledge every second segment, or after `delayed_ack_timeout` at the latest.
     #[schemars(extend("x-source" = "RFC 5681 §4.2"))]
     pub delayed_ack: bool,
-    /// Longest time that an acknowledgement is held back.
+    /// Longest delay of an acknowledgement.
     #[schemars(extend("x-max" = "500 ms", "x-source" = "RFC 5681 §4.2: at most 500 ms"))]
     pub delayed_ack_timeout: Duration,
     /// Send new data on the first two duplicate acknowledgements.
     #[schemars(extend("x-source" = "RFC 3042"))]
     pub limited_transmit: bool,
-    /// Rate at which the receiving application reads what has arrived, or `"unlimited"`: the buffer is `advertised_window`
-    /// (not `one_way`).
+    /// Rate at which the receiving application reads data from its buffer of size
+    /// `advertised_window`, or `"unlimited"` (not `one_way`).
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-source" = "RFC 9293 §3.8.6"))]
     pub read_rate: Option<BitRate>,
-    /// Whether the other end takes connections; if not, it refuses them with a RST (not `one_way`).
+    /// Whether the other end accepts connections. If not, it refuses them with a RST (not
+    /// `one_way`).
     #[schemars(extend("x-source" = "RFC 9293 §3.5.2"))]
     pub listens: bool,
-    /// How often a SYN is sent again before the connection is given up, or `"unlimited"` (not `one_way`).
+    /// Number of retransmissions of a SYN before the connection is given up, or `"unlimited"` (not
+    /// `one_way`).
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<u32>", extend("x-source" = "RFC 9293 §3.8.3: for 3 min at least; Linux: 6"))]
     pub syn_retries: Option<u32>,
-    /// How often a SYN with acknowledgement is sent again, or `"unlimited"` (not `one_way`).
+    /// Number of retransmissions of a SYN-ACK, or `"unlimited"` (not `one_way`).
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<u32>", extend("x-source" = "Linux: 5"))]
     pub syn_ack_retries: Option<u32>,
-    /// How often data is sent again in a row before the connection is given up, or `"unlimited"` (not `one_way`).
+    /// Number of successive retransmissions of data before the connection is given up, or
+    /// `"unlimited"` (not `one_way`).
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<u32>", extend("x-source" = "RFC 9293 §3.8.3: for 100 s at least; Linux: 15"))]
     pub data_retries: Option<u32>,
-    /// Ask for explicit congestion notification; links mark by their `ecn_threshold` or `red` (not `one_way`; `bbr` does not react).
+    /// Request explicit congestion notification. Links mark by their `ecn_threshold` or `red` (not
+    /// `one_way`; `bbr` does not react).
     #[schemars(extend("x-source" = "RFC 3168"))]
     pub ecn: bool,
-    /// Segments at the start of a connection that are acknowledged at once, whatever `delayed_ack`.
+    /// Number of segments at the start of a connection that are acknowledged without delay,
+    /// independent of `delayed_ack`.
     #[schemars(extend("x-max" = 1000000, "x-source" = "Linux: 16 at most; none in the RFCs"))]
     pub quick_acks: u32,
-    /// Whether small segments wait for acknowledgements.
+    /// Whether small segments wait for acknowledgements (Nagle's algorithm).
     #[schemars(extend("x-source" = "RFC 9293 §3.7.4; off as servers of files and pages set it"))]
     pub nagle: Nagle,
-    /// Grow the window by what an acknowledgement covers, in slow start by `abc_limit` at most (not the laws of `westwood`
-    /// and `bbr`).
+    /// Appropriate byte counting: grow the window by the octets that an acknowledgement covers, in
+    /// slow start by at most `abc_limit` (not the algorithms of `westwood` and `bbr`).
     #[schemars(extend("x-source" = "RFC 3465"))]
     pub abc: bool,
-    /// With `abc`: most segments by which an acknowledgement raises the window in slow start, 1 after a timeout, or
-    /// `"unlimited"`, which then counts what had been acknowledged selectively only once.
+    /// Largest increase of the window per acknowledgement in slow start with `abc`, in segments; 1
+    /// after a timeout. `"unlimited"`: data that was already acknowledged selectively is then
+    /// counted only once.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<u32>", extend("x-min" = 1, "x-source" = "RFC 3465 §2.2: 2; Linux: unlimited"))]
     pub abc_limit: Option<u32>,
-    /// Grow the window only while it is what limits the sender, so that a loss reduces the window and not what is under way
-    /// (not `one_way`, `vegas` and `bbr`; `cubic` grows so always).
+    /// Grow the window only while it limits the sender. After a loss the window is reduced, not the
+    /// amount in flight (not `one_way`, `vegas` and `bbr`; `cubic` always grows in this way).
     #[schemars(extend("x-source" = "RFC 7661 §4.4 in part; Linux: tcp_is_cwnd_limited, ssthresh"))]
     pub window_validation: bool,
-    /// How slow start ends before a loss; `hystart` and `hystart_plus_plus` need `timestamps` or `rto_rule = "linux"`,
-    /// and `hystart` is of `cubic` alone (not `one_way`, `vegas`, `westwood` and `bbr`).
+    /// Method that ends slow start before a loss. `hystart` and `hystart_plus_plus` need
+    /// `timestamps` or `rto_rule = "linux"`; `hystart` works only with `cubic` (not `one_way`,
+    /// `vegas`, `westwood` and `bbr`).
     #[schemars(extend("x-source" = "RFC 5681 §3.1; RFC 9406; Ha and Rhee 2011, Linux: hystart 1"))]
     pub slow_start: SlowStart,
-    /// Ask whether the other end is still there when nothing was heard for `keepalive_idle` (not `one_way`).
+    /// Probe whether the other end is still there when nothing was received for `keepalive_idle`
+    /// (not `one_way`).
     #[schemars(extend("x-source" = "RFC 9293 §3.8.4: off unless asked for; Linux: SO_KEEPALIVE"))]
     pub keepalive: bool,
-    /// Silence before the first keep-alive.
+    /// Idle time before the first keep-alive.
     #[schemars(extend("x-min" = "1 s", "x-source" = "RFC 1122 §4.2.3.6: 2 h at least; Linux: tcp_keepalive_time"))]
     pub keepalive_idle: Duration,
-    /// Time between keep-alives that nobody answers.
+    /// Time between unanswered keep-alives.
     #[schemars(extend("x-min" = "1 s", "x-source" = "Linux: tcp_keepalive_intvl"))]
     pub keepalive_interval: Duration,
-    /// Keep-alives without an answer after which the connection is given up.
+    /// Number of unanswered keep-alives after which the connection is given up.
     #[schemars(extend("x-min" = 1, "x-source" = "Linux: tcp_keepalive_probes"))]
     pub keepalive_probes: u32,
-    /// Fall back to the initial window after a pause longer than the retransmission timeout.
+    /// Return to the initial window after a pause longer than the retransmission timeout.
     #[schemars(extend("x-source" = "RFC 5681 §4.1"))]
     pub slow_start_restart: bool,
-    /// Find needless retransmissions by the timestamps of acknowledgements, and undo their effect; needs `timestamps`.
+    /// Detect spurious retransmissions by the timestamps of acknowledgements (Eifel), and undo
+    /// their effect. Needs `timestamps`.
     #[schemars(extend("x-source" = "RFC 3522, RFC 4015"))]
     pub eifel: bool,
-    /// Find needless timeouts by the acknowledgements that follow, and undo their effect.
+    /// Detect spurious timeouts by the acknowledgements that follow (F-RTO), and undo their effect.
     #[schemars(extend("x-source" = "RFC 5682, RFC 4015"))]
     pub frto: bool,
-    /// Find needless retransmissions by the receiver's reports of duplicates, and undo their effect; needs `dsack` and
-    /// `sack`, or a variant with selective acknowledgements.
+    /// Detect spurious retransmissions by the receiver's reports of duplicates, and undo their
+    /// effect. Needs `dsack` and `sack`, or a variant with selective acknowledgements.
     #[schemars(extend("x-source" = "RFC 3708, RFC 4015"))]
     pub dsack_undo: bool,
-    /// How the retransmission timeout follows from the round trips.
+    /// Rule by which the retransmission timeout is computed from round-trip times.
     #[schemars(extend("x-source" = "RFC 6298; ns-2 for ns2; tcp_rtt_estimator of Linux for linux"))]
     pub rto_rule: RtoRule,
     /// Clock granularity G of the retransmission timer.
     #[schemars(extend("x-min" = "1 us", "x-max" = "10 s", "x-source" = "RFC 6298 §4: 100 ms or finer"))]
     pub rto_granularity: Duration,
-    /// Retransmission timeout before the first round trip is measured.
+    /// Retransmission timeout before the first round-trip time is measured.
     #[schemars(extend("x-min" = "1 ms", "x-source" = "RFC 6298 (2.1)"))]
     pub rto_initial: Duration,
-    /// Least retransmission timeout.
+    /// Minimum retransmission timeout.
     #[schemars(extend("x-source" = "RFC 6298 (2.4)"))]
     pub rto_min: Duration,
-    /// Greatest retransmission timeout.
+    /// Maximum retransmission timeout.
     #[schemars(extend("x-min" = "1 ms", "x-max" = "1000000 s", "x-source" = "RFC 6298 (2.5): at least 60 s"))]
     pub rto_max: Duration,
-    /// How far the clock of `rto_rule = "ns2"` is past a tick when the run begins; less than `rto_granularity`.
+    /// Phase of the clock of `rto_rule = "ns2"` at the start of the run: time since its last tick.
+    /// Less than `rto_granularity`.
     #[schemars(extend("x-source" = "ns-2 draws it at random"))]
     pub rto_clock_phase: Duration,
-    /// Acknowledge selectively also for variants that need not: `sack` and `fack` always do.
+    /// Use selective acknowledgements with variants that do not require them. `sack` and `fack`
+    /// always use them.
     #[schemars(extend("x-source" = "RFC 2018 §2"))]
     pub sack: bool,
-    /// Blocks that a selective acknowledgement may carry; three where there are timestamps.
+    /// Largest number of blocks in a selective acknowledgement; at most three with timestamps.
     #[schemars(extend("x-min" = 1, "x-max" = 4, "x-source" = "RFC 2018 §3; ns-2: 3"))]
     pub sack_blocks: u8,
-    /// Report duplicates in the first block (not `one_way`).
+    /// Report duplicate segments in the first block (DSACK) (not `one_way`).
     #[schemars(extend("x-source" = "RFC 2883"))]
     pub dsack: bool,
-    /// Offer timestamps: a round trip is measured with every acknowledgement, old segments are told by their age.
+    /// Offer timestamps. Every acknowledgement then gives a round-trip time, and old segments are
+    /// recognised by their age.
     #[schemars(extend("x-source" = "RFC 7323 §3"))]
     pub timestamps: bool,
-    /// Tick of the clock of the timestamps.
+    /// Tick of the timestamp clock.
     #[schemars(extend("x-min" = "1 ms", "x-max" = "1 s", "x-source" = "RFC 7323 §5.4: 1 ms to 1 s"))]
     pub timestamp_tick: Duration,
-    /// Offer to scale windows; without, they end at 65535 B (`one_way` windows have no bound).
+    /// Offer window scaling. Without it windows are at most 65535 B (`one_way` windows have no
+    /// limit).
     #[schemars(extend("x-source" = "RFC 7323 §2"))]
     pub window_scaling: bool,
-    /// Which segments are charged for the octets of their options, beside `header`. In `one_way` connections each block
-    /// of a selective acknowledgement is charged 8 B, as in ns-2.
+    /// Segments on which the octets of options are counted, in addition to `header`. In `one_way`
+    /// connections each block of a selective acknowledgement takes 8 B, as in ns-2.
     #[schemars(extend("x-source" = "RFC 9293 §3.2; what ns-2 and EURANE leave out"))]
     pub charged_options: ChargedOptions,
-    /// NewReno: three duplicates after a timeout are a loss only if they acknowledge more than all that had left before it
-    /// (also for other variants without selective acknowledgements, not `reno` and `tahoe`); if not, just that is enough.
+    /// NewReno: whether three duplicates after a timeout count as a loss only if they acknowledge
+    /// more than all data sent before the timeout. If not, acknowledging exactly that data is
+    /// enough. Also for other variants without selective acknowledgements, except `reno` and
+    /// `tahoe`.
     #[schemars(extend("x-source" = "RFC 6582 §3.2; false is \"less careful\" of RFC 2582 §5"))]
     pub newreno_careful: bool,
-    /// NewReno: only the first partial acknowledgement restarts the timer, so many losses end in a timeout; if not, each does,
-    /// and one loss is repaired in a round trip.
+    /// NewReno: only the first partial acknowledgement restarts the timer, so a recovery with many
+    /// losses ends in a timeout. If not, each one restarts it, and one loss is repaired per round
+    /// trip.
     #[schemars(extend("x-source" = "RFC 6582 §3.2; false is \"slow but steady\" of RFC 3782 §4"))]
     pub newreno_impatient: bool,
-    /// Spread the reduction of the window over a recovery with selective acknowledgements; without, it falls at once, or as
-    /// `fack_data_smoothing` says (not `bbr`, not `one_way`).
+    /// Proportional rate reduction: spread the reduction of the window over a recovery with
+    /// selective acknowledgements. Without it the window falls at once, or as `fack_data_smoothing`
+    /// says (not `bbr`, not `one_way`).
     #[schemars(extend("x-source" = "RFC 9937; RFC 6675 §5 without; Linux since 3.2"))]
     pub prr: bool,
-    /// Find out that a retransmission is lost when something is acknowledged selectively that left after it for the first time,
-    /// and repeat it; without, that waits for the timer (not `one_way`).
+    /// Detect the loss of a retransmission when data first sent after it is acknowledged
+    /// selectively, and repeat it. Without this, the loss is repaired by the timer (not `one_way`).
     #[schemars(extend("x-source" = "RFC 8985 §3 in part; Linux since 2.4; RFC 6675 §5 without"))]
     pub lost_retransmissions: bool,
-    /// Find losses by time: a segment is lost when something that left after it has arrived, and a round trip and the
-    /// reordering window have passed; takes the place of counting duplicates where both ends acknowledge selectively, for all
-    /// variants with selective acknowledgements but `fack` (not `one_way`).
+    /// RACK: detect losses by time. A segment is lost if a segment sent after it has arrived, and a
+    /// round trip and the reordering window have passed. Replaces counting duplicates if both ends
+    /// acknowledge selectively, for all variants with selective acknowledgements except `fack` (not
+    /// `one_way`).
     #[schemars(extend("x-source" = "RFC 8985 §6; Linux since 4.18: tcp_recovery 1"))]
     pub rack: bool,
-    /// Send a probe when two round trips pass in silence, so that a lost tail is repaired before the timer expires; needs
-    /// `rack`.
+    /// Send a probe after two round trips without an acknowledgement, so that a loss at the tail is
+    /// repaired before the timer expires. Needs `rack`.
     #[schemars(extend("x-source" = "RFC 8985 §7; Linux since 3.10: tcp_early_retrans 3"))]
     pub tail_loss_probes: bool,
-    /// FACK: the window falls by half a segment with each acknowledgement, not at once (not `one_way`).
+    /// FACK: the window falls by half a segment per acknowledgement instead of at once (not
+    /// `one_way`).
     #[schemars(extend("x-source" = "Mathis and Mahdavi 1996; Dubois (2005), section 3.2.6"))]
     pub fack_data_smoothing: bool,
-    /// FACK: a loss of what left in slow start halves the window twice (not `one_way`).
+    /// FACK: the loss of a segment sent in slow start halves the window twice (not `one_way`).
     #[schemars(extend("x-source" = "Mathis and Mahdavi 1996; Dubois (2005), section 3.2.6"))]
     pub fack_over_damping: bool,
-    /// Vegas: with fewer segments in queues the window grows.
+    /// Vegas: the window grows if fewer segments than this are queued in the network.
     #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
     pub vegas_alpha: u32,
-    /// Vegas: with more segments in queues the window shrinks.
+    /// Vegas: the window shrinks if more segments than this are queued in the network.
     #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
     pub vegas_beta: u32,
-    /// Vegas: with more segments in queues slow start ends.
+    /// Vegas: slow start ends if more segments than this are queued in the network.
     #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
     pub vegas_gamma: u32,
-    /// A file and a class in it, `"my_control.py:MyControl"`, for `variant = "python"`; the file is relative to this one.
+    /// File and class of a congestion control in Python, as in `"my_control.py:MyControl"`, for
+    /// `variant = "python"`. The path is relative to the scenario file.
     #[schemars(extend("x-source" = "the guide, section on congestion control in Python"))]
     pub python: String,
-    /// What that file says. Read by the loader.
+    /// Class and text of that file. Filled in by the loader.
     #[serde(skip)]
     pub python_control: Option<PythonClass>,
-    /// CUBIC: a flow whose window did not come back to its last maximum leaves more room for others.
+    /// CUBIC: a flow whose window stays below its last maximum releases more bandwidth to other
+    /// flows.
     #[schemars(extend("x-source" = "RFC 9438 §4.7"))]
     pub cubic_fast_convergence: bool,
-    /// CUBIC: at least the window that Reno would have.
+    /// CUBIC: the window is at least the window of Reno.
     #[schemars(extend("x-source" = "RFC 9438 §4.3"))]
     pub cubic_reno_friendly: bool,
-    /// ns-2: data of one-way `vegas` goes without TCP and IP header, and without a SYN before it.
+    /// ns-2: one-way `vegas` sends data without TCP and IP header, and without a SYN before it.
     #[schemars(extend("x-source" = "ns-2.35; off is what every other version pays"))]
     pub ns2_vegas_no_header: bool,
 }

@@ -8,9 +8,9 @@ use umts_units::{Bytes, Octets, as_text, count_of};
 /// A window: `"20 segments"` or `"32 kB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// So many full segments.
+    /// Number of full segments.
     Segments(u32),
-    /// So many octets of payload.
+    /// Octets of payload.
     Bytes(Bytes),
 }
 
@@ -23,7 +23,7 @@ impl Window {
         }
     }
 
-    /// The same in whole segments, the last of which may be small; more than any TCP can have is `u32::MAX`.
+    /// The window in whole segments; the last one may be small. Saturates at `u32::MAX`.
     pub fn in_segments(self, segment_payload: Octets) -> u32 {
         match self {
             Window::Segments(n) => n,
@@ -31,7 +31,7 @@ impl Window {
         }
     }
 
-    /// [`Window::in_bytes`] as TCP counts them; more than it can count is `u32::MAX`.
+    /// [`Window::in_bytes`] as TCP counts it. Saturates at `u32::MAX`.
     pub fn in_octets(self, segment_payload: Octets) -> u32 {
         saturated(self.in_bytes(segment_payload).0)
     }

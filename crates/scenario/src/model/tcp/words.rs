@@ -1,4 +1,4 @@
-//! What `[tcp]` can be told in one word or name.
+//! Keywords and names in `[tcp]`.
 
 use std::path::PathBuf;
 
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 /// A class in a Python file: congestion control, or a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonClass {
-    /// The file.
+    /// The file's path.
     pub file: PathBuf,
-    /// The class in it.
+    /// Name of the class in the file.
     pub class: String,
-    /// What the file says.
+    /// The file's text.
     pub text: String,
 }
 
 impl PythonClass {
-    /// By what a run is kept: what the file says counts, its name does not.
+    /// The key under which runs are stored: it depends on the file's text, not on the file's name.
     pub(crate) fn content(&self) -> String {
         format!("{}:{}", blake3::hash(self.text.as_bytes()).to_hex(), self.class)
     }
 }
 
-/// All of TCP under one name.
+/// Named sets of values for all keys of TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TcpProfile {
-    /// The defaults of each key.
+    /// No profile: each key has its default.
     #[serde(rename = "none")]
     None,
     /// ns-2.29, on which EURANE runs.

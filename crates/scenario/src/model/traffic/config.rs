@@ -1,4 +1,4 @@
-//! From the tables of the traffic models to their configurations.
+//! Conversion of the tables of the traffic models into their configurations.
 
 use umts_stack::traffic::laws::{Count, Law};
 use umts_stack::traffic::{
@@ -11,7 +11,8 @@ use super::{Truncation, Web, WebVariant};
 use crate::model::Traffic;
 
 impl Traffic {
-    /// The traffic of a flow whose TCP has full segments of `segment_payload`.
+    /// Configuration of a flow's traffic. `segment_payload` is the size of a full segment of its
+    /// TCP.
     pub fn config(&self, segment_payload: Octets) -> TrafficConfig {
         match self {
             Traffic::Ftp => TrafficConfig::Ftp { bytes: u64::MAX },
@@ -125,7 +126,7 @@ fn lognormal(sizes: [Bytes; 4], truncation: Truncation) -> Law {
     Law::lognormal(mean, deviation, min, max, truncation)
 }
 
-/// Objects of `size` that refer to nothing, pushed over a connection each.
+/// Objects of `size` without embedded objects, each pushed over its own connection.
 fn one_object(size: Law) -> BrowsingConfig {
     BrowsingConfig {
         main: size,

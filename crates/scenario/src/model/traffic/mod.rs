@@ -1,4 +1,4 @@
-//! What users do: the traffic models and their parameters. Each is a table of the flow that it belongs to, `[flow.web]`.
+//! Traffic models and their parameters. Each model has a table in its flow, as in `[flow.web]`.
 
 mod config;
 
@@ -13,72 +13,79 @@ use umts_units::{Bytes, Duration, Octets, Probability};
 
 use crate::text::{word_none, word_unlimited};
 
-/// Web pages as TR 25.892, Annex A.2 has them.
+/// Web pages according to TR 25.892, Annex A.2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Web {
-    /// What a packet call is.
+    /// Content of a packet call: a page with its embedded objects, or one object.
     #[schemars(extend("x-source" = "Dubois (2005), §5.3: \"page\"; its chapters 7 and 8 fit \"object_per_call\""))]
     pub variant: WebVariant,
-    /// Mean size of the page itself, before truncation.
+    /// Mean size of the main object of a page, before truncation.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub main_mean: Bytes,
-    /// Standard deviation of that size, before truncation; the law is lognormal.
+    /// Standard deviation of the size of the main object, before truncation. The distribution is
+    /// lognormal.
     #[schemars(extend("x-min" = "1 B", "x-max" = "100 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub main_deviation: Bytes,
-    /// Least size of the page itself.
+    /// Minimum size of the main object of a page.
     #[schemars(extend("x-source" = "TR 25.892, Annex A.2"))]
     pub main_min: Bytes,
-    /// Largest size of the page itself.
+    /// Maximum size of the main object of a page.
     #[schemars(extend("x-max" = "1000 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub main_max: Bytes,
     /// Mean size of an embedded object, before truncation.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_mean: Bytes,
-    /// Standard deviation of that size, before truncation; the law is lognormal.
+    /// Standard deviation of the size of an embedded object, before truncation. The distribution is
+    /// lognormal.
     #[schemars(extend("x-min" = "1 B", "x-max" = "100 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_deviation: Bytes,
-    /// Least size of an embedded object.
+    /// Minimum size of an embedded object.
     #[schemars(extend("x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_min: Bytes,
-    /// Largest size of an embedded object.
+    /// Maximum size of an embedded object.
     #[schemars(extend("x-max" = "1000 GB", "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_max: Bytes,
-    /// What becomes of sizes outside their limits.
+    /// Treatment of sizes outside their limits.
     pub truncation: Truncation,
-    /// Exponent of the number of embedded objects: a Pareto law from `embedded_least` on, less `embedded_least`.
+    /// Exponent of the number of embedded objects: a Pareto distribution from `embedded_least`,
+    /// minus `embedded_least`.
     #[schemars(extend("x-min" = 0.01, "x-max" = 100.0, "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_shape: f64,
-    /// Least value of that law.
+    /// Smallest value of the Pareto distribution of the number of embedded objects.
     #[schemars(extend("x-min" = 1, "x-max" = 1_000_000, "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_least: u32,
-    /// Largest value of that law: a page has `embedded_most` less `embedded_least` embedded objects at most.
+    /// Largest value of that Pareto distribution. A page has at most `embedded_most` minus
+    /// `embedded_least` embedded objects.
     #[schemars(extend("x-min" = 1, "x-max" = 1_000_000, "x-source" = "TR 25.892, Annex A.2"))]
     pub embedded_most: u32,
-    /// What becomes of numbers above the largest; only clipping gives the mean of 5.64 that the table states.
+    /// Treatment of numbers above `embedded_most`. Only clipping gives the mean of 5.64 that the
+    /// source states.
     pub embedded_truncation: Truncation,
-    /// How the number is made whole.
+    /// Rounding of the number of embedded objects.
     pub embedded_rounding: Rounding,
-    /// Mean time before what the page refers to is fetched, exponential. Where the data are pushed, before each object,
-    /// from when the one before has left.
+    /// Mean time between the arrival of the main object and the requests for embedded objects,
+    /// exponential. If data are pushed, the mean time before each object, from when the preceding
+    /// one has left.
     #[schemars(extend("x-max" = "1 h", "x-source" = "TR 25.892, Annex A.2; Dubois (2005), §5.3.2"))]
     pub parsing_time: Duration,
-    /// Mean time to read the page, exponential, from when all of it is acknowledged.
+    /// Mean time to read the page, exponential. It starts when the whole page is acknowledged.
     #[schemars(extend("x-max" = "1000 h", "x-source" = "TR 25.892, Annex A.2"))]
     pub reading_time: Duration,
-    /// Whether the flow begins with a reading time, so that users do not all ask at once.
+    /// Whether the flow begins with a reading time, so that users do not start at the same time.
     pub start_with_reading: bool,
-    /// Size of a request; `"none"` where the end that has the data opens and sends.
+    /// Size of a request. `"none"`: the end that has the data opens the connection and sends.
     #[serde(with = "word_none")]
     #[schemars(with = "crate::text::OrNone<Bytes>", extend("x-min" = "1 B", "x-max" = "1 MB", "x-source" = "ns-3, ThreeGppHttpClient: 350 B"))]
     pub request: Option<Bytes>,
-    /// Most connections at once; more than one needs requests.
+    /// Largest number of simultaneous connections. More than one requires requests.
     #[schemars(extend("x-min" = 1, "x-max" = 100))]
     pub connections: u32,
-    /// Whether a connection carries one object after another (HTTP/1.1) or each object has its own.
+    /// Whether a connection carries several objects in succession (HTTP/1.1), or each object has
+    /// its own connection.
     #[schemars(extend("x-source" = "RFC 9112 §9.3"))]
     pub persistent: bool,
-    /// Sizes of full segments.
+    /// Sizes of full segments: drawn for each packet call, or the size of the flow's TCP.
     pub segments: Segments,
     /// Share of the packet calls with large segments (`mixed`).
     #[schemars(extend("x-source" = "TR 25.892, Annex A.2"))]
@@ -89,7 +96,8 @@ pub struct Web {
     /// Payload of a small segment (`mixed`).
     #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B", "x-source" = "TR 25.892, Annex A.2: 576 B with headers"))]
     pub small_segment: Octets,
-    /// Whether each object fills whole segments: ns-2's one-way TCP counts packets and rounds every write up.
+    /// Whether each object is rounded up to whole segments, as ns-2's one-way TCP rounds every
+    /// write.
     #[schemars(extend("x-source" = "ns-2, TcpAgent::sendmsg"))]
     pub whole_segments: bool,
 }
@@ -127,23 +135,23 @@ impl Default for Web {
     }
 }
 
-/// What a packet call of the web is.
+/// Content of a packet call of the web model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WebVariant {
-    /// A page with all that it refers to.
+    /// A page with its embedded objects.
     Page,
-    /// One object, with a reading time behind each.
+    /// One object, followed by a reading time.
     ObjectPerCall,
 }
 
-/// How a number is made whole.
+/// Rounding of a number to a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rounding {
     /// To the nearest whole number.
     Nearest,
-    /// To the next below.
+    /// To the next lower whole number.
     Down,
 }
 
@@ -157,29 +165,29 @@ pub enum Segments {
     Tcp,
 }
 
-/// Files one after another, each over a connection of its own.
+/// Files in succession, each over its own connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FtpSessions {
     /// Mean size of a file, before truncation.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB", "x-source" = "Dubois (2005), Table 5.2"))]
     pub file_mean: Bytes,
-    /// Standard deviation of that size, before truncation; the law is lognormal.
+    /// Standard deviation of the size of a file, before truncation. The distribution is lognormal.
     #[schemars(extend("x-min" = "1 B", "x-max" = "100 GB", "x-source" = "Dubois (2005), Table 5.2"))]
     pub file_deviation: Bytes,
-    /// Least size of a file.
+    /// Minimum size of a file.
     pub file_min: Bytes,
-    /// Largest size of a file.
+    /// Maximum size of a file.
     #[schemars(extend("x-max" = "1000 GB", "x-source" = "Dubois (2005), Table 5.2"))]
     pub file_max: Bytes,
-    /// What becomes of sizes outside their limits.
+    /// Treatment of sizes outside their limits.
     pub truncation: Truncation,
-    /// Mean time between files, exponential, from when all of one is acknowledged.
+    /// Mean time between files, exponential. It starts when the whole file is acknowledged.
     #[schemars(extend("x-max" = "1000 h", "x-source" = "Dubois (2005), Table 5.2"))]
     pub reading_time: Duration,
     /// Whether the flow begins with a reading time.
     pub start_with_reading: bool,
-    /// Sizes of full segments.
+    /// Sizes of full segments: drawn for each file, or the size of the flow's TCP.
     pub segments: Segments,
     /// Share of the files with large segments (`mixed`).
     pub large_share: Probability,
@@ -210,31 +218,31 @@ impl Default for FtpSessions {
     }
 }
 
-/// Requests for files whose sizes have a heavy tail (Baiocchi and Vacirca).
+/// Requests for files with heavy-tailed sizes (Baiocchi and Vacirca).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ParetoWww {
-    /// Size of a request; `"none"` where the end that has the data opens and sends.
+    /// Size of a request. `"none"`: the end that has the data opens the connection and sends.
     #[serde(with = "word_none")]
     #[schemars(with = "crate::text::OrNone<Bytes>", extend("x-min" = "1 B", "x-max" = "1 MB", "x-source" = "assumed: the study states no length"))]
     pub request: Option<Bytes>,
-    /// Mean size of a file, after truncation: the least size follows from it.
+    /// Mean size of a file, after truncation. The minimum size follows from it.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB", "x-source" = "Baiocchi and Vacirca: 40 kbyte"))]
     pub file_mean: Bytes,
-    /// Exponent of the Pareto law.
+    /// Exponent of the Pareto distribution of file sizes.
     #[schemars(extend("x-min" = 0.01, "x-max" = 100.0, "x-source" = "assumed: the study states no shape"))]
     pub file_shape: f64,
-    /// Largest size of a file.
+    /// Maximum size of a file.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1000 GB", "x-source" = "assumed: the study states no limit"))]
     pub file_max: Bytes,
-    /// What becomes of sizes above the largest.
+    /// Treatment of sizes above the maximum.
     pub truncation: Truncation,
     /// Mean time between requests, exponential.
     #[schemars(extend("x-max" = "1000 h", "x-source" = "Baiocchi and Vacirca: 21.5 s"))]
     pub interarrival: Duration,
-    /// From what the time between requests is counted.
+    /// Start of the time between requests: the preceding request, or the end of its file.
     pub pace: Pace,
-    /// Whether the flow begins with such a time.
+    /// Whether the flow begins with a time between requests.
     pub start_with_pause: bool,
 }
 
@@ -253,7 +261,8 @@ impl Default for ParetoWww {
     }
 }
 
-/// WWW sessions of datagrams (ETSI TR 101 112, UMTS 30.03, B.1.2.2). Sizes are its Pareto law from 81.5 B on.
+/// WWW sessions of datagrams (ETSI TR 101 112, UMTS 30.03, B.1.2.2). Sizes follow its Pareto
+/// distribution from 81.5 B.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EtsiWww {
@@ -266,18 +275,20 @@ pub struct EtsiWww {
     /// Mean number of datagrams in a packet call, geometric.
     #[schemars(extend("x-min" = 1, "x-max" = 1_000_000, "x-source" = "ETSI TR 101 112, B.1.2.2"))]
     pub datagrams: u32,
-    /// Mean time between datagrams, exponential: 3,840 bit over the source's rate.
+    /// Mean time between datagrams, exponential: 3,840 bit divided by the rate of the source.
     #[schemars(extend("x-max" = "1 h", "x-source" = "ETSI TR 101 112, B.1.2.2: 0.0625 s for 64 kbit/s"))]
     pub interval: Duration,
     /// Mean time between sessions, exponential; also before the first.
     #[schemars(extend("x-min" = "1 us", "x-max" = "1000 h", "x-source" = "Rendon et al.: 100 s"))]
     pub between_sessions: Duration,
-    /// The largest size.
+    /// Maximum size of a datagram.
     #[schemars(extend("x-min" = "100 B", "x-max" = "66666 B", "x-source" = "ETSI TR 101 112, B.1.2.2; Rendon et al.: 570 B"))]
     pub largest: Bytes,
-    /// What becomes of sizes above the largest; only clipping gives the mean of 480 B that the report states.
+    /// Treatment of sizes above `largest`. Only clipping gives the mean of 480 B that the report
+    /// states.
     pub truncation: Truncation,
-    /// What sizes are sizes of: the payload, on which 28 B of headers come, or the IP packet.
+    /// Meaning of the size of a datagram: the payload, to which 28 B of headers are added, or the
+    /// IP packet.
     pub size_of: SizeOf,
     /// How a user's first session begins.
     pub first_session: FirstSession,
@@ -310,12 +321,13 @@ pub struct Cbr {
     /// Payload of a datagram.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B"))]
     pub payload: Octets,
-    /// From datagram to datagram.
+    /// Time from one datagram to the next.
     #[schemars(extend("x-min" = "1 us", "x-max" = "1 h"))]
     pub interval: Duration,
-    /// Whether the first one is late by a random part of the interval, so that users do not send in step.
+    /// Whether the first datagram is delayed by a random part of the interval, so that users do not
+    /// send in step.
     pub random_phase: bool,
-    /// How long the flow sends; `"unlimited"`: to the end of the run.
+    /// Duration for which the flow sends. `"unlimited"`: until the end of the run.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<Duration>", extend("x-max" = "1000000 h"))]
     pub length: Option<Duration>,
@@ -334,7 +346,7 @@ pub struct OnOff {
     /// Payload of a datagram.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B", "x-source" = "TS 26.101: 244 bits of AMR 12.2 and RTP's 12 B, in octets"))]
     pub payload: Octets,
-    /// From datagram to datagram inside a spurt.
+    /// Time from one datagram to the next inside a spurt.
     #[schemars(extend("x-min" = "1 us", "x-max" = "1 h", "x-source" = "TS 26.101: 20 ms"))]
     pub interval: Duration,
     /// Mean length of a spurt, exponential.
@@ -343,9 +355,10 @@ pub struct OnOff {
     /// Mean length of a silence, exponential.
     #[schemars(extend("x-min" = "1 us", "x-max" = "1000 h", "x-source" = "ITU-T P.59: 1.587 s"))]
     pub off: Duration,
-    /// Whether the first one is late by a random part of the interval, so that users do not send in step.
+    /// Whether the first datagram is delayed by a random part of the interval, so that users do not
+    /// send in step.
     pub random_phase: bool,
-    /// How long the flow sends; `"unlimited"`: to the end of the run.
+    /// Duration for which the flow sends. `"unlimited"`: until the end of the run.
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<Duration>", extend("x-max" = "1000000 h"))]
     pub length: Option<Duration>,
@@ -364,32 +377,34 @@ impl Default for OnOff {
     }
 }
 
-/// A recording, sent again.
+/// Replay of a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
-    /// Text file beside the scenario file: one line for each `TIME BYTES DIRECTION`, as in `0.125 1460 down`; time in
-    /// seconds since the flow's start, direction `down` or `up`.
+    /// Text file, relative to the folder of the scenario file. Each line is `TIME BYTES DIRECTION`,
+    /// as in `0.125 1460 down`: time in seconds since the flow's start, direction `down` or `up`.
     pub file: String,
-    /// In UDP datagrams, or over one TCP connection that the sender of the flow's direction opens.
+    /// Transport of the recording: UDP datagrams, or one TCP connection, opened by the sender of
+    /// the flow's direction.
     #[serde(default = "udp")]
     pub transport: Transport,
-    /// The recording begins again so long after its last line; `"none"`: it ends there.
+    /// Pause between the last line and the start of a repetition of the recording. `"none"`: no
+    /// repetition.
     #[serde(default, with = "word_none")]
     #[schemars(with = "crate::text::OrNone<Duration>", extend("x-min" = "1 us", "x-max" = "1000 h"))]
     pub repeat_after: Option<Duration>,
-    /// What the file says. Read by the loader, never empty in a loaded scenario.
+    /// Content of the file. Filled in by the loader, and never empty in a loaded scenario.
     #[serde(skip)]
     pub records: Arc<[Record]>,
 }
 
-/// What carries a recording.
+/// Transport of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// A datagram for each line.
+    /// One datagram per line.
     Udp,
-    /// One connection, written to at each line.
+    /// One connection, with one write per line.
     Tcp,
 }
 

@@ -1,4 +1,4 @@
-//! Scenarios of the repository, run with overrides.
+//! Runs the scenarios of the repository with overrides.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
@@ -26,7 +26,7 @@ pub fn output(scenario: &Scenario) -> RunOutput {
     run(scenario, RunOptions { seed: scenario.seed, ..RunOptions::default() }).expect("nothing stops it")
 }
 
-/// Metrics of a scenario in `scenarios/`.
+/// Network metrics of a scenario in `scenarios/`.
 pub fn metrics(name: &str, overrides: &[(&str, &str)]) -> MetricSet {
     output(&scenario(name, overrides)).metrics.network
 }
