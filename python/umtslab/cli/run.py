@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts run``."""
+    """Declare the arguments of ``umts run``."""
     parser.explain(
         "Ctrl-C keeps the runs that are finished. Exit status: 0 done, 1 a run failed or the precision was "
         "missed, 2 wrong usage or input."
@@ -120,7 +120,7 @@ def run(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Run a scenario and print what came of it; arguments as `options` declares them."""
+    """Run a scenario and print what came of it. `options` declares the arguments."""
     from umtslab.task import MOST_RUNS
 
     wanted = _wanted_precision(runs, precision, metric)

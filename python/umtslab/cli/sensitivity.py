@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts sensitivity``."""
+    """Declare the arguments of ``umts sensitivity``."""
     parser.explain("By Morris's or by Sobol's method. The same command goes on where it was interrupted.")
     parser.add_argument("study", type=Path, metavar="STUDY", help="A study file (TOML).")
     work = parser.add_argument_group("what is run")
@@ -44,7 +44,7 @@ def sensitivity(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Find out which parameters matter to a metric; arguments as `options` declares them."""
+    """Find out which parameters matter to a metric. `options` declares the arguments."""
     if output is not None:
         check_figure_file(output)
     check_purpose(study, "sensitivity")

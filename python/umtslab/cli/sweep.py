@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts sweep``."""
+    """Declare the arguments of ``umts sweep``."""
     parser.explain(
         "Run k of every point meets the same radio, so that points can be compared pair by pair.",
         "Ctrl-C and kill keep the runs that are finished; the same command goes on from there. "
@@ -131,7 +131,7 @@ def sweep(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Run what a campaign lacks and print its points; arguments as `options` declares them."""
+    """Run what a campaign lacks and print its points. `options` declares the arguments."""
     from dataclasses import replace
 
     from umtslab.campaign.study import Study
