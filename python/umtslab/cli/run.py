@@ -120,7 +120,7 @@ def run(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Run a scenario and print what came of it. `options` declares the arguments."""
+    """Run a scenario and print the results. `options` declares the arguments."""
     from umtslab.task import MOST_RUNS
 
     wanted = _wanted_precision(runs, precision, metric)
@@ -162,7 +162,7 @@ def run(
 
 
 def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool) -> Scenario:
-    """The scenario; the error about a file of another kind names the verb for it."""
+    """Load the scenario. If it is a file for another verb, the error names that verb."""
     from umtslab._core import ScenarioError
     from umtslab.scenario import Scenario, refuse_code
 
