@@ -214,8 +214,7 @@ def _pairs(first: Sequence[_Seen], second: Sequence[_Seen]) -> list[tuple[_Seen,
 
     def of_strangers(seen: _Seen) -> Hashable | None:
         # If both hosts of a connection also occur in the other capture, the proxy is transparent.
-        # Its
-        # partner would have been found by address, so the opening time is not used.
+        # Its partner would have been found by address, so the opening time is not used.
         return "cut" if seen.content is None and not seen.hosts <= shared else None
 
     free = list(second)

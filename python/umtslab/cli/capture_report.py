@@ -192,8 +192,7 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, bar: Fi
             raise UsageError(f"{analysis.file} has no TCP connection to draw")
         chosen = int(table["connection"][-1])
         # The file is read again because the connection is known only now. Keeping the packets of
-        # all
-        # connections in the first pass would need too much memory.
+        # all connections in the first pass would need too much memory.
         [analysis] = analyse_captures(
             [analysis.file], time_sequence=chosen, most_connections=1, progress=bar.update
         )

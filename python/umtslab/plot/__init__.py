@@ -156,8 +156,7 @@ def draw_waterfall(
     title = f"{run.heading}, connection {wanted}"
     if (waterfall["layer"] == "tcp_server").any():
         # The two connections of a transfer have adjacent numbers. The first one, which is even,
-        # identifies
-        # the transfer.
+        # identifies the transfer.
         [transfer] = (row["transfer"] for row in run.connection_rows() if row["connection"] == wanted)
         intervals = run.series("transfer_budget_intervals").filter(pl.col("transfer") == transfer)
         title = f"{run.heading}, connections {transfer} and {transfer + 1}"

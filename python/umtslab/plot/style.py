@@ -161,8 +161,9 @@ def points(
 def finish(figure: Figure, axes: Axes, *, from_zero: bool = True, note: str = "") -> Figure:
     """Put the legend outside the data, and set the limits of the axes.
 
-    The title of the legend is `note`. The horizontal axis begins at zero. The vertical axis begins
-    at zero with `from_zero`, else at the data. It always contains all data, also below zero.
+    The title of the legend is `note`. The horizontal axis begins at zero. With `from_zero`, the
+    vertical axis begins at zero, or below if an interval is negative. Otherwise it begins at the
+    data, but not below zero.
     """
     axes.margins(x=0)
     low, high = axes.get_ylim()
@@ -266,8 +267,7 @@ def _label(name: str, strand: Strand, found: Sequence[Strand], *, second: bool, 
         return f"{count} others" if strand is found[0] and not second else "_"
     if len(_results(found)) > 1:
         # Colours stand for results, and the entries of the first quantity name them. `lines`
-        # explains the second
-        # quantity.
+        # explains the second quantity.
         return "_" if second or not is_first else str(strand.result)
     if len(found) == 1:
         return name
