@@ -1,7 +1,6 @@
 """A laboratory for TCP over UMTS radio access.
 
-Nothing heavy is imported before it is used: ``import umtslab`` alone loads neither the compiled core nor
-polars.
+Names are imported on first use: ``import umtslab`` loads neither the compiled core nor polars.
 """
 
 from __future__ import annotations
@@ -57,7 +56,8 @@ __all__ = [
     "sweep",
 ]
 
-# Modules have other names than these functions: importing a module puts its name here, over what had it.
+# No module may have the name of one of these functions: importing the module would replace the
+# function.
 _HOME = {
     "CaptureAnalysis": "umtslab.captures",
     "CaptureReadError": "umtslab._core",

@@ -1,4 +1,4 @@
-"""Files that are read whole within bounds, and files that are written atomically."""
+"""Bounded reads of files, and atomic writes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import IO
 
 LARGEST = 16_000_000
-"""The most octets of a file that is read as text, as of a scenario."""
+"""Maximum size in bytes of a file that is read as text, for example a scenario."""
 
 
 STORED = 256_000_000
-"""Most bytes of a file of a results folder that is read whole."""
+"""Maximum size in bytes of a file of a results folder that is read whole."""
 
 
 def irregular(path: Path) -> str | None:
-    """The kind of `path` in words if it is not a regular file; None for a regular file or a missing one.
+    """Describe the type of `path`; None if it is a regular file or does not exist.
 
-    Links are followed. Nothing is opened: opening a named pipe blocks until its other end is opened.
+    Symbolic links are followed. Nothing is opened, because opening a named pipe blocks until its
+    other end is opened.
     """
     try:
         kind = path.stat().st_mode
@@ -42,12 +43,12 @@ _KINDS = (
 
 
 def stored_bytes(path: Path, most: int = STORED) -> bytes:
-    """The content of a file of a results folder, which may have been replaced by anything.
+    """Read a file of a results folder. Other programs may have replaced it.
 
     Raises
     ------
     OSError
-        If there is no file, or something else of its name, or more than `most` octets.
+        If the file is missing, is not a regular file, or has more than `most` bytes.
     """
     if (found := irregular(path)) is not None:
         raise OSError(errno.EINVAL, f"it is {found}, not a file", str(path))
@@ -63,27 +64,30 @@ def stored_bytes(path: Path, most: int = STORED) -> bytes:
 
 
 def stored_text(path: Path, most: int = STORED) -> str:
-    """The content of a file of a results folder as text.
+    """Read a UTF-8 text file of a results folder.
 
     Raises
     ------
     OSError
-        If it cannot be read.
+        If the file cannot be read (`stored_bytes`).
     UnicodeDecodeError
-        If it is not UTF-8.
+        If the file is not UTF-8.
     """
     return stored_bytes(path, most).decode()
 
 
 def whole_text(path: Path) -> str:
-    """The text of a file. A device is refused before it is opened, and what has no end when it is too long.
+    """Read a UTF-8 text file of at most `LARGEST` bytes.
+
+    Devices are refused without opening them. The size is limited while reading, so an endless pipe
+    is refused too.
 
     Raises
     ------
     OSError
-        If it cannot be read, or is too long.
+        If the file cannot be read, is a device, or has more than `LARGEST` bytes.
     UnicodeDecodeError
-        If it is not UTF-8.
+        If the file is not UTF-8.
     """
     kind = path.stat().st_mode
     if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
@@ -97,7 +101,12 @@ def whole_text(path: Path) -> str:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write; it appears under its name when all went well, and otherwise leaves nothing."""
+    """Write a file atomically: `path` is complete on success, unchanged on an exception.
+
+    Yields a temporary binary file in the directory of `path`. At the end of the block the file is
+    flushed and renamed to `path`. If the block raises, the file is deleted. There is no `fsync`: a
+    power failure can lose the content.
+    """
     with _temporary(path) as file:
         try:
             yield file
@@ -109,7 +118,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _temporary(path: Path) -> IO[bytes]:
-    """A file beside `path`; that it cannot be made is told of `path`, the name that somebody typed."""
+    """Create a hidden file beside `path`. Errors name `path`, which the user knows."""
     try:
         return open(path.parent / f".{path.name}.{os.urandom(8).hex()}", "xb")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The time budget: what the time of TCP connections was spent on."""
+"""Time budgets: the time of TCP connections by cause."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 _TOTAL = "total"
 
 TRANSFERS_TOTAL = "transfer_budget_total_s"
-"""The metric that tells for how long transfers were open that a proxy splits."""
+"""Metric with the total time for which split transfers were open."""
 
 
 class MissingBudget(LookupError):
-    """A time budget was asked for that the run did not record."""
+    """The run recorded no time budget."""
 
 
 @lru_cache(maxsize=1)
 def causes() -> tuple[str, ...]:
-    """All causes, in the order of their precedence."""
+    """Return all causes in order of precedence."""
     from umtslab.metrics import definitions
 
     names = [entry["name"] for entry in definitions() if entry["scope"] == "budget" and entry["unit"] == "%"]
@@ -29,13 +29,13 @@ def causes() -> tuple[str, ...]:
 
 
 def seconds(cause: str) -> str:
-    """Name of the metric that tells the seconds of a cause."""
+    """Return the name of the metric with the seconds of a cause."""
     return f"budget_{cause}_s"
 
 
 @lru_cache(maxsize=1)
 def needed_parts() -> tuple[tuple[str, str], ...]:
-    """The parts of ``rto_needed``, metric and words: one for each place and reason of a loss."""
+    """Return metric and label of each part of ``rto_needed``, by place and reason of the loss."""
     from umtslab.metrics import definitions
 
     found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "budget"}
@@ -48,7 +48,7 @@ def needed_parts() -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1)
 def timeout_counts() -> tuple[tuple[str, str], ...]:
-    """The counts of retransmission timeouts of both ends by reason, metric and words."""
+    """Return metric and label of each count of retransmission timeouts (both ends, by reason)."""
     from umtslab.metrics import definitions
 
     found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "budget"}
@@ -57,7 +57,10 @@ def timeout_counts() -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1)
 def transfer_parts() -> tuple[tuple[str, str], ...]:
-    """The parts of that time, metric and words: those in the proxy, then those of each leg, by precedence."""
+    """Return metric and label of each part of the time of split transfers.
+
+    The parts in the proxy come first, then the parts of each leg in order of precedence.
+    """
     from umtslab.metrics import definitions
 
     found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "transfers"}
@@ -69,12 +72,15 @@ def transfer_parts() -> tuple[tuple[str, str], ...]:
 
 
 def has_budget(names: Mapping[str, object]) -> bool:
-    """Whether these metrics have a time budget among them."""
+    """Whether the metrics include a time budget."""
     return seconds(_TOTAL) in names
 
 
 def summed(metrics: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
-    """Seconds by cause, added up over the runs that have a budget; empty if none has."""
+    """Return the seconds of each cause, summed over the runs with a budget.
+
+    Empty if no run has one.
+    """
     sums: dict[str, float] = {}
     for run in metrics:
         if has_budget(run):
@@ -84,12 +90,12 @@ def summed(metrics: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
 
 
 def budget_frame(metrics: Mapping[str, float | None]) -> pl.DataFrame:
-    """One row per cause, in the order of precedence: ``cause``, ``time_s``, ``share_pct``.
+    """Return one row per cause, in order of precedence: ``cause``, ``time_s``, ``share_pct``.
 
     Raises
     ------
     MissingBudget
-        If these metrics have none; the message says how to record one.
+        If the metrics have no budget. The message says how to record one.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Packet captures, analysed: TCP metrics, named as the simulation's, and UDP flows of any pcap or pcapng."""
+"""Analysis of packet captures: TCP metrics, named as in the simulation, and UDP flows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_CONNECTIONS = 50_000
-"""Connections that are kept and have rows by default: less than 300 MB in all."""
+"""Default limit on connections with rows. The analysis then needs less than 300 MB."""
 
 LARGEST_LIMIT = 1 << 32
 """Largest limit on connections, and largest number of a connection."""
@@ -36,27 +36,27 @@ def check_most_connections(most_connections: int) -> None:
 
 @dataclass(frozen=True)
 class CaptureAnalysis:
-    """One capture.
+    """Results of one capture.
 
     ``position`` in the table of connections says where the capture was taken. Round-trip times and
-    outstanding data are the sender's own only where that is ``sender``.
+    outstanding data are the sender's own only if ``position`` is ``sender``.
     """
 
     core: _core.Analysis
 
     @property
     def file(self) -> str:
-        """The capture, as it was named."""
+        """Path of the capture, as it was given."""
         return self.core.file
 
     @property
     def metrics(self) -> Metrics:
-        """All connections together; None where a capture does not tell."""
+        """Metrics of all connections together. None if the capture does not determine a metric."""
         return dict(self.core.metrics)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Packets by what they were."""
+        """Number of packets of each kind."""
         return dict(self.core.counts)
 
     @property
@@ -71,28 +71,28 @@ class CaptureAnalysis:
 
     @property
     def warnings(self) -> list[str]:
-        """What to look at before the numbers are trusted."""
+        """Warnings that limit the trust in the numbers, for example about a truncated file."""
         return list(self.core.warnings)
 
     @property
     def connection_count(self) -> int:
-        """How many TCP connections there were."""
+        """Number of TCP connections, including those without rows."""
         return self.core.connection_count
 
     @property
     def rest(self) -> tuple[int, Metrics] | None:
-        """How many connections have no rows, and the metrics of all of these together; None if all have."""
+        """Number of connections without rows, and their metrics together. None if all have rows."""
         return self.core.rest
 
     def connections(self) -> pl.DataFrame:
-        """One row per TCP connection, in the order of their first packets; but for the `rest`."""
+        """Return one row per TCP connection, ordered by first packet, without the `rest`."""
         import polars as pl
 
         return pl.DataFrame(self.core.connections).sort("connection")
 
     @property
     def udp_rest(self) -> dict[str, int]:
-        """Datagrams, and octets of payload, of UDP flows that have no rows."""
+        """Number of datagrams and payload bytes of the UDP flows without rows."""
         packets, payload_bytes = self.core.udp_rest
         return {"packets": packets, "payload_bytes": payload_bytes}
 
@@ -102,18 +102,18 @@ class CaptureAnalysis:
         return dict(self.core.passed_over)
 
     def udp_flows(self) -> pl.DataFrame:
-        """One row per UDP flow, in the order of their first packets; except for the `udp_rest`."""
+        """Return one row per UDP flow, ordered by first packet, without the `udp_rest`."""
         import polars as pl
 
         return pl.DataFrame(self.core.udp_flows)
 
     def series(self, name: str) -> pl.DataFrame:
-        """``sent``, ``acked`` or ``sacked`` of the connection that `time_sequence` asked for.
+        """Return ``sent``, ``acked`` or ``sacked`` of the connection chosen by `time_sequence`.
 
         Raises
         ------
         KeyError
-            If none was asked for.
+            If `time_sequence` was not given.
         """
         import polars as pl
 
@@ -128,22 +128,22 @@ def analyse_captures(
     most_connections: int = MOST_CONNECTIONS,
     progress: Callable[[float], None] | None = None,
 ) -> list[CaptureAnalysis]:
-    """Analyse captures, each for itself.
+    """Analyse captures, each by itself.
 
     Parameters
     ----------
     paths : path-like or sequence of path-like
-        One pcap or pcapng file or several, of any size, also compressed with gzip, Zstandard or LZ4; ``-`` is
-        standard input.
+        One or several pcap or pcapng files of any size, also compressed with gzip, Zstandard or
+        LZ4. ``-`` is standard input.
     time_sequence : int, optional
-        Number of a connection whose course is wanted as ``series``.
+        Number of a connection whose sequence numbers are recorded for ``series``.
     connection : int, optional
-        Number of a connection that is to have a row in any case.
+        Number of a connection that has a row regardless of `most_connections`.
     most_connections : int
-        The most connections that are kept at a time, and that have rows: the first ones. The others are
-        summed, as ``rest``.
+        Maximum number of connections that are tracked at a time, and that have rows: the first
+        ones. The others are summed in ``rest``.
     progress : callable, optional
-        Told the part of all files that is read, from 0 to 1.
+        Called with the fraction of all files that is read, from 0 to 1.
 
     Returns
     -------
@@ -153,12 +153,12 @@ def analyse_captures(
     Raises
     ------
     umtslab.CaptureReadError
-        If a file cannot be read or is no capture. One that is cut off or damaged is analysed up to there, and
-        its warnings say so.
+        If a file cannot be read or is not a capture. A truncated or damaged capture is analysed up
+        to the damage, with a warning.
     """
     from umtslab import _core
 
-    # A text is a sequence too, of letters.
+    # A single path, not a sequence: a text would be iterated by characters.
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
     names = [os.fspath(path) for path in several]
     check_most_connections(most_connections)
@@ -174,14 +174,17 @@ def analyse_captures(
 
 @lru_cache(maxsize=1)
 def units() -> dict[str, str]:
-    """Unit of each metric of a capture."""
+    """Return the unit of each metric of a capture."""
     from umtslab import _core
 
     return {entry["name"]: entry["unit"] for entry in _core.capture_metric_definitions()}
 
 
 def draw_time_sequence(analysis: CaptureAnalysis, number: int) -> Any:
-    """Time-sequence figure of the connection that was collected, repetitions told apart by cause."""
+    """Draw the time-sequence figure of a connection. Retransmissions are marked by cause.
+
+    `number` must be the connection that was chosen by `time_sequence`.
+    """
     from umtslab.plot.look import printable
     from umtslab.plot.timeseq import figure
 

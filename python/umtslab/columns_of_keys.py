@@ -1,4 +1,4 @@
-"""The values of a scenario key as a column: numbers in one unit where they are quantities of one kind."""
+"""Values of a scenario key as a column. Quantities of one kind become numbers in one unit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def column(key: str, values: Sequence[Any]) -> pl.Series:
-    """The values of a key in one type, null where there is none; quantities in s, bit/s or B."""
+    """Return the values in one type, null for None. Quantities are in s, bit/s or bytes."""
     import polars as pl
 
     known = [value for value in values if value is not None]
@@ -36,13 +36,16 @@ def with_numbers(table: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
 
 
 def unit(values: Sequence[Any]) -> str | None:
-    """The unit of a column's numbers, empty for plain numbers; None for a column of another type."""
+    """Return the unit of the column's numbers, empty for plain numbers.
+
+    None for a column of another type.
+    """
     kind = _kind([value for value in values if value is not None])
     return None if kind is None else BASE_UNITS.get(kind, kind)
 
 
 def _are_whole(known: Sequence[Any]) -> bool:
-    """Whether all values are written as whole numbers, and a column of 64-bit integers holds them."""
+    """Whether all values are integers that fit into 64 bits."""
     return all(
         (isinstance(value, int) or str(value).lstrip("-").isdecimal()) and abs(float(value)) < 2**63
         for value in known
@@ -50,7 +53,7 @@ def _are_whole(known: Sequence[Any]) -> bool:
 
 
 def _kind(known: Sequence[Any]) -> str | None:
-    """The kind of quantity of a key's values, as in `Quantity.kind`; None unless all have the same."""
+    """Return the kind of quantity (`Quantity.kind`) that all values have, or None."""
     found = [quantity(value) for value in known]
     kinds = {None if one is None else one.kind for one in found}
     return kinds.pop() if len(kinds) == 1 else None

@@ -1,7 +1,7 @@
-"""Two results, metric by metric: second minus first, with an interval where there is more than one run.
+"""Comparison of two results, metric by metric: second minus first, with a 95 % interval.
 
-Runs of the same seed and number saw the same radio, so their differences are taken pair by pair; only where
-no runs match are the two means compared as independent samples (Welch).
+Runs of the same seed and number have the same radio channel, so their differences are taken in
+pairs. If no runs match, the means are compared as independent samples (Welch).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from umtslab.run import Metrics, Run
 
 
 class Verdict(StrEnum):
-    """What the interval of a difference says."""
+    """Conclusion from the interval of a difference."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of two results; `difference` is second minus first."""
+    """One metric of two results. `difference` is the second minus the first."""
 
     metric: str
     first: Summary
@@ -41,16 +41,16 @@ class Difference:
 
     @property
     def percent(self) -> float | None:
-        """The difference relative to the first mean."""
+        """The difference in per cent of the absolute first mean."""
         if self.difference is None or not self.first.mean:
             return None
         return 100 * self.difference / abs(self.first.mean)
 
     @property
     def verdict(self) -> Verdict:
-        """Where the second lies: higher or lower only if 0 is outside the 95 % interval.
+        """Conclusion: higher or lower only if 0 is outside the 95 % interval.
 
-        Two differences that are equal give no interval: they may be equal by rounding alone.
+        Two equal differences give no interval, because they may be equal by rounding alone.
         """
         if self.difference is None:
             return Verdict.NOT_MEASURED
@@ -65,7 +65,7 @@ class Difference:
         return Verdict.HIGHER if self.difference > 0 else Verdict.LOWER
 
     def as_dict(self) -> dict[str, object]:
-        """As in ``--json``."""
+        """Return the fields as in ``--json``."""
         return {
             "first": self.first.as_dict(),
             "second": self.second.as_dict(),
@@ -79,13 +79,16 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Differences of all metrics; `pairs` counts matching runs, and is 0 if the samples are independent."""
+    """Differences of all metrics.
+
+    `pairs` is the number of matching runs, 0 for independent samples.
+    """
 
     pairs: int
     differences: tuple[Difference, ...]
 
     def of(self, metric: str) -> Difference:
-        """The difference of a metric, which no run may have measured."""
+        """Return the difference of a metric. A metric that no run has is `Verdict.NOT_MEASURED`."""
         try:
             return self[metric]
         except KeyError:

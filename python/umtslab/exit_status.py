@@ -7,7 +7,10 @@ WRONG = 2
 """Wrong usage or input; nothing was run."""
 
 EMULATION_FAILED = 125
-"""An emulation failed itself, not the command in it; as ``env`` and ``timeout`` have it."""
+"""The emulation itself failed, not the command in it.
+
+``env`` and ``timeout`` use the same status.
+"""
 
 INTERRUPTED = 130
-"""Ctrl-C; what was finished by then is kept."""
+"""Ctrl-C. Results that were finished are kept."""

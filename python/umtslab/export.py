@@ -1,4 +1,4 @@
-"""Runs for other programs: as one JSON object, and as tables.
+"""Export of runs: one JSON object, tables, and mahimahi traces.
 
 A table has one row per run, one row per metric, or one row per connection.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def runs_table(runs: Sequence[Run]) -> pl.DataFrame:
-    """One row per run: who it is, then one column per metric."""
+    """Return one row per run: its identity, then all metrics."""
     import polars as pl
 
     identity = {
@@ -36,9 +36,9 @@ def runs_table(runs: Sequence[Run]) -> pl.DataFrame:
 
 
 def summary_table(runs: Sequence[Run], metrics: Collection[str] = ()) -> pl.DataFrame:
-    """One row per metric: unit, n, mean, sd and half width of the 95 % interval.
+    """Return one row per metric: unit, n, mean, sd and half width of the 95 % interval.
 
-    Those of `metrics` in their order, if there are any; else all, by name.
+    With `metrics`, the table has these in their order. By default it has all, sorted by name.
     """
     import polars as pl
 
@@ -63,12 +63,12 @@ def summary_table(runs: Sequence[Run], metrics: Collection[str] = ()) -> pl.Data
 
 
 def connections_table(runs: Sequence[Run]) -> pl.DataFrame:
-    """The connection tables of all runs, with seed and run in front."""
+    """Return the connections of all runs, with seed and run as the first columns."""
     return _stacked(runs, [run.connections() for run in runs])
 
 
 def series_table(runs: Sequence[Run], kind: str) -> pl.DataFrame:
-    """A time series of all runs, with seed and run in front."""
+    """Return a time series of all runs, with seed and run as the first columns."""
     return _stacked(runs, [run.series(kind) for run in runs])
 
 
@@ -85,7 +85,7 @@ def _stacked(runs: Sequence[Run], tables: Sequence[pl.DataFrame]) -> pl.DataFram
 
 
 def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
-    """Runs and their summary, for `umtslab.indented`: what ``umts run --json`` prints."""
+    """Return the object of ``umts run --json``, to be written by `umtslab.indented`."""
     return {
         "scenario": scenario,
         "changes": dict(runs[0].changes) if runs else {},
@@ -107,26 +107,30 @@ def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def to_csv(table: pl.DataFrame) -> str:
-    """Comma-separated values with a header; floats in their shortest exact form, unmeasured values empty."""
+    """Return the table as CSV with a header.
+
+    Floats have their shortest exact form, nulls are empty.
+    """
     return table.write_csv()
 
 
 OPPORTUNITY = 1500
-"""Octets that pass at one line of a mahimahi trace."""
+"""Bytes per line of a mahimahi trace."""
 
 
 def mahimahi_trace(run: Run, ue: int = 0, direction: str = "downlink") -> str:
-    """What a user's bearer carried in a run, as a capacity trace of mahimahi: a time in milliseconds a line.
+    """Return the bytes that a user's bearer carried as a mahimahi trace.
 
-    A line stands for 1,500 octets that came out of RLC by then. A user who always has something to send makes
-    it the bearer's capacity; otherwise it is what was used of it. The trace is as long as its last line says.
+    Each line is a time in milliseconds, rounded up, by which RLC had delivered another 1,500 bytes.
+    The trace is the bearer's capacity if the user always has data to send, else the capacity that
+    was used. The last line is the length of the trace.
 
     Raises
     ------
     MissingSeries
-        If the run was made without time series.
+        If the run recorded no time series.
     ValueError
-        If the user got less than one opportunity's worth.
+        If the user received fewer than 1,500 bytes.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Libraries that not everybody needs: what each is for, and how to install it."""
+"""Optional libraries, their purpose, and how to install them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ EXTRAS = {
     "optuna": ("umts optimise", "optimise"),
     "SALib": ("umts sensitivity", "sensitivity"),
 }
-"""By library: what needs it, and the extra of this package that brings it."""
+"""For each library the command that needs it, and the extra of this package that installs it."""
 
 
 def how_to_install(library: str) -> str:
-    """The command, to be typed in the source tree: the package is in no index."""
+    """Return the command for the source tree. The package is in no package index."""
     _, extra = EXTRAS[library]
     return f"pip install '.[{extra}]' in umtslab's source tree"
 
 
 def lacking(library: str, error: ImportError) -> str:
-    """The sentence for who asked for something that needs the library."""
+    """Return the error text for a command whose library is missing."""
     needed_by, _ = EXTRAS[library]
     return f"{needed_by} needs {library}, which is not installed: {how_to_install(library)} ({error})"

@@ -1,4 +1,4 @@
-"""What can be drawn of a run, by name: who tells of figures, and draws none, needs no library for them."""
+"""Figures of runs by name. Imports no plotting library."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of figure: the series that it shows, in the order in which its function takes them.
+    """A kind of figure, and the series that its function takes as positional arguments.
 
-    Those of `also` are shown too if there are any; its function takes them by their names.
+    Series in `also` are passed as keyword arguments if they are recorded.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Kind:
     also: tuple[str, ...] = ()
 
     def function(self) -> Callable[..., Figure]:
-        """The function that draws it."""
+        """Import and return the function that draws the figure."""
         found: Callable[..., Figure] = import_module(f"umtslab.plot.{self.name}").figure
         return found
 
@@ -68,12 +68,13 @@ _T = TypeVar("_T")
 
 
 def known(kinds: Mapping[str, _T], name: str, what: str = "figure") -> _T:
-    """The kind of that name.
+    """Return the kind called `name`.
 
     Raises
     ------
     UnknownFigure
-        If there is none; the message proposes the nearest name, or names the function that draws it.
+        If there is no such kind. The message suggests the nearest name, or the function that draws
+        it.
     """
     from difflib import get_close_matches
 
@@ -92,13 +93,13 @@ _DRAWN_BY = {
     "budget": "run_budget.draw_run_budget",
     **dict.fromkeys(("rtt_cdf", "delay_cdf", "user_delay_cdf", "user_rate_cdf", "page_cdf"), "cdf.draw_cdf"),
 }
-"""Kinds that have a function of their own in Python."""
+"""Kinds that are drawn by a function of their own in the Python interface."""
 
 WATERFALL = "waterfall"
-"""Drawn by `draw_waterfall`: of one connection, and not of a run alone."""
+"""Drawn by `draw_waterfall`, for one connection."""
 
 MAP = "map"
-"""Drawn by `umtslab.plot.map.draw_map`: of one run, with a layout."""
+"""Drawn by `umtslab.plot.map.draw_map`, for one run with a layout."""
 
 _TELLING = {
     WATERFALL: WATERFALL,
@@ -107,9 +108,11 @@ _TELLING = {
     "outstanding": "outstanding",
     "rlc_buffer": "rlc_buffer",
 }
-"""Kinds to look at first, each with the series that it needs: what a run was asked for apart comes before."""
+"""Kinds to propose for a run, each with the series that it needs. Series that must be requested
+explicitly come first.
+"""
 
 
 def most_telling(run: Run) -> str | None:
-    """The kind of figure to look at first; None if the run recorded nothing that one would show."""
+    """Return the kind of figure to propose, or None if the run recorded none of the series."""
     return next((kind for kind, series in _TELLING.items() if run.series_rows(series)), None)

@@ -1,4 +1,4 @@
-"""Metrics that had another name in earlier versions, which stored runs still have."""
+"""Metric names of earlier versions, which stored runs may contain."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TypeVar
 Value = TypeVar("Value")
 
 _PARTS = (("pep_", "proxy_"),)
-"""Former and current parts of names; a part begins a name or follows an underscore."""
+"""Former and current parts of names. A part begins a name or follows an underscore."""
 
 
 def current_metrics(stored: Mapping[str, Value]) -> dict[str, Value]:
-    """The metrics of a stored run under their current names."""
+    """Return the metrics of a stored run under their current names."""
     return {_current(name): value for name, value in stored.items()}
 
 

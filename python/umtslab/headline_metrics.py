@@ -1,7 +1,8 @@
-"""Which metrics a first look wants: what a result is about, and nothing of layers that it does not have.
+"""Selection of the headline metrics, which ``umts run`` and other tables show by default.
 
-Values tell that: a network without datagrams sent none, users without channel switching have no switches. So
-the same rows are chosen for a run, a campaign, a comparison, and an emulation of which there is no scenario.
+Each metric has a condition on the values of the result, so metrics of absent layers are left out:
+without datagrams `udp_sent` is 0, without channel switching `rrc_switches` is missing. No scenario
+is needed, so runs, campaigns, comparisons and emulations are treated alike.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from dataclasses import dataclass
 from umtslab.metrics import UPLINK, scopes
 
 Means = Mapping[str, float | None]
-"""Metric name to its value, or its mean over runs."""
+"""Value of each metric, or its mean over runs."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A metric of the first look: what its number is of (a sum, a mean, over what), and when it is shown."""
+    """A headline metric: its name, a description of its number, and when it is shown."""
 
     name: str
     of: str
@@ -25,7 +26,7 @@ class Row:
 
 
 def _some(name: str) -> Callable[[Means], bool]:
-    """More than none of these."""
+    """Return a condition: the metric is greater than 0."""
     return lambda means: (means.get(name) or 0.0) > 0
 
 
@@ -34,19 +35,22 @@ def _known(name: str) -> Callable[[Means], bool]:
 
 
 def _is_shared(means: Means) -> bool:
-    """Whether several flows had to share, which is seen where they are not exactly alike."""
+    """Whether flows competed: the fairness index is below 1."""
     indices = (means.get("jain_fairness"), means.get("jain_fairness_active"))
     return any(index is not None and index < 1 for index in indices)
 
 
 def _has_calls(means: Means) -> bool:
-    """Whether packet calls are another thing than the files that are told already."""
+    """Whether packet calls exist that are not the same as files or transfers already shown."""
     calls = (means.get("packet_calls") or 0.0) > 0
     return calls and (means.get("download_time_s") is None or (means.get("pages") or 0.0) > 0)
 
 
 def _is_file_of_one_connection(means: Means) -> bool:
-    """Whether that is another thing than the time of the transfer, or of its connection behind a proxy."""
+    """Whether the time of a file is shown.
+
+    Behind a proxy the time of the transfer is shown instead.
+    """
     return means.get("download_time_s") is not None and means.get("transfer_time_s") is None
 
 
@@ -146,7 +150,7 @@ ROWS = (
     Row("jain_fairness", "of flows' goodputs", _is_shared),
     Row("jain_fairness_active", "of flows' active rates", _is_shared),
 )
-"""In the order in which they are shown."""
+"""In display order."""
 
 TIMES = ("page_time_s", "transfer_time_s", "download_time_s")
 """Times that a user waits, in order of precedence."""
@@ -155,7 +159,11 @@ _OF = {row.name: row.of for row in ROWS}
 
 
 def first_look(*results: Means, among: Collection[str] | None = None) -> list[str]:
-    """The metrics to show first, of one result or of several together: what any has, `among` these alone."""
+    """Return the metrics to show first, for one or several results together.
+
+    A metric is shown if any result has a value and fulfils the condition. `among` restricts the
+    choice.
+    """
     return [
         row.name
         for row in ROWS
@@ -165,13 +173,13 @@ def first_look(*results: Means, among: Collection[str] | None = None) -> list[st
 
 
 def leading(*results: Means) -> str:
-    """The metric to show first: the time of a page, transfer or file if results have one, else goodput."""
+    """Return the metric to show first: time of a page, transfer or file, else goodput."""
     shown = first_look(*results, among=TIMES)
     return shown[0] if shown else "goodput_kbps"
 
 
 def what_of(name: str) -> str:
-    """What a metric's number is of, in a few words: a sum, a mean, a direction."""
+    """Describe the number of a metric in a few words: a sum, a mean, a direction."""
     if name in _OF:
         return _OF[name]
     scope = scopes().get(name.removesuffix(UPLINK))

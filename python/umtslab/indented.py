@@ -1,8 +1,8 @@
-"""JSON with a line for each value, octet by octet as the standard library indents it.
+"""JSON with one value per line, with the same bytes as ``json.dumps(value, indent=1)``.
 
-That does so in Python, a call for each value; of a run with hundreds of connections it takes half as long as
-the simulation. Here innermost objects and lists are written by its encoder in C, whose separators may
-hold line ends, and tables by the core.
+With an indent the standard library encodes in Python, with a call per value. For a run with
+hundreds of connections this takes half as long as the simulation. This module encodes the innermost
+objects and lists by the C encoder, whose separators may contain line ends. The core writes tables.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Written:
-    """An object or a list that writes itself."""
+    """An object or list that is written by a function."""
 
     text: Callable[[int], str]
-    """As JSON with a line for each value, given how deep it stands."""
+    """Returns the JSON with one value per line, given the depth of the container."""
 
 
 _CONTAINERS = (dict, list, tuple)
 
 
 def indented(value: object, depth: int = 0) -> str:
-    """A value of JSON whose objects have texts as keys, as ``json.dumps(value, indent=1, allow_nan=False)``.
+    """Return ``json.dumps(value, indent=1, allow_nan=False)``. Objects must have texts as keys.
 
     Raises
     ------

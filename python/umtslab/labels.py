@@ -1,6 +1,6 @@
-"""What figures and tables for readers call metrics, scenario keys and their values.
+"""Labels of metrics, scenario keys and their values, for figures and tables.
 
-The core declares a label where it declares the metric or the key. All that is shown to readers asks here.
+The core declares a label with each metric and key. All output for readers uses these functions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from umtslab import _core
 from umtslab.metrics import UPLINK, definitions, units
 
 SCENARIO = "scenario"
-"""The parameter of a campaign that stands for a whole scenario file."""
+"""Axis of a campaign whose values are scenario files."""
 
 _OVER = {
     "ue.rlc.": "rlc.",
@@ -21,7 +21,7 @@ _OVER = {
     "proxy.server_side.": "tcp.",
     "proxy.radio_side.": "tcp.",
 }
-"""Tables that go over another, with the same keys."""
+"""Tables whose keys override the keys of another table and have the same labels."""
 
 _NAMES = {
     "tahoe": "Tahoe",
@@ -39,13 +39,14 @@ _NAMES = {
     "True": "on",
     "False": "off",
 }
-"""Values whose names are written otherwise than in a scenario file."""
+"""Values that are written differently from their form in a scenario file."""
 
 
 def metric_label(metric: str) -> str:
-    """What a metric is called, without its unit; the name itself of one that the core does not define.
+    """Return the label of a metric without its unit.
 
-    >>> metric_label("goodput_kbps"), metric_label("bler_pct_uplink")
+    A metric that the core does not define has its name. >>> metric_label("goodput_kbps"),
+    metric_label("bler_pct_uplink")
     ('Goodput', 'Block error rate, measured, uplink')
     """
     found = _of_metrics().get(metric)
@@ -56,7 +57,7 @@ def metric_label(metric: str) -> str:
 
 
 def cause_label(cause: str) -> str:
-    """Label of a cause of the time budget in tables and figures.
+    """Return the label of a cause of the time budget.
 
     >>> cause_label("channel_switch")
     'channel switch'
@@ -65,9 +66,9 @@ def cause_label(cause: str) -> str:
 
 
 def key_label(key: str) -> str:
-    """What a scenario key is called, without its unit; the key itself where there is no such key.
+    """Return the label of a scenario key without its unit. An unknown key is returned unchanged.
 
-    Places in arrays may be numbered, as in overrides.
+    The key may have indices of arrays, as in overrides.
 
     >>> key_label("radio.bler"), key_label("flow.0.tcp.variant")
     ('Block error rate', 'TCP version')
@@ -82,7 +83,7 @@ def key_label(key: str) -> str:
 
 
 def value_label(value: object) -> str:
-    """A parameter's value as readers write it.
+    """Return the label of a parameter's value.
 
     >>> value_label("newreno"), value_label("40 ms"), value_label(True)
     ('NewReno', '40 ms', 'on')
@@ -91,7 +92,7 @@ def value_label(value: object) -> str:
 
 
 def with_unit(label: str, unit: str) -> str:
-    """A label with the unit of its numbers, if they have one.
+    """Append the unit to a label, if there is one.
 
     >>> with_unit("Goodput", "kbit/s"), with_unit("TCP retransmissions", "")
     ('Goodput (kbit/s)', 'TCP retransmissions')
@@ -100,7 +101,7 @@ def with_unit(label: str, unit: str) -> str:
 
 
 def metric_with_unit(metric: str) -> str:
-    """What a metric is called, with its unit: the label of an axis, the head of a column.
+    """Return the label of a metric with its unit, for axes and headings.
 
     >>> metric_with_unit("goodput_kbps")
     'Goodput (kbit/s)'

@@ -1,7 +1,7 @@
-r"""Tables for papers: LaTeX with ``booktabs`` and ``siunitx``, digits from the intervals.
+r"""LaTeX tables with ``booktabs`` and ``siunitx``. The interval decides the digits of a mean.
 
-A mean is written as ``\num{50.24 \pm 0.02}``, which siunitx shows as the paper's style wants it: with
-``separate-uncertainty`` as 50.24 ± 0.02, else as 50.24(2).
+A mean is written as ``\num{50.24 \pm 0.02}``. siunitx prints it as 50.24 ± 0.02 with
+``separate-uncertainty``, else as 50.24(2).
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _SPECIAL = {
 
 
 def escape(text: str) -> str:
-    """Text in which LaTeX sees nothing but text."""
+    """Escape the special characters of LaTeX."""
     return "".join(_SPECIAL.get(character, character) for character in text)
 
 
 @dataclass(frozen=True)
 class LatexTable:
-    """A table of cells that are LaTeX already; `kinds` has a letter for each column.
+    """A table whose cells are LaTeX. `kinds` has the column type of each column, as in ``llr``.
 
-    Over some columns there may be a heading of their own: `over` is that and the numbers of the first and the
-    last of them, from 1.
+    `over` is an optional heading over several columns: its text, first and last column, counted
+    from 1.
     """
 
     kinds: str
@@ -69,14 +69,17 @@ class LatexTable:
 
 
 def to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
-    """Any table, numbers to five significant digits."""
+    """Write any table, with numbers to five significant digits."""
     kinds = "".join("r" if dtype.is_numeric() else "l" for dtype in table.dtypes)
     rows = [[_cell(value) for value in row] for row in table.iter_rows()]
     return str(LatexTable(kinds, [escape(name) for name in table.columns], rows, caption))
 
 
 def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
-    """Means of metrics, of a campaign too, each with its interval; those without a value are left out."""
+    """Write means of metrics with their intervals. Metrics without a value are left out.
+
+    The columns before ``metric`` are the parameters of a campaign.
+    """
     front = table.columns[: table.columns.index("metric")]
     rows = []
     for row in table.filter(table["n"] > 0).iter_rows(named=True):
@@ -95,7 +98,10 @@ def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
 
 
 def mean(value: float | None, half: float | None, n: int | None = None) -> str:
-    """A mean with its interval, as siunitx reads it; alone if `n` equal values are too few for one."""
+    """Write a mean with its interval for siunitx. Without an interval, writes the mean alone.
+
+    `n` equal values, if too few, have no interval.
+    """
     written, width = estimate(value, half, n)
     if written == NOTHING:
         return MISSING

@@ -1,4 +1,4 @@
-"""Metric names, units and definitions, as the core states them."""
+"""Metric names, units and definitions, as defined by the core."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from functools import lru_cache
 from umtslab import _core
 
 UPLINK = "_uplink"
-"""Behind the name of a metric of the radio part or of UDP: the same of the other direction."""
+"""Suffix of metrics of the uplink. The radio part and UDP have them."""
 
 
 @lru_cache(maxsize=1)
 def definitions() -> tuple[dict[str, str], ...]:
-    """Every metric there is, as the core defines it."""
+    """Return the definitions of all metrics.
+
+    Metrics with the suffix `UPLINK` have no entry of their own.
+    """
     return tuple(_core.metric_definitions())
 
 
 def units() -> dict[str, str]:
-    """Unit of each metric; empty for counts and ratios.
+    """Return the unit of each metric, empty for counts and ratios.
 
-    Metrics of the radio part and of UDP have a twin for the uplink, which is not listed apart.
+    Includes the metrics of the uplink.
     """
     plain = {entry["name"]: entry["unit"] for entry in definitions()}
     twins = {
@@ -31,12 +34,12 @@ def units() -> dict[str, str]:
 
 
 def scopes() -> dict[str, str]:
-    """What each metric is about, as the core groups them: TCP, radio, datagrams, cells, the network."""
+    """Return the scope of each metric: TCP, radio, datagrams, cells, network and so on."""
     return {entry["name"]: entry["scope"] for entry in definitions()}
 
 
 def unknown(name: str) -> str:
-    """The sentence about a metric that there is not."""
+    """Return the error text for an unknown metric, with a suggestion."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, units(), 1)

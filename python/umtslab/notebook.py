@@ -9,24 +9,24 @@ from umtslab.text_table import Table
 
 
 def table(content: Table) -> str:
-    """A table."""
+    """Return a table as HTML."""
     top = _row("th", content.headings, content.right)
     body = "".join(_row("td", cells, content.right) for cells in content.rows)
     return f"<table><thead>{top}</thead><tbody>{body}</tbody></table>"
 
 
 def caption(title: str, *lines: str) -> str:
-    """A title in bold, and lines below it; empty ones are left out."""
+    """Return a title in bold with lines below it. Empty lines are left out."""
     return "<br>".join([f"<b>{escape(title)}</b>", *(escape(line) for line in lines if line)])
 
 
 def folded(summary: str, content: str) -> str:
-    """What is shown on a click."""
+    """Return content that is shown when the user clicks on the summary."""
     return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 
 def preformatted(text: str) -> str:
-    """Text as it is."""
+    """Return text with its spaces and line breaks preserved."""
     return f"<pre>{escape(text)}</pre>"
 
 

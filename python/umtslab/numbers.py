@@ -1,4 +1,4 @@
-"""Numbers as people read them: as many digits as they deserve."""
+"""Formatting of numbers: significant digits, means with intervals."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 _MOST_DIGITS = 15
 
 NOTHING = "–"
-"""What stands where there is no number."""
+"""Text for a missing number."""
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number to `digits` significant digits, whole numbers in full."""
+    """Format to `digits` significant digits. Integers below 10^15 are written in full."""
     if value is None or math.isnan(value):
         return NOTHING
     if math.isinf(value):
@@ -43,15 +43,19 @@ def numbers(values: Iterable[float | None], digits: int = 4) -> list[str]:
 
 
 LEAST_FOR_ZERO = 3
-"""Number of equal values from which an interval of width 0 is shown: two may be equal by rounding."""
+"""Minimum number of equal values for an interval of width 0.
+
+Two values may be equal by rounding.
+"""
 
 
 def estimate(mean: float | None, half: float | None, n: int | None = None) -> tuple[str, str]:
-    """A mean and the half width of its interval, which decides the digits of both: its first two are shown.
+    """Format a mean and the half width of its interval.
 
-    Digits in front of the point are never rounded away: 796 ± 130. Without an interval, or with one of width
-    0, the mean has four digits. An interval of width 0 over fewer than three values (`n`) is "equal in n
-    runs".
+    The first two digits of the half width are shown. The mean has the same decimals. Digits before
+    the decimal point are never rounded away: 796 ± 130. Without an interval, or with one of width
+    0, the mean has four digits. An interval of width 0 over fewer than three values (`n`) is
+    written as "equal in n runs".
     """
     if mean is None or half is None:
         return number(mean), NOTHING
@@ -72,7 +76,10 @@ def estimate(mean: float | None, half: float | None, n: int | None = None) -> tu
 
 
 def with_interval(mean: float | None, half: float | None, n: int | None = None) -> str:
-    """A mean with its interval in one text, as in ``796 ± 130``; without an interval the mean alone."""
+    """Format a mean with its interval, as in ``796 ± 130``.
+
+    Without an interval, formats the mean alone.
+    """
     written, width = estimate(mean, half, n)
     if width == NOTHING:
         return written

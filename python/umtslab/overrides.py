@@ -1,4 +1,4 @@
-"""What was changed in a scenario before it ran, as tables and figures tell it."""
+"""Overrides of a scenario, as shown in tables and figures."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 OverridePairs = tuple[tuple[str, str], ...]
-"""Dotted key and value, each key once."""
+"""Pairs of dotted key and value. Each key occurs once."""
 
 _RECORDED_ONLY = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
-"""Keys that decide what is kept of a run, and nothing of what happens in it."""
+"""Keys that decide what is recorded of a run, but do not change the run."""
 
 
 def changes(overrides: Iterable[tuple[str, str]]) -> OverridePairs:
-    """Overrides that change the network or what is measured of it: of each key the last one."""
+    """Return the overrides that change the run. The last value of each key counts."""
     last = dict(overrides)
     return tuple((key, value) for key, value in last.items() if key not in _RECORDED_ONLY)
 
 
 def changes_of_command(command: str) -> OverridePairs:
-    """The changes that a command of the catalogue makes."""
+    """Return the changes made by the ``--set`` options of a command in the catalogue."""
     if "--set" not in command:
         return ()
     words = shlex.split(command)
@@ -29,16 +29,22 @@ def changes_of_command(command: str) -> OverridePairs:
 
 
 def shared_changes(changes: Iterable[OverridePairs]) -> OverridePairs:
-    """The changes that all lists have in common, in the order of the first; empty without lists."""
+    """Return the changes common to all lists, in the order of the first list.
+
+    Empty without lists.
+    """
     first, *others = [*changes] or [()]
     return tuple(pair for pair in first if all(pair in other for other in others))
 
 
 def in_words(made: OverridePairs) -> str:
-    """The changes as a line has them: ``with ue.bearer = ps-384, radio.bler = 0.1``; nothing of none."""
+    """Write changes as text: ``with ue.bearer = ps-384, radio.bler = 0.1``.
+
+    Empty without changes.
+    """
     return "with " + ", ".join(f"{key} = {value}" for key, value in made) if made else ""
 
 
 def after(source: str, made: OverridePairs) -> str:
-    """Where a scenario's numbers are from: the source itself, or what was changed of it."""
+    """Describe the source of a scenario, and mark it as changed if there are changes."""
     return f"after {source}, changed" if source and made else source

@@ -1,4 +1,4 @@
-"""When enough replications have been run for a stated precision."""
+"""Stopping rule for replications: a required precision of the mean."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from umtslab.numbers import LEAST_FOR_ZERO
 
 @dataclass(frozen=True)
 class Precision:
-    """Half width of the 95 % interval, relative to the mean, that replications have to reach.
+    """Required half width of the 95 % interval, relative to the mean.
 
     Parameters
     ----------
     relative : float
         0.05 for 5 %.
     metric : str, default "goodput_kbps"
-        The metric that has to be that precise.
+        The metric to which the requirement applies.
     least, most : int
         Bounds on the number of runs.
     """
@@ -30,7 +30,10 @@ class Precision:
     most: int = 200
 
     def reached(self, values: Sequence[float | None]) -> float | None:
-        """Half width relative to the mean; None if it has none yet, or of two values that are equal."""
+        """Return the half width relative to the mean.
+
+        None if there is no interval yet, or if only two values exist and they are equal.
+        """
         summary = summarise(values)
         if summary.mean is None or summary.ci95 is None:
             return None
@@ -39,16 +42,16 @@ class Precision:
         return summary.ci95 / abs(summary.mean) if summary.mean else math.inf
 
     def is_met(self, values: Sequence[float | None]) -> bool:
-        """Whether these values of the metric are enough."""
+        """Whether these values of the metric reach the precision."""
         reached = self.reached(values)
         return len(values) >= self.least and reached is not None and reached <= self.relative
 
     def next_total(self, values: Sequence[float | None]) -> int:
-        """How many runs there should be when the rule is asked again.
+        """Return the total number of runs after which the rule is evaluated again.
 
-        The half width shrinks with the root of the number of runs, so the excess says how many more are
-        needed; no more than twice as many as there are, since it is an estimate. The answer depends on
-        results alone, so that any number of workers stops after the same runs.
+        The half width shrinks with the square root of the number of runs, which gives an estimate
+        of the runs needed. The total at most doubles, because the estimate is uncertain. The result
+        depends only on the values, so any number of workers stops after the same runs.
         """
         done = len(values)
         if done < self.least:

@@ -1,4 +1,4 @@
-"""How far runs are, for people at a prompt: a line that renews itself in a terminal, a bar in a notebook."""
+"""Progress of runs for interactive use: a line in a terminal, a bar in a notebook."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from umtslab.task import Task
 from umtslab.terminal_escape import own
 
 _PAUSE_S = 0.2
-"""Between two times that it is shown."""
+"""Minimum time between two updates of the display."""
 
 
 class Progress:
-    """Give one as ``watch`` to `umtslab.simulate`, `umtslab.sweep` or `umtslab.run_campaign`.
+    """Progress display.
 
-    A new one for each call. In a notebook it is a bar; elsewhere a line on standard error, if that is a
-    terminal.
+    Pass one as ``watch`` to `simulate`, `sweep` or `run_campaign` of `umtslab`. Each call needs a
+    new one. In a notebook it is a bar, elsewhere a line on standard error if that is a terminal.
 
     Parameters
     ----------
     file : text file, optional
-        Where the line goes, instead of standard error.
+        Stream for the line instead of standard error.
     """
 
     def __init__(self, file: TextIO | None = None) -> None:
@@ -37,11 +37,11 @@ class Progress:
         self._handle = _notebook_handle(self)
 
     def expect(self, runs: int) -> None:
-        """Be told how many runs there will be."""
+        """Set the total number of runs."""
         self._expected = runs
 
     def __call__(self, task: Task, fraction: float) -> None:
-        """Be told how far a run is; from any thread."""
+        """Record the progress of a run. Called from any thread."""
         with self._lock:
             which = task.scenario.content_hash, task.seed, task.run
             before = self._fractions.get(which, 0.0)
@@ -55,17 +55,17 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Runs that are finished."""
+        """Number of finished runs."""
         return self._done
 
     @property
     def total(self) -> int:
-        """Runs that there will be, as far as is known."""
+        """Number of all runs, as far as known."""
         return max(self._expected, len(self._fractions))
 
     @property
     def fraction(self) -> float:
-        """Of all runs, from 0 to 1."""
+        """Progress of all runs together, from 0 to 1."""
         return self._sum / self.total if self.total else 0.0
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class Progress:
 
 
 def _notebook_handle(progress: Progress) -> Any:
-    """What a notebook's cell shows the bar by; None outside of notebooks."""
+    """Display the bar in a notebook cell and return its handle. None outside of notebooks."""
     shell = sys.modules.get("IPython")
     running = None if shell is None else shell.get_ipython()
     if running is None or getattr(running, "kernel", None) is None:

@@ -1,4 +1,4 @@
-"""A proxy that changes the kernel's network, and the process beside it that undoes this."""
+"""Transparent proxies: a supervisor that cleans up the kernel's network, and checks of the host."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ _HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Work(Protocol):
-    """What the proxy does, to its end; the answer is the exit status."""
+    """Function that runs the proxy to its end and returns the exit status."""
 
     def __call__(self, *, guard: int | None) -> int:
-        """Do it.
+        """Run the proxy.
 
-        With `guard`, a pipe that the process holds open that undoes what is set up, with the least of rights.
+        `guard` is the read end of a pipe whose write end the supervisor holds. It closes when the
+        supervisor exits.
         """
 
 
 def clean() -> list[str]:
-    """Remove what proxies left in the kernel's network when they were killed: what was done, in lines."""
+    """Remove rules of killed proxies from the kernel's network. Returns a report in lines."""
     if os.geteuid() != 0:
         return []
     try:
@@ -44,7 +45,10 @@ def clean() -> list[str]:
 
 
 def needs() -> Iterator[tuple[str, str, str]]:
-    """What `umts proxy --transparent` needs of this machine, tried out, and what keeps packets from it."""
+    """Yield rows for ``umts doctor``: proxy support and conflicts on this host.
+
+    Interception is tried out in a separate process.
+    """
     lacks = _tried("from umtslab import _core; _core.leave_host(False); _core.try_interception('lo')")
     yield "TPROXY", "yes" if lacks is None else "no", lacks or "umts proxy --transparent"
     try:
@@ -61,7 +65,7 @@ def needs() -> Iterator[tuple[str, str, str]]:
 
 
 def _hindrances() -> Iterator[str]:
-    """What keeps packets from a proxy that is at work."""
+    """Yield settings of the host that keep packets from a running proxy."""
     if _kernel("net/ipv4/ip_forward") == "0":
         yield "net.ipv4.ip_forward is 0: what is not TCP, and TCP of other ports, is not forwarded"
     bridges = [folder.parent.name for folder in Path("/sys/class/net").glob("*/brport")]
@@ -86,16 +90,20 @@ def _kernel(name: str) -> str | None:
 
 
 def _tried(program: str) -> str | None:
-    """What went wrong when a process of its own tried it; None if nothing did."""
+    """Run a program in a separate Python process.
+
+    Returns the last line of its error, or None on success.
+    """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 
 def guarded(work: Work) -> int:
-    """Do the work in a process of its own with the least of rights, and undo what it leaves.
+    """Run the work in a child process with minimal rights, and clean up after it.
 
-    This process hands signals on, but for those that were ignored when it was started. If it is killed the
-    other one says so and ends; if the other one is killed, this one undoes what it set up.
+    This process forwards signals, except those that were ignored at its start. If the child is
+    killed, this process removes the rules that the child set up. If this process is killed, the
+    child reports it and exits.
     """
     handed_on = [number for number in _HANDED_ON if signal.getsignal(number) != signal.SIG_IGN]
     heard = {*handed_on, signal.SIGCHLD}
@@ -109,9 +117,9 @@ def guarded(work: Work) -> int:
     _core.guard_proxy()
     status = _wait(pid, heard)
     killed = status < 0
-    # Without the right to clean up nothing can have been set up.
+    # If the process lacks the right to clean up, the child cannot have set up anything.
     with suppress(PermissionError):
-        # A proxy that was killed has refused, if that was asked for, on purpose.
+        # A killed proxy may have installed rules that refuse connections on purpose. These stay.
         _core.clean_proxies(killed, False)
     if not killed:
         return status
@@ -120,7 +128,11 @@ def guarded(work: Work) -> int:
 
 
 def _be_proxy(work: Work, guard: int, heard: Iterable[int]) -> None:
-    """Be the proxy; in a group of its own, so that a terminal's Ctrl-C comes once, by way of the parent."""
+    """Run the proxy in the child, and exit.
+
+    The child has its own process group. So Ctrl-C in a terminal reaches it once, through the
+    parent.
+    """
     status = FAILED
     try:
         os.setpgid(0, 0)
@@ -135,7 +147,7 @@ def _be_proxy(work: Work, guard: int, heard: Iterable[int]) -> None:
 
 
 def _wait(pid: int, heard: Iterable[int]) -> int:
-    """Hand signals on until the process has ended: its status, below zero if it was killed."""
+    """Forward signals until the child exits. Returns its status, negative if a signal killed it."""
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:

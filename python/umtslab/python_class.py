@@ -1,4 +1,4 @@
-"""Classes of the user's that the core finds again by their names."""
+"""Classes of the user, identified by file and name."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ import os
 
 
 def place_of(given: type, argument: str) -> str:
-    """The file of a class and its name in it, as scenarios have it; `argument` is what it was given as.
+    """Return file and name of a class in the form of a scenario value (``"FILE:CLASS"``).
+
+    Parameters
+    ----------
+    given : type
+        The class.
+    argument : str
+        Name of the argument, for error messages.
 
     Raises
     ------
     TypeError
-        If it is no class.
+        If `given` is not a class.
     ValueError
-        If it cannot be found again by its name in a file: made inside of a function, or typed at a prompt.
+        If the class is not at the top level of a file, for example defined in a function or at a
+        prompt.
     """
     import inspect
 

@@ -1,4 +1,4 @@
-"""Congestion control in Python: what a class of one's own starts from."""
+"""Base class for congestion control in Python."""
 
 from __future__ import annotations
 
@@ -6,57 +6,60 @@ from umtslab.python_class import place_of
 
 
 class CongestionControl:
-    """How the window of a sender grows and shrinks; this class itself does it as RFC 5681 says.
+    """Growth and reduction of a sender's congestion window. The base class implements RFC 5681.
 
-    Each end of each connection has an object of its own, made without arguments. Lost segments are found and
-    sent again as by every other variant: by SACK where both ends have it, as NewReno does elsewhere. Windows
-    are in segments. A run repeats itself to the bit only if the class does: no clock, no random numbers
-    but from a generator with a fixed seed, nothing shared between objects.
+    Each end of each connection has an object of its own, created without arguments. Loss detection
+    and retransmission are those of every variant: by SACK if both ends support it, else as in
+    NewReno. Windows are in segments. Runs are reproducible to the bit only if the class is
+    deterministic: it must not use clocks, random numbers except from a generator with a fixed seed,
+    or state shared between objects.
     """
 
     def on_ack(self, *, now_s: float, segments: int, duplicate: bool, flight: int, srtt_s: float) -> None:
-        """Hear of an acknowledgment before anything else is decided.
+        """Called for each acknowledgment before the window changes.
 
         Parameters
         ----------
         now_s : float
             Simulated time.
         segments : int
-            Segments that it acknowledges whole.
+            Number of segments that are newly acknowledged in full.
         duplicate : bool
-            Whether it acknowledges nothing new.
+            Whether the acknowledgment acknowledges nothing new.
         flight : int
-            Segments that were outstanding before it came.
+            Segments that were outstanding before the acknowledgment.
         srtt_s : float
-            Smoothed round-trip time, 0 before the first.
+            Smoothed round-trip time, 0 before the first sample.
         """
 
     def on_round_trip(self, *, rtt_s: float) -> None:
-        """Hear of a measured round trip."""
+        """Called for each round-trip time sample."""
 
     def grow(self, *, cwnd: float, ssthresh: float) -> float:
-        """Window after an acknowledgment by which it may grow; at least 1."""
+        """Return the window after an acknowledgment that may increase the window. At least 1."""
         return cwnd + (1.0 if cwnd < ssthresh else 1.0 / cwnd)
 
     def reduce(self, *, cwnd: float, load: float, timeout: bool) -> float:
-        """Slow start threshold after a loss, taken for at least 2; `load`: segments that were under way.
+        """Return the slow start threshold after a loss. Values below 2 count as 2.
 
-        After a `timeout` the window is 1, else it is this threshold.
+        `load` is the number of segments in flight. After a `timeout` the window is 1, else it is
+        the returned threshold.
         """
         return max(load / 2, 2.0)
 
     def undo(self) -> None:
-        """Hear that the last reduction answered no loss; the window is what it was before."""
+        """Called when the last reduction proves unnecessary. The previous window is restored."""
 
 
 def overrides_for(control: type) -> list[tuple[str, str]]:
-    """The keys of a scenario that give all its flows the congestion control of a class.
+    """Return the scenario keys that select a class as the congestion control of all flows.
 
     Raises
     ------
     TypeError
-        If it is no class.
+        If `control` is not a class.
     ValueError
-        If it cannot be found again by its name in a file: made inside of a function, or typed at a prompt.
+        If the class is not at the top level of a file, for example defined in a function or at a
+        prompt.
     """
     return [("tcp.variant", '"python"'), ("tcp.python", place_of(control, "congestion"))]

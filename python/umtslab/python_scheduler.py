@@ -1,4 +1,4 @@
-"""Schedulers of DSCHs in Python: what a class of one's own starts from."""
+"""Base class for DSCH schedulers in Python."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
 
 class DschScheduler:
-    """Who has the DSCH of a cell in a TTI; this class itself lets users take turns with all that waits.
+    """Scheduler of the DSCH of a cell.
 
-    The DSCH of each cell has an object of its own, made without arguments. It says who wants which format, in
-    which order; codes and power are given in that order as to every discipline, with the spreading factor
-    doubled where they are short. A run repeats itself to the bit only if the class does: no clock, no
-    random numbers but from a generator with a fixed seed, nothing shared between objects.
+    The base class serves users round-robin, each with its whole backlog. The DSCH of each cell has
+    an object of its own, created without arguments. The scheduler chooses the users, their formats
+    and their order. Codes and power are then allocated in this order, as for the built-in
+    schedulers, and the spreading factor is doubled if they are short. Runs are reproducible to the
+    bit only if the class is deterministic: it must not use clocks, random numbers except from a
+    generator with a fixed seed, or state shared between objects.
     """
 
     next_ue = 0
@@ -32,51 +34,56 @@ class DschScheduler:
         formats: Sequence[DschFormat],
         asks: Sequence[DschAsk],
     ) -> Iterable[tuple[int, int]]:
-        """Users and the numbers of the formats that they want, who is first before the others.
+        """Return the users to serve and the index of the format for each, in order of priority.
 
         Parameters
         ----------
         cell, tti : int
-            Which cell it is and which TTI, both from 0; decided on each frame, one has two calls.
+            Index of the cell and of the TTI, both from 0. If the scheduler decides in each frame, a
+            TTI has two calls.
         now_s : float
             Simulated time.
         room_mw : float
-            What the calls leave of the cell's power.
+            Transmit power that the calls of the cell leave for the DSCH.
         formats : sequence of DschFormat
-            TF1, TF2 and so on, with `blocks` and `spreading_factor`: number 0 is TF1.
+            TF1, TF2 and so on, with `blocks` and `spreading_factor`. Index 0 is TF1.
         asks : sequence of DschAsk
-            Users with something to send, by their numbers. `ue`; `backlog` in blocks; `since_s`, when the
-            oldest of it came; `gain` from the cell; `outside_mw`, noise and other cells over that gain, least
-            for who hears best; `power_mw` by format, what the user alone adds to the cell's power (None: no
-            power is enough); `credit` in blocks; `mean_blocks`, what the user was sent in a TTI lately.
+            Users with data, ordered by number. `ue` is the number; `backlog` the data in blocks;
+            `since_s` the arrival time of the oldest data; `gain` the path gain from the cell;
+            `outside_mw` noise and power of other cells divided by the gain, smallest for the user
+            with the best reception; `power_mw` for each format the power that this user alone adds
+            to the cell's power (None: no power is enough); `credit` the credit in blocks;
+            `mean_blocks` the recent mean of blocks sent to the user per TTI.
 
         Returns
         -------
         iterable of (ue, format)
-            Whoever is left out waits for the next TTI, and counts as postponed for want of credit.
+            Users that are left out wait for the next TTI. They count as postponed because of
+            missing credit.
         """
         turns = sorted(asks, key=lambda ask: (ask.ue - self.next_ue) % 65_536)
         return [(ask.ue, self.holding(formats, ask.backlog)) for ask in turns]
 
     def served(self, *, tti: int, ue: int, sent: int, received: int) -> None:
-        """Hear that a user sent so many blocks in his last TTI, and how many came."""
+        """Called with the numbers of blocks sent and received in a user's last TTI."""
         self.next_ue = ue + 1
 
     @staticmethod
     def holding(formats: Sequence[DschFormat], blocks: int) -> int:
-        """The number of the smallest format that holds so many blocks, of the largest if none does."""
+        """Return the index of the smallest format that holds `blocks`, or of the largest format."""
         numbers = (number for number, format in enumerate(formats) if format.blocks >= blocks)
         return next(numbers, len(formats) - 1)
 
 
 def overrides_for(scheduler: type) -> list[tuple[str, str]]:
-    """The key of a scenario that gives the DSCHs of its layout the scheduler of a class.
+    """Return the scenario keys that select a class as the scheduler of the layout's DSCHs.
 
     Raises
     ------
     TypeError
-        If it is no class.
+        If `scheduler` is not a class.
     ValueError
-        If it cannot be found again by its name in a file: made inside of a function, or typed at a prompt.
+        If the class is not at the top level of a file, for example defined in a function or at a
+        prompt.
     """
     return [("cell.0.dsch.python", place_of(scheduler, "scheduler"))]

@@ -1,4 +1,4 @@
-"""Values of parameters as quantities: ``"500 B"`` is a size, 0.05 a plain number, ``"reno"`` neither."""
+"""Values of parameters as quantities: ``"500 B"`` is a size, 0.05 a number, ``"reno"`` neither."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class Quantity:
 
     @property
     def kind(self) -> str:
-        """What it measures (time, rate, size); for other units, the unit itself."""
+        """Kind of quantity: time, rate or size. For other units, the unit itself."""
         return _UNITS[self.unit][1] if self.unit in _UNITS else self.unit
 
     @property
     def base(self) -> float:
-        """The number in seconds, bit/s or octets; as written for other units."""
+        """The number in seconds, bit/s or bytes. For other units, the number as written."""
         scale = _UNITS[self.unit][0] if self.unit in _UNITS else 1.0
-        # Twelve digits: 3 ms and 0.003 s are the same quantity, whatever their products' last bits are.
+        # Rounded to twelve digits, so that 3 ms and 0.003 s are equal in spite of rounding errors.
         return float(f"{self.number * scale:.12g}")
 
 
 def quantity(value: object) -> Quantity | None:
-    """A value as a quantity, or None if it is not one."""
+    """Parse a value as a quantity. None if it is not one."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -65,7 +65,10 @@ def quantity(value: object) -> Quantity | None:
 
 
 def in_one_unit(values: list[object]) -> tuple[list[float], str] | None:
-    """The numbers of values, in the unit of the first of them; None if they are not of one kind."""
+    """Convert values to the unit of the first.
+
+    None if the values are not quantities of one kind.
+    """
     found = [quantity(value) for value in values]
     known = [one for one in found if one is not None]
     if not known or len(known) < len(found) or len({one.kind for one in known}) > 1:

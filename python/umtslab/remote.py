@@ -1,7 +1,7 @@
-"""Runs in other processes: batches of tasks go out, whole run folders come back.
+"""Runs in other processes: batches of tasks are sent out, and whole run folders are returned.
 
-The process that asked writes the store, alone: a worker that dies leaves nothing in it, and workers on other
-machines need no file of this one. A scenario crosses as its whole text, defaults included.
+Only the calling process writes the store. A worker that dies leaves nothing there, and workers on
+other machines need no access to its files. A scenario is sent as its full text with defaults.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 LEAST_S = 1.0
-"""A batch should last so long at least: an executor's own work for it takes milliseconds."""
+"""Target duration of a batch. The overhead of an executor is some milliseconds per batch."""
 
 MOST_RUNS = 512
-"""In one batch, however short runs are."""
+"""Maximum number of runs in a batch."""
 
 _BATCHES_AHEAD = 2
 
 _TRIES = 5
-"""How often a run may be lost with its worker before it is held to be what kills workers."""
+"""Number of lost batches with the same run after which the execution fails."""
 
 
 class WorkersFailed(RuntimeError):
-    """Workers could not do their work; what was finished is kept."""
+    """Execution on workers failed. Finished runs are kept."""
 
 
 class OtherCode(WorkersFailed):
-    """A worker has another version of the code, which would give other results."""
+    """A worker has another version of the code, so its results would differ."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A finished run on its way home, with the files of its folder if it is to be kept."""
+    """A finished run, with the files of its folder if it is to be stored."""
 
     run: Run
     files: dict[str, bytes]
@@ -56,7 +56,7 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What came of a batch: the finished runs, how long they took, and what stopped it, if anything did."""
+    """Result of a batch: finished runs, duration in seconds, and the error that ended it."""
 
     parcels: list[Parcel]
     seconds: float
@@ -64,7 +64,11 @@ class Delivery:
 
 
 def perform_batch(tasks: Sequence[tuple[Task, Identity]], *, keep: bool) -> Delivery:
-    """Make runs here, for somebody elsewhere who knows which identities they must have."""
+    """Perform the runs of a batch in this process.
+
+    Each task comes with the identity that the sender computed. A different identity here ends the
+    batch with `OtherCode`. Errors are returned in the delivery, not raised.
+    """
     begun = time.monotonic()
     parcels: list[Parcel] = []
     try:
@@ -86,7 +90,10 @@ def execute_elsewhere(
     workers: Callable[[], int],
     watch: Watch | None,
 ) -> Iterator[Run]:
-    """Perform tasks on an executor of other processes; yield each run when it is home and kept."""
+    """Perform tasks on an executor of other processes.
+
+    Yields each run when it is received and stored.
+    """
     waiting = list(tasks)
     waiting.reverse()
     size = BatchSize()
@@ -108,10 +115,10 @@ def execute_elsewhere(
                 delivery = done.result()
             except BrokenExecutor as error:
                 raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
-            except Exception as error:  # the executor gave the batch up, for its workers died
+            except Exception as error:  # the executor gave up the batch because its workers died
                 _note_losses(losses, batch, error)
                 waiting += reversed(batch)
-                size = BatchSize()  # small batches find out which run it is, if it is one
+                size = BatchSize()  # small batches isolate the run that kills workers, if there is one
                 continue
             size.note(len(delivery.parcels), delivery.seconds)
             yield from _unpacked(delivery, batch, store, watch)
@@ -123,19 +130,19 @@ def execute_elsewhere(
 
 
 class BatchSize:
-    """How many runs go out together: enough to last `LEAST_S`, but no more than a worker's fair share."""
+    """Number of runs per batch: enough to last `LEAST_S`, but at most a fair share per worker."""
 
     def __init__(self) -> None:
         self._run_s: float | None = None
 
     def note(self, runs: int, seconds: float) -> None:
-        """Learn from a batch that came back; the latest counts as much as all before."""
+        """Update the estimate with a returned batch. It has the weight of all earlier ones."""
         if runs:
             mean = seconds / runs
             self._run_s = mean if self._run_s is None else (self._run_s + mean) / 2
 
     def next(self, remaining: int, workers: int) -> int:
-        """Size of the next batch; 1 as long as nothing is known."""
+        """Return the size of the next batch, 1 until the first estimate."""
         if self._run_s is None:
             return 1
         least = math.ceil(LEAST_S / self._run_s) if self._run_s > 0 else MOST_RUNS
@@ -180,7 +187,7 @@ def _unpacked(
     delivery: Delivery, batch: Sequence[Task], store: Store | None, watch: Watch | None
 ) -> Iterator[Run]:
     for parcel, task in zip(islice(delivery.parcels, len(batch)), batch, strict=False):
-        # The scenario went out as a whole text, in which nothing is changed any more.
+        # The scenario was sent with its overrides applied, so the returned run has none.
         run = replace(parcel.run, overrides=task.scenario.overrides)
         if store is not None:
             run = store.take_in(run, parcel.files, task.scenario, series=task.series, pcap=task.pcap)
@@ -190,13 +197,16 @@ def _unpacked(
 
 
 def _portable(task: Task) -> Task:
-    """The task with a scenario that needs no file of this machine but the traces that it names."""
+    """Return the task with a self-contained scenario, except for trace files that it names."""
     return replace(task, scenario=_whole(task.scenario))
 
 
 @lru_cache(maxsize=16)
 def _whole(origin: Scenario) -> Scenario:
-    """One object for all replications, which crosses once for each batch."""
+    """Return the scenario as full text.
+
+    Replications share the object, so a batch contains it once.
+    """
     return Scenario.parse(origin.to_toml(), name=origin.name, base_dir=origin.base_dir)
 
 

@@ -1,4 +1,4 @@
-"""One finished run: who it is, what it measured, where its tables are."""
+"""A finished run: identity, metrics and tables."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 Metrics = dict[str, float | None]
-"""Metric name to value; None where the run has nothing to measure it on."""
+"""Value of each metric. None if the run has no data for it."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What decides a run's result to the bit."""
+    """The inputs that determine a run's result to the bit."""
 
     scenario_hash: str
     code: CodeVersion
@@ -32,12 +32,12 @@ class Identity:
 
     @cached_property
     def result(self) -> str:
-        """Name of all replications of this scenario by this code: 16 hexadecimal digits."""
+        """Key shared by all replications of this scenario with this code: 16 hexadecimal digits."""
         return _digest(self.scenario_hash, self.code.version, self.code.code)[:16]
 
     @cached_property
     def key(self) -> str:
-        """Name of this run: 32 hexadecimal digits."""
+        """Key of this run: 32 hexadecimal digits."""
         return _digest(self.scenario_hash, self.code.version, self.code.code, str(self.seed), str(self.run))
 
 
@@ -48,7 +48,7 @@ def _digest(*parts: str) -> str:
 
 
 class MissingSeries(LookupError):
-    """A time series was asked for that the run did not record."""
+    """The run did not record a requested time series."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,18 +63,21 @@ class Run:
     folder: Path | None = None
     tables: Mapping[str, Any] = field(default_factory=dict, compare=False)
     command: str = field(default="", compare=False)
-    """What makes it again, of a run in a store."""
+    """Command that repeats the run. Only runs from a store have one."""
     overrides: tuple[tuple[str, str], ...] | None = field(default=None, compare=False)
-    """Those of its scenario, of a run that was made here; of one from a store the command has them."""
+    """Overrides of the scenario, for a run of this process.
+
+    None for a run from a store (see `command`).
+    """
 
     @cached_property
     def changes(self) -> OverridePairs:
-        """What was changed of the scenario that has the run's name."""
+        """Changes to the scenario of this name."""
         return changes_of_command(self.command) if self.overrides is None else changes(self.overrides)
 
     @property
     def heading(self) -> str:
-        """Who it is, in a line: scenario, seed, number, and what was changed."""
+        """One line with scenario, seed, number and changes."""
         return ", ".join(
             filter(None, [f"{self.scenario}, seed {self.seed}, run {self.run}", in_words(self.changes)])
         )
@@ -96,15 +99,18 @@ class Run:
 
     @property
     def is_emulated(self) -> bool:
-        """Whether real programs were run: then TCP is as their packets tell it."""
+        """Whether the run is an emulation.
+
+        Its TCP metrics are then derived from captured packets.
+        """
         return self.folder is not None and (self.folder / "emulation.json").is_file()
 
     def connections(self) -> pl.DataFrame:
-        """One row per TCP connection, in the order of their numbers."""
+        """Return one row per TCP connection, ordered by number."""
         return self._table("connections", "connections.parquet").sort("connection")
 
     def connection_rows(self) -> list[dict[str, Any]]:
-        """The rows of `connections` as dictionaries, read without a library of data frames."""
+        """Return the rows of `connections` as dictionaries. Imports no data frame library."""
         from umtslab import _core
 
         if self.folder is None:
@@ -114,7 +120,7 @@ class Run:
         return sorted(rows, key=lambda row: int(row["connection"]))
 
     def connection_text(self, depth: int) -> str:
-        """The rows of `connections` as a list of JSON with a line for each value; it stands `depth` deep."""
+        """Return the rows of `connections` as JSON, one value per line, indented for `depth`."""
         from umtslab import _core
 
         if self.folder is None:
@@ -124,45 +130,51 @@ class Run:
         return _core.read_table(str(self.folder / "connections.parquet")).json_list("connection", depth)
 
     def connection_count(self) -> int:
-        """How many rows `connections` has; none of them is read."""
+        """Return the number of rows of `connections` without reading them."""
         return self._rows("connections", "connections.parquet")
 
     def series_kinds(self) -> list[str]:
-        """Time series that were recorded; empty without ``series=True``."""
+        """Return the names of the recorded time series. Empty without ``series=True``."""
         if self.folder is None:
             return sorted(name for name in self.tables if name != "connections")
         return sorted(file.stem for file in (self.folder / "series").glob("*.parquet"))
 
     def series(self, kind: str) -> pl.DataFrame:
-        """One time series; ``time_s`` is its first column.
+        """Return one time series. Its first column is ``time_s``.
 
         Raises
         ------
         MissingSeries
-            If `kind` was not recorded; the message says how to record it.
+            If `kind` was not recorded. The message says how to record it.
         """
         if kind not in self.series_kinds():
             raise MissingSeries(_advice(kind, self.series_kinds()))
         return self._table(kind, f"series/{kind}.parquet")
 
     def series_rows(self, kind: str) -> int:
-        """How many rows a time series has, none of which is read; 0 for one that was not recorded."""
+        """Return the number of rows of a time series without reading them.
+
+        0 if it was not recorded.
+        """
         return self._rows(kind, f"series/{kind}.parquet") if kind in self.series_kinds() else 0
 
     def budget(self) -> pl.DataFrame:
-        """What the time of all connections was spent on: a row per cause, in the order of precedence.
+        """Return the time of all connections by cause, one row per cause in order of precedence.
 
         Raises
         ------
         umtslab.budget.MissingBudget
-            If the scenario does not say ``measure.budget = true``.
+            If the scenario does not set ``measure.budget = true``.
         """
         from umtslab.budget import budget_frame
 
         return budget_frame(self.metrics)
 
     def waterfall_connection(self) -> int | None:
-        """The connection whose waterfall its scenario wants; None if of none, or the run is in no store."""
+        """Return the connection whose waterfall the scenario records, or None.
+
+        None for runs in memory.
+        """
         import tomllib
 
         if self.folder is None:
@@ -172,7 +184,7 @@ class Run:
         return None if found is None else int(found)
 
     def lacks_connection(self, number: int) -> str | None:
-        """That the run had no such connection, and which it had; None if it had it."""
+        """Return an error text if the run has no connection `number`, else None."""
         numbers = [row["connection"] for row in self.connection_rows()]
         if number in numbers:
             return None
@@ -180,7 +192,7 @@ class Run:
         return f"run {self.run} had {had}, so nothing of connection {number} was recorded"
 
     def captures(self) -> list[Path]:
-        """Captures of the run: a file per capture point, and per direction and view of RLC PDUs."""
+        """Return the captures: one per capture point, and per direction and view of RLC PDUs."""
         return [] if self.folder is None else sorted((self.folder / "captures").glob("*"))
 
     def __repr__(self) -> str:
@@ -229,7 +241,7 @@ def _advice(kind: str, recorded: list[str]) -> str:
 
 
 def finite(metrics: Mapping[str, float | None]) -> Metrics:
-    """Metrics in order of their names, None for whatever is not a finite number."""
+    """Sort metrics by name, and replace values that are not finite by None."""
     return {
         name: value if value is not None and math.isfinite(value) else None
         for name, value in sorted(metrics.items())

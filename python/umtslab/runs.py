@@ -1,4 +1,4 @@
-"""Several runs: a list that can show itself, and be a table."""
+"""Lists of runs, with tables and an HTML representation."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _MOST_NAMES = 3
 
 
 class Runs(list[Run]):
-    """A list of runs, in any number and of any scenarios."""
+    """A list of runs of any scenarios."""
 
     @property
     def changes(self) -> OverridePairs:
-        """What was changed of the scenario alike in all of them."""
+        """Changes that all runs have in common."""
         return shared_changes(run.changes for run in self)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per run: its identity, the overrides in which runs differ, all its metrics.
+        """Return one row per run: identity, the overrides that differ between runs, all metrics.
 
-        A changed quantity is a number in s, bit/s or B, as `key_units` names it.
+        A changed quantity is a number in s, bit/s or B. `key_units` returns the units.
         """
         import polars as pl
 
@@ -37,7 +37,7 @@ class Runs(list[Run]):
         return pl.concat([pl.DataFrame(columns), runs_table(self)], how="horizontal")
 
     def key_units(self) -> dict[str, str]:
-        """The units of the changed keys in `to_frame` that are quantities: ``{"duration": "s"}``."""
+        """Return the units of changed quantities in `to_frame`: ``{"duration": "s"}``."""
         keys = {key: None for run in self for key, _ in run.changes}
         found = {key: unit([dict(run.changes).get(key) for run in self]) for key in keys}
         return {key: one for key, one in found.items() if one}
@@ -50,15 +50,15 @@ class Runs(list[Run]):
         return f"Runs({count} of {_listed({run.scenario for run in self})}, {rest})"
 
     def summary(self) -> dict[str, Summary]:
-        """Mean, deviation and 95 % interval of each metric over these runs."""
+        """Return mean, deviation and 95 % interval of each metric over these runs."""
         return summarise_metrics([run.metrics for run in self])
 
     def connections(self) -> pl.DataFrame:
-        """One row per TCP connection of every run, with the run's seed and number in front."""
+        """Return one row per TCP connection of every run, after the run's seed and number."""
         return connections_table(self)
 
     def series(self, kind: str) -> pl.DataFrame:
-        """A time series of every run, with the run's seed and number in front.
+        """Return a time series of every run, after the run's seed and number.
 
         Raises
         ------
@@ -78,12 +78,12 @@ class Runs(list[Run]):
         return head + table(shown)
 
     def _who(self) -> str:
-        """How many there are, of which seeds and versions."""
+        """Describe the number of runs, their seeds and versions."""
         count = "1 run" if len(self) == 1 else f"{len(self)} runs"
         seeds = _listed({str(run.seed) for run in self})
         return f"{count}, seed {seeds}, umtslab {_listed({str(run.identity.code) for run in self})}"
 
 
 def _listed(names: set[str]) -> str:
-    """The names, or how many there are if they are many."""
+    """List the names, or give their number if there are more than three."""
     return ", ".join(sorted(names)) if len(names) <= _MOST_NAMES else f"{len(names)} different"

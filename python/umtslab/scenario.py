@@ -1,7 +1,7 @@
-"""Scenarios: what a file says, after overrides, checked by the core.
+"""Scenarios: files with overrides applied, checked by the core.
 
-The class remembers where a scenario came from, so that it can cross to another process and so that every
-stored run can name the command that remakes it.
+A `Scenario` keeps its origin. So it can be sent to another process, and each stored run can record
+the command that repeats it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from umtslab.python_congestion import overrides_for as control_overrides
 from umtslab.python_scheduler import overrides_for as scheduler_overrides
 
 Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
-"""Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping of the same, or of tables."""
+"""Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping, possibly nested."""
 
 
 def normalise(overrides: Overrides) -> tuple[tuple[str, str], ...]:
-    """Write overrides as pairs of texts, in the order given."""
+    """Convert overrides to pairs of texts, in the given order."""
     pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
     return tuple(found for key, value in pairs for found in _pairs(str(key), value))
 
 
 def _pairs(key: str, value: object) -> Iterator[tuple[str, str]]:
-    """A key and its value; of a mapping, the keys in it with this one and a dot in front."""
+    """Yield a key with its value.
+
+    For a mapping, yields its keys with this key and a dot before them.
+    """
     if not isinstance(value, Mapping):
         yield key, _as_text(value)
         return
@@ -42,10 +45,10 @@ def _as_text(value: object) -> str:
 
 
 class Scenario:
-    """A network, its users and what they do.
+    """A network, its users and their traffic.
 
-    Build one with `load` or `parse`; both raise `umtslab.ScenarioError`, whose text points at the line,
-    states the rule and proposes the repair.
+    Build one with `load` or `parse`. Both raise `umtslab.ScenarioError`, whose text points at the
+    line, states the rule and proposes the repair.
     """
 
     def __init__(
@@ -67,7 +70,7 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], overrides: Overrides = ()) -> Scenario:
-        """Read a scenario file and apply overrides to it."""
+        """Read a scenario file and apply overrides."""
         pairs = normalise(overrides)
         name = os.fspath(path)
         return cls(_core.Scenario.load(name, list(pairs)), path=name, overrides=pairs)
@@ -76,13 +79,16 @@ class Scenario:
     def parse(
         cls, text: str, *, name: str = "<text>", base_dir: str | None = None, overrides: Overrides = ()
     ) -> Scenario:
-        """Read a scenario from TOML text; files that it names are looked up in `base_dir`."""
+        """Read a scenario from TOML text.
+
+        `base_dir` is the folder for files that the scenario names.
+        """
         pairs = normalise(overrides)
         core = _core.Scenario.parse(text, name, base_dir, list(pairs))
         return cls(core, text=text, label=name, base_dir=base_dir, overrides=pairs)
 
     def with_overrides(self, overrides: Overrides) -> Scenario:
-        """The same scenario with more overrides, applied after those it has."""
+        """Return the scenario with more overrides, applied after the existing ones."""
         pairs = normalise(overrides)
         return Scenario(
             self.core.with_overrides(list(pairs)),
@@ -94,43 +100,44 @@ class Scenario:
         )
 
     def with_congestion(self, control: type) -> Scenario:
-        """The same scenario with the congestion control of a class (see `umtslab.CongestionControl`).
+        """Return the scenario with a class as its `umtslab.CongestionControl`.
 
-        The class stands in a file, outside of functions and other classes: the file is read again for each
-        run, and a run is kept by what it says. Flows with a `variant` of their own keep that one.
+        The class must be at the top level of a file. The file is read again for each run, and its
+        content is part of the run's identity. Flows with a `variant` of their own keep it.
         """
         return self.with_overrides(control_overrides(control))
 
     def with_scheduler(self, scheduler: type) -> Scenario:
-        """The same scenario with a class as the scheduler of its DSCHs (see `umtslab.DschScheduler`).
+        """Return the scenario with a class as its DSCH scheduler (see `umtslab.DschScheduler`).
 
-        The scenario has a `[layout]`. The class stands in a file, as that of `with_congestion`.
+        The scenario must have a `[layout]`. The requirements on the class are those of
+        `with_congestion`.
         """
         return self.with_overrides(scheduler_overrides(scheduler))
 
     @property
     def base_dir(self) -> str | None:
-        """Where files that the scenario names are looked up; None for the working directory."""
+        """Folder for files that the scenario names. None is the working directory."""
         return self._base_dir if self.path is None else os.path.dirname(os.path.abspath(self.path))
 
     @property
     def name(self) -> str:
-        """Short name, as in ``ftp-on-fach``."""
+        """Short name, for example ``ftp-on-fach``."""
         return self.core.name
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """Title in one line."""
         return self.core.title
 
     @property
     def source(self) -> str:
-        """The document that the scenario was taken from."""
+        """The document from which the scenario was taken."""
         return self.core.source
 
     @property
     def seed(self) -> int:
-        """The scenario's own seed, used where the caller names none."""
+        """The scenario's own seed, used if the caller gives none."""
         return self.core.seed
 
     @property
@@ -140,12 +147,12 @@ class Scenario:
 
     @property
     def warnings(self) -> list[str]:
-        """What to look at before trusting the results."""
+        """Warnings that limit the trust in the results."""
         return self.core.warnings
 
     @cached_property
     def python_classes(self) -> list[tuple[str, bool]]:
-        """Python classes named by the scenario (``FILE:CLASS``), each with whether an override names it."""
+        """Python classes in the scenario (``FILE:CLASS``), and whether an override names them."""
         if "python" not in self._toml:
             return []
         typed = {text.strip("\"'") for key, text in self.overrides if key.rpartition(".")[2] == "python"}
@@ -153,32 +160,32 @@ class Scenario:
 
     @property
     def capture_notes(self) -> list[str]:
-        """Of which users captures hold IP packets only, and why."""
+        """Notes about users whose captures contain IP packets only, with the reason."""
         return self.core.capture_notes()
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the scenario after defaults and overrides, without its comments."""
+        """Hash of the scenario after defaults and overrides, without comments."""
         return self.core.content_hash()
 
     @cached_property
     def network_hash(self) -> str:
-        """Hash of what decides what happens in a run: all but ``[measure]``."""
+        """Hash of everything that affects the events of a run: all tables except ``[measure]``."""
         return self.core.network_hash()
 
     def draw_traffic(
         self, flow: int, calls: int, *, seed: int | None = None, run: int = 0
     ) -> dict[str, float | None]:
-        """Draw pages (files, packet calls) of a flow without a network, and give their moments.
+        """Draw pages, files or packet calls of a flow without a network, and return their moments.
 
         Parameters
         ----------
         flow : int
             Number of the flow in the file, from 0.
         calls : int
-            How many pages, or packet calls of a flow of datagrams.
+            Number of pages, or of packet calls for a flow of datagrams.
         seed : int, optional
-            Of the random streams; by default the scenario's own.
+            Seed of the random streams; by default the scenario's own.
         run : int
             Number of the replication.
 
@@ -186,10 +193,11 @@ class Scenario:
         -------
         dict of str to float
             ``…_draws``, ``…_mean``, ``…_sd``, ``…_min``, ``…_max`` of ``main_object_bytes``,
-            ``embedded_object_bytes``, ``embedded_objects_per_page``, ``reading_time_s``, ``parsing_time_s``
-            and ``segment_payload_bytes``; for the sizes also ``…_law_mean`` and ``…_law_sd``, which are those
-            of the law itself. None where nothing was drawn. Of packet calls these are ``packet_bytes``,
-            ``packet_interval_s`` and ``packets_per_call``, and ``call_rate_kbps``, the rate within them.
+            ``embedded_object_bytes``, ``embedded_objects_per_page``, ``reading_time_s``,
+            ``parsing_time_s`` and ``segment_payload_bytes``. Sizes also have ``…_law_mean`` and
+            ``…_law_sd``, the moments of the distribution itself. None if nothing was drawn. For
+            packet calls the quantities are ``packet_bytes``, ``packet_interval_s``,
+            ``packets_per_call`` and ``call_rate_kbps``, the rate within a call.
 
         Raises
         ------
@@ -205,27 +213,28 @@ class Scenario:
         return found
 
     def draw_errors(self, blocks: int, *, seed: int | None = None, run: int = 0) -> dict[str, float | None]:
-        """Send blocks to the first user without a network, and tell how they are lost.
+        """Send blocks to the first user without a network, and return statistics of their losses.
 
         Parameters
         ----------
         blocks : int
-            How many, in full TTIs one after another.
+            Number of blocks, sent in consecutive full TTIs.
         seed : int, optional
-            Of the random streams; by default the scenario's own.
+            Seed of the random streams; by default the scenario's own.
         run : int
             Number of the replication.
 
         Returns
         -------
         dict of str to float
-            ``blocks``, ``bler_pct``, ``mean_burst_blocks`` and ``mean_gap_blocks`` (lost ones in a row, and
-            others), ``block_correlation`` (of a block's fate with the next one's).
+            ``blocks``, ``bler_pct``, ``mean_burst_blocks`` and ``mean_gap_blocks`` (mean lengths of
+            sequences of lost and of received blocks), ``block_correlation`` (correlation of the
+            losses of adjacent blocks).
         """
         return self.core.draw_errors(blocks, self.seed if seed is None else seed, run)
 
     def to_toml(self) -> str:
-        """The whole scenario, defaults included, as a file that loads again."""
+        """Return the whole scenario with defaults as TOML, which loads again."""
         return self._toml
 
     @cached_property
@@ -234,16 +243,16 @@ class Scenario:
 
     @cached_property
     def parameters(self) -> str:
-        """What `to_toml` says, as one JSON object."""
+        """The content of `to_toml` as one JSON object."""
         return self.core.parameters()
 
     def to_json(self) -> str:
-        """The whole scenario, defaults included, as one JSON object."""
+        """Return the whole scenario with defaults as one JSON object."""
         return self.core.to_json()
 
     @property
     def changes(self) -> OverridePairs:
-        """What the overrides change of the network, or of what is measured: each key once."""
+        """The overrides that change the run or the measurements. Each key occurs once."""
         return changes(self.overrides)
 
     def _repr_html_(self) -> str:
@@ -276,7 +285,10 @@ def _restore(
 
 
 def _classes(content: object) -> Iterator[str]:
-    """The values of all keys ``python``; of a table with a `variant`, only if that is ``python``."""
+    """Yield the values of keys ``python``.
+
+    In a table with a `variant`, only if it is ``python``.
+    """
     if isinstance(content, list):
         for one in content:
             yield from _classes(one)
@@ -289,23 +301,23 @@ def _classes(content: object) -> Iterator[str]:
 
 
 class CodeNotAllowed(ValueError):
-    """A scenario names Python classes, and the user did not allow them."""
+    """A scenario names Python classes that the user did not allow."""
 
 
 def refuse_code(scenario: Scenario, *, overrides_may: bool = True) -> None:
-    """Refuse a scenario that names Python classes: they run as programs, with all rights of the user.
+    """Refuse a scenario that names Python classes. They are programs with all rights of the user.
 
     Parameters
     ----------
     scenario : Scenario
         The scenario to run.
     overrides_may : bool, default True
-        Whether a class is allowed that an override names, as one typed on the command line.
+        Whether classes are allowed that an override names, for example on the command line.
 
     Raises
     ------
     CodeNotAllowed
-        If it names one.
+        If the scenario names a class that is not allowed.
     """
     named = [name for name, by_override in scenario.python_classes if not (by_override and overrides_may)]
     if named:
@@ -316,5 +328,5 @@ def refuse_code(scenario: Scenario, *, overrides_may: bool = True) -> None:
 
 
 def as_scenario(scenario: Scenario | str | os.PathLike[str]) -> Scenario:
-    """A scenario as it is, or the one in the file of that name."""
+    """Return a scenario unchanged, or load the file of this name."""
     return scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)

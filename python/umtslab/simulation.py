@@ -1,7 +1,7 @@
-"""Runs of a scenario: replications, one after the other or on an executor.
+"""Runs of a scenario: replications in sequence, on threads, or on an executor.
 
-The core releases the GIL while it simulates, so threads use all cores. For executors of other processes (a
-process pool, Dask's) see `umtslab.remote`.
+The core releases the GIL while it simulates, so threads use all cores. Executors of other processes
+(a process pool, Dask) are used by `umtslab.remote`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 _GROUPS_AHEAD = 256
-"""Groups of tasks handed to an executor before their turn, so that a million does not sit in its queue."""
+"""Maximum number of groups of tasks that are submitted to an executor and not finished."""
 
 
 class Stopped(Exception):
-    """The run was stopped because the whole was."""
+    """The run was stopped because another run failed or the whole execution ended."""
 
 
 def simulate(
@@ -52,30 +52,30 @@ def simulate(
     Parameters
     ----------
     scenario : Scenario or path
-        What to run.
+        The scenario, or its file.
     runs, first_run : int
         Replications `first_run` to ``first_run + runs - 1``.
     seed : int, optional
-        Seed of the random streams; the scenario's own by default.
+        Seed of the random streams; by default the scenario's own.
     jobs : int, default 1
-        Worker threads, unless an `executor` is given.
+        Number of worker threads, unless an `executor` is given.
     executor : concurrent.futures.Executor, optional
-        Where to run instead.
+        Executor to use instead of threads.
     store : Store, optional
-        Where to keep the runs; in memory by default.
+        Store for the runs; by default they are kept in memory.
     series, pcap : bool
         Whether to record time series, and captures (which need a store).
     watch : callable, optional
-        Told the progress of each run, as `umtslab.Progress` shows it.
+        Called with the progress of each run, for example a `umtslab.Progress`.
     congestion : type, optional
-        A class that decides in place of the scenario's `tcp.variant`, as by `Scenario.with_congestion`.
+        A class that replaces the scenario's `tcp.variant` (see `Scenario.with_congestion`).
     scheduler : type, optional
-        A class that gives the DSCHs of a layout away, as by `Scenario.with_scheduler`.
+        A class that schedules the DSCHs of a layout (see `Scenario.with_scheduler`).
 
     Returns
     -------
     Runs
-        A list of them in order of the run number, which is a data frame too: ``to_frame``, ``connections``.
+        The runs, ordered by run number. ``to_frame`` and ``connections`` return data frames.
 
     Raises
     ------
@@ -125,12 +125,13 @@ def execute(
     workers: Callable[[], int] | None = None,
     watch: Watch | None = None,
 ) -> Iterator[Run]:
-    """Perform tasks; yield each run when it is finished, in whatever order that is.
+    """Perform tasks, and yield each run when it is finished, in any order.
 
-    The first failure stops the rest. Runs that were finished by then are in the store. `workers` tells how
-    many workers an executor of other processes has at the moment. Tasks are taken as workers come free, so
-    there may be more of them than would fit into memory. Neighbours that differ in what is measured alone
-    are performed in one go: `umtslab.task.together`, which `side_by_side` makes neighbours for.
+    The first failure stops the others. Runs that were finished by then are in the store. `workers`
+    returns the current number of workers of an executor of other processes. Tasks are taken when
+    workers become free, so there may be more of them than fit into memory. Adjacent tasks that
+    differ only in their measurements share a simulation (`umtslab.task.together`); `side_by_side`
+    makes such tasks adjacent.
     """
     waiting = iter(tasks)
     if (first := next(waiting, None)) is None:
@@ -152,7 +153,7 @@ def execute(
 
 
 def _width_of(executor: Executor) -> Callable[[], int]:
-    """As many workers as a pool says it has, else as many as there are processors here."""
+    """Return the number of workers of a pool, by default the number of processors."""
     width = getattr(executor, "_max_workers", None) or len(os.sched_getaffinity(0))
     return lambda: int(width)
 
@@ -180,9 +181,9 @@ def _on_threads(
 def _as_finished(
     groups: Iterator[list[Task]], submit: Callable[[list[Task]], Future[list[Run]]]
 ) -> Iterator[Run]:
-    # Ctrl-C may come at any instant, and a queue of the interpreter's own stands that.
-    # `concurrent.futures.wait` does not: between letting go of its lock and taking it again it fails with
-    # that instead.
+    # Not `concurrent.futures.wait`: Ctrl-C can arrive at any time, and if it arrives while `wait`
+    # releases and reacquires its lock, `wait` raises another error instead. A `SimpleQueue` of the
+    # interpreter has no such gap.
     from queue import SimpleQueue
 
     pending: set[Future[list[Run]]] = set()
@@ -206,7 +207,7 @@ def _as_finished(
 def _watched(
     group: list[Task], store: Store | None, watch: Watch | None, stop: threading.Event | None
 ) -> list[Run]:
-    """Perform a group of tasks, and tell also that they are done."""
+    """Perform a group of tasks, and report their end to `watch`."""
     runs = perform(group, store, _report_to(watch, group, stop))
     if watch is not None:
         for task in group:
@@ -217,7 +218,10 @@ def _watched(
 def _report_to(
     watch: Watch | None, group: list[Task], stop: threading.Event | None
 ) -> Callable[[float], None]:
-    """What the core calls as it goes on, even if nobody watches: a stop is noticed there."""
+    """Return the progress callback for the core.
+
+    It also raises `Stopped`, so it exists without `watch`.
+    """
 
     def report(fraction: float) -> None:
         if stop is not None and stop.is_set():

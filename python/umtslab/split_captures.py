@@ -1,7 +1,7 @@
-"""Two captures of a proxy that splits connections, one on each side.
+"""Analysis of two captures on both sides of a proxy that splits connections.
 
-Which connections belong together, and what the proxy does: octets of both connections of a transfer are the
-same, so that times and acknowledgments of one number can be compared. Each capture is read once.
+Connections are paired into transfers. Both connections of a transfer carry the same bytes, so the
+times and acknowledgments of a byte can be compared. Each capture is read once.
 """
 
 from __future__ import annotations
@@ -23,22 +23,26 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 Course = list[tuple[float, int]]
-"""When (seconds since 1970) a number of octets was first reached."""
+"""Time in seconds since 1970 at which each number of bytes was first reached."""
 
 _SAME = 256
-"""Octets that two connections begin with if they carry the same: what requests have in common is shorter."""
+"""Number of initial bytes that identify equal content.
+
+The common beginning of requests is shorter.
+"""
 
 _PROXY_SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
-"""What a PROXY protocol header of version 2 begins with."""
+"""First bytes of a PROXY protocol header, version 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitTransfer:
-    """Two connections of a transfer, in the order in which its data pass.
+    """The two connections of a transfer, in the order in which its data pass.
 
-    ``delay_s`` is the mean time from the first sight of an octet on the first to that on the second,
-    ``longest_delay_s`` the longest; ``ahead_octets`` the most that was acknowledged on the first and not on
-    the second. None where nothing was sent. Rows are made when they are read, since captures may have many.
+    ``delay_s`` is the mean time between the first transmission of a byte on the first connection
+    and on the second; ``longest_delay_s`` is the maximum. ``ahead_octets`` is the maximum number of
+    bytes acknowledged on the first but not yet on the second. They are None if there are no data.
+    Rows are created on access, because captures may have many.
     """
 
     legs: tuple[_Seen, _Seen]
@@ -63,7 +67,10 @@ class SplitTransfer:
         return self.legs[0].core.file, self.legs[1].core.file
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json``: the two connections under the names of their captures' places."""
+        """Return the object for ``--json``.
+
+        Connections and captures are in the order of the data.
+        """
         rows = [dict(self.first), dict(self.second)]
         return {
             "connections": rows,
@@ -86,11 +93,11 @@ class _Seen:
     """In seconds since 1970."""
     ends: frozenset[str]
     content: tuple[bytes, bytes] | None
-    """Digests of what its data begin with, which tell it from others; None if the capture has no payload."""
+    """Digests of the first data bytes of client and server. None if the capture has no payload."""
     before: int
-    """Octets in front of the sender's data that are for the proxy, or the proxy's."""
+    """Bytes before the sender's data that are addressed to the proxy, or come from the proxy."""
     most: int
-    """Octets of the sender's data. A FIN takes a sequence number and is no octet."""
+    """Bytes of the sender's data. A FIN takes a sequence number but is not a byte of data."""
 
     def row(self) -> Row:
         row: Row = json.loads(self.core.connection_lines(self.number, 1))
@@ -101,7 +108,7 @@ class _Seen:
         return frozenset(end.rpartition(":")[0] for end in self.ends)
 
     def courses(self) -> tuple[Course, Course]:
-        """How far the data, and their acknowledgments, had come."""
+        """Return the progress of the data and of their acknowledgments."""
         sent, acked = self.core.course(self.number, self.most)
         return _without(sent, self.before), _without(acked, self.before)
 
@@ -112,26 +119,26 @@ def split_transfers(
     most_connections: int = MOST_CONNECTIONS,
     warnings: list[str] | None = None,
 ) -> list[SplitTransfer]:
-    """The transfers of which both captures have a connection, in the order of the first capture.
+    """Return the transfers with a connection in both captures, in the order of the first capture.
 
-    Connections are paired by their addresses and ports, then by their hosts. Where no host is shared (an
-    explicit proxy has an address of its own on each side), they are paired by what their data begin with, and
-    where captures are cut behind the headers, by their openings. Of several that fit, the one that opened
-    nearest is taken.
+    Connections are paired by addresses and ports, then by hosts. An explicit proxy has different
+    addresses on its sides, so no host may be shared. Connections are then paired by their first
+    data, or, if the captures contain only headers, by their opening times. Of several candidates,
+    the one with the nearest opening time is used.
 
     Parameters
     ----------
     paths : two path-likes
         The captures.
     most_connections : int
-        The most connections of each capture that are paired: the first ones.
+        Maximum number of connections of each capture that are paired: the first ones.
     warnings : list of str, optional
-        What to look at before the numbers are trusted is added here.
+        Warnings of the analysis are appended to this list.
 
     Raises
     ------
     umtslab.CaptureReadError
-        If a file cannot be read or is no capture.
+        If a file cannot be read or is not a capture.
     ValueError
         If `most_connections` is out of range.
     """
@@ -146,7 +153,7 @@ def split_transfers(
 
 
 def _connections(core: _core.Analysis) -> Iterator[_Seen]:
-    """The connections of a capture that have rows, in the order of their numbers."""
+    """Yield the connections that have rows, ordered by number."""
     start = core.start_s or 0.0
     for number in core.connection_numbers():
         row = json.loads(core.connection_lines(number, 1))
@@ -168,7 +175,7 @@ def _connections(core: _core.Analysis) -> Iterator[_Seen]:
 
 
 def _digest(begin: bytes) -> bytes:
-    """A digest of what data begin with; empty if there are none."""
+    """Return a digest of the first data. Empty if there are none."""
     return blake2b(begin, digest_size=12).digest() if begin else b""
 
 
@@ -177,10 +184,10 @@ def _without(course: Course, before: int) -> Course:
 
 
 def _told_the_proxy(begins: tuple[bytes, bytes]) -> tuple[int, int]:
-    """Octets in front of the client's data and of the server's that are for the proxy, or the proxy's.
+    """Return the length of the proxy protocol before the data, from the client and from the server.
 
-    That is a request of SOCKS5 without a password and its answers (RFC 1928), or a header of the PROXY
-    protocol.
+    Recognises a SOCKS5 request without a password and its replies (RFC 1928), and a header of the
+    PROXY protocol.
     """
     client, server = begins
     if client.startswith(_PROXY_SIGNATURE) and len(client) >= 16:
@@ -192,7 +199,7 @@ def _told_the_proxy(begins: tuple[bytes, bytes]) -> tuple[int, int]:
 
 
 def _socks_words(words: bytes) -> int:
-    """Octets of a request or an answer: what it is about ends with an address of one of three kinds."""
+    """Return the length of a SOCKS5 request or reply, which ends with an address."""
     if len(words) < 5:
         return 0
     address = {1: 4, 3: 1 + words[4], 4: 16}.get(words[3])
@@ -206,7 +213,8 @@ def _pairs(first: Sequence[_Seen], second: Sequence[_Seen]) -> list[tuple[_Seen,
     }
 
     def of_strangers(seen: _Seen) -> Hashable | None:
-        # Whose two hosts are both on the other side has no partner there: the proxy is transparent.
+        # If both hosts of a connection also occur in the other capture, the proxy is transparent.
+        # Its partner would have been found by address, so the opening time is not used.
         return "cut" if seen.content is None and not seen.hosts <= shared else None
 
     free = list(second)
@@ -230,7 +238,10 @@ def _pairs(first: Sequence[_Seen], second: Sequence[_Seen]) -> list[tuple[_Seen,
 def _nearest(
     first: Sequence[_Seen], second: Sequence[_Seen], key: Callable[[_Seen], Hashable | None]
 ) -> list[tuple[_Seen, _Seen]]:
-    """Pairs of those with the same key, by their openings; who has none is left alone."""
+    """Pair connections with the same key by their opening times.
+
+    Connections without a key are left out.
+    """
     groups: defaultdict[Hashable, list[_Seen]] = defaultdict(list)
     for seen in sorted(second, key=_opened):
         if (of := key(seen)) is not None:
@@ -258,7 +269,8 @@ def _apart(one: _Seen, other: _Seen) -> float:
 def _transfer(one: _Seen, other: _Seen) -> SplitTransfer:
     never = (float("inf"), float("inf"))
     legs = [(one, *one.courses()), (other, *other.courses())]
-    # Data pass first where they are seen first, or where the last of them are.
+    # The first connection of a transfer is the one with the earlier first byte, or earlier last
+    # byte.
     legs.sort(key=lambda leg: (leg[1][0][0], leg[1][-1][0]) if leg[1] else never)
     (first, sent, acked), (second, sent_on, acked_on) = legs
     delays = _delays(sent, sent_on)
@@ -273,7 +285,7 @@ def _transfer(one: _Seen, other: _Seen) -> SplitTransfer:
 
 
 def _delays(sent: Course, sent_on: Course) -> list[tuple[float, int]]:
-    """Of each step of the second course: how long after the first, and how many octets."""
+    """Return the delay and the number of bytes of each step of the second connection."""
     found: list[tuple[float, int]] = []
     place, before = 0, 0
     for time_s, octets in sent_on:

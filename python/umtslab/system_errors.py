@@ -1,4 +1,4 @@
-"""What the operating system refused: in words, and whether room or permission was what it lacked."""
+"""Classification and texts of errors of the operating system."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def reason(error: OSError | sqlite3.Error) -> str:
-    """What the system says, with the file that it says it about."""
+    """Return the system's error text with the file name, if any."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     return str(error)
 
 
 def is_disk_full(error: OSError | sqlite3.Error) -> bool:
-    """Whether there was no room, rather than no permission."""
+    """Whether the error is lack of space (or quota)."""
     import sqlite3
 
     if isinstance(error, OSError):
@@ -26,13 +26,13 @@ def is_disk_full(error: OSError | sqlite3.Error) -> bool:
 
 
 def is_unwritable(error: OSError | sqlite3.Error) -> bool:
-    """Whether a place is there, and has no room or may not be written."""
+    """Whether the place exists but is full or not writable."""
     import sqlite3
 
     if is_disk_full(error):
         return True
     if isinstance(error, OSError):
         return error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
-    # The low octet is the kind, what is above it the reason.
+    # The low byte is the primary code, the bits above it give the reason.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)

@@ -1,4 +1,4 @@
-"""Metrics and connections as tables of text, for terminals and notebooks alike."""
+"""Tables of metrics and connections, for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _OF_CONNECTIONS = (
 
 
 def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> Table:
-    """Metrics that have a value, each with what it is of and its unit; of several runs mean and interval."""
+    """Return a table of the metrics with a value. Several runs also have an interval.
+
+    By default only the headline metrics are shown.
+    """
     means = {name: summary.mean for name, summary in summaries.items()}
     names = sorted(name for name, mean in means.items() if mean is not None) if every else first_look(means)
     unit_of = units()
@@ -37,11 +40,11 @@ def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> T
 
 
 def connections_table(connections: Sequence[Mapping[str, Any]]) -> Table:
-    """One row per connection in the order of their numbers, with the metrics that a first look wants."""
+    """Return one row per connection, ordered by number, with a selection of metrics."""
     names = [name for name in _OF_CONNECTIONS if any(row.get(name) is not None for row in connections)]
     unit_of = units()
     headings = [f">{name} ({unit_of[name]})" if unit_of.get(name) else f">{name}" for name in names]
-    # Only a proxy makes connections that take a part of the way.
+    # Only a proxy creates connections that cover part of the path.
     legs = ["leg"] if any(row.get("leg", "whole") != "whole" for row in connections) else []
     table = Table(">connection", *legs, ">ue", *headings)
     for row in sorted(connections, key=lambda row: int(row["connection"])):

@@ -1,4 +1,4 @@
-"""One run to be made, and the making of it."""
+"""Single runs: description and execution."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 MOST_RUNS = 2**63
-"""Replications of a scenario have numbers below this, so that every database can hold them."""
+"""Upper bound of run numbers (exclusive), so that every database can store them."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run to be made.
+    """One run to be performed.
 
     Raises
     ------
     ValueError
-        If its number is below 0, or not below `MOST_RUNS`.
+        If the run number is negative, or not below `MOST_RUNS`.
     """
 
     scenario: Scenario
@@ -50,15 +50,15 @@ class Task:
 
 
 Watch = Callable[[Task, float], None]
-"""Told how far each task is, from 0 to 1. Called from worker threads."""
+"""Called with the progress of each task, from 0 to 1, from worker threads."""
 
 
 MOST_TOGETHER = 8
-"""Tasks that are performed in one go: more of them would rather be shared by the processors."""
+"""Maximum number of tasks in one simulation. More tasks are better distributed over processors."""
 
 
 def side_by_side(tasks: Iterable[Task]) -> list[Task]:
-    """Tasks in their order, but those that can be performed in one go behind the first of them."""
+    """Reorder tasks so that those that can share a simulation follow the first of them."""
     alike: dict[tuple[str, int, int], list[Task]] = {}
     for task in tasks:
         alike.setdefault((task.scenario.network_hash, task.seed, task.run), []).append(task)
@@ -66,10 +66,11 @@ def side_by_side(tasks: Iterable[Task]) -> list[Task]:
 
 
 def together(tasks: Iterable[Task]) -> Iterator[list[Task]]:
-    """Tasks in groups that can each be performed in one go, of neighbours; they are taken as groups are.
+    """Group adjacent tasks that can share a simulation. Tasks are taken as groups are.
 
-    What happens in a run is decided by its scenario, seed and number, but not by ``[measure]``, which says
-    what is measured of it. So tasks that differ in that alone, or in what is recorded, need one simulation.
+    The events of a run are determined by its scenario, seed and number, but not by ``[measure]``,
+    which only selects measurements. So tasks that differ in ``[measure]`` or in what they record
+    need only one simulation.
     """
     group: list[Task] = []
     for task in tasks:
@@ -89,7 +90,7 @@ def _are_alike(one: Task, other: Task) -> bool:
 def perform(
     tasks: Sequence[Task], store: Store | None, progress: Callable[[float], None] | None = None
 ) -> list[Run]:
-    """Make the runs of a group of tasks here in one go, and keep them in the store if there is one."""
+    """Perform a group of tasks in one simulation, and keep the runs in the store if given."""
     if store is None:
         if any(task.pcap for task in tasks):
             raise ValueError("captures are files: give a store to put them in")
@@ -110,9 +111,9 @@ def perform(
 
 @dataclass(frozen=True)
 class Recorded:
-    """A task, and the folders that tables and captures go into, if any.
+    """A task, and the folders for its tables and captures, if any.
 
-    Tables that go into none are in the run, and still the core's.
+    Without a folder the tables stay in memory, owned by the core.
     """
 
     task: Task
@@ -123,7 +124,7 @@ class Recorded:
 def simulate_tasks(
     recorded: Sequence[Recorded], progress: Callable[[float], None] | None = None
 ) -> list[Run]:
-    """Let the core make the runs of tasks in one go."""
+    """Perform tasks in one simulation of the core."""
     first = recorded[0].task
     wanted = [
         (of.task.scenario.core, of.task.series, _path(of.captures), _path(of.tables)) for of in recorded

@@ -11,9 +11,10 @@ from umtslab.text_table import Table
 
 
 def budget_table(summaries: Mapping[str, Summary]) -> Table:
-    """Time of all connections by cause, both sides of a proxy included. Causes without time are left out.
+    """Return the time of all connections by cause, including both sides of a proxy.
 
-    Below `rto_needed` stand its parts by the place and reason of the loss.
+    Causes without time are left out. The parts of `rto_needed`, by place and reason of the loss,
+    follow it.
     """
     from umtslab.budget import causes, needed_parts, seconds
 
@@ -40,9 +41,9 @@ def budget_table(summaries: Mapping[str, Summary]) -> Table:
 
 
 def timeouts_table(summaries: Mapping[str, Summary]) -> Table | None:
-    """Count retransmission timeouts of both ends by reason; none if no timer expired.
+    """Count the retransmission timeouts of both ends by reason. None if no timer expired.
 
-    The metric ``rto_count`` has those of the sender of the data alone.
+    The metric ``rto_count`` counts only the timeouts of the sender of the data.
     """
     from umtslab.budget import timeout_counts
 
@@ -57,7 +58,7 @@ def timeouts_table(summaries: Mapping[str, Summary]) -> Table | None:
 
 
 def transfers_table(summaries: Mapping[str, Summary]) -> Table | None:
-    """What transfers that a proxy splits waited for, in it and on both legs; none if there were none."""
+    """Return the waiting time of split transfers by cause (proxy and legs), or None."""
     from umtslab.budget import TRANSFERS_TOTAL, transfer_parts
 
     total = summaries.get(TRANSFERS_TOTAL)
@@ -74,7 +75,7 @@ def transfers_table(summaries: Mapping[str, Summary]) -> Table | None:
 
 
 def rows_table(rows: Sequence[Mapping[str, str]]) -> Table:
-    """Rows of text under their keys; columns that are empty throughout are left out."""
+    """Return rows of text with their keys as headings. Empty columns are left out."""
     columns = [key for key in rows[0] if any(row[key] for row in rows)]
     table = Table(*columns)
     for row in rows:

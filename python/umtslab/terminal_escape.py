@@ -1,8 +1,8 @@
-"""What reaches a terminal: texts of files with nothing in them that a terminal obeys.
+"""Protection of terminals against control characters in texts from files.
 
-Titles, sources, names, comments of captures and whatever a message quotes come from files that anybody may
-have written. `guarded` puts a guard in front of standard output and standard error, for all that is printed
-while it lasts; what draws on the terminal itself goes past it, by `own`.
+Titles, sources, names, comments of captures and quoted texts come from files that anyone may have
+written. `guarded` replaces standard output and standard error by streams that escape control
+characters. Code that draws on the terminal itself bypasses them by `own`.
 """
 
 from __future__ import annotations
@@ -14,27 +14,30 @@ from contextlib import contextmanager
 from typing import Any, TextIO, cast
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Control characters but newline and tab; what begins a line or turns the order of letters round."""
+"""Control characters except newline and tab, line separators, and changes of the text direction."""
 
 
 def printable(text: str) -> str:
-    r"""The text with ``\u001b`` in place of such a character, which in JSON means the same."""
+    r"""Replace control characters by escapes like ``\u001b``, which are equivalent in JSON."""
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Guard:
-    """A stream of text that lets nothing through which a terminal obeys; in all else the stream behind it."""
+    """A text stream that escapes control characters.
+
+    Otherwise it behaves like the stream behind it.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self.behind = stream
 
     def write(self, text: str) -> int:
-        """Write it, made printable."""
+        """Write the text with control characters escaped."""
         self.behind.write(printable(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write them one after the other."""
+        """Write the lines with control characters escaped."""
         for line in lines:
             self.write(line)
 
@@ -44,7 +47,7 @@ class Guard:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Have a guard in front of standard output and standard error."""
+    """Guard standard output and standard error during the block."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast("TextIO", Guard(stream)) for stream in before)
     try:
@@ -54,14 +57,14 @@ def guarded() -> Iterator[None]:
 
 
 def own(stream: TextIO) -> TextIO:
-    """The stream for what is drawn on it: texts of files in that are made printable before."""
+    """Return the unguarded stream. The caller must escape texts from files (`printable`)."""
     return stream.behind if isinstance(stream, Guard) else stream
 
 
 def write_data(data: bytes) -> None:
-    """Write a table in a format of its own on standard output: as it is, but for a terminal.
+    """Write binary data on standard output. On a terminal they are decoded and escaped.
 
-    A notebook's standard output takes text and no octets; what it gets is made printable, too.
+    The standard output of a notebook accepts only text, so it gets decoded and escaped text too.
     """
     out = own(sys.stdout)
     if out.isatty() or not hasattr(out, "buffer"):

@@ -1,7 +1,7 @@
-"""Tables as plain text: columns side by side, numbers to the right.
+"""Tables as plain text, with numbers aligned to the right.
 
-Into a file or pipe a line is as long as it needs to be. On a terminal headings are bold, and texts are
-folded until the table fits.
+In a file or pipe, lines are as long as necessary. On a terminal headings are bold, and texts are
+wrapped until the table fits.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from umtslab.terminal_escape import own, printable
 
 _GAP = "  "
 _NARROWEST = 12
-"""A column of texts is not made narrower than that: what is left over, the terminal wraps."""
+"""Minimum width of a column of text. If the table is still too wide, the terminal wraps it."""
 
 _USUAL_WIDTH = 80
-"""Of a terminal that does not tell."""
+"""Width of a terminal that does not report one."""
 
 
 class Table:
-    """Rows under headings; a heading that begins with ``>`` is of a column of numbers.
+    """Rows under headings. A heading that begins with ``>`` marks a column of numbers.
 
-    Control characters of headings and cells are escaped.
+    Control characters in headings and cells are escaped.
     """
 
     def __init__(self, *headings: str) -> None:
@@ -33,13 +33,13 @@ class Table:
         self.rows: list[tuple[str, ...]] = []
 
     def add_row(self, *cells: str) -> None:
-        """One more row, with a cell for each heading."""
+        """Append a row with one cell per heading."""
         if len(cells) != len(self.headings):
             raise ValueError(f"{len(self.headings)} columns, and {len(cells)} cells")
         self.rows.append(tuple(map(printable, cells)))
 
     def lines(self, width: int | None = None, *, bold: bool = False) -> Iterator[str]:
-        """The table in lines of at most `width` characters, as far as its columns can be folded."""
+        """Yield lines of at most `width` characters, as far as columns can be wrapped."""
         widths = self._widths(width)
         for line in self._folded(self.headings, widths):
             yield _bold(line) if bold else line
@@ -47,7 +47,7 @@ class Table:
             yield from self._folded(row, widths)
 
     def _widths(self, width: int | None) -> list[int]:
-        """Of each column: what it needs, or less where all together have to fit."""
+        """Return the width of each column, reduced if the table has to fit into `width`."""
         needed = [
             max(_longest(text.split("\n")) for text in column)
             for column in zip(self.headings, *self.rows, strict=True)
@@ -65,9 +65,9 @@ class Table:
         return needed
 
     def _least(self, column: int, needed: int, *, words_whole: bool) -> int:
-        """How far a column can be folded: numbers stay whole, their heading need not.
+        """Return the minimum width of a column. Numbers are not wrapped, but their headings are.
 
-        Words of texts stay whole as long as the table fits with them.
+        With `words_whole`, words of texts are not split.
         """
         if self.right[column]:
             return max((len(row[column]) for row in self.rows), default=needed)
@@ -75,7 +75,7 @@ class Table:
         return min(needed, max(_NARROWEST, _longest(words or [""])))
 
     def _folded(self, cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-        """A row in as many lines as its longest cell takes."""
+        """Yield the lines of a row. The cell with the most lines determines their number."""
         parts = [_fold(cell, width) for cell, width in zip(cells, widths, strict=True)]
         for number in range(max(map(len, parts))):
             texts = [part[number] if number < len(part) else "" for part in parts]
@@ -95,19 +95,22 @@ def show(table: Table, file: TextIO | None = None) -> None:
 
 
 def heading(text: str, file: TextIO | None = None) -> None:
-    """Print a line that stands out where standard output, or `file`, is a terminal."""
+    """Print a line, in bold if standard output, or `file`, is a terminal."""
     out = sys.stdout if file is None else file
     text = printable(text)
     print(_bold(text) if is_terminal(out) else text, file=own(out))
 
 
 def is_terminal(file: TextIO) -> bool:
-    """Whether somebody reads along, on a terminal that knows more than letters."""
+    """Whether `file` is a terminal that supports escape sequences."""
     return file.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def terminal_width(file: TextIO) -> int:
-    """Characters in a line of the terminal; COLUMNS in the environment overrules what it tells."""
+    """Return the width of the terminal in characters.
+
+    The environment variable COLUMNS takes precedence.
+    """
     typed = os.environ.get("COLUMNS", "")
     if typed.isdecimal() and int(typed) > 0:
         return int(typed)
@@ -122,7 +125,7 @@ def _bold(text: str) -> str:
 
 
 def _fold(text: str, width: int) -> list[str]:
-    """A text in lines of at most `width` characters: between words, and inside those that are longer."""
+    """Split a text into lines of at most `width` characters, inside words only if necessary."""
     if len(text) <= width and "\n" not in text:
         return [text]
     lines = []

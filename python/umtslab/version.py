@@ -1,4 +1,4 @@
-"""Which version runs: by itself, since who only tells it needs nothing else of a run."""
+"""Version of the program. Separate module, so that printing the version imports little."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 @dataclass(frozen=True)
 class CodeVersion:
-    """Version, commit, and the fingerprint of the core's sources, which alone decides results."""
+    """Version, commit, and a hash of the core's sources, which determine the results."""
 
     version: str
     commit: str
@@ -20,7 +20,7 @@ class CodeVersion:
 
 @lru_cache(maxsize=1)
 def code_version() -> CodeVersion:
-    """The version that runs here."""
+    """Return the version of the running program."""
     from umtslab import _core
 
     found = _core.version()

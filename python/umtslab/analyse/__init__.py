@@ -1,1 +1,1 @@
-"""Tables in, numbers out."""
+"""Computations on tables of runs."""

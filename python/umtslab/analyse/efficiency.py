@@ -1,4 +1,4 @@
-"""Efficiency of cells over windows of time, from series."""
+"""Efficiency of cells per time window, from series."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _LENGTHS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 def efficiency_per_window(
     cell: pl.DataFrame, goodput: pl.DataFrame, length_s: float | None = None, *, begin_s: float = 0.0
 ) -> pl.DataFrame:
-    """How much of what is reserved is goodput, of all cells together.
+    """Return the share of the reserved rate that is goodput, for all cells together.
 
     Parameters
     ----------
     cell : polars.DataFrame
-        ``time_s``, ``cell`` and ``downlink_kbps``, the reserved rate; one row per change, and a last one for
-        each cell at the end of the run, or of the part of it that is looked at.
+        ``time_s``, ``cell`` and ``downlink_kbps``, the reserved rate; one row per change, and a
+        last row for each cell at the end of the run or of the time range.
     goodput : polars.DataFrame
-        ``time_s`` (start of a window), ``connection`` and ``goodput_kbps``, which has windows of one second.
-        Those that reach over `begin_s`, or the end, count by their part within.
+        ``time_s`` (start of a window), ``connection`` and ``goodput_kbps``, in windows of 1 s.
+        Windows across `begin_s` or the end count in proportion.
     length_s : float, optional
-        Length of the windows, whole seconds; by default such that there are some fifty.
+        Length of the windows in whole seconds; by default chosen for at most fifty windows.
     begin_s : float
-        Where the first window begins; others begin at multiples of their length.
+        Start of the first window. The others start at multiples of their length.
 
     Returns
     -------
     polars.DataFrame
-        ``time_s`` (start of the window), ``length_s`` and ``efficiency`` from 0 on; none where nothing was
-        reserved. The last window ends with the run.
+        ``time_s`` (start of the window), ``length_s`` and ``efficiency``, at least 0, null if
+        nothing was reserved. The last window ends with the run.
     """
     import numpy as np
     import polars as pl
@@ -50,7 +50,7 @@ def efficiency_per_window(
     for rows in cell.partition_by("cell", maintain_order=True):
         reserved += np.diff(integral(rows["time_s"].to_numpy(), rows["downlink_kbps"].to_numpy(), edges))
     begins = goodput["time_s"].to_numpy()
-    # A window of goodput that the end of the run cuts short is a rate over what there is of it.
+    # The rate of a window that the end of the run cuts short refers to its actual length.
     seconds = np.clip(np.minimum(begins + 1.0, end_s) - np.maximum(begins, begin_s), 0.0, None)
     places = np.searchsorted(edges, begins, side="right") - 1
     kbit = np.bincount(

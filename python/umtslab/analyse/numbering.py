@@ -1,4 +1,4 @@
-"""Numbers of RLC PDUs that do not wrap around."""
+"""Sequence numbers of RLC PDUs without wrap-around."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ _ACKNOWLEDGED_MODE = 4096
 _UNACKNOWLEDGED_MODE = 128
 
 _OUT_OF_ORDER = 64
-"""A smaller step back is no new lap: block sets of one TTI may be recorded out of order."""
+"""Smaller decreases are not a wrap-around: block sets of one TTI may be recorded out of order."""
 
 
 def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
-    """PDUs of one direction with their sequence numbers counted on (TS 25.322 §9.2.2.3).
+    """Unwrap the sequence numbers of PDUs of one direction (TS 25.322 §9.2.2.3).
 
     Parameters
     ----------
     pdus : polars.DataFrame
-        ``what`` (``pdu`` or ``pdu_again``), ``first`` and ``last``, in the order in which they left. New PDUs
-        leave in the order of their numbers, apart from a few that leave at one instant.
+        ``what`` (``pdu`` or ``pdu_again``), ``first`` and ``last``, in order of departure. New PDUs
+        leave in order of their numbers, except for a few that leave at the same time.
 
     Returns
     -------
     polars.DataFrame
-        The same rows; ``first`` and ``last`` counted from the first new PDU, which is 0. One that is sent
-        again has the number that it had when it was new, a negative one if that was before the first row.
+        The same rows, with ``first`` and ``last`` counted from the first new PDU, which is 0. A
+        retransmission has the number of the original PDU, which is negative if that left before the
+        first row.
     """
     import polars as pl
 
@@ -35,7 +36,7 @@ def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
         return pdus
     highest = int(str(pdus["first"].max()))
     modulus = _ACKNOWLEDGED_MODE if highest >= _UNACKNOWLEDGED_MODE else _UNACKNOWLEDGED_MODE
-    # Options without modulus have numbers beyond any.
+    # Options without modulus use numbers above the modulus of acknowledged mode.
     lap = modulus if highest < _ACKNOWLEDGED_MODE else 0
     new = pdus.filter(pl.col("what") == "pdu")
     begin, latest, numbers = -int((new if len(new) else pdus)["first"][0]), -1, []

@@ -1,4 +1,4 @@
-"""Rates over windows of time, from rows per segment."""
+"""Rates per time window, from rows per segment."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ if TYPE_CHECKING:
 
 
 def sent_per_window(sent: pl.DataFrame, *, window_s: float = 1.0) -> pl.DataFrame:
-    """Payload that left the sender, retransmissions included, per window and connection.
+    """Return the payload sent per window and connection, retransmissions included.
 
     Parameters
     ----------
     sent : polars.DataFrame
-        ``time_s``, ``connection``, ``seq`` and ``end`` (octets); one row per segment. A SYN,
-        which is number 0, is no payload. Several results, told apart by ``result``, stay apart.
+        ``time_s``, ``connection``, ``seq`` and ``end`` (bytes); one row per segment. A SYN (number
+        0) is not payload. Results in the column ``result`` are kept separate.
     window_s : float, default 1.0
-        Length of the windows, in seconds; they begin at its multiples.
+        Length of the windows in seconds. They start at multiples of it.
 
     Returns
     -------
     polars.DataFrame
-        ``time_s`` (start of the window), ``connection``, ``throughput_kbps``, in the order of connection
-        and time; every window from a connection's first to its last, with zero where nothing was sent.
+        ``time_s`` (start of the window), ``connection``, ``throughput_kbps``, sorted by connection
+        and time. Every window from a connection's first to its last, with 0 if nothing was sent.
     """
     import polars as pl
 
     keys = ["connection", *(name for name in ("result", "chosen") if name in sent.columns)]
     if "result" in sent.columns:
-        # In the order in which they come, not in that of their names.
+        # Keeps the results in their order instead of sorting them by name.
         names = pl.Enum(sent["result"].unique(maintain_order=True))
         sent = sent.with_columns(pl.col("result").cast(names))
     octets = (pl.col("end") - pl.col("seq")).cast(pl.Float64).sum()
@@ -52,28 +52,28 @@ def sent_per_window(sent: pl.DataFrame, *, window_s: float = 1.0) -> pl.DataFram
 
 
 LEAST_SEGMENTS = 20
-"""In a bin, on average: with fewer, single segments are what one sees."""
+"""Minimum mean number of segments per bin. With fewer, single segments dominate the figure."""
 
 _MOST_BINS, _LEAST_BINS = 120, 10
 
 
 def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
-    """How long bins have to be, in seconds: 1, 2 or 5 times a power of ten.
+    """Choose the length of bins in seconds: 1, 2 or 5 times a power of ten.
 
     Parameters
     ----------
     rates : polars.DataFrame
         ``time_s``, ``connection`` and a rate in kbit/s; one row per second of each connection.
     column : str
-        The rate.
+        The column with the rate.
     sent : polars.DataFrame
-        ``seq`` and ``end`` (octets) of segments, the largest of which counts.
+        ``seq`` and ``end`` (bytes) of segments. The largest segment is used.
 
     Returns
     -------
     float
-        Such that a bin has twenty segments on average, and there are no more bins than can be seen; at least
-        ten of them all the same, and none shorter than a second.
+        A length for which a bin has twenty segments on average. It is limited so that there are 10
+        to about 120 bins, and bins of at least 1 s.
     """
     if rates.is_empty() or sent.is_empty():
         return 1.0
@@ -87,22 +87,23 @@ def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
 
 
 def rebinned(rates: pl.DataFrame, column: str, length_s: float) -> pl.DataFrame:
-    """Rates per second as means over longer bins.
+    """Average rates per second over longer bins.
 
     Parameters
     ----------
     rates : polars.DataFrame
-        ``time_s`` (start of a second), ``connection``, the rate, and what else is the same in all rows of a
-        connection; a second without a row, after the first of its connection, counts as zero.
+        ``time_s`` (start of a second), ``connection``, the rate, and columns that are constant for
+        a connection. A missing second after the first of its connection counts as zero.
     column : str
-        The rate.
+        The column with the rate.
     length_s : float
-        Length of a bin, in whole seconds; bins begin at its multiples.
+        Length of a bin in whole seconds. Bins start at multiples of it.
 
     Returns
     -------
     polars.DataFrame
-        The same columns. The first and the last bin of a connection are means over what it has of them.
+        The same columns. The first and the last bin of a connection are averages over the seconds
+        that they contain.
     """
     import polars as pl
 
@@ -123,7 +124,7 @@ def rebinned(rates: pl.DataFrame, column: str, length_s: float) -> pl.DataFrame:
 
 
 def summed(rates: pl.DataFrame, column: str) -> pl.DataFrame:
-    """The sum of all connections' rates in each second, as those of connection 0, of each result apart."""
+    """Sum the rates of all connections in each second, per result, as rates of connection 0."""
     import polars as pl
 
     keys = [name for name in rates.columns if name not in {"time_s", "connection", column}]

@@ -1,4 +1,4 @@
-"""Several runs of one result over time: their mean, and how sure it is."""
+"""Mean of several runs of one result as a function of time, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 def over_bins(
     lines: Iterable[pl.DataFrame], column: str, from_s: float, until_s: float, bins: int, *, add: bool
 ) -> npt.NDArray[np.float64]:
-    """One run's lines as one value in each of some equal bins of time: their sum, or the mean of those there.
+    """Combine the lines of one run into one value per bin: the sum or the mean of known values.
 
     Parameters
     ----------
     lines : iterable of polars.DataFrame
-        ``time_s`` and values that hold until the next row, of one line each.
+        ``time_s`` and values of one line each. A value holds until the next row.
     column : str
-        The values.
+        The column with the values.
     from_s, until_s : float
-        Where the first bin begins and the last one ends.
+        Start of the first bin and end of the last one.
     bins : int
-        How many there are.
+        Number of bins of equal length.
     add : bool
-        Whether they are added up.
+        Whether to sum the lines.
 
     Returns
     -------
     numpy.ndarray
-        Means over time; NaN where nothing is known, and 0 there for a sum.
+        Time averages. Bins without values are NaN, or 0 for sums.
     """
     import numpy as np
 
@@ -54,7 +54,10 @@ def over_bins(
 def mean_and_half(
     runs: Sequence[npt.NDArray[np.float64]],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Mean over runs in each bin, and the half width of its 95 % interval; NaN of fewer than two runs."""
+    """Return mean and half width of the 95 % interval over runs in each bin.
+
+    The half width is NaN with fewer than two runs.
+    """
     import numpy as np
 
     values = np.vstack(runs)

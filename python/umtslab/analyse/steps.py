@@ -1,4 +1,4 @@
-"""Series that were recorded on change."""
+"""Series recorded on change."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 def hold(
     table: pl.DataFrame, keys: Sequence[str], end_s: float, closed: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """A series with one more row for each of its lines: the last values, at the time until which they hold.
+    """Append to each line of a series a row with its last values at the end of the line.
 
     Parameters
     ----------
     table : polars.DataFrame
-        ``time_s``, the `keys` that tell its lines apart, and values.
+        ``time_s``, the `keys` that identify a line, and values.
     keys : sequence of str
-        ``("connection",)``, for example.
+        For example ``("connection",)``.
     end_s : float
-        End of the run, in seconds.
+        End of the run in seconds.
     closed : polars.DataFrame, optional
-        ``connection`` and ``closed_s``: when connections closed, null for those that did not.
+        ``connection`` and ``closed_s``, the time at which a connection closed, null if it did not.
 
     Returns
     -------
@@ -39,28 +39,29 @@ def hold(
     if closed is not None:
         last = last.join(closed, on="connection", how="left", maintain_order="left")
         until = pl.col("closed_s").fill_null(end_s)
-    # A closing connection may have the last word after its closing.
+    # A connection may have rows after its closing time.
     ends = last.with_columns(pl.max_horizontal("time_s", until).alias("time_s"))
     return pl.concat([table, ends.select(table.columns)])
 
 
 def cut(table: pl.DataFrame, keys: Sequence[str], from_s: float, until_s: float) -> pl.DataFrame:
-    """The part of a series between two times, with the values that hold at both.
+    """Return the part of a series between two times, with the values that hold at both.
 
     Parameters
     ----------
     table : polars.DataFrame
-        ``time_s``, the `keys` that tell its lines apart, and values that hold until the next row of their
-        line; the last row of a line is where it ends.
+        ``time_s``, the `keys` that identify a line, and values that hold until the next row of the
+        line. The last row is the end of the line.
     keys : sequence of str
-        ``("connection",)``, for example.
+        For example ``("connection",)``.
     from_s, until_s : float
-        The times, in seconds.
+        The times in seconds.
 
     Returns
     -------
     polars.DataFrame
-        Rows in the order of time within each line. A line that has ended before, or begins later, has none.
+        Rows sorted by time within each line. Lines that end before `from_s` or begin after
+        `until_s` have none.
     """
     import polars as pl
 
@@ -82,9 +83,9 @@ def cut(table: pl.DataFrame, keys: Sequence[str], from_s: float, until_s: float)
 def integral(
     times: npt.NDArray[np.float64], values: npt.NDArray[np.float64], until: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Integral of steps, each value holding until the next, from the first time to each of `until`.
+    """Integrate a step function from its first time to each time in `until`.
 
-    The value before the first time counts as zero, and the last one holds on.
+    The function is zero before its first time. The last value holds for ever.
     """
     import numpy as np
 
@@ -95,30 +96,31 @@ def integral(
 
 
 def envelope(rows: pl.DataFrame, column: str, from_s: float, until_s: float, bins: int) -> pl.DataFrame:
-    """Least, mean over time, and most of steps in each of some equal bins.
+    """Return minimum, time average and maximum of a step function in bins of equal length.
 
     Parameters
     ----------
     rows : polars.DataFrame
-        ``time_s`` and values of one line, each holding until the next, in the order of time.
+        ``time_s`` and values of one line, sorted by time. A value holds until the next row.
     column : str
-        The values.
+        The column with the values.
     from_s, until_s : float
-        Where the first bin begins and the last one ends.
+        Start of the first bin and end of the last one.
     bins : int
-        How many there are.
+        Number of bins.
 
     Returns
     -------
     polars.DataFrame
-        ``time_s`` (start of the bin), ``low``, ``mean`` and ``high``; null where the line has no value.
+        ``time_s`` (start of the bin), ``low``, ``mean`` and ``high``; null if the line has no
+        value.
     """
     import numpy as np
     import polars as pl
 
     edges = np.linspace(from_s, until_s, bins + 1)
     times, values = rows["time_s"].to_numpy(), rows[column].to_numpy().astype(float)
-    # What counts in a bin: its changes, and the value that holds where it begins.
+    # A bin includes the changes inside it and the value at its start.
     held = np.searchsorted(times, edges[:-1], side="right") - 1
     parts = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, bins - 1)
     inside = (times >= from_s) & (times <= until_s)

@@ -1,7 +1,7 @@
-"""Student's t: the quantiles that leave 2.5 % above them, for 1 to 199 degrees of freedom.
+"""Quantiles of Student's t that leave 2.5 % above them, for 1 to 199 degrees of freedom.
 
-Each is what `scipy.special.stdtrit` gives, to the bit, so that an interval is the same with and without it:
-importing it for one number takes longer than many a run.
+The values are those of `scipy.special.stdtrit` to the bit, so intervals do not depend on their
+origin. Importing SciPy takes longer than many runs.
 """
 
 from __future__ import annotations

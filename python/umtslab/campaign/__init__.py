@@ -1,8 +1,8 @@
-"""Campaigns: many points times many replications, of which only what the store lacks is run.
+"""Campaigns: many points with many replications. Only runs that the store lacks are made.
 
-The way through it: `table` and `file` read a campaign file, `where` decides which points are
-wanted, `study` makes scenarios of them and says which runs are, `engine` runs those that the store lacks,
-`record` keeps which runs belong to which point.
+`table` and `file` read a campaign file. `where` selects the points. `study` makes scenarios of them
+and determines the required runs. `engine` makes the missing ones. `record` stores which runs belong
+to which point.
 """
 
 from __future__ import annotations

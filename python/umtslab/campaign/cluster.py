@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster, for campaigns that one machine is too small for."""
+"""Workers of a Dask cluster, for campaigns that are too large for one machine."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from umtslab.campaign.study import Workers
 from umtslab.extras import lacking
 
 LOCAL = "local"
-"""In place of an address: workers that are started here."""
+"""Replaces an address: workers are started on this machine."""
 
 CONNECT_S = 10.0
-"""How long a scheduler may take to answer."""
+"""Time limit in seconds for the scheduler's answer."""
 
 
 @contextmanager
 def cluster(address: str) -> Iterator[Workers]:
-    """The workers of the Dask scheduler at `address`, as in ``tcp://host:8786``.
+    """Connect to the Dask scheduler at `address`, as in ``tcp://host:8786``, during the block.
 
-    Those of ``local`` are processes of this machine, one for each processor, which end with the block.
+    With ``local``, the workers are processes of this machine, one per processor, that end with the
+    block.
 
     Raises
     ------
     CampaignError
-        If Dask is not installed, or nobody answers there.
+        If Dask is not installed, or no scheduler answers.
     """
     try:
         from distributed import Client
     except ImportError as error:
         raise CampaignError(lacking("distributed", error)) from None
-    # What Dask says of lost workers and retries is for its own log, not for the terminal of a campaign.
+    # Dask logs lost workers and retries. The terminal of a campaign does not show this.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     make: Any = Client  # Dask has no types
     with _scheduler(address) as place:
@@ -49,7 +50,7 @@ def cluster(address: str) -> Iterator[Workers]:
 
 @contextmanager
 def _scheduler(address: str) -> Iterator[str]:
-    """The address of a scheduler that answers; a local one lasts as long as the block."""
+    """Yield the address of a scheduler that answers. A local one runs during the block."""
     if address != LOCAL:
         try:
             _knock(address)
@@ -88,14 +89,16 @@ def _workers(client: Any) -> Iterator[Workers]:
 
 
 def _knock(address: str) -> None:
-    """See whether somebody listens there; Dask itself would try for long, and loudly.
+    """Check that a server listens at the address.
+
+    Dask itself would retry for long, with many messages.
 
     Raises
     ------
     OSError
-        If nobody does.
+        If none does.
     ValueError
-        If it is no address.
+        If the address is malformed.
     """
     scheme, separator, place = address.rpartition("://")
     if separator and scheme not in {"tcp", "tls"}:
@@ -107,5 +110,5 @@ def _knock(address: str) -> None:
 
 
 def _threads(client: Any) -> int:
-    """Threads of the workers that are there now; 1 while there are none, so that work waits for the next."""
+    """Return the number of worker threads, at least 1, so that tasks wait for workers."""
     return max(1, sum(int(threads) for threads in client.nthreads().values()))

@@ -1,4 +1,4 @@
-"""Running what the store lacks: tasks in any number, on threads or on an executor."""
+"""Execution of missing runs, on threads or on an executor."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ def sweep(
     pcap: bool = False,
     watch: Watch | None = None,
 ) -> PointResults:
-    """Run a grid of overrides, each cell `runs` times; runs that the store has are taken from it.
+    """Run a grid of overrides with `runs` replications per point. Runs in the store are reused.
 
     Parameters
     ----------
     scenario : Scenario or path
-        What the overrides are applied to.
+        The scenario to which the overrides are applied.
     axes : mapping, or iterable of mappings
-        Values by key, of which every combination is run; or the combinations themselves.
+        Values by key, of which every combination is run, or the combinations themselves.
     store : Store, optional
-        Where runs are looked up and kept, so that a sweep that was killed goes on from what it holds; in
-        memory by default.
+        Store of the runs, so that an interrupted sweep can continue; by default runs are kept in
+        memory.
     runs, first_run, seed, jobs, executor, series, pcap, watch
         As for `umtslab.simulate`.
 
     Returns
     -------
     PointResults
-        A list of `PointResult` in the order of the combinations, which is a data frame too: ``to_frame``.
+        A list of `PointResult` in the order of the combinations. ``to_frame`` returns a data frame.
 
     Raises
     ------
     umtslab.ScenarioError
-        If a combination is wrong; nothing is run then.
+        If a combination is wrong. Nothing is run in this case.
     umtslab.campaign.CampaignError
-        If a key has no values; nothing is run then.
+        If a key has no values. Nothing is run in this case.
     ValueError
         If `runs` is below 1 or `first_run` below 0.
     OSError
@@ -91,10 +91,10 @@ def run_missing(
     executor: Executor | None = None,
     watch: Watch | None = None,
 ) -> Iterator[tuple[str, Run]]:
-    """Yield the run of every task with its key: from the store if it is there, else when it is finished."""
+    """Yield each task's key and run, from the store or when it is finished."""
     wanted: dict[str, Task] = {}
     for task in tasks:
-        wanted.setdefault(_key(task), task)  # of two that differ in what they record, as the first has it
+        wanted.setdefault(_key(task), task)  # the first task of a key decides what is recorded
     there = {} if store is None else _there(wanted.values(), store)
     for key, found in there.items():
         if watch is not None:
@@ -106,7 +106,10 @@ def run_missing(
 
 
 def _there(tasks: Iterable[Task], store: Store) -> dict[str, Run]:
-    """The runs that the store has; what is recorded is asked for alike by all tasks of a kind."""
+    """Return the runs that the store has.
+
+    Tasks with the same `series` and `pcap` are looked up together.
+    """
     kinds: dict[tuple[bool, bool], list[Task]] = {}
     for task in tasks:
         kinds.setdefault((task.series, task.pcap), []).append(task)

@@ -18,27 +18,27 @@ from umtslab.metrics import units, unknown
 from umtslab.precision import Precision
 
 SCENARIO = "scenario"
-"""The one parameter that is no scenario key: another file."""
+"""The only parameter that is not a scenario key: a scenario file."""
 
 PARTS = ("grid", "zip", "list")
 
 MOST_POINTS = 1_000_000
 MOST_RUNS = 10_000_000
-"""What one campaign runs: more would take minutes to be listed, and weeks to be run."""
+"""Maximum number of runs of one campaign. More would take minutes to list and weeks to run."""
 
 
 _LONGEST_NAME = 120
-"""Most characters of a name that is made of keys; longer ones end with a digest."""
+"""Maximum length of a name made of keys, in characters. Longer names end with a digest."""
 
 _DIVIDE = "divide the campaign; --plan shows it as it is"
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """What is to be run.
+    """A campaign: scenario, parameters and number of runs.
 
-    The points are every combination of a value of each key of `grid`, a row of `zipped` and a row of
-    `listed`, the last key of `grid` fastest, as far as `where` wants them.
+    The points are every combination of a value of each key of `grid`, a row of `zipped` and a row
+    of `listed` for which `where` holds. Within `grid`, the last key varies fastest.
     """
 
     name: str
@@ -57,29 +57,29 @@ class Campaign:
     metrics: tuple[str, ...] = ()
     """Metrics of tables, pages and figures; empty for the default, `umtslab.headline_metrics.leading`."""
     named: bool = True
-    """Whether a user chose the name; otherwise it is made of the varied keys."""
+    """Whether a user chose the name. Otherwise it is made of the varied keys."""
     allow_code: bool = True
     """Whether scenarios may name Python classes, which run as programs."""
     allow_typed_code: bool = False
-    """Without `allow_code`: whether overrides may name them."""
+    """Whether overrides may name Python classes if `allow_code` is false."""
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The keys that are varied, in the order in which they are written."""
+        """Varied keys, in the order of the file."""
         return tuple(dict.fromkeys([*self.grid, *self.zipped, *(key for row in self.listed for key in row)]))
 
     def combination_count(self) -> int:
-        """How many points there are before `where` is asked."""
+        """Return the number of combinations before `where` is applied."""
         zipped = next((len(values) for values in self.zipped.values()), 1)
         return math.prod(map(len, self.grid.values())) * zipped * (len(self.listed) or 1)
 
     def combinations(self) -> list[dict[str, Value]]:
-        """The points, as values by key.
+        """Return the points as values by key.
 
         Raises
         ------
         CampaignError
-            If `where` is no condition, or leaves no point.
+            If `where` is not a condition, or no point fulfils it.
         """
         wanted = list(self.each_combination())
         if not wanted:
@@ -90,22 +90,22 @@ class Campaign:
         return wanted
 
     def each_combination(self) -> Iterator[dict[str, Value]]:
-        """The points one by one, however many there are.
+        """Yield the points one by one.
 
         Raises
         ------
         CampaignError
-            If `where` is no condition.
+            If `where` is not a condition.
         """
         return (point for point in self.each_candidate() if point is not None)
 
     def each_candidate(self) -> Iterator[dict[str, Value] | None]:
-        """The same, and none for each that `where` does not want.
+        """Yield every combination, or None in place of one that `where` excludes.
 
         Raises
         ------
         CampaignError
-            If `where` is no condition.
+            If `where` is not a condition.
         """
         try:
             condition = Where(self.where, self.axes) if self.where else None
@@ -120,18 +120,18 @@ class Campaign:
             raise CampaignError(f"{self.place_of('where')}: {error}") from error
 
     def _every(self) -> Iterator[dict[str, Value]]:
-        """Every combination, one after the other."""
+        """Yield every combination."""
         zipped = [dict(zip(self.zipped, row, strict=True)) for row in zip(*self.zipped.values(), strict=True)]
         products = itertools.product(*self.grid.values(), zipped or [{}], self.listed or [{}])
         return (self._point(list(values)) for values in products)
 
     def check_size(self) -> None:
-        """Refuse a campaign that is too large to be run.
+        """Refuse a campaign with too many points or runs.
 
         Raises
         ------
         CampaignError
-            If it is.
+            If it has more than `MOST_POINTS` or `MOST_RUNS`.
         """
         points = self.combination_count()
         each = self.runs if self.precision is None else self.precision.most
@@ -141,7 +141,7 @@ class Campaign:
             raise CampaignError(f"{self}: {points * each:,} runs are more than {MOST_RUNS:,}: {_DIVIDE}")
 
     def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
-        """The same with other values for keys of the grid, or with more of them."""
+        """Return the campaign with more keys of the grid, or other values for them."""
         taken = [*self.zipped, *(key for row in self.listed for key in row)]
         if (key := no_overlap(parameters, taken)) is not None:
             raise CampaignError(f"{self}: {key} is in [zip] or [[list]], so -P cannot vary it by itself")
@@ -153,7 +153,7 @@ class Campaign:
         return self if self.named else replace(self, name=name_of_keys(self.scenario.stem, self.axes))
 
     def with_settings(self, settings: Iterable[tuple[str, Value]]) -> Campaign:
-        """The same with other values for keys that are not varied."""
+        """Return the campaign with other values for keys that are not varied."""
         chosen = dict(settings)
         if (key := no_overlap(chosen, self.axes)) is not None:
             raise CampaignError(f"{self}: {key} is varied; use -P {key}={chosen[key]} to give it one value")
@@ -168,7 +168,7 @@ class Campaign:
         return {key: point[key] for key in self.axes if key in point}  # type: ignore[misc]
 
     def place_of(self, key: str) -> str:
-        """File and line of a key, also of one that is varied or set, as far as they can be told."""
+        """Return file and line of a key, if known."""
         if self.source is None:
             return self.name
         return place_in(self.source, key, ("", *PARTS, "set"))
@@ -178,12 +178,12 @@ class Campaign:
 
 
 def load_campaign(path: Path) -> Campaign:
-    """Read a campaign file; a scenario file is a campaign that varies nothing yet.
+    """Read a campaign file. A scenario file is a campaign without varied keys.
 
     Raises
     ------
     CampaignError
-        If the file cannot be read, a key is unknown, or a value makes no sense.
+        If the file cannot be read, a key is unknown, or a value is wrong.
     """
     table = read_toml(path)
     if SCENARIO not in table and not any(part in table for part in PARTS):
@@ -212,20 +212,23 @@ def load_campaign(path: Path) -> Campaign:
 
 
 def name_of_keys(scenario: str, keys: Sequence[str]) -> str:
-    """The name of a campaign without a file: ``ftp-on-fach-by-radio.bler-tcp.variant``."""
+    """Return the name of a campaign without a file: ``ftp-on-fach-by-radio.bler-tcp.variant``."""
     name = f"{scenario}-by-{'-'.join(keys)}" if keys else f"{scenario}-sweep"
     return shortened(re.sub(r"[^\w.+-]", "_", name), name)
 
 
 def shortened(text: str, name: str) -> str:
-    """A text that is part of a file name: if it is long, its beginning and a digest of `name`."""
+    """Shorten a text that is part of a file name.
+
+    A long text is cut and followed by a digest of `name`.
+    """
     if len(text) <= _LONGEST_NAME:
         return text
     return f"{text[:_LONGEST_NAME]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
 
 
 def read_precision(table: Table) -> Precision | None:
-    """The table ``[precision]``, if there is one."""
+    """Read the table ``[precision]``, if there is one."""
     if "precision" not in table:
         return None
     inner = table.table("precision")
@@ -242,7 +245,7 @@ def read_precision(table: Table) -> Precision | None:
 
 
 def read_metrics(table: Table) -> tuple[str, ...]:
-    """The key ``metrics``, if there is one: names of metrics, each once."""
+    """Read the key ``metrics``, if there is one: names of metrics without repetitions."""
     if "metrics" not in table:
         return ()
     names = [str(name) for name in table.listed("metrics")]
@@ -260,7 +263,7 @@ def check_metric(table: Table, key: str, metric: str) -> None:
 
 
 def check_name(table: Table, name: str) -> None:
-    """Refuse a name that cannot be a file's."""
+    """Refuse a name that cannot be a file name."""
     if not name or name.startswith(".") or "/" in name or "\0" in name:
         raise table.wrong("name", f"{name!r} cannot be the name of a file")
 

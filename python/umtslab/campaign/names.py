@@ -1,7 +1,8 @@
-"""A campaign's name in a store: it stands for one plan, which may grow, and for no other.
+"""Names of campaigns in a store. A name stands for one plan, which may grow.
 
-Of one plan are campaigns with the same scenario under the same settings, the same seed and the same varied
-keys. More values of the keys and more replications are added to what is there; fewer take nothing away.
+Campaigns belong to the same plan if they have the same scenario and settings, the same seed and the
+same varied keys. More values of the keys and more replications are added to the existing ones.
+Fewer remove nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from umtslab.campaign.file import SCENARIO
 from umtslab.campaign.record import Cell, Record
 
 HashAt = Callable[[Mapping[str, Any]], str | None]
-"""The hash of the scenario that a plan has at these parameters; None if it can have none."""
+"""Returns the hash of a plan's scenario for given parameters, or None if the scenario is wrong."""
 
 
 def other_plan(old: Record, axes: tuple[str, ...], seed: int, hash_at: HashAt) -> str | None:
-    """Why a plan is not the one that the record is of; None if it is, whatever its points are."""
+    """Return why a plan differs from the plan of a record.
+
+    None if it is the same, whatever its points.
+    """
     if set(old.axes) != set(axes):
         return f"it varies {', '.join(old.axes)}, and this one {', '.join(axes)}"
     if old.seed != seed:
@@ -31,7 +35,7 @@ def other_plan(old: Record, axes: tuple[str, ...], seed: int, hash_at: HashAt) -
 
 
 def grown(old: Record, new: Record) -> Record:
-    """The points and runs of both records of one plan; what both have comes from the one with more runs."""
+    """Merge two records of one plan. A point in both has the runs of the record with more."""
     known = {_hash(cell): cell for cell in old.cells if cell.runs}
     labels = {cell.label for cell in known.values()}
     cells = [
@@ -43,14 +47,14 @@ def grown(old: Record, new: Record) -> Record:
 
 
 def _longer(old: Cell | None, new: Cell) -> Cell:
-    """The one with more runs, if the same code made them."""
+    """Return the point with more runs if both were made by the same code, else the new one."""
     if old is None or not new.runs or old.runs[0].key != new.runs[0].key:
         return new
     return replace(new, runs=max(old.runs, new.runs, key=len))
 
 
 def _one_of_each_scenario(record: Record) -> list[Cell]:
-    """A point for each scenario file: all points of one are of the same plan, or none is."""
+    """Return one point per scenario file: all its points belong to the plan, or none does."""
     return list({cell.parameters.get(SCENARIO): cell for cell in record.cells if cell.runs}.values())
 
 

@@ -1,4 +1,4 @@
-"""A campaign as papers print it: a row per value of one parameter, a column per value of another."""
+"""A campaign as a pivot table: a row per value of one parameter, a column per value of another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOBODY = Summary(0, None, None, None)
 
 @dataclass(frozen=True)
 class Pivot:
-    """Means of one metric; of several, each metric is a column, and `columns` is empty."""
+    """Means of one metric. With several metrics, each is a column, and `columns` is empty."""
 
     title: str
     rows: str
@@ -32,7 +32,7 @@ class Pivot:
     cells: Mapping[tuple[object, object], Summary]
 
     def at(self, row: object, column: object) -> Summary:
-        """What stands there; nothing where the campaign has no such point."""
+        """Return the summary of a cell. Empty if the campaign has no such point."""
         return self.cells.get((row, column), _NOBODY)
 
     def _row(self, row: object) -> list[Summary]:
@@ -40,12 +40,12 @@ class Pivot:
 
     @property
     def n(self) -> str:
-        """How many runs a cell is of."""
+        """Number of runs per cell, as text."""
         counts = sorted({cell.n for cell in self.cells.values() if cell.n})
         return " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1]))) if counts else "0"
 
     def frame(self) -> pl.DataFrame:
-        """The rows' values, then mean and half width of each column, named ``VALUE`` and ``± VALUE``."""
+        """Return the rows' values, then mean and half width per column: ``VALUE``, ``± VALUE``."""
         import polars as pl
 
         content: dict[str, list[object]] = {self.rows: [str(value) for value in self.row_values]}
@@ -56,7 +56,7 @@ class Pivot:
         return pl.DataFrame(content)
 
     def latex(self) -> str:
-        """A table of booktabs and siunitx."""
+        """Return the table in LaTeX (booktabs, siunitx)."""
         shown, unit = in_one_unit(list(self.row_values)) or (None, "")
         names = (
             [f"{value:.12g}" for value in shown]
@@ -80,12 +80,12 @@ class Pivot:
 
 
 def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str]) -> list[Pivot]:
-    """The tables of a campaign: with `columns` one for each metric, else one with a column for each metric.
+    """Return the tables of a campaign: with `columns` one per metric, else one for all metrics.
 
     Raises
     ------
     CampaignError
-        If the campaign does not vary `rows` or `columns`, or varies something besides them.
+        If the campaign does not vary `rows` or `columns`, or varies other parameters too.
     """
     _check(record, rows, columns)
     of_rows = _values(record, rows)
@@ -128,5 +128,5 @@ def _check(record: Record, rows: str, columns: str | None) -> None:
 
 
 def _values(record: Record, key: str) -> tuple[object, ...]:
-    """The values of a parameter, in the order of the points; a number as in the file."""
+    """Return the values of a parameter, in the order of the points, with numbers as in the file."""
     return tuple(dict.fromkeys(cell.parameters[key] for cell in record.cells if key in cell.parameters))

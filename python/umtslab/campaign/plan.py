@@ -1,4 +1,4 @@
-"""What a campaign would run: counted first, and listed as far as somebody would read."""
+"""Plan of a campaign: the number of points and of missing runs, without running anything."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from umtslab.store import StoreReader
 
 MOST_LISTED = 2_000
-"""Points of a campaign that is listed whole."""
+"""Maximum number of points for a complete list."""
 
 _FIRST = 100
-"""Points that are listed of a larger one."""
+"""Number of points that are listed of a larger campaign."""
 
 _TRIED = 100_000
-"""Combinations of a larger one that `where` is asked about."""
+"""Number of combinations of a larger campaign to which `where` is applied."""
 
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """A point: its parameters, the runs that it wants as far as is known, how many of them are missing."""
+    """A point: its parameters, and the numbers of runs required so far and missing."""
 
     parameters: Mapping[str, object]
     runs: int
@@ -39,34 +39,34 @@ class PlannedPoint:
 
 @dataclass(frozen=True)
 class Plan:
-    """A campaign as it would be run. Of a very large one not all is known."""
+    """The plan of a campaign. It is incomplete for a very large campaign."""
 
     campaign: Campaign
     points: tuple[PlannedPoint, ...]
-    """All of them, or the first ones."""
+    """All points, or the first ones."""
     point_count: int | None
-    """None where only going through all combinations would tell what ``where`` leaves of them."""
+    """None if ``where`` would have to be applied to too many combinations."""
     missing: int | None
-    """Runs of all points together that the store lacks; None where it would take long to tell."""
+    """Number of missing runs of all points. None if counting would take too long."""
 
     @property
     def runs(self) -> int | None:
-        """Runs of all points that are wanted as far as is known now."""
+        """Number of required runs of all points, as far as known."""
         return None if self.point_count is None else self.point_count * runs_of_point(self.campaign)
 
 
 def runs_of_point(campaign: Campaign) -> int:
-    """How many runs each point of a campaign wants before anything is known of it."""
+    """Return the number of runs that each point requires initially."""
     return campaign.runs if campaign.precision is None else campaign.precision.next_total([])
 
 
 def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
-    """See what a campaign would run, and what of it the store has, if there is one.
+    """Determine the runs that a campaign would make, given the runs in the store.
 
     Raises
     ------
     CampaignError
-        If the campaign makes no sense, or one of the points that are listed makes no scenario.
+        If the campaign is wrong, or the scenario of a listed point is wrong.
     """
     count = campaign.combination_count()
     is_listed_whole = count <= MOST_LISTED
@@ -96,7 +96,7 @@ def _first(campaign: Campaign) -> Iterator[Mapping[str, Value]]:
 
 
 class _Lacking:
-    """Counts the runs that a store lacks; those of points with equal scenarios once."""
+    """Counts the runs that a store lacks. Points with equal scenarios are counted once."""
 
     def __init__(self, campaign: Campaign, seed: int, store: StoreReader | None) -> None:
         self._campaign = campaign
@@ -105,7 +105,7 @@ class _Lacking:
         self._found: dict[str, int] = {}
 
     def of(self, point: Point) -> int:
-        """How many of a point's runs there are not."""
+        """Return the number of missing runs of a point."""
         result = Identity(point.scenario.content_hash, code_version(), self._seed, 0).result
         if result not in self._found:
             self._found[result] = runs_of_point(self._campaign) - self._there(result)
@@ -113,7 +113,7 @@ class _Lacking:
 
     @property
     def total(self) -> int:
-        """How many are lacking of all points that were asked about."""
+        """Number of missing runs of all points passed to `of`."""
         return sum(self._found.values())
 
     def _there(self, result: str) -> int:

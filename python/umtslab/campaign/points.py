@@ -22,12 +22,12 @@ class Point:
 
 
 def grid(axes: Axes) -> list[dict[str, object]]:
-    """Every combination of the axes' values, the last axis fastest.
+    """Return every combination of the axes' values. The last axis varies fastest.
 
     Raises
     ------
     CampaignError
-        If an axis has no values: there would be nothing to run.
+        If an axis has no values, so that there is nothing to run.
     """
     if (key := next((key for key, values in axes.items() if not values), None)) is not None:
         raise CampaignError(f"{key}: the list of values is empty, so there is nothing to run")
@@ -35,5 +35,5 @@ def grid(axes: Axes) -> list[dict[str, object]]:
 
 
 def points(scenario: Scenario, combinations: Iterable[Mapping[str, object]]) -> list[Point]:
-    """The scenario under each combination; wrong ones are found here, before anything runs."""
+    """Apply each combination to the scenario. Errors are found here, before anything runs."""
     return [Point(overrides, scenario.with_overrides(overrides)) for overrides in combinations]

@@ -1,7 +1,7 @@
-"""What a campaign gave, kept in the store under the campaign's name: ``campaigns/NAME.json``.
+"""Records of campaigns in the store: ``campaigns/NAME.json``.
 
-The file holds no result, only which runs belong to which point; it can be made anew by running the campaign,
-which takes every run from the store.
+The file contains no results, only the keys of the runs of each point. To create it again, run the
+campaign, which takes its runs from the store.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ FORMAT = 1
 
 
 class DamagedRecord(CampaignError):
-    """What a store says of a campaign is not as it was written."""
+    """The record of a campaign in a store is damaged."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One point: its parameters, and its runs in order of their numbers."""
+    """One point: its parameters, and its runs ordered by number."""
 
     parameters: Mapping[str, Any]
     runs: tuple[Run, ...]
@@ -47,12 +47,12 @@ class Cell:
         return summarise_metrics([run.metrics for run in self.runs])
 
     def values(self, metric: str) -> list[float | None]:
-        """One metric, by run."""
+        """Return one metric of all runs."""
         return [run.metrics.get(metric) for run in self.runs]
 
     @property
     def label(self) -> str:
-        """The parameters as words."""
+        """The parameters as text."""
         return ", ".join(f"{key} = {value}" for key, value in self.parameters.items())
 
 
@@ -66,27 +66,27 @@ class Record:
     seed: int
     cells: tuple[Cell, ...]
     metrics: tuple[str, ...] = ()
-    """The metrics that the campaign's file names."""
+    """The metrics listed in the campaign's file."""
 
     @property
     def shown_metrics(self) -> tuple[str, ...]:
-        """The metrics to show: those of its file; if it names none, the leading one of its results."""
+        """The metrics of the campaign's file, by default the leading metric of the results."""
         return self.metrics or (leading(*(run.metrics for cell in self.cells for run in cell.runs)),)
 
     @cached_property
     def changes(self) -> OverridePairs:
-        """What was changed of the scenario alike at all points: what the campaign sets, and does not vary."""
+        """Changes to the scenario that all points share, without varied keys."""
         alike = Runs(cell.runs[0] for cell in self.cells if cell.runs).changes
         return tuple((key, value) for key, value in alike if key not in self.axes)
 
     @property
     def heading(self) -> str:
-        """Its title, or else its name, and what was changed."""
+        """Title, or name, and changes."""
         return ", ".join(filter(None, [self.title or self.name, in_words(self.changes)]))
 
 
 def save_record(store: Path, record: Record) -> Path:
-    """Write a campaign's record into a store, whole or not at all."""
+    """Write a campaign's record into a store atomically."""
     folder = store / "campaigns"
     folder.mkdir(exist_ok=True)
     content = {
@@ -110,17 +110,17 @@ def save_record(store: Path, record: Record) -> Path:
 
 
 def recorded(store: Path) -> list[str]:
-    """Names of the campaigns in a store."""
+    """Return the names of the campaigns in a store."""
     return sorted(path.stem for path in (store / "campaigns").glob("*.json"))
 
 
 def load_record(store: StoreReader, name: str) -> Record | None:
-    """The campaign of that name, with those of its runs that are still there; None if there is none.
+    """Return the campaign `name` with those of its runs that still exist, or None.
 
     Raises
     ------
     CampaignError
-        If what the store says of it is not as it was written, or another version wrote it.
+        If its record is damaged, or another version wrote it.
     """
     path = store.path / "campaigns" / f"{name}.json"
     if "/" in name or "\0" in name or not os.path.lexists(path):

@@ -1,4 +1,4 @@
-"""What the points of a sweep gave: lists that can show themselves, and be tables."""
+"""Results of the points of a sweep, with tables and an HTML representation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MOST_ROWS, _MOST_COLUMNS = 40, 6
-"""So many points and metrics are shown in a notebook."""
+"""Maximum number of points and metrics shown in a notebook."""
 
 
 @dataclass(frozen=True)
 class PointResult:
-    """One cell of the grid with its runs, in order of their numbers."""
+    """One point of the grid with its runs, ordered by number."""
 
     point: Point
     runs: Runs
@@ -31,7 +31,7 @@ class PointResult:
 
     @property
     def label(self) -> str:
-        """The parameters as words."""
+        """The parameters as text."""
         return ", ".join(f"{key} = {value}" for key, value in self.point.overrides.items())
 
     def _repr_html_(self) -> str:
@@ -43,25 +43,25 @@ class PointResult:
 
 
 class PointResults(list[PointResult]):
-    """The cells of a grid in their order."""
+    """The points of a grid in order."""
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per run: the parameters of its point, its identity, all its metrics.
+        """Return one row per run: the parameters of its point, its identity, all its metrics.
 
-        A quantity is a number in s, bit/s or B, as `key_units` names it.
+        A quantity is a number in s, bit/s or B. `key_units` returns the units.
         """
         from umtslab.export import runs_table
 
         return self._stacked([runs_table(one.runs) for one in self])
 
     def summary(self) -> pl.DataFrame:
-        """One row per point and metric: unit, n, mean, sd and half width of the 95 % interval."""
+        """Return one row per point and metric: unit, n, mean, sd, half width of the interval."""
         from umtslab.export import summary_table
 
         return self._stacked([summary_table(one.runs) for one in self])
 
     def key_units(self) -> dict[str, str]:
-        """The units of the parameters that are quantities: ``{"flow.size": "B"}``."""
+        """Return the units of the parameters that are quantities: ``{"flow.size": "B"}``."""
         found = {key: unit(self._values(key)) for key in self._keys()}
         return {key: one for key, one in found.items() if one}
 
@@ -76,7 +76,7 @@ class PointResults(list[PointResult]):
         return [_plain(result.point.overrides.get(key)) for result in self]
 
     def _stacked(self, tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-        """The tables of the points below each other, with the parameters of each in front."""
+        """Concatenate the tables of the points, with the parameters as the first columns."""
         import polars as pl
 
         columns = [column(key, self._values(key)) for key in self._keys()]

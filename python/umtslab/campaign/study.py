@@ -1,4 +1,4 @@
-"""A campaign that is run: its points, and how many replications each of them gets."""
+"""Execution of a campaign: its points, and the number of replications of each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where runs are made: threads here, or an executor with so many workers at the moment."""
+    """Workers for runs: local threads, or an executor.
+
+    `count` returns its current number of workers.
+    """
 
     jobs: int = 1
     executor: Executor | None = None
@@ -39,14 +42,14 @@ class Workers:
 
 @dataclass
 class Study:
-    """A campaign that is being run: its points, and what is finished of them.
+    """A campaign in execution: its points and finished runs.
 
     Raises
     ------
     CampaignError
-        If the campaign makes no sense.
+        If the campaign is wrong.
     umtslab.ScenarioError
-        If a point makes no scenario.
+        If the scenario of a point is wrong.
     """
 
     campaign: Campaign
@@ -55,7 +58,7 @@ class Study:
     finished: dict[str, Run] = field(default_factory=dict)
     taken: int = 0
     _made: dict[str, list[Task]] = field(default_factory=dict, init=False, repr=False)
-    """Tasks by scenario: each has a key, and to work that out thousands of times over takes a while."""
+    """Tasks by scenario hash. Cached, because computing thousands of keys again takes long."""
 
     def __post_init__(self) -> None:
         self.campaign.check_size()
@@ -63,7 +66,7 @@ class Study:
         self.seed = common_seed(self.campaign, self.points[0])
 
     def tasks(self) -> list[Task]:
-        """The runs that are wanted as far as is known now, finished ones included; once each."""
+        """Return the runs required so far, including finished ones, without repetitions."""
         found = [task for point in self.points for task in self.tasks_of(point)]
         return list({task.identity.key: task for task in found}.values())
 
@@ -74,9 +77,10 @@ class Study:
         watch: Watch | None = None,
         expect: Callable[[int], None] | None = None,
     ) -> None:
-        """Run what the store lacks until every point has its replications or its precision.
+        """Run until every point has its replications or its precision.
 
-        How many replications a point gets depends on results alone, never on the order in which they came.
+        The number of replications of a point depends only on results, never on the order in which
+        they arrive.
         """
         while todo := [task for task in self.tasks() if task.identity.key not in self.finished]:
             there = store.get_all((task.identity for task in todo), series=self.campaign.series)
@@ -96,39 +100,39 @@ class Study:
                 self.finished[run.key] = run
 
     def collect(self, store: Store) -> None:
-        """After an interruption: take the runs that reached the store before the workers stopped."""
+        """Add the runs that were stored before an interruption stopped the workers."""
         wanted = (task.identity for task in self.tasks())
         self.finished |= store.get_all(wanted, series=self.campaign.series)
 
     def choose_name(self, store: StoreReader) -> None:
-        """Give a campaign without a chosen name one that stands for no other plan in the store."""
+        """Give a campaign without a chosen name a name that no other plan in the store has."""
         self.campaign = with_free_name(self.campaign, self.seed, store)
 
     def check_name(self, store: StoreReader) -> None:
-        """Refuse a name under which the store has another plan.
+        """Refuse a name that stands for another plan in the store.
 
         Raises
         ------
         CampaignError
-            If it has one.
+            If it does.
         """
         check_name(self.campaign, self.seed, store)
 
     def keep(self, store: Store) -> Record:
-        """Write into the store what there is by now, with what it had of this plan before."""
+        """Write the record into the store, merged with the existing record of the plan."""
         old = _kept(self.campaign, store)
         record = self.record() if old is None else grown(old, self.record())
         save_record(store.path, record)
         return record
 
     def record(self) -> Record:
-        """What there is by now, for the store and for people."""
+        """Return the record of the current state."""
         cells = [Cell(dict(point.overrides), tuple(self._runs_of(point))) for point in self.points]
         campaign = self.campaign
         return Record(campaign.name, campaign.title, campaign.axes, self.seed, tuple(cells), campaign.metrics)
 
     def missed(self) -> list[Cell]:
-        """The points that the asked-for precision was missed at."""
+        """Return the points that did not reach the required precision."""
         wanted = self.campaign.precision
         if wanted is None:
             return []
@@ -139,7 +143,7 @@ class Study:
         ]
 
     def tasks_of(self, point: Point) -> list[Task]:
-        """The runs of a point that are wanted as far as is known now."""
+        """Return the runs of a point that are required so far."""
         return [self._task(point, number) for number in range(self._wanted(point))]
 
     def _task(self, point: Point, number: int) -> Task:
@@ -159,7 +163,7 @@ class Study:
         return precision.next_total(values)
 
     def _runs_of(self, point: Point) -> list[Run]:
-        """The point's finished runs without a gap, from number 0."""
+        """Return the point's finished runs from number 0 up to the first gap."""
         runs: list[Run] = []
         while (run := self.finished.get(self._task(point, len(runs)).identity.key)) is not None:
             runs.append(run)
@@ -167,7 +171,7 @@ class Study:
 
 
 def with_free_name(campaign: Campaign, seed: int, store: StoreReader) -> Campaign:
-    """The campaign itself if a user chose its name; otherwise under the first name without another plan.
+    """Return the campaign, unless a user chose its name, with a name that no other plan has.
 
     Candidates are the campaign's own name, and this name followed by ``-2``, ``-3`` and so on.
     """
@@ -179,12 +183,12 @@ def with_free_name(campaign: Campaign, seed: int, store: StoreReader) -> Campaig
 
 
 def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
-    """Refuse a name under which the store has another plan.
+    """Refuse a name that stands for another plan in the store.
 
     Raises
     ------
     CampaignError
-        If it has one.
+        If it does.
     """
     if (why := _other_plan(campaign, seed, store)) is not None:
         raise CampaignError(
@@ -194,7 +198,7 @@ def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
 
 
 def _other_plan(campaign: Campaign, seed: int, store: StoreReader) -> str | None:
-    """Why the name of a campaign stands for another plan in the store; None if it does not."""
+    """Return why the campaign's name stands for another plan in the store, or None."""
 
     def hash_at(parameters: Mapping[str, Any]) -> str | None:
         try:
@@ -207,7 +211,7 @@ def _other_plan(campaign: Campaign, seed: int, store: StoreReader) -> str | None
 
 
 def _kept(campaign: Campaign, store: StoreReader) -> Record | None:
-    """What the store has under the campaign's name; nothing if that is damaged, for it is made anew."""
+    """Return the record under the campaign's name, or None. A damaged one counts as missing."""
     try:
         return load_record(store, campaign.name)
     except DamagedRecord:
@@ -215,12 +219,12 @@ def _kept(campaign: Campaign, store: StoreReader) -> Record | None:
 
 
 def common_seed(campaign: Campaign, first: Point) -> int:
-    """The one seed of all points: run k of each meets the same radio and the same traffic.
+    """Return the common seed. Run k of each point has the same radio channel and traffic.
 
     Raises
     ------
     CampaignError
-        If the campaign gives one that is none.
+        If the campaign's seed is out of range.
     """
     seed = first.scenario.seed if campaign.seed is None else campaign.seed
     if seed >= 2**64:
@@ -229,23 +233,25 @@ def common_seed(campaign: Campaign, first: Point) -> int:
 
 
 def campaign_points(campaign: Campaign) -> list[Point]:
-    """Every point with its scenario; wrong ones are found here, before anything runs.
+    """Return all points with their scenarios. Errors are found here, before anything runs.
 
     Raises
     ------
     CampaignError
-        If the campaign varies nothing, or a point makes no scenario; the message names the point.
+        If the campaign varies nothing, or the scenario of a point is wrong. The message names the
+        point.
     """
     return list(each_point(campaign, campaign.combinations() if campaign.axes else ()))
 
 
 def each_point(campaign: Campaign, combinations: Iterable[Mapping[str, Value]]) -> Iterator[Point]:
-    """Some points of a campaign, each with its scenario.
+    """Yield points of a campaign with their scenarios.
 
     Raises
     ------
     CampaignError
-        If the campaign varies nothing, or a point makes no scenario; the message names the point.
+        If the campaign varies nothing, or the scenario of a point is wrong. The message names the
+        point.
     """
     if not campaign.axes:
         raise CampaignError(f"{campaign}: nothing is varied: give it a [grid], or say -P KEY=VALUE,VALUE")
@@ -255,12 +261,12 @@ def each_point(campaign: Campaign, combinations: Iterable[Mapping[str, Value]]) 
 
 
 def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Path, Scenario]) -> Point:
-    """A point of a campaign with its scenario; `bases` keeps the files that were read.
+    """Return a point of a campaign with its scenario. `bases` caches the scenario files.
 
     Raises
     ------
     CampaignError
-        If it makes no scenario; the message names the point.
+        If the scenario is wrong. The message names the point.
     """
     values = dict(combination)
     named = values.pop(SCENARIO, None)
@@ -280,7 +286,7 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
 
 
 def _base(campaign: Campaign, place: Path) -> Scenario:
-    """A scenario with what is the same at all points."""
+    """Load a scenario with the settings that all points share."""
     if campaign.source is not None and campaign.source != place and not place.is_file():
         hint = "paths in a campaign are relative to its own folder"
         raise CampaignError(f"{campaign.place_of(SCENARIO)}: scenario: there is no file {place}; {hint}")
@@ -301,30 +307,30 @@ def run_campaign(
     workers: Workers | None = None,
     watch: Watch | None = None,
 ) -> Record:
-    """Run a campaign, as ``umts sweep`` does; runs that the store has are taken from it.
+    """Run a campaign, as ``umts sweep`` does. Runs in the store are reused.
 
     Parameters
     ----------
     campaign : Campaign or path
-        What is to be run: `umtslab.campaign.load_campaign`.
+        The campaign (`umtslab.campaign.load_campaign`), or its file.
     store : Store
-        Where runs are looked up and kept, and where the campaign can be found under its name.
+        Store of the runs and of the campaign's record.
     parameters : mapping, optional
         Other values for keys of the grid, or more keys.
     workers : Workers, optional
-        Where runs are made; one thread by default.
+        Workers for the runs; by default one thread.
     watch : callable, optional
-        Told the progress of each run.
+        Called with the progress of each run.
 
     Returns
     -------
     Record
-        The points in their order, with their runs.
+        The points in order, with their runs.
 
     Raises
     ------
     CampaignError, umtslab.ScenarioError
-        If the campaign is wrong, or the store has another one of its name; nothing is run then.
+        If the campaign is wrong, or its name stands for another plan. Nothing is run in this case.
     OSError
         If results cannot be written.
     """

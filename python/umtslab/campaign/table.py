@@ -1,4 +1,4 @@
-"""Tables of a TOML file, taken apart key by key: what is left over at the end is a mistake in the file."""
+"""Tables of a TOML file, read key by key. Keys that remain are errors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from umtslab.atomic_files import whole_text
 from umtslab.campaign.errors import CampaignError
 
 VERSION = 1
-"""The version of campaign and study files that this program reads."""
+"""Supported version of campaign and study files."""
 
 Value = str | int | float | bool
-"""A value that a scenario key can be given."""
+"""A value of a scenario key."""
 
 
 def read_toml(path: Path) -> Table:
-    """A file as a table.
+    """Read a file as a table.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def read_toml(path: Path) -> Table:
 
 
 def place_in(path: Path, key: str, tables: Collection[str]) -> str:
-    """File and line of a key that is in one of `tables`; the file alone if the line cannot be told."""
+    """Return file and line of a key in one of `tables`. The file alone if the line is unknown."""
     table = read_toml(path)
     lines = (table.line_of(key, name) for name in tables)
     found = next((line for line in lines if line is not None), None)
@@ -45,7 +45,7 @@ def place_in(path: Path, key: str, tables: Collection[str]) -> str:
 
 
 class Table:
-    """One table of a file; errors name the file, the line if it can be told, and the key."""
+    """One table of a file. Errors name the file, the line if known, and the key."""
 
     def __init__(self, content: Mapping[str, Any], name: str, path: Path, text: str) -> None:
         self.name = name
@@ -55,16 +55,16 @@ class Table:
         self._text = text
 
     def wrong(self, key: str, why: str) -> CampaignError:
-        """An error about a key of this table."""
+        """Return an error about a key of this table."""
         outer, _, inner = self.name.partition(".")
-        # What stands in an inline table is on the line of that table's key.
+        # A key in an inline table is on the line of that table's key.
         line = self.line_of(key, self.name) or self.line_of(inner, outer)
         place = f"{self.path}:{line}" if line else str(self.path)
         where = f"[{self.name}] {key}" if self.name and key else key or f"[{self.name}]"
         return CampaignError(f"{place}: {where}: {why}")
 
     def version(self) -> None:
-        """Take the file's version, which must be the one that this program reads."""
+        """Read the file's version, which must be supported."""
         found = self._take("version", None)
         if found is None:
             raise self.wrong("version", f"missing; the file begins with version = {VERSION}")
@@ -72,40 +72,40 @@ class Table:
             raise self.wrong("version", f"{found!r} is not {VERSION}, the version that this program reads")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A text; without a default the key must be there."""
+        """Read a text. Without a default the key is required."""
         return str(self._of_type(key, default, str, "a text"))
 
     def truth(self, key: str, default: bool) -> bool:
-        """True or false."""
+        """Read a boolean."""
         return bool(self._of_type(key, default, bool, "true or false"))
 
     def whole(self, key: str, default: int | None, least: int = 0) -> int:
-        """A whole number of at least `least`."""
+        """Read an integer of at least `least`."""
         found = self._of_type(key, default, int, "a whole number")
         if isinstance(found, bool) or found < least:
             raise self.wrong(key, f"{found!r} is not a whole number of at least {least}")
         return int(found)
 
     def table(self, key: str) -> Table:
-        """A table; an empty one if it is not there."""
+        """Read a table, empty if it is missing."""
         found = self._take(key, {})
         if not isinstance(found, dict):
             raise self.wrong(key, f"it is a table: write [{key}]")
         return Table(found, f"{self.name}.{key}" if self.name else key, self.path, self._text)
 
     def rows(self, key: str) -> list[Table]:
-        """An array of tables; empty if it is not there."""
+        """Read an array of tables, empty if it is missing."""
         found = self._take(key, [])
         if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
             raise self.wrong(key, f"it is a list of tables: write [[{key}]] before each")
         return [Table(row, key, self.path, self._text) for row in found]
 
     def values(self) -> dict[str, Value]:
-        """All keys of the table as scenario keys with one value each; tables in it are dotted keys."""
+        """Read all keys as scenario keys with one value each. Nested tables are dotted keys."""
         return {key: self._value(key, value) for key, value in self._flat().items()}
 
     def lists(self) -> dict[str, list[Value]]:
-        """All keys of the table as scenario keys with a list of values each."""
+        """Read all keys as scenario keys with a list of values each."""
         found: dict[str, list[Value]] = {}
         for key, values in self._flat().items():
             if not isinstance(values, list):
@@ -119,20 +119,20 @@ class Table:
         return found
 
     def value(self, key: str) -> Value:
-        """A text, a number, true or false, which must be there."""
+        """Read a required text, number or boolean."""
         if key not in self._content:
             raise self.wrong(key, "missing")
         return self._value(key, self._take(key, None))
 
     def listed(self, key: str) -> list[Value]:
-        """A list of values, not empty."""
+        """Read a list of values, which must not be empty."""
         found = self._of_type(key, None, list, "a list of values")
         if not found:
             raise self.wrong(key, "the list is empty")
         return [self._value(key, value) for value in found]
 
     def tables(self, marks: Collection[str]) -> dict[str, Table]:
-        """All keys of the table as scenario keys with a table each: those tables that hold one of `marks`."""
+        """Read all keys as scenario keys with a table each, which contains one of `marks`."""
         found: dict[str, Table] = {}
 
         def walk(prefix: str, content: Mapping[str, Any]) -> None:
@@ -150,7 +150,7 @@ class Table:
         return found
 
     def done(self) -> None:
-        """Refuse keys that nobody asked for."""
+        """Refuse keys that were not read."""
         for key in self._content:
             from difflib import get_close_matches
 
@@ -159,7 +159,7 @@ class Table:
             raise self.wrong(key, f"unknown key; {hint}")
 
     def line_of(self, key: str, name: str) -> int | None:
-        """The line that a key of the file's table `name` is on: the first that begins with it."""
+        """Return the line of a key in the table `name`: the first line that begins with the key."""
         inside = not name
         for number, line in enumerate(self._text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
@@ -187,7 +187,7 @@ class Table:
         return found
 
     def _flat(self) -> dict[str, Any]:
-        """The keys with dots between; TOML writes ``a.b = 1`` and ``[a]`` with ``b = 1`` alike."""
+        """Return dotted keys with their values. ``a.b = 1`` equals ``[a]`` with ``b = 1``."""
         flat: dict[str, Any] = {}
 
         def walk(prefix: str, content: Mapping[str, Any]) -> None:
@@ -212,5 +212,5 @@ def _same_key(written: str, key: str) -> bool:
 
 
 def no_overlap(first: Collection[str], second: Collection[str]) -> str | None:
-    """A key that is in both, or None."""
+    """Return a key that is in both, or None."""
     return next((key for key in first if key in second), None)

@@ -1,4 +1,4 @@
-"""A campaign as tables, with its parameters in front of each row."""
+"""Campaigns as tables, with the parameters as the first columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def campaign_runs(record: Record, store: StoreReader) -> pl.DataFrame:
-    """One row per run: parameters, who it is, the command that makes it again, then its metrics."""
+    """Return one row per run: parameters, identity, the command that repeats it, metrics."""
     import polars as pl
 
     tables = []
@@ -27,14 +27,14 @@ def campaign_runs(record: Record, store: StoreReader) -> pl.DataFrame:
 
 
 def campaign_summary(record: Record, metrics: Collection[str] = ()) -> pl.DataFrame:
-    """One row per point and metric: unit, n, mean, sd and the half width of the 95 % interval."""
+    """Return one row per point and metric: unit, n, mean, sd, half width of the interval."""
     return _stacked(
         [_with_parameters(record, cell, summary_table(cell.runs, metrics)) for cell in _filled(record)]
     )
 
 
 def campaign_connections(record: Record) -> pl.DataFrame:
-    """One row per connection of every run."""
+    """Return one row per connection of every run."""
     return _stacked(
         [_with_parameters(record, cell, connections_table(cell.runs)) for cell in _filled(record)]
     )
@@ -52,7 +52,7 @@ def _with_parameters(record: Record, cell: Cell, table: pl.DataFrame) -> pl.Data
 
 
 def _column(record: Record, cell: Cell, key: str) -> tuple[str, object]:
-    """A parameter's value in the one type of its column: text as soon as one of the values is."""
+    """Return a parameter's value in the type of its column: text if any value is not a number."""
     values = [other.parameters.get(key) for other in record.cells]
     value = cell.parameters.get(key)
     numbers = all(

@@ -1,8 +1,8 @@
 """The condition of a campaign: ``where = "tcp.variant == 'reno' or radio.bler < 0.1"``.
 
-It knows comparisons, ``and``, ``or``, ``not``, ``in`` and the four operations on numbers, over the keys that
-the campaign varies. Values with units compare as quantities: ``"500 B" < "1 kB"``. Nothing of it is executed
-as a program: words are replaced by the keys' values, and whatever else the syntax tree holds is refused.
+Supports comparisons, ``and``, ``or``, ``not``, ``in`` and the four operations on numbers, over the
+varied keys. Values with units compare as quantities: ``"500 B" < "1 kB"``. The text is not
+executed: it is parsed, and the syntax tree is interpreted. Other forms of syntax are refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FORMS = "it may hold comparisons, and, or, not, in, and + - * / of numbers only
 _WORDS = {"and", "or", "not", "in"}
 _TOO_DEEP = "it is nested too deeply to be understood"
 _LONGEST = 10_000
-"""Characters of a condition: a list of a thousand values has room."""
+"""Maximum length of a condition in characters, enough for a list of a thousand values."""
 _SHOWN = 200
 _TRUTHS = {"true": "True", "false": "False"}
 
@@ -46,7 +46,7 @@ class Where:
     Raises
     ------
     CampaignError
-        If the text is no condition, or names a key that is not in `keys`.
+        If the text is not a condition, or names a key that is not in `keys`.
     """
 
     def __init__(self, text: str, keys: Collection[str]) -> None:
@@ -58,7 +58,7 @@ class Where:
             self._tree = ast.parse(
                 _TOKEN.sub(lambda found: self._token(found, keys), text.strip()), mode="eval"
             )
-        except (MemoryError, RecursionError):  # the parser's words for one and the same
+        except (MemoryError, RecursionError):  # both mean that the text is nested too deeply
             raise self._wrong(_TOO_DEEP) from None
         except (SyntaxError, ValueError) as error:
             if isinstance(error, CampaignError):
@@ -69,7 +69,7 @@ class Where:
         self._refuse_unknown_forms()
 
     def holds(self, point: Mapping[str, object]) -> bool:
-        """Whether a point is wanted."""
+        """Whether a point fulfils the condition."""
         try:
             value = self._value(self._tree.body, point)
         except OverflowError:

@@ -10,10 +10,10 @@ from umtslab.terminal_escape import guarded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the answer is its exit status.
+    """Run the command and return its exit status.
 
-    0: done. 1: a run failed, a precision was missed, results could not be written. 2: wrong usage or input.
-    130: interrupted.
+    0: done. 1: a run failed, a precision was missed, or results could not be written. 2: wrong
+    usage or input. 130: interrupted.
     """
     with guarded():
         return _main(list(sys.argv[1:] if arguments is None else arguments))

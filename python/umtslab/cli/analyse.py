@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts analyse``."""
+    """Declare the arguments of ``umts analyse``."""
     parser.explain(
         "They have the names of the simulation's metrics. A file that is cut off or damaged is "
         "analysed up to there, with a warning. Exit status: 0 done, 2 wrong usage, or a file "
@@ -80,7 +80,7 @@ def analyse(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Analyse captures and print what was found; arguments as `options` declares them."""
+    """Analyse captures and print their metrics. `options` declares the arguments."""
     from umtslab.cli.capture_files import captures_of, how_to_open
     from umtslab.cli.capture_report import report
 

@@ -1,4 +1,4 @@
-"""``umts bearers``: what `umts emulate --bearer` takes, and scenarios can name."""
+"""``umts bearers``: bearers for `umts emulate --bearer` and for scenarios."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts bearers``."""
+    """Declare the arguments of ``umts bearers``."""
     parser.explain(
         "Reference bearers are those of TS 34.108. Their RLC is in acknowledged mode; what is "
         "not named of it has its default. Rates are those of RLC payload in a full TTI. A block"
@@ -34,7 +34,7 @@ def options(parser: Parser) -> None:
 
 
 def bearers(containing: str, *, json: bool) -> int:
-    """Print the bearers that can be named, with their blocks; arguments as `options` declares them."""
+    """Print the available bearers with their transport blocks. `options` declares the arguments."""
     found = [bearer for bearer in _all() if containing in bearer["name"]]
     if not found:
         raise UsageError(f"no bearer's name contains {containing!r}")
@@ -132,11 +132,11 @@ def _switched() -> list[dict[str, Any]]:
 
 
 _DCH_SOURCE = "DCH: Dubois (2005), Table 7.2"
-"""Of ``rrc.dch`` where nobody chooses: the profiles' own sources do not say it."""
+"""Source of the default of ``rrc.dch``. The sources of the RRC profiles do not define a DCH."""
 
 
 def _dch(name: str) -> str:
-    """The DCHs that the users of a switched bearer get, with their rates."""
+    """Return the DCHs of a switched bearer, with their rates."""
     from umtslab.emulate.network import dch_of, of_bearer
     from umtslab.scenario import Scenario
 

@@ -1,4 +1,4 @@
-"""The word RESULT where it means a campaign: ``NAME``, or ``NAME@KEY=VALUE,…`` for some of its points."""
+"""The argument RESULT for campaigns: ``NAME``, or ``NAME@KEY=VALUE,…`` for some points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened_campaign(word: str, out: Path) -> Iterator[tuple[Record, StoreReader] | None]:
-    """The campaign that `word` names in the results folder `out`, while that is open; or None."""
+    """Open the campaign `word` in the results folder `out`.
+
+    Yields the record and the open store. Yields None if `out` is no results folder or has no
+    campaign of this name.
+
+    Raises
+    ------
+    CampaignError
+        If the name is unknown but followed by ``@``, or the conditions match no point (`selected`).
+    """
     name, at, conditions = word.partition("@")
     if not is_store(out):
         yield None
@@ -36,13 +45,15 @@ def opened_campaign(word: str, out: Path) -> Iterator[tuple[Record, StoreReader]
 
 
 def find_campaign(word: str, out: Path) -> Record | None:
-    """The campaign that `word` names in the results folder `out`."""
+    """Return the record of the campaign `word` in the results folder `out`, or None."""
     with opened_campaign(word, out) as found:
         return None if found is None else found[0]
 
 
 def selected(record: Record, conditions: str) -> Record:
-    """Those points of a campaign that have the values of ``KEY=VALUE,KEY=VALUE``.
+    """Return the campaign restricted to the points that match ``KEY=VALUE,KEY=VALUE``.
+
+    The keys are removed from the axes and from the parameters of the points.
 
     Raises
     ------

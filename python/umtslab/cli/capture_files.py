@@ -1,4 +1,4 @@
-"""The word CAPTURE of a command line: a file, a folder of captures, or a result that wrote some."""
+"""Capture files named by CAPTURE: a file, a folder of captures, or a result with captures."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ _SUFFIXES = (".pcap", ".pcapng", ".cap")
 _PACKED = (".gz", ".zst", ".lz4")
 """Suffixes of compressed captures, after the suffix of the capture itself."""
 _PDUS = re.compile(r"rlc-(downlink|uplink)-\w+\.pcapng(\.(gz|zst|lz4))?")
-"""What a run calls its captures of RLC PDUs, in which there is no packet of IP."""
+"""File names of a run's captures of RLC PDUs. They contain no IP packets."""
 
 
 def captures_of(words: Sequence[str], out: Path) -> tuple[list[Path], list[Path]]:
-    """The captures that `words` mean: those of packets, and those of RLC PDUs, which have no TCP to tell of.
+    """Return the packet captures and the captures of RLC PDUs that `words` name.
+
+    Captures of RLC PDUs contain no TCP.
 
     Raises
     ------
     UsageError
-        If a folder or result has no captures, or none has packets.
+        If a folder or result has no captures, or all captures are of RLC PDUs.
     """
     found = [capture for word in words for capture in _meant(word, out)]
     packets = [path for path in found if not _PDUS.fullmatch(path.name)]
@@ -32,14 +34,18 @@ def captures_of(words: Sequence[str], out: Path) -> tuple[list[Path], list[Path]
 
 
 def how_to_open(path: Path) -> str:
-    """The command that shows RLC PDUs."""
+    """Return a command that shows RLC PDUs."""
     import shlex
 
     return f"wireshark --enable-heuristic rlc_udp {shlex.quote(str(path))}"
 
 
 def _meant(word: str, out: Path) -> list[Path]:
-    """A word that names no file is left to who reads it, unless a result is called so."""
+    """Return the captures that one word names.
+
+    A word that names neither a file nor a result is returned as a path. The reader of captures
+    reports it.
+    """
     path = Path(word)
     if word == "-" or path.is_file():
         return [path]
@@ -56,7 +62,7 @@ def _meant(word: str, out: Path) -> list[Path]:
 
 
 def _is_named_capture(path: Path) -> bool:
-    """Whether a file is a capture by its name."""
+    """Whether the suffix is that of a capture, compressed or not."""
     name = path.with_suffix("") if path.suffix in _PACKED else path
     return name.suffix in _SUFFIXES
 

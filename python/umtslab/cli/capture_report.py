@@ -1,6 +1,7 @@
-"""What ``umts analyse`` does: analyses captures, and prints what it found.
+"""Analysis of captures for ``umts analyse``, and its output.
 
-Without any library that takes long to import, so that a small capture takes no longer than it must.
+Imports no library that is slow to load, because most captures are analysed in a fraction of a
+second.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _OF_FLOWS = {
     "spin RTT (s)": "spin_rtt_s",
     "reverse packets": "reverse_packets",
 }
-"""Headings of the table of UDP flows, and the columns that they show."""
+"""Columns of the table of UDP flows: heading to key of the flow."""
 
 _OF_CONNECTIONS = ("goodput_active_kbps", "mean_rtt_s", "total_packets", "tcp_retransmissions", "rto_count")
 
@@ -72,7 +73,7 @@ def report(
     json: bool = False,
     quiet: bool = False,
 ) -> int:
-    """Analyse captures and print the answer; parameters as the verb has them."""
+    """Analyse captures and print the result. The arguments are those of ``umts analyse``."""
     _check(captures, connection, plot)
     with FileBar("reading", quiet=quiet) as bar:
         analyses = analyse_captures(
@@ -98,9 +99,9 @@ def report(
 
 
 def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: TextIO) -> None:
-    """Write the object of ``umts run``, with a file in place of scenario and seed.
+    """Write the same JSON object as ``umts run``, with ``file`` instead of ``seed`` in each run.
 
-    A capture may have a million connections: their rows are written piece by piece, one a line.
+    A capture may have a million connections. Their rows are written in chunks, one row per line.
     """
     metrics = [_plain(analysis.metrics) for analysis in analyses]
     version = json_text.dumps(str(code_version()))
@@ -129,7 +130,7 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
 
 
 def _write_udp(analysis: CaptureAnalysis, out: TextIO) -> None:
-    """Write the members of the object that hold the UDP flows, if there are any."""
+    """Write the members ``udp_flows`` and ``udp_rest``, if the capture has UDP flows."""
     count = len(analysis.core.udp_flows)
     if not count:
         return
@@ -145,7 +146,7 @@ def _write_udp(analysis: CaptureAnalysis, out: TextIO) -> None:
 
 
 def _rest(analysis: CaptureAnalysis) -> str:
-    """The member of the object that sums the connections without rows, if there are any."""
+    """Return the member ``rest``, the sum of the connections without rows, or an empty text."""
     if analysis.rest is None:
         return ""
     count, metrics = analysis.rest
@@ -190,7 +191,8 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, bar: Fi
         if table.is_empty():
             raise UsageError(f"{analysis.file} has no TCP connection to draw")
         chosen = int(table["connection"][-1])
-        # Only now is it known which one: the file is read once more, so that no other's packets need be kept.
+        # The file is read again because the connection is known only now. Keeping the packets of
+        # all connections in the first pass would need too much memory.
         [analysis] = analyse_captures(
             [analysis.file], time_sequence=chosen, most_connections=1, progress=bar.update
         )
@@ -203,7 +205,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
     for index, analysis in enumerate(analyses):
         if index:
             print()
-        # A capture may have a million connections: rows are made only of those that are shown.
+        # A capture may have a million connections. Only rows that are shown are created.
         count = len(analysis.core.connections)
         rows = _rows(analysis, connection) if connection is not None or count <= _MOST_SHOWN else []
         heading(analysis.file)
@@ -232,7 +234,7 @@ def _print_connections(analysis: CaptureAnalysis, rows: list[dict[str, Any]], *,
 
 
 def _print_udp(analysis: CaptureAnalysis) -> None:
-    """Print the UDP flows that sent most."""
+    """Print the UDP flows with the most payload, in both directions together."""
     count = len(analysis.core.udp_flows)
     if not count:
         return
@@ -261,7 +263,7 @@ def _what(analysis: CaptureAnalysis) -> str:
 
 
 def _who(row: dict[str, Any]) -> str:
-    """Who a connection was between, and what its handshake agreed upon."""
+    """Describe the ends of a connection and the options of its handshake."""
     sender = row["sender"]
     receiver = "server" if sender == "client" else "client"
     words = [
@@ -322,7 +324,7 @@ def _rows(analysis: CaptureAnalysis, connection: int | None) -> list[dict[str, A
 
 
 def _pieces(analysis: CaptureAnalysis, connection: int | None) -> Iterator[str]:
-    """Rows of all connections, or of one, as JSON: some at once, each a line."""
+    """Yield the JSON rows of one or all connections in chunks, one row per line."""
     if connection is not None:
         yield analysis.core.connection_lines(connection, 1)
         return

@@ -1,4 +1,4 @@
-"""``umts compare``: what differs between two results."""
+"""``umts compare``: differences between two results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts compare``."""
+    """Declare the arguments of ``umts compare``."""
     parser.explain(
         RESULT,
         "Runs of the same seed and number met the same radio and are compared pair by pair: the"
@@ -47,7 +47,7 @@ def options(parser: Parser) -> None:
 
 
 def compare(first: str, second: str, *, metric: Sequence[str], out: Path, show_all: bool, json: bool) -> int:
-    """Print the differences between two results; arguments as `options` declares them."""
+    """Print the differences between two results. `options` declares the arguments."""
     for name in metric:
         if name not in units():
             raise UsageError(unknown(name))
@@ -167,7 +167,7 @@ def _print(
 
 
 def _first_look(comparison: Comparison) -> list[str]:
-    """What a first look at either of the two wants, as far as it can be compared."""
+    """Return the headline metrics of either result that were measured in both."""
     from umtslab.headline_metrics import first_look
 
     rows = comparison.differences

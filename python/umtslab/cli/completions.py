@@ -1,4 +1,4 @@
-"""``umts completions``: what completes the command in a shell."""
+"""``umts completions``: completion scripts for shells."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 _SHELLS = ("bash", "zsh", "tcsh", "fish")
 _FILES = ("CAMPAIGN", "CAPTURE", "FILE", "FOLDER", "RESULT", "SCENARIO", "STUDY")
-"""What stands for words that are, or may be, files."""
+"""Metavars of arguments that are, or may be, files."""
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts completions``."""
+    """Declare the arguments of ``umts completions``."""
     parser.explain(
         "Written into the folder that the shell reads: of bash, "
         "~/.local/share/bash-completion/completions/umts; of zsh, a file _umts in a folder of "
@@ -35,7 +35,7 @@ def completions(shell: str) -> int:
 
 
 def _whole() -> ArgumentParser:
-    """All verbs in one parser, as the library of completions wants them."""
+    """Combine all verbs in one parser, as shtab requires."""
     import shtab
 
     from umtslab.cli.parser import parser_of

@@ -1,4 +1,4 @@
-"""``umts doctor``: what runs here, and what is missing; what is damaged in a results folder."""
+"""``umts doctor``: what is installed and what is missing, and damage in a results folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "shtab
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts doctor``."""
+    """Declare the arguments of ``umts doctor``."""
     parser.explain(
         "With a results folder: every file of it is held against its digest, and what is damaged is named. "
         "Exit status: 0 sound, or repaired; 1 something is damaged; 2 wrong usage."
@@ -46,7 +46,10 @@ def options(parser: Parser) -> None:
 
 
 def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
-    """Print versions, and what is installed of what can be used; arguments as `options` declares them."""
+    """Print versions and available features, or check a results folder.
+
+    `options` declares the arguments.
+    """
     if store is not None:
         from umtslab.cli.store_doctor import look_at
 

@@ -32,7 +32,7 @@ FOREVER = "1000000 h"
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts emulate``."""
+    """Declare the arguments of ``umts emulate``."""
     parser.explain(
         "The command runs in a network of its own, of which the only way out is the modelled "
         "bearer. Behind it every name and every address answers over HTTP (`curl "
@@ -201,7 +201,7 @@ def emulate(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Run a command over the emulated network; arguments as `options` declares them."""
+    """Run a command over the emulated network. `options` declares the arguments."""
     from umtslab.cli.results import open_results
     from umtslab.emulate.background import left_out
     from umtslab.emulate.command import emulate as run
@@ -236,7 +236,8 @@ def emulate(
     if proxy is not None:
         loaded = _proxied(loaded, proxy)
     for warning in loaded.warnings:
-        # Without flows of its own the network carries what the programs send.
+        # Without flows the network carries only the traffic of programs, so this warning is wrong
+        # here.
         if not (quiet or warning.startswith("flow: there is no flow")):
             print(f"warning: {warning}", file=sys.stderr)
     without = None if keep_flows else left_out(loaded, 1 + len(ue))
@@ -270,13 +271,16 @@ def emulate(
         proxy_sides=node.sides if node else ((), ()),
         wires=_wires(attach_ue, attach_net, alone=not (internet or ue or server or tcp or tcp_set)),
     )
-    # Whether there is a place for the results is told before anything runs.
+    # Check before the emulation starts that the results can be written.
     open_results(out).close()
     return run(session)
 
 
 def _changed(scenario: Scenario, keys: tuple[tuple[str, str], ...], typed: str) -> Scenario:
-    """The scenario with an option's keys; an error about one of them names the option, as it was typed."""
+    """Apply the scenario keys of an option.
+
+    An error about a key names the option as it was typed.
+    """
     from umtslab._core import ScenarioError
 
     try:
@@ -286,7 +290,10 @@ def _changed(scenario: Scenario, keys: tuple[tuple[str, str], ...], typed: str) 
 
 
 def _proxied(scenario: Scenario, at: str) -> Scenario:
-    """The scenario with a proxy that splits, at a node or where the file has it."""
+    """Return the scenario with a splitting proxy at node `at`.
+
+    If `at` is empty, the proxy is at the node of the scenario's own proxy, or at the default node.
+    """
     from umtslab.emulate.node import changes_for
 
     keys = changes_for(_proxy(scenario), at)
@@ -299,7 +306,10 @@ def _proxy(scenario: Scenario) -> dict[str, Any] | None:
 
 
 def _node(scenario: Scenario, tcp: Pairs, *, is_typed: bool, wires: bool) -> Node | None:
-    """The proxy for programs, if one is asked for or the file's is theirs too."""
+    """Return the proxy for programs, or None if no proxy splits their connections.
+
+    `is_typed` says whether ``--proxy`` was given, `wires` whether ``--attach-ue`` was.
+    """
     from umtslab.emulate.node import node_of, splits_programs
 
     proxy = _proxy(scenario)

@@ -17,7 +17,7 @@ _TABLES = ("runs", "summary", "connections", "pivot")
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts export``."""
+    """Declare the arguments of ``umts export``."""
     parser.explain(
         f"{RESULT} Or a campaign there; or a study, of which the table of trials or effects is written."
     )
@@ -98,7 +98,7 @@ def export(
     output: Path | None,
     out: Path,
 ) -> int:
-    """Write a table or a trace of a result; arguments as `options` declares them."""
+    """Write a table or a trace of a result. `options` declares the arguments."""
     if [csv, latex, mahimahi, parquet].count(True) != 1:
         raise UsageError("say one of --csv, --latex, --mahimahi and --parquet")
     from umtslab.atomic_files import whole_file

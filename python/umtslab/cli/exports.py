@@ -1,4 +1,4 @@
-"""What ``umts export`` writes: a result as a table, as a trace, as files for other programs."""
+"""Output of ``umts export``: tables, traces and Parquet files."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from umtslab.studies.sensitivity import Findings
 
 _FEW = 4
-"""So many metrics are beside each other where none is named."""
+"""Number of metrics in a pivot table if the command names none."""
 
 
 def trace(result: str, out: Path, ue: int, direction: str) -> str:
-    """When octets came over a user's bearer, in mahimahi's format."""
+    """Return the arrivals of a user's bytes over the bearer in mahimahi's trace format."""
     runs = find_runs(result, out)
     if len(runs) > 1:
         raise UsageError(f"{result} has {len(runs)} runs and a trace is of one: name the folder of a run")
@@ -45,7 +45,7 @@ def trace(result: str, out: Path, ue: int, direction: str) -> str:
 
 
 def dataset(result: str, output: Path | None) -> int:
-    """Write a whole results folder as Parquet files; the answer is the exit status."""
+    """Write a whole results folder as Parquet files. Returns the exit status."""
     if output is None:
         raise UsageError("--parquet writes several files: name a new folder for them with -o")
     if not is_store(Path(result)):
@@ -70,7 +70,7 @@ def table_of(
     *,
     latex: bool,
 ) -> str:
-    """A table of a result, as text."""
+    """Return a table of a result as text, CSV or LaTeX."""
     for name in metrics:
         if name not in units():
             raise UsageError(unknown(name))
@@ -94,7 +94,10 @@ def table_of(
 
 
 def _wanted(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool) -> Sequence[str]:
-    """The metrics of a summary: those asked for; else in a paper those of a first look, in a file all."""
+    """Return the metrics of a summary.
+
+    By default LaTeX has the headline metrics, and CSV has all, for which an empty sequence stands.
+    """
     return metrics or (first_look(*(run.metrics for run in runs)) if latex else ())
 
 
@@ -132,7 +135,7 @@ def _pivot(
 
 
 def _of_study(study: Outcome | Findings, *, latex: bool) -> str:
-    """Its trials, or its effects."""
+    """Write the trials of an optimisation or the effects of a sensitivity study."""
     from umtslab.studies.tables import effects_table, trials_table
 
     content = trials_table(study) if isinstance(study, Outcome) else effects_table(study)

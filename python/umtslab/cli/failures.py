@@ -1,4 +1,4 @@
-"""What goes wrong, as a message on standard error and an exit status."""
+"""Errors of the command: message on standard error and exit status."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class UsageError(Exception):
-    """The command line asks for something that makes no sense; the message says what would."""
+    """The command line is wrong. The message says what would be right."""
 
 
 class Interrupted(Exception):
-    """Ctrl-C ended the work; the message says what is kept."""
+    """Ctrl-C ended the work. The message says which results are kept."""
 
 
 class CannotOpen(Exception):
-    """A results folder cannot be used; found out before anything was run."""
+    """A results folder cannot be opened. Raised before any run starts."""
 
     def __init__(self, folder: object, cause: OSError | sqlite3.Error) -> None:
         super().__init__(f"cannot keep results in {folder}: {reason(cause)}")
@@ -55,7 +55,7 @@ _FAILED = (
 
 
 def status_of(error: Exception) -> int:
-    """Tell the user, and give the exit status; what nobody expected is raised again."""
+    """Print the error and return the exit status. Unexpected errors are raised again."""
     if isinstance(error, BrokenPipeError):
         return _reader_left()
     if isinstance(error, Interrupted):
@@ -77,7 +77,7 @@ def status_of(error: Exception) -> int:
 
 
 def _other_keys(error: ScenarioError) -> str:
-    """What may have been meant by a key of the command line that has no table in front of it."""
+    """Suggest scenario keys for a key without its table, as in ``--set bler=0.1``."""
     from umtslab.cli.keys import keys_like
 
     near = keys_like(error.key) if error.file == "override" and error.key and "." not in error.key else []
@@ -85,12 +85,12 @@ def _other_keys(error: ScenarioError) -> str:
 
 
 def complain(message: str, status: int) -> int:
-    """Print `message` on standard error and give `status` back."""
+    """Print `message` on standard error and return `status`."""
     print(message if message.startswith(("umts", "error")) else f"umts: {message}", file=sys.stderr)
     return status
 
 
 def _reader_left() -> int:
-    """Whoever read our output (``| head``) has seen enough: end without another word."""
+    """Exit silently because the reader of standard output has closed the pipe (``| head``)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

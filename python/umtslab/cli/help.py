@@ -1,4 +1,4 @@
-"""Help texts: paragraphs, groups of options, examples as they are typed."""
+"""Help texts: paragraphs, groups of options and examples."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from umtslab.text_table import is_terminal, terminal_width
 
 _WIDEST = 110
 _NAMES_END = 15
-"""Where the verbs' sentences begin."""
+"""Column in which the descriptions of the verbs begin."""
 
 
 class Layout(HelpFormatter):
-    """A verb's help: paragraphs are filled each for itself, and indented lines stay as they are."""
+    """Formats the help of a verb.
+
+    Each paragraph is wrapped by itself. Paragraphs with line breaks stay as they are.
+    """
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=24, width=width())
@@ -35,7 +38,7 @@ class Layout(HelpFormatter):
         return textwrap.wrap(text, width, break_on_hyphens=False)
 
     def _expand_help(self, action: Action) -> str:
-        """The text as it stands: a per cent sign is one."""
+        """Return the help without ``%`` formatting, so that per cent signs need no escape."""
         return action.help or ""
 
     def _format_action_invocation(self, action: Action) -> str:
@@ -46,7 +49,7 @@ class Layout(HelpFormatter):
 
 
 def overview() -> str:
-    """What `umts --help` prints."""
+    """Return the text of ``umts --help``."""
     import textwrap
 
     def filled(text: str, first: str = "", rest: str = "") -> str:
@@ -68,12 +71,12 @@ def overview() -> str:
 
 
 def print_help(text: str) -> None:
-    """Print a help text; on a terminal, titles and what is to be typed stand out."""
+    """Print a help text. On a terminal, titles and text in backquotes are bold."""
     if is_terminal(sys.stdout):
         text = re.sub(r"(?m)^([a-z][^\n]*:)$|`([^`\n]+)`", "\x1b[1m\\1\\2\x1b[0m", text)
     own(sys.stdout).write(text)
 
 
 def width() -> int:
-    """Characters in a line of help."""
+    """Return the width of help texts in characters."""
     return min(terminal_width(sys.stdout), _WIDEST)

@@ -1,4 +1,4 @@
-"""Scenario keys by what people call them."""
+"""Search of scenario keys by common names."""
 
 from __future__ import annotations
 
@@ -25,16 +25,20 @@ OTHER_NAMES = {
     "t1": ("rrc.inactivity",),
     "t2": ("rrc.fach_inactivity",),
 }
-"""What the literature calls them."""
+"""Names in the literature and in other tools, and the scenario keys that they may mean."""
 
 
 def is_key(word: str) -> bool:
-    """Whether a scenario has a key of that name."""
+    """Whether `word` is a scenario key."""
     return word in _keys()
 
 
 def keys_like(word: str) -> list[str]:
-    """Keys that end in a word, are called so elsewhere, or are spelled nearly so."""
+    """Suggest keys for an unknown word.
+
+    Keys that end in the word come first, then keys with this other name (`OTHER_NAMES`), then keys
+    of similar spelling. A word that is a key has no suggestions.
+    """
     from difflib import get_close_matches
 
     keys = _keys()
@@ -45,7 +49,7 @@ def keys_like(word: str) -> list[str]:
 
 
 def called(word: str) -> list[str]:
-    """Keys that are called so elsewhere."""
+    """Return the keys that `OTHER_NAMES` lists for `word`."""
     return list(OTHER_NAMES.get(word.lower(), ()))
 
 

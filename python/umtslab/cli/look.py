@@ -1,4 +1,4 @@
-"""Options that say how a figure is printed, for the verbs that draw."""
+"""Options for the appearance of figures, shared by the verbs that draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 
 
 def add_print(options: Options) -> None:
-    """Size, font and colour of figures."""
+    """Add the options for size, font and colour."""
     add_value(
         options, "--width", "SIZE", "As in 3.5in (a column of a paper), 160mm (default), 10in (a slide)."
     )
@@ -26,7 +26,7 @@ def add_print(options: Options) -> None:
 
 
 def add_look(options: Options) -> None:
-    """Size, words, font and colour of a figure."""
+    """Add the options for size, labels, font, colour and logarithmic axes."""
     add_print(options)
     add_value(options, "--title", "TEXT", 'In place of its own title; "" for none.')
     add_value(options, "--xlabel", "TEXT", "In place of the label of the horizontal axis.")
@@ -46,7 +46,7 @@ def chosen_look(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Look:
-    """How a figure is printed, from the words of these options."""
+    """Return the appearance of a figure from the values of the options."""
     from umtslab.plot import Look
     from umtslab.plot.look import WIDTH_IN
 
@@ -55,7 +55,7 @@ def chosen_look(
 
 
 def check_font(look: Look) -> None:
-    """Find out before anything is run that a font is not there."""
+    """Refuse an unknown font before anything is run."""
     from umtslab.plot import UnknownFont, printable
 
     if look.font is None:

@@ -1,4 +1,4 @@
-"""``umts metrics``: every metric, defined."""
+"""``umts metrics``: definitions of all metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts metrics``."""
+    """Declare the arguments of ``umts metrics``."""
     parser.explain(
         "Metrics of the radio part are of the downlink; each has a twin for the uplink, with "
         "`_uplink` behind its name.",
@@ -33,7 +33,7 @@ def options(parser: Parser) -> None:
 
 
 def metrics(containing: str, *, json: bool) -> int:
-    """Print every metric, or some; arguments as `options` declares them."""
+    """Print all or some metrics. `options` declares the arguments."""
     every = definitions()
     rows = [entry for entry in every if containing in entry["name"]] or described(
         every, containing, ("label", "meaning", "numerator", "denominator")

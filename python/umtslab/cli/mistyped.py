@@ -1,4 +1,4 @@
-"""Verbs and options that there are not: what may have been meant."""
+"""Suggestions for unknown verbs and options."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OTHER_VERBS = {
     "tune": "optimise",
     "version": "--version",
 }
-"""Other words for verbs."""
+"""Common words for verbs, with the verb to suggest."""
 
 OTHER_OPTIONS = {
     "-n": ("--runs",),
@@ -77,25 +77,28 @@ OTHER_OPTIONS = {
     "--workers": ("--jobs",),
     "--x": ("--over",),
 }
-"""Other words for options, and options of other verbs: the first that the verb has is proposed."""
+"""Common words for options, and options of other verbs.
+
+The first suggestion that the verb has is used.
+"""
 
 _CAPTURES = (".pcap", ".pcapng", ".cap")
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
-    """The name that was mistyped, if one is near."""
+    """Return the name with the most similar spelling, or None."""
     found = get_close_matches(word, list(names), 1, 0.6)
     return found[0] if found else None
 
 
 def instead_of(word: str, names: Sequence[str]) -> str:
-    """What to write in place of a name that there is not: the nearest, or any of all."""
+    """Suggest the nearest name, or list all names."""
     near = nearest(word, names)
     return f"did you mean {near}?" if near else f"there are {', '.join(names)}"
 
 
 def no_such_verb(word: str, rest: Sequence[str]) -> str:
-    """The sentence about a verb that there is not."""
+    """Return the error text for an unknown verb, with a suggestion."""
     if word.endswith(".toml"):
         from pathlib import Path
 
@@ -113,7 +116,7 @@ def no_such_verb(word: str, rest: Sequence[str]) -> str:
 
 
 def no_such_option(verb: str, word: str, options: Collection[str]) -> str:
-    """The sentence about an option that the verb, as in ``umts run``, has not."""
+    """Return the error text for an unknown option of `verb` (``umts run``), with a suggestion."""
     name, _, value = word.partition("=")
     hint = f"did you mean {near}?" if (near := _option_like(name, options)) else None
     if hint is None and "--set" in options:
@@ -132,7 +135,7 @@ def _option_like(name: str, options: Collection[str]) -> str | None:
 
 
 def surplus(word: str, usage: str, options: Collection[str]) -> str:
-    """The sentence about a word too many."""
+    """Return the error text for a superfluous argument."""
     if "=" in word and "--set" in options:
         return f"there is a word too many, {word!r}; did you mean --set {word}?"
     return f"there is a word too many, {word!r}: {usage}"

@@ -26,7 +26,7 @@ _SHOWN = 5
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts optimise``."""
+    """Declare the arguments of ``umts optimise``."""
     parser.explain(
         "The same command goes on where it was interrupted, and with more --trials where it had ended. Exit "
         "status: 0 done, 1 no trial keeps the constraints, 2 wrong usage or input."
@@ -77,7 +77,7 @@ def optimise(
 
 
 def _command(one_run: str, runs: int) -> str:
-    """The command for all runs of a point, from that of its first."""
+    """Return the command for all runs of a point, made from the command of the first run."""
     return one_run.replace("--first-run 0", f"--runs {runs}")
 
 
@@ -156,7 +156,7 @@ def _print(outcome: Outcome, command: str) -> None:
 
 
 def _compared(outcome: Outcome, best: Trial) -> Iterator[str]:
-    """The best trial against the scenario as it is, in sentences."""
+    """Yield sentences that compare the best trial with the unchanged scenario."""
     from umtslab.metrics import units
     from umtslab.numbers import number, with_interval
 

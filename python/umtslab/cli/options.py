@@ -1,4 +1,4 @@
-"""Options that several verbs have, each declared once, and words of the command line, read."""
+"""Options that several verbs share, and readers of their values."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ if TYPE_CHECKING:
     from umtslab.cli.parser import Options
 
 RESULTS = Path("results")
-"""Where results go and are looked up if nobody says otherwise."""
+"""Default results folder."""
 
 METRIC = "goodput_kbps"
-"""What is precise, shown or compared if nobody says otherwise."""
+"""Default metric to show, compare and reach a precision for."""
 
 RESULT = (
     "RESULT is a run folder; a results folder, which stands for what was run last; or the key of a run, a "
     "result or the name of a scenario in the folder given with `--out`."
 )
-"""What the help of verbs that take one says of it."""
+"""Explanation of RESULT in help texts."""
 
 
 def add_set(options: Options, which: str = "`umts params` lists the keys") -> None:
-    """``--set``, for all keys of a scenario."""
+    """Add ``--set`` for all keys of a scenario."""
     text = f"Another value for a scenario key; may be repeated. {which[0].upper()}{which[1:]}."
     options.add_argument("--set", dest="changes", metavar="KEY=VALUE", action="append", default=[], help=text)
 
 
 def add_seed(options: Options, otherwise: str = "the scenario's own") -> None:
-    """``--seed``."""
+    """Add ``--seed``."""
     text = f"Seed of the random streams (default: {otherwise})."
     options.add_argument("--seed", type=whole_number, metavar="N", help=text)
 
 
 def add_jobs(options: Options, what: str = "Worker threads") -> None:
-    """``--jobs``."""
+    """Add ``--jobs``."""
     text = f"{what} (default: as many as there are processors)."
     options.add_argument("--jobs", "-j", type=whole_number, metavar="N", help=text)
 
 
 def add_dask(options: Options) -> None:
-    """``--dask``, for verbs that run many runs."""
+    """Add ``--dask``, for verbs with many runs."""
     options.add_argument(
         "--dask",
         metavar="ADDRESS",
@@ -55,7 +55,7 @@ def add_dask(options: Options) -> None:
 
 
 def add_out(options: Options, what: str = "Where results go") -> None:
-    """``--out``, which the environment can give too, for all commands of a shell."""
+    """Add ``--out``. The environment variable UMTS_OUT sets the default."""
     options.add_argument(
         "--out",
         type=Path,
@@ -66,32 +66,32 @@ def add_out(options: Options, what: str = "Where results go") -> None:
 
 
 def add_output(options: Options, what: str) -> None:
-    """``--output``: a file."""
+    """Add ``--output``, a file."""
     options.add_argument("--output", "-o", type=Path, metavar="FILE", help=what)
 
 
 def add_json(options: Options, what: str = "one JSON object") -> None:
-    """``--json``."""
+    """Add ``--json``."""
     add_flag(options, "--json", f"Print {what} on standard output and nothing else there.")
 
 
 def add_quiet(options: Options, what: str = "No progress bar and no remarks.") -> None:
-    """``--quiet``."""
+    """Add ``--quiet``."""
     add_flag(options, "--quiet", what, "-q")
 
 
 def add_all(options: Options) -> None:
-    """``--all``."""
+    """Add ``--all``."""
     options.add_argument("--all", dest="show_all", action="store_true", help="Show every metric.")
 
 
 def add_budget(options: Options, more: str = ": --set measure.budget=true") -> None:
-    """``--budget``."""
+    """Add ``--budget``."""
     add_flag(options, "--budget", f"Divide the time of every TCP connection among its causes{more}.")
 
 
 def add_allow_code(options: Options) -> None:
-    """``--allow-code``, for verbs that run scenarios."""
+    """Add ``--allow-code``, for verbs that run scenarios."""
     add_flag(
         options,
         "--allow-code",
@@ -101,22 +101,22 @@ def add_allow_code(options: Options) -> None:
 
 
 def add_flag(options: Options, name: str, what: str, *others: str) -> None:
-    """An option without a value."""
+    """Add an option without a value."""
     options.add_argument(name, *others, action="store_true", help=what)
 
 
 def add_value(options: Options, name: str, metavar: str, what: str) -> None:
-    """An option whose value is a text, read by the verb."""
+    """Add an option whose value is passed to the verb as text."""
     options.add_argument(name, metavar=metavar, help=what)
 
 
 def add_values(options: Options, name: str, metavar: str, what: str) -> None:
-    """An option that may be repeated."""
+    """Add an option that may be repeated."""
     options.add_argument(name, metavar=metavar, action="append", default=[], help=what)
 
 
 def overrides(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """``key=value`` as pairs."""
+    """Split ``key=value`` words into pairs."""
     return tuple(_pair(word) for word in words)
 
 
@@ -128,14 +128,14 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 def checked_seed(seed: int | None) -> int | None:
-    """A seed as it was typed, or none."""
+    """Check the range of a seed."""
     if seed is not None and not 0 <= seed < 2**64:
         raise UsageError(f"--seed takes a number from 0 to 2^64 - 1, not {seed}")
     return seed
 
 
 def relative_precision(word: str) -> float:
-    """``5%`` and ``0.05`` as 0.05."""
+    """Read a relative precision: ``5%`` and ``0.05`` are 0.05."""
     text = word.strip()
     try:
         value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
@@ -149,7 +149,7 @@ def relative_precision(word: str) -> float:
 
 
 def workers(jobs: int | None, tasks: int) -> int:
-    """How many threads: as asked for, else as many as there are processors, and never more than tasks."""
+    """Return the number of threads: `jobs` or the number of processors, at most `tasks`."""
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs takes a number of worker threads, at least 1, not {jobs}")
     return max(1, min(jobs or len(os.sched_getaffinity(0)), tasks))

@@ -1,4 +1,4 @@
-"""Files that a command is to write, looked at before anything is done for them."""
+"""Checks of output files before the work for them starts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from umtslab.cli.failures import UsageError
 
 
 def check_figure_file(path: Path) -> None:
-    """Refuse a file that no figure can be written into."""
+    """Refuse a file whose suffix is not a figure format, or whose folder does not exist."""
     from umtslab.plot import FORMATS
 
     if path.suffix not in FORMATS:
@@ -17,6 +17,6 @@ def check_figure_file(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a file whose folder is not there."""
+    """Refuse a file whose folder does not exist."""
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}")

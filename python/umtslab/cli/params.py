@@ -1,4 +1,4 @@
-"""``umts params``: every key of a scenario file."""
+"""``umts params``: all keys of a scenario file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts params``."""
+    """Declare the arguments of ``umts params``."""
     parser.explain(
         f"Up to {MOST_BLOCKS} keys are printed in full: description, kind, default, range, source, and "
         "the meaning of each choice. Of more keys a table has default and description; `--json` has all."
@@ -32,7 +32,7 @@ def options(parser: Parser) -> None:
 
 
 def params(containing: str, *, json: bool) -> int:
-    """Print every key of a scenario file, or some; arguments as `options` declares them."""
+    """Print all or some keys of a scenario file. `options` declares the arguments."""
     from umtslab import _core
 
     every = _core.params()

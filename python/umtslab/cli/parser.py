@@ -1,8 +1,9 @@
-"""The words of a command line, read: the verb, whose module alone is imported, then its options.
+"""Parser of the command line: the verb first, then its options.
 
-The standard library's parser, with three things done differently. Words and options may stand in any order,
-and what follows the first word of a program is the program's. An option is known by its whole name, and an
-error speaks of what was typed and proposes what is near. A help text stands once, beside the option.
+Only the module of the verb is imported. Differs from `argparse` in three ways. Words and options
+may stand in any order, and everything after the first word of a program belongs to the program.
+Options have no abbreviations, and errors name the option as it was typed and suggest similar ones.
+The help text of an option is given once, where the option is declared.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from argparse import _ActionsContainer
 
     Options: TypeAlias = _ActionsContainer
-    """Where options are declared: a parser, or a group of its options."""
+    """A parser or a group of options, in which options are declared."""
 
 _HELP = ("-h", "--help")
 
 
 def dispatch(words: Sequence[str]) -> int:
-    """Do what the words ask for; the answer is the exit status."""
+    """Run the verb and return the exit status."""
     first, rest = (words[0], words[1:]) if words else ("--help", ())
     if first in ("help", *_HELP) and not (rest and rest[0] in VERBS):
         print_help(overview())
@@ -48,14 +49,17 @@ def dispatch(words: Sequence[str]) -> int:
 
 
 def parser_of(verb: str) -> Parser:
-    """A verb's parser, with the options that its module declares."""
+    """Return the parser of a verb, with the options that its module declares."""
     parser = Parser(verb, VERBS[verb])
     import_module(f"umtslab.cli.{verb}").options(parser)
     return parser
 
 
 class Parser(ArgumentParser):
-    """The options of one verb. Each is an argument of the verb's function, of the name of its `dest`."""
+    """The options of one verb.
+
+    Each becomes a keyword argument of the verb's function, named by its `dest`.
+    """
 
     def __init__(self, verb: str, about: Verb) -> None:
         examples = "\n".join(f"  {example}" for example in about.examples)
@@ -72,20 +76,20 @@ class Parser(ArgumentParser):
         self._program_follows = False
 
     def explain(self, *paragraphs: str) -> None:
-        """What the help says before the options, besides the verb's sentence."""
+        """Add paragraphs to the description at the start of the help."""
         self.description = "\n\n".join((self.description or "", *paragraphs))
 
     def expect_program(self, **how: Any) -> None:
-        """The last words are a program and its own options, with or without ``--`` before them."""
+        """Let the line end with a program and its own options. ``--`` before them is optional."""
         self.add_argument(nargs="*", **how)
         self._program_follows = True
 
     def format_usage(self) -> str:
-        """The words that must or may stand there, in a line."""
+        """Return the usage line."""
         return f"usage: {self._line()}\n"
 
     def format_help(self) -> str:
-        """What the verb does, its words and options by group, and examples."""
+        """Return the help: description, arguments and options by group, examples."""
         self.usage = self._line().replace("%", "%%")
         return super().format_help()
 
@@ -96,12 +100,12 @@ class Parser(ArgumentParser):
         return " ".join([self.prog, *words, "[OPTION …]"])
 
     def read(self, words: Sequence[str]) -> dict[str, Any] | None:
-        """The arguments that the words are; None if they asked for help, which is printed.
+        """Parse the words into arguments. If they ask for help, prints the help and returns None.
 
         Raises
         ------
         UsageError
-            If they are none, with what would be right.
+            If the words are wrong. The message says what would be right.
         """
         try:
             options, texts = self._sorted(words)
@@ -118,7 +122,10 @@ class Parser(ArgumentParser):
         return vars(found)
 
     def _sorted(self, words: Sequence[str]) -> tuple[list[str] | None, list[str]]:
-        """Options, each with its value in one word, and the other words; no options if help is asked for."""
+        """Separate options from other words. Each option is joined to its value as one word.
+
+        The first list is None if the words ask for help.
+        """
         options: list[str] = []
         texts: list[str] = []
         unknown: list[str] = []
@@ -152,14 +159,14 @@ class Parser(ArgumentParser):
         return options, texts
 
     def _is_attached(self, word: str) -> bool:
-        """Whether a word is an option with its value, as in --runs=5 and -j2, or several, as in -qj2."""
+        """Whether a word joins an option to its value (--runs=5, -j2), or short options (-qj2)."""
         known = self._option_string_actions
         if word.startswith("--"):
             return word.partition("=")[0] in known
         return f"-{word[1]}" in known
 
     def error(self, message: str) -> NoReturn:
-        """Words are missing; nothing else comes here."""
+        """Report missing words. `argparse` calls this for no other error of this parser."""
         raise UsageError(f"{message.rpartition(': ')[2]} is missing: {self._line()}")
 
     def _check_value(self, action: Action, value: Any) -> None:
@@ -173,7 +180,7 @@ class Parser(ArgumentParser):
 
 
 def whole_number(word: str) -> int:
-    """The kind of an option that counts."""
+    """Convert the value of an option that takes an integer."""
     try:
         return int(word)
     except ValueError:
@@ -181,7 +188,7 @@ def whole_number(word: str) -> int:
 
 
 def _is_option(word: str) -> bool:
-    """Whether a word is an option rather than a text, a number below zero, or ``-`` for standard input."""
+    """Whether a word is an option. Negative numbers and ``-`` for standard input are not."""
     return word.startswith("-") and word != "-" and not word[1:].replace(".", "", 1).isdecimal()
 
 
@@ -195,7 +202,7 @@ def _placed(action: Action) -> str:
 
 
 def _told(error: ArgumentError, words: Sequence[str]) -> str:
-    """What is wrong with an option's value, under the name that was typed."""
+    """Return the error text for an option's value, with the name of the option as it was typed."""
     names = (error.argument_name or "").split("/")
     typed = next((name for name in names for word in words if word.startswith(name)), names[0])
     if error.message.startswith("ignored explicit argument"):

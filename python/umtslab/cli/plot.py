@@ -1,4 +1,4 @@
-"""``umts plot``: a figure of a run, of several, of a campaign or of a study."""
+"""``umts plot``: figures of runs, campaigns and studies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts plot``."""
+    """Declare the arguments of ``umts plot``."""
     parser.explain(
         f"{RESULT} Or a campaign or a study there. Several results are drawn in one figure, called by what "
         "differs in their scenarios; so are several campaigns. Of several runs of a result the first that "
@@ -81,7 +81,7 @@ def plot(
     output: Path | None,
     out: Path,
 ) -> int:
-    """Draw a figure; arguments as `options` declares them."""
+    """Draw a figure. `options` declares the arguments."""
     from umtslab.cli.output_files import check_figure_file
     from umtslab.cli.plot_runs import Wanted
     from umtslab.plot import NobodyChosen, UnknownFont, save
@@ -110,7 +110,7 @@ def _drawn(
     look: Look,
     out: Path,
 ) -> tuple[Figure, Path]:
-    """The figure, and the file it goes to by default."""
+    """Return the figure and its default file."""
     from umtslab.campaign.file import shortened
     from umtslab.cli.plot_campaigns import draw_campaigns
     from umtslab.cli.plot_results import find_results
@@ -138,7 +138,7 @@ def _drawn(
 
 
 def _no_figure_of_runs(kind: str, result: str) -> str:
-    """Why this kind is not drawn of runs: it is a metric, or of studies, or nothing."""
+    """Return the error text for a kind that is not a figure of runs."""
     from umtslab.cli.mistyped import instead_of
     from umtslab.metrics import units
 
@@ -151,14 +151,17 @@ def _no_figure_of_runs(kind: str, result: str) -> str:
 
 
 def _refuse(options: Sequence[str], result: str, what: str, whose: str) -> None:
-    """Options that this kind of result does not have."""
+    """Refuse options that do not apply to this kind of result."""
     if options:
         verb = "is" if len(options) == 1 else "are"
         raise UsageError(f"{', '.join(options)} {verb} for {whose}, and {result} {what}")
 
 
 def _beside(folder: Path | None, name: str) -> Path:
-    """Beside the runs, not in the run's folder, which holds what the run wrote and nothing else."""
+    """Return the default file of a figure of runs.
+
+    Figures are kept outside the run folders, which contain only files that the run wrote.
+    """
     if folder is None or folder.parent.name != "runs":
         return Path(name)
     return _in_figures(folder.parent.parent, name)

@@ -1,4 +1,4 @@
-"""``umts plot`` of campaigns: a metric over a parameter, a map, or where the time went."""
+"""``umts plot`` for campaigns: a metric over a parameter, a map, or time budgets."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 def draw_campaigns(
     records: Mapping[str, Record], kind: str, over: str | None, against: str | None, look: Look
 ) -> Figure:
-    """A figure of one campaign, or of several.
+    """Draw a figure of one campaign or of several.
 
     Parameters
     ----------
     records : mapping of str to Record
-        The campaigns, by what was typed for each.
+        The campaigns, by the word that named each on the command line.
     kind : str
         A metric, or ``budget``.
     over, against : str, optional
         Parameters of the horizontal and of the vertical axis.
     look : Look
-        How it is printed.
+        Appearance of the figure.
     """
     alone = next(iter(records.values())) if len(records) == 1 else None
     if kind == BUDGET:
@@ -50,9 +50,10 @@ def draw_campaigns(
 
 
 def named_campaigns(records: Mapping[str, Record]) -> dict[str, Record]:
-    """Campaigns by their names in a legend.
+    """Name campaigns for a legend.
 
-    Parts of one campaign are named by the overrides that differ, several campaigns by their names and these.
+    Parts of one campaign are named by the overrides that differ, several campaigns by their names
+    and these.
     If such names are equal, campaigns are named as they were typed.
     """
     shared = shared_changes(record.changes for record in records.values())
@@ -84,12 +85,12 @@ def _budget(records: Mapping[str, Record], over: str | None, against: str | None
 
 
 def _check_metric(kind: str, names: str) -> None:
-    """Refuse what is not a metric.
+    """Check that `kind` is a metric.
 
     Raises
     ------
     UsageError
-        With what the word is instead, if it is a kind of figure.
+        If it is not. If it is another kind of figure, the message says which.
     """
     from umtslab.metrics import units, unknown
 

@@ -1,4 +1,4 @@
-"""``umts plot`` of runs: which kind, of whom, of which part of the time, one result or several."""
+"""``umts plot`` for runs: figures of one or several results, of a time range, of selected users."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be shown, as it was typed."""
+    """Options that select part of a run, as they were typed."""
 
     from_: str | None
     until: str | None
@@ -30,7 +30,7 @@ class Wanted:
     mean: bool
 
     def typed(self) -> list[str]:
-        """The options that say so."""
+        """Return the names of the options that were given."""
         options = {
             "--from": self.from_ is not None,
             "--until": self.until is not None,
@@ -41,7 +41,7 @@ class Wanted:
         return [name for name, is_given in options.items() if is_given]
 
     def view(self) -> View:
-        """The same, read."""
+        """Return the selection with times and numbers parsed."""
         from_s, until_s = _seconds("--from", self.from_), _seconds("--until", self.until)
         if from_s is not None and until_s is not None and from_s >= until_s:
             raise UsageError(f"--from {self.from_} is not before --until {self.until}")
@@ -51,20 +51,20 @@ class Wanted:
 def draw_runs(
     found: Sequence[Sequence[Run]], words: Sequence[str], kind: str, wanted: Wanted, look: Look
 ) -> tuple[Figure, str]:
-    """A figure of one result or several, and what its file is called.
+    """Draw a figure of one or several results. Returns the figure and its file name without suffix.
 
     Parameters
     ----------
     found : sequence of sequence of Run
         The runs of each result.
     words : sequence of str
-        What was typed for each.
+        The word that named each result on the command line.
     kind : str
-        What to draw.
+        Kind of figure.
     wanted : Wanted
-        What of it.
+        Time range, connections and UEs to show.
     look : Look
-        How it is printed.
+        Appearance of the figure.
     """
     view = wanted.view()
     runs = [next((run for run in result if run.series_kinds()), result[0]) for result in found]
@@ -114,7 +114,7 @@ def _drawn(
 def _budgets(
     found: Sequence[Sequence[Run]], runs: Sequence[Run], words: Sequence[str], view: View, look: Look
 ) -> Figure:
-    """The budgets of several results side by side."""
+    """Draw the budgets of several results side by side."""
     from umtslab.plot import named_apart
     from umtslab.plot.budget_overlay import draw_budgets
 
@@ -147,7 +147,7 @@ def _of_one(run: Run, kind: str, view: View, look: Look) -> Figure:
 
 
 def _seconds(option: str, word: str | None) -> float | None:
-    """A time as it is typed, in seconds."""
+    """Read a time in seconds, with or without a unit."""
     if word is None:
         return None
     found = quantity(word)
@@ -159,7 +159,7 @@ def _seconds(option: str, word: str | None) -> float | None:
 
 
 def _numbers(option: str, words: Sequence[str]) -> tuple[int, ...]:
-    """Numbers as they are typed: one by one, or with commas between."""
+    """Read numbers from repeated options or lists with commas."""
     found = [part.strip() for word in words for part in word.split(",")]
     for part in found:
         if not part.isdigit():

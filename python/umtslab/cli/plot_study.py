@@ -1,4 +1,4 @@
-"""``umts plot`` of studies: what an optimisation tried, which parameters matter."""
+"""``umts plot`` for studies: trials of an optimisation, effects of parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_study(study: Outcome | Findings, kind: str, look: Look) -> Figure:
-    """A figure of an optimisation or of a sensitivity study."""
+    """Draw a figure of an optimisation or of a sensitivity study."""
     from umtslab.plot import optimisation
     from umtslab.plot.effects import draw_effects
 

@@ -1,4 +1,4 @@
-"""``umts profiles``: TCP as a whole under one name."""
+"""``umts profiles``: named TCP configurations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts profiles``."""
+    """Declare the arguments of ``umts profiles``."""
     parser.add_argument(
         "name",
         nargs="?",
@@ -25,7 +25,7 @@ def options(parser: Parser) -> None:
 
 
 def profiles(name: str, *, json: bool) -> int:
-    """Print the profiles of TCP, or every key of one with its value and where that comes from."""
+    """Print the TCP profiles, or all keys of one profile with value and source."""
     from umtslab import _core
 
     known = _core.profiles()

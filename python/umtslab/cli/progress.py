@@ -18,7 +18,7 @@ _REFRESH_S = 0.1
 
 
 class ProgressBar:
-    """Shows how much of the runs is done, with an estimate of the time left."""
+    """Shows the share of the runs that is done, and an estimate of the time left."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
         self._title = printable(title)
@@ -34,7 +34,7 @@ class ProgressBar:
         return sorted({number for _, number in self._fractions})
 
     def expect(self, runs: int) -> None:
-        """So many runs there will be, as far as is known now."""
+        """Set the number of runs. It may grow while the work goes on."""
         if self._bar is None:
             return
         if self._line is None:
@@ -43,10 +43,13 @@ class ProgressBar:
         self._bar.update(self._line, total=runs)
 
     def watch(self, task: Task, fraction: float) -> None:
-        """Note how far a run is; called from worker threads, some hundred times a run."""
+        """Record the progress of a run.
+
+        Called from worker threads, several hundred times per run.
+        """
         self._fractions[task.scenario.content_hash, task.run] = fraction
         now = time.monotonic()
-        # Drawing costs more than a hundredth of a short run does.
+        # Redrawing on every call would take more than 1 % of the time of a short run.
         if self._bar is not None and self._line is not None and now >= self._next:
             self._next = now + _REFRESH_S
             self._bar.update(self._line, completed=sum(list(self._fractions.values())))
@@ -64,7 +67,7 @@ class ProgressBar:
 
 
 class FileBar:
-    """Shows how much of some files is read, with an estimate of the time left."""
+    """Shows the share of the files that is read, and an estimate of the time left."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
         self._title = printable(title)
@@ -73,7 +76,7 @@ class FileBar:
         self._line: TaskID | None = None
 
     def update(self, fraction: float) -> None:
-        """Note how far it is."""
+        """Update the bar to `fraction`. The first call starts the bar."""
         if self._bar is not None:
             if self._line is None:
                 self._line = self._bar.add_task(self._title, total=1.0)

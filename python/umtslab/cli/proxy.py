@@ -1,4 +1,4 @@
-"""``umts proxy``: every TCP connection ends here, and another one goes on to the server."""
+"""``umts proxy``: terminates each TCP connection and opens another one to the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts proxy``."""
+    """Declare the arguments of ``umts proxy``."""
     parser.explain(
         "Two TCP connections take the place of one, so each has the round trips and the losses of its own "
         "half of the path. What is acknowledged to a sender here has not reached the receiver yet; whatever "
@@ -164,7 +164,7 @@ def proxy(
     log: str | None,
     quiet: bool,
 ) -> int:
-    """Relay until a signal comes; arguments as `options` declares them."""
+    """Relay until a signal arrives. `options` declares the arguments."""
     from umtslab import _core
     from umtslab.proxy import guarded
 
@@ -213,7 +213,7 @@ def proxy(
 
 
 def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, str]]:
-    """Options as they are typed, each with its value."""
+    """Return the options that were given as pairs of name and value."""
     return [
         (f"--{name}", value)
         for name, values in typed.items()
@@ -223,7 +223,7 @@ def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, st
 
 
 def beginning(told: dict[str, Any]) -> list[str]:
-    """What there is when clients can connect, in lines."""
+    """Describe the running proxy in lines, printed when clients can connect."""
     lines = [f"listens at {told['listen']}, with room for {_connections(told['connections'])}"]
     if told["buffer"] is not None:
         lines[0] += f" of {told['buffer']:,} octets each way"
@@ -256,7 +256,7 @@ def _connections(count: int) -> str:
 
 
 def ending(totals: dict[str, Any]) -> str:
-    """The sums of all connections, in a line."""
+    """Summarise all connections in a line, printed at the end."""
     ended = ", ".join(f"{count:,} {cause.replace('_', ' ')}" for cause, count in totals["ended"].items())
     line = f"{_connections(totals['accepted'])} ({ended or 'none'}), {totals['refused']:,} refused; "
     line += f"octets: {totals['octets_up']:,} up, {totals['octets_down']:,} down"

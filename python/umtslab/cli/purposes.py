@@ -1,4 +1,4 @@
-"""What a TOML file is for: scenarios, campaigns, studies and plans each have a verb."""
+"""Recognition of TOML files: scenarios, campaigns, studies and reproduction plans by their keys."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MARKS = {
     "sweep": ("a campaign", {"grid", "list", "where", "zip"}),
     "run": ("a scenario", {"extends", "ue"}),
 }
-"""By verb: what its files are, and keys that files for no other verb have."""
+"""For each verb a description of its files, and keys that only its files have."""
 
 
 def check_purpose(path: Path, *verbs: str) -> None:
-    """Refuse a file that is another verb's than these, by its keys.
+    """Refuse a file that belongs to another verb, according to its keys.
 
-    What cannot be read, or shows no purpose, is left to who reads it, who knows what is wrong with it.
+    Accepts files that cannot be read or recognised. The caller's own reader reports their errors.
     """
     found = _purposes(path)
     if found and not set(found) & set(verbs):
@@ -28,12 +28,15 @@ def check_purpose(path: Path, *verbs: str) -> None:
 
 
 def purpose(path: Path) -> str | None:
-    """The verb that a file is for; None if it cannot be read or shows no purpose."""
+    """Return the verb that a file belongs to, or None if the file cannot be read or recognised."""
     return next(iter(_purposes(path)), None)
 
 
 def command(verb: str, path: Path) -> str:
-    """How a verb takes a file: plans of reproductions are named by paper and chapter."""
+    """Return the command that uses a file.
+
+    Plans of reproductions are named by paper and chapter.
+    """
     words = f"{path.absolute().parent.name}/{path.stem}" if verb == "reproduce" else path
     return f"umts {verb} {words}"
 
@@ -46,5 +49,5 @@ def _purposes(path: Path) -> list[str]:
     except (OSError, ValueError, RecursionError):
         return []
     found = [verb for verb, (_, marks) in _MARKS.items() if marks & keys]
-    # Both kinds of studies have parameters.
+    # Optimisations also have the key `parameters`, so their own keys take precedence.
     return [verb for verb in found if verb != "sensitivity" or "optimise" not in found]

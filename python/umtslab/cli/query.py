@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts query``."""
+    """Declare the arguments of ``umts query``."""
     parser.explain(
         "The table `runs` has a row per run, with a column for every parameter, as a number in s, bit/s or "
         "bytes where it is one, and for every metric. `connections` has a row per TCP connection, and each "
@@ -44,7 +44,7 @@ def options(parser: Parser) -> None:
 
 
 def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) -> int:
-    """Answer a question about stored runs; arguments as `options` declares them."""
+    """Query stored runs by SQL. `options` declares the arguments."""
     if csv and json:
         raise UsageError("--csv and --json exclude each other: give one of them")
     kind = _kind(output, csv=csv, json=json)
@@ -55,7 +55,7 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
         try:
             answer = store.query(text)
         except Abandoned:
-            # The thread of the query does not end, and Python would wait for the database at its own end.
+            # The thread of the query is still running. Without `_exit` Python would wait for it.
             sys.stdout.flush()
             os._exit(INTERRUPTED)
     if kind == "":
@@ -71,7 +71,7 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
 
 
 def _kind(output: Path | None, *, csv: bool, json: bool) -> str:
-    """What the answer becomes, as the end of a file's name; nothing for a table to read."""
+    """Return the output format as a file suffix, or an empty text for a table on the terminal."""
     asked = ".csv" if csv else ".json" if json else ""
     if output is None:
         return asked
@@ -94,7 +94,7 @@ def _as_bytes(answer: pl.DataFrame, kind: str) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON has it: null for numbers that are not finite, numbers for decimals."""
+    """Return a value for JSON: null for numbers that are not finite, numbers for decimals."""
     if isinstance(value, Decimal):
         return int(value) if value == int(value) else float(value)
     if isinstance(value, float):
@@ -105,7 +105,7 @@ def _plain(value: object) -> object:
 
 
 def _flat(answer: pl.DataFrame) -> pl.DataFrame:
-    """The answer with lists and structs as JSON, which CSV has no form for."""
+    """Return the table with lists and structs as JSON text, because CSV cannot represent them."""
     import polars as pl
 
     def text(column: pl.Series) -> pl.Series:
@@ -131,7 +131,7 @@ def _show(answer: pl.DataFrame) -> None:
 
 
 def _cells(column: pl.Series) -> list[str]:
-    """The values of a column as text; numbers with as many digits as tell them apart."""
+    """Format a column as text, with enough digits to distinguish the numbers."""
     from umtslab.numbers import NOTHING, numbers
 
     if column.dtype.is_float():

@@ -1,4 +1,4 @@
-"""Entries of a reference, keys or metrics: found by name or description, printed as blocks or as a table."""
+"""Entries of a reference (keys or metrics): search, and output as blocks or as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``umts replay``: an emulation again, in simulated time."""
+"""``umts replay``: repeats a recorded emulation in simulated time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts replay``."""
+    """Declare the arguments of ``umts replay``."""
     parser.explain(
         "The same packets at the same instants through the same network; it takes as long as a simulation "
         "does. Exit status: 0 if every event was the same, 1 if not, 2 for wrong input."
@@ -38,7 +38,7 @@ def options(parser: Parser) -> None:
 
 
 def replay(result: str, *, out: Path, pcap: Path | None) -> int:
-    """Run a recorded emulation again and compare; arguments as `options` declares them."""
+    """Repeat a recorded emulation and compare. `options` declares the arguments."""
     run = find_runs(result, out)[0]
     folder = run.folder
     if folder is None or not (folder / RECORDING).is_file():
@@ -56,7 +56,7 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
         end_s=run.duration_s,
         has_internet=card["session"]["has_internet"],
         splits=bool(card["session"].get("proxy")),
-        # Emulations of before could not leave them out.
+        # Emulations recorded before this key existed always kept the flows.
         keep_flows=card["session"].get("keep_flows", True),
         pcap_dir=None if pcap is None else str(pcap),
         pdus=True,
@@ -84,5 +84,5 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
 
 
 def _form(fingerprint: str | None) -> str:
-    """What stands in front of a fingerprint; nothing did before there were two forms."""
+    """Return the format of a fingerprint, its part before the colon. Old fingerprints have none."""
     return (fingerprint or "").rpartition(":")[0]

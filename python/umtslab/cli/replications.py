@@ -1,4 +1,4 @@
-"""Replications of one scenario: what ``umts run`` does when it has understood what was typed."""
+"""Replications of one scenario: the work of ``umts run`` after parsing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from umtslab.task import Task
 
 @dataclass
 class Replications:
-    """Replications of one scenario: what is to be done, and what is."""
+    """Replications of one scenario: configuration and finished runs."""
 
     scenario: Scenario
     seed: int
@@ -46,19 +46,19 @@ class Replications:
         self.bar.expect(count)
         numbers = range(self.first_run + len(self.finished), self.first_run + count)
         wanted = (Task(self.scenario, self.seed, number, self.series, self.pcap) for number in numbers)
-        # One by one: there may be more of them than fit into memory.
+        # A generator, because the tasks may not fit into memory all at once.
         tasks = (task for task in wanted if not (self.resume and self._take(task)))
         jobs = min(self.threads, count - len(self.finished))
         for finished in execute(tasks, store=self.store, jobs=jobs, watch=self.bar.watch):
             self.finished[finished.run] = finished
 
     def run_until(self, precision: Precision) -> None:
-        """Run until the precision is reached or there are enough runs."""
+        """Run until the precision or the maximum number of runs is reached."""
         while not precision.is_met(self.values(precision.metric)) and len(self.finished) < precision.most:
             self.run_up_to(precision.next_total(self.values(precision.metric)))
 
     def collect(self) -> None:
-        """After an interruption: add the runs that reached the store before the workers stopped."""
+        """Add the runs that were stored before an interruption stopped the workers."""
         for number in self.bar.started:
             identity = Task(self.scenario, self.seed, number).identity
             found = self.store.get(identity, series=self.series, pcap=self.pcap)
@@ -66,7 +66,7 @@ class Replications:
                 self.finished[number] = found
 
     def values(self, metric: str) -> list[float | None]:
-        """One metric of the finished runs."""
+        """Return a metric of the finished runs, None where a run lacks it."""
         return [run.metrics.get(metric) for run in self.runs]
 
     def _take(self, task: Task) -> bool:
@@ -81,7 +81,7 @@ class Replications:
 
 @contextmanager
 def kept_on_interrupt(plan: Replications) -> Iterator[None]:
-    """Let Ctrl-C end the work of the block, and take what is finished by then."""
+    """Record an interruption by Ctrl-C in `plan`, and collect the runs that are stored."""
     try:
         yield
     except KeyboardInterrupt:
@@ -92,7 +92,7 @@ def kept_on_interrupt(plan: Replications) -> Iterator[None]:
 def report(
     plan: Replications, wanted: Precision | None, *, show_all: bool, as_json: bool, quiet: bool
 ) -> int:
-    """Print what came of it; the answer is the exit status."""
+    """Print the results. Returns the exit status."""
     runs = plan.runs
     if as_json:
         run_report.print_json(plan.scenario.name, runs)
@@ -113,7 +113,7 @@ def report(
 
 
 def _not_recorded(plan: Replications) -> Iterator[str]:
-    """Of the runs that had no such connection as the waterfall was wanted of."""
+    """Yield a warning for each run that lacks the connection of the waterfall."""
     for finished in plan.runs:
         number = finished.waterfall_connection() if WATERFALL in finished.series_kinds() else None
         if number is not None and (lacking := finished.lacks_connection(number)) is not None:

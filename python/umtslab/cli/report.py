@@ -1,4 +1,4 @@
-"""``umts report``: a campaign or a study as one page of HTML."""
+"""``umts report``: an HTML page of a campaign or a study."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts report``."""
+    """Declare the arguments of ``umts report``."""
     parser.explain(
         "The page opens offline and has a figure and a table for each metric, with 95 % intervals."
     )
@@ -51,7 +51,7 @@ def options(parser: Parser) -> None:
 def report(
     campaign: str, *, metric: Sequence[str], over: str | None, log: bool, output: Path | None, out: Path
 ) -> int:
-    """Write the page of a campaign; arguments as `options` declares them."""
+    """Write the page of a campaign or a study. `options` declares the arguments."""
     with opened_campaign(campaign, out) as found:
         if found is not None:
             record, store = found
@@ -86,7 +86,7 @@ def write_report(
     *,
     log: bool = False,
 ) -> Path:
-    """Write the page of a campaign, into its store if no file is named."""
+    """Write the page of a campaign, by default into the store. Returns the file."""
     from umtslab.metrics import units, unknown
     from umtslab.page import write
     from umtslab.page.campaign import html

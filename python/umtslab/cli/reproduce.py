@@ -1,4 +1,4 @@
-"""``umts reproduce``: figures, tables and a verdict on each claim."""
+"""``umts reproduce``: figures, tables and a verdict for each claim."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OUT = Path("results/reproductions")
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts reproduce``."""
+    """Declare the arguments of ``umts reproduce``."""
     parser.explain(
         "It draws the figures, and scores what the documents say. Exit status: 0 no claim "
         "failed, 1 a claim failed, 2 wrong usage. A claim that is not yet scored, or whose "
@@ -101,7 +101,10 @@ def reproduce(
     font: str | None,
     grey: bool,
 ) -> int:
-    """Run a document's experiments again and score it; arguments as `options` declares them."""
+    """Repeat the experiments of a document and score its claims.
+
+    `options` declares the arguments.
+    """
     from umtslab.reproduce.emulated import why_not
     from umtslab.reproduce.report import totals
     from umtslab.reproduce.reproduction import find_data
@@ -119,7 +122,7 @@ def reproduce(
     root = find_data()
     parts = select(root / "reproductions", selections)
     before, began = _kept(out), time.monotonic()
-    # Of one chapter nothing is simulated while its figures are drawn.
+    # With one chapter no simulation remains that could run while figures are drawn.
     with _drawer(threads if sum(len(part.plans) for part in parts) > 1 else 1) as drawer:
         with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
             chapters = run_again(
@@ -146,7 +149,7 @@ def reproduce(
 
 @contextmanager
 def _drawer(processors: int) -> Iterator[Drawer | None]:
-    """Who draws figures while others are simulated; none where one processor would do both."""
+    """Yield a process that draws figures during simulations, or None with one processor."""
     if processors == 1:
         yield None
         return
@@ -157,7 +160,7 @@ def _drawer(processors: int) -> Iterator[Drawer | None]:
 
 
 def _write(chapters: list[Chapter], out: Path, look: Look, *, as_json: bool) -> None:
-    """Write the pages, and tell on standard output what came out."""
+    """Write the pages, and print a summary on standard output."""
     from umtslab.page import write
     from umtslab.reproduce.html import html
     from umtslab.reproduce.report import to_json, write_chapter
@@ -186,7 +189,7 @@ def _print_campaign(selections: Sequence[str], *, quick: bool, changes: Sequence
 
 
 def _kept(out: Path) -> int:
-    """How many runs the output folder has."""
+    """Count the runs in the output folder."""
     runs = out / "store" / "runs"
     return sum(1 for _ in runs.iterdir()) if runs.is_dir() else 0
 
@@ -216,7 +219,7 @@ def _show(chapters: list[Chapter], files: list[Path]) -> None:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on standard error, where that is a terminal."""
+    """Yield a function that shows progress on standard error, if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda title, done, total: None
         return

@@ -1,4 +1,4 @@
-"""The word RESULT of a command line: a run folder, a store, or something in the store of ``--out``."""
+"""Results named by RESULT: a run folder, a store, or a name in the store of ``--out``."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from umtslab.store import Damage, Store, StoreReader
 
 _MOST_TOLD = 10
-"""Damaged things that are named one by one."""
+"""Maximum number of damaged items that are reported one by one."""
 
 _told: dict[Path, set[Damage]] = {}
-"""What was told of each results folder: a command may open one twice."""
+"""Damage already reported for each results folder. A command may open a folder twice."""
 
 
 def find_runs(name: str, out: Path) -> list[Run]:
-    """The runs that `name` means, ordered by seed and number.
+    """Return the runs of the result `name`, ordered by seed and number.
 
-    A run folder is that run. A store is its latest result: all replications of what was run last. Anything
-    else is looked up in the store `out`: the key of a run, a result, or the name of a scenario.
+    A run folder is one run. A store stands for its latest result with all replications. Any other
+    name is looked up in the store `out` as the key of a run, a result, or the name of a scenario.
     """
     from umtslab.store.folder import is_run_folder, read_run
     from umtslab.store.reader import NothingOfThatName, is_store
@@ -44,7 +44,10 @@ def find_runs(name: str, out: Path) -> list[Run]:
 
 
 def _as_catalogued(run: Run) -> Run:
-    """The run of a folder as the store around it knows it: the folder does not say what made it."""
+    """Return the run as the catalogue of its store describes it.
+
+    The folder alone does not record the identity of the program that made the run.
+    """
     from umtslab.store import RunNotFound
     from umtslab.store.reader import is_store
 
@@ -59,7 +62,13 @@ def _as_catalogued(run: Run) -> Run:
 
 
 def read_results(path: Path) -> StoreReader:
-    """Open a store to read, or say why not."""
+    """Open a store for reading.
+
+    Raises
+    ------
+    CannotOpen
+        If the folder or its catalogue cannot be read.
+    """
     import sqlite3
 
     from umtslab.store import read_store
@@ -71,7 +80,13 @@ def read_results(path: Path) -> StoreReader:
 
 
 def open_results(path: Path) -> Store:
-    """Open a store, or say why not."""
+    """Open a store for writing.
+
+    Raises
+    ------
+    CannotOpen
+        If the folder or its catalogue cannot be opened.
+    """
     import sqlite3
 
     from umtslab.store import open_store
@@ -83,7 +98,10 @@ def open_results(path: Path) -> Store:
 
 
 def _teller(path: Path) -> Callable[[Damage], None]:
-    """Tells of what is damaged in a results folder, once: results lack it, so also with ``--quiet``."""
+    """Return a function that reports damage in a results folder, each item once.
+
+    Damage is reported with ``--quiet`` too, because damaged runs are left out of the results.
+    """
     told = _told.setdefault(path, set())
 
     def tell(damage: Damage) -> None:

@@ -1,4 +1,4 @@
-"""``umts rrc``: radio resource control of real networks by name."""
+"""``umts rrc``: RRC configurations of real networks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts rrc``."""
+    """Declare the arguments of ``umts rrc``."""
     parser.explain(
         "What a profile does not name keeps its default (`umts params rrc`); what a scenario "
         "writes beside it goes on top.",
@@ -29,7 +29,7 @@ def options(parser: Parser) -> None:
 
 
 def rrc(containing: str, *, json: bool) -> int:
-    """Print the profiles of radio resource control, with the keys that they set and their sources."""
+    """Print the RRC profiles with the keys that they set and their sources."""
     from umtslab import _core
 
     found = [profile for profile in _core.rrc_profiles() if containing in profile["name"]]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts run``."""
+    """Declare the arguments of ``umts run``."""
     parser.explain(
         "Ctrl-C keeps the runs that are finished. Exit status: 0 done, 1 a run failed or the precision was "
         "missed, 2 wrong usage or input."
@@ -120,7 +120,7 @@ def run(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Run a scenario and print what came of it; arguments as `options` declares them."""
+    """Run a scenario and print the results. `options` declares the arguments."""
     from umtslab.task import MOST_RUNS
 
     wanted = _wanted_precision(runs, precision, metric)
@@ -162,7 +162,7 @@ def run(
 
 
 def _loaded(path: Path, settings: Sequence[tuple[str, str]], *, allow_code: bool) -> Scenario:
-    """The scenario; the error about a file of another kind names the verb for it."""
+    """Load the scenario. If it is a file for another verb, the error names that verb."""
     from umtslab._core import ScenarioError
     from umtslab.scenario import Scenario, refuse_code
 

@@ -1,4 +1,4 @@
-"""What ``umts run`` prints when it is done."""
+"""Output of ``umts run``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_CONNECTIONS = 20
 
 
 def print_json(scenario: str, runs: Sequence[Run]) -> None:
-    """Print the object and nothing else."""
+    """Print one JSON object and nothing else."""
     from umtslab.export import runs_object
     from umtslab.indented import indented
 
@@ -29,7 +29,7 @@ def print_json(scenario: str, runs: Sequence[Run]) -> None:
 def print_tables(
     scenario: Scenario, runs: Sequence[Run], store: Store, *, show_all: bool, quiet: bool
 ) -> None:
-    """Print metrics, connections where they are few, and where the files are."""
+    """Print metrics, time budget, up to 20 connections, and where the files are."""
     from umtslab.budget import has_budget
     from umtslab.tables import connections_table, metrics_table
     from umtslab.terminal import budget_table, timeouts_table, transfers_table

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts schema``: nothing."""
+    """Declare the arguments of ``umts schema``: none."""
     parser.explain("Editors complete and check with it as one types.")
 
 

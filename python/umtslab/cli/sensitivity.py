@@ -1,4 +1,4 @@
-"""``umts sensitivity``: which parameters matter."""
+"""``umts sensitivity``: the effects of parameters on metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts sensitivity``."""
+    """Declare the arguments of ``umts sensitivity``."""
     parser.explain("By Morris's or by Sobol's method. The same command goes on where it was interrupted.")
     parser.add_argument("study", type=Path, metavar="STUDY", help="A study file (TOML).")
     work = parser.add_argument_group("what is run")
@@ -44,7 +44,7 @@ def sensitivity(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Find out which parameters matter to a metric; arguments as `options` declares them."""
+    """Estimate the effects of parameters on metrics. `options` declares the arguments."""
     if output is not None:
         check_figure_file(output)
     check_purpose(study, "sensitivity")
@@ -104,7 +104,7 @@ def _print(findings: Findings) -> None:
         )  # fmt: skip
         table = Table(metric, *headings)
         for effect in sorted(effects, key=lambda e: -(e.first if morris else e.total)):
-            # Of Morris' method the second number is sigma, which has no interval.
+            # With Morris' method the second number is sigma, which has no interval.
             remark = "too few samples" if effect.has_too_few_samples else ""
             second = (
                 (number(effect.total, 3),) if morris else (*estimate(effect.total, effect.total_ci95), remark)

@@ -1,4 +1,4 @@
-"""What ``umts analyse A B --split`` prints: transfers of which both captures have a connection."""
+"""Output of ``umts analyse A B --split``: transfers with a connection in both captures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_LEGS = ("goodput_active_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_cou
 def split_report(
     captures: Sequence[Path], *, limit: int = MOST_CONNECTIONS, json: bool = False, quiet: bool = False
 ) -> int:
-    """Pair the connections of two captures, and print what lies between them."""
+    """Pair the connections of two captures on both sides of a proxy, and print the transfers."""
     if len(captures) != 2:
         raise UsageError(f"--split compares the two sides of a proxy: name two captures, not {len(captures)}")
     if any(str(capture) == "-" for capture in captures):
@@ -44,7 +44,7 @@ def split_report(
 
 
 def _write_json(found: Sequence[SplitTransfer], out: TextIO) -> None:
-    """Write one transfer at a time: two rows of each hold every metric."""
+    """Write transfers one by one, because the rows of both connections contain all metrics."""
     out.write('{\n "transfers": [')
     for place, transfer in enumerate(found):
         text = json_text.dumps(_plain(transfer.as_json()), indent=1, allow_nan=False)
@@ -75,7 +75,10 @@ def _transfers(found: Sequence[SplitTransfer]) -> Table:
 
 
 def _show_legs(found: Sequence[SplitTransfer], out: TextIO) -> None:
-    """Print both connections of each transfer, and which of their round-trip times are not the sender's."""
+    """Print both connections of each transfer.
+
+    Round-trip times not measured at the sender are marked.
+    """
     headings = (f">{name}" for name in _OF_LEGS)
     table = Table(">transfer", "capture", ">connection", "captured at", *headings)
     is_doubtful = False
@@ -100,7 +103,7 @@ def _ms(seconds: float | None) -> float | None:
 
 
 def _plain(value: Any) -> Any:
-    """Without numbers that JSON does not have."""
+    """Replace numbers that are not finite by None, as JSON lacks them."""
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""``umts doctor STORE``: what is damaged in a results folder, and what is done about it."""
+"""``umts doctor STORE``: checks and repairs a results folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def look_at(store: Path, *, repair: bool, json: bool) -> int:
-    """Examine a results folder and print what was found; status 1 if something is damaged, and stays so."""
+    """Check a results folder and print the damage.
+
+    Returns the exit status: `FAILED` if there is damage that was not repaired.
+    """
     from umtslab.store import examination
     from umtslab.studies.trials import damaged_studies
 

@@ -1,4 +1,4 @@
-"""What the verbs of studies have in common: where a study is run, and how it is told."""
+"""Shared parts of the verbs for studies: workers, store, progress bar and output."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ from umtslab.studies.sensitivity import Findings
 def study_place(
     frame: Frame, out: Path, jobs: int | None, dask: str | None, *, quiet: bool, kept: str
 ) -> Iterator[Place]:
-    """Where a study is run while the block lasts; Ctrl-C ends it and leaves what is `kept`."""
-    frame.beginning()  # a study that makes no scenario is found out before anything is made
+    """Open the workers, the store and the progress bar of a study.
+
+    On Ctrl-C raises `Interrupted`, which names the finished items in the store (`kept`).
+    """
+    frame.beginning()  # errors of the study's scenario are reported before anything is created
     try:
         with (
             chosen_workers(jobs, dask) as workers,
@@ -39,7 +42,7 @@ def study_place(
 
 
 def find_study(name: str, out: Path) -> Outcome | Findings | None:
-    """The study of that name in the results folder `out`; None if there is none."""
+    """Return the study `name` in the results folder `out`, or None."""
     from umtslab.studies.record import load_study
 
     if not is_store(out):
@@ -49,7 +52,7 @@ def find_study(name: str, out: Path) -> Outcome | Findings | None:
 
 
 def tell(content: Callable[[], dict[str, Any]], table: Callable[[], None], *, json: bool) -> None:
-    """Print what was found, as one JSON object or as a table."""
+    """Print the result as one JSON object or as a table."""
     if json:
         print(json_text.dumps(content(), indent=1, allow_nan=False))
     else:

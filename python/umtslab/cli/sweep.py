@@ -1,4 +1,4 @@
-"""``umts sweep``: a campaign, of which only what is missing is run."""
+"""``umts sweep``: runs the missing runs of a campaign."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def options(parser: Parser) -> None:
-    """What can be typed behind ``umts sweep``."""
+    """Declare the arguments of ``umts sweep``."""
     parser.explain(
         "Run k of every point meets the same radio, so that points can be compared pair by pair.",
         "Ctrl-C and kill keep the runs that are finished; the same command goes on from there. "
@@ -131,7 +131,7 @@ def sweep(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Run what a campaign lacks and print its points; arguments as `options` declares them."""
+    """Run the missing runs of a campaign and print its points. `options` declares the arguments."""
     from dataclasses import replace
 
     from umtslab.campaign.study import Study
@@ -179,7 +179,7 @@ def _campaign(
     series: bool,
     allow_code: bool,
 ) -> Campaign:
-    """The file's campaign with what the command line adds to it."""
+    """Load the campaign and apply the options of the command line."""
     from dataclasses import replace
 
     from umtslab.campaign.file import load_campaign
@@ -191,8 +191,8 @@ def _campaign(
             raise UsageError(unknown(name))
     loaded = load_campaign(path)
     chosen = loaded.with_parameters(_parameters(parameter)).with_settings(overrides(changes))
-    # An override typed with --set may name code. Once both are merged, an override of the file looks the
-    # same, so no override may if the file has one.
+    # The user may name code with --set. After both are merged, an override of the file cannot be
+    # distinguished from one of --set. So no override may name code if the file has one that does.
     file_names_code = any(key.endswith("python") for key in (*loaded.settings, *loaded.axes))
     chosen = replace(chosen, allow_code=allow_code, allow_typed_code=not file_names_code)
     if runs is not None and precision is not None:

@@ -1,4 +1,4 @@
-"""What ``umts sweep`` prints: the points with their means, as a table or as one JSON object."""
+"""Output of ``umts sweep``: the points with their means, as a table or as one JSON object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from umtslab.version import code_version
 
 
 def as_json(record: Record, study: Study) -> dict[str, Any]:
-    """The object that ``--json`` prints: as that of ``umts run``, for each point."""
+    """Return the object for ``--json``.
+
+    The runs of each point have the same form as in ``umts run``.
+    """
     content = {
         "campaign": record.name,
         "version": str(code_version()),
@@ -47,17 +50,20 @@ def as_json(record: Record, study: Study) -> dict[str, Any]:
 
 
 def _budget(record: Record) -> dict[str, float]:
-    """Seconds by cause, added up over all runs of a campaign."""
+    """Return the seconds of each cause, summed over all runs of a campaign."""
     return summed(run.metrics for cell in record.cells for run in cell.runs)
 
 
 def print_json(record: Record, study: Study) -> None:
-    """Print the object and nothing else."""
+    """Print one JSON object and nothing else."""
     print(indented(as_json(record, study)))
 
 
 def print_table(record: Record, metrics: Sequence[str]) -> None:
-    """Print a row per point: its parameters, the number of its runs, mean and interval of each metric."""
+    """Print a row per point: parameters, number of runs, mean and 95 % interval of each metric.
+
+    If runs recorded time budgets, a table with their sum follows.
+    """
     from umtslab.headline_metrics import what_of
     from umtslab.metrics import units
     from umtslab.numbers import estimate, number
@@ -94,7 +100,7 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
 
 
 def print_next_steps(record: Record, store: Path, metric: str) -> None:
-    """Print what can be done with the results."""
+    """Print commands for a figure, a table and a page of the results."""
     where = "" if store == RESULTS else f" --out {shlex.quote(str(store))}"
     name = shlex.quote(record.name)
     print(
@@ -104,7 +110,10 @@ def print_next_steps(record: Record, store: Path, metric: str) -> None:
 
 
 def print_plan(plan: Plan, *, as_json: bool) -> None:
-    """Print the points, and how many of their runs are wanted and missing; of a very large plan the first."""
+    """Print the points with their required and missing runs.
+
+    Of a very large plan prints the first points.
+    """
     if as_json:
         content = [
             {"parameters": point.parameters, "runs": point.runs, "missing": point.missing}

@@ -1,8 +1,9 @@
-"""Values of ``-P KEY=…``: some in a row, a range with its step, or so many from one to another.
+"""Values of ``-P KEY=…``: lists, ranges with a step, and ranges with a count.
 
-``0.1,0.2`` are two values, ``0:0.3:0.05`` is every 0.05 from 0 to 0.3, ``lin(0,0.3,7)`` and
-``log(1 ms,1 s,4)`` are so many at equal distances or ratios. Both ends belong to them; the values of
-``"10 ms:50 ms:10 ms"`` have a unit.
+``0.1,0.2`` are two values. ``0:0.3:0.05`` is every 0.05 from 0 to 0.3. ``lin(0,0.3,7)`` and ``log(1
+ms,1 s,4)`` are 7 and 4 values at equal distances or equal ratios. The first value always belongs to
+a range, and the last one if it is a multiple of the step away. Values can have units: ``"10 ms:50
+ms:10 ms"``.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from decimal import Decimal
 from umtslab.cli.failures import UsageError
 
 MOST = 10_000
-"""Values of one key; more are a slip of the finger."""
+"""Maximum number of values of one key. A larger number is taken for a typing error."""
 
 _DIGITS = 6
-"""Of a value between the ends of ``lin`` and ``log``."""
+"""Significant digits of the values of ``lin`` and ``log``."""
 
 _NUMBER = r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s:,()\d.+-][^:,()]*?)?\s*"
 _RANGE = re.compile(":".join([_NUMBER] * 3))
@@ -27,12 +28,12 @@ _COMMA = re.compile(r",(?![^()]*\))")
 
 
 def listed(text: str) -> list[str]:
-    """The values that a text stands for, in their order; one that is written twice is one.
+    """Return the values in order, without repetitions.
 
     Raises
     ------
     UsageError
-        If a range has no values, more than anybody wants, or ends in different units.
+        If a range has no values or more than `MOST`, or its ends have different units.
     """
     values = [value for part in _COMMA.split(text) for value in _meant(part)]
     return list(dict.fromkeys(values))
@@ -57,7 +58,10 @@ def _meant(part: str) -> list[str]:
 
 
 def _one_unit(part: str, *units: str | None) -> str:
-    """The unit that all have; one without takes that of the others."""
+    """Return the common unit with a space before it.
+
+    Numbers without a unit take the unit of the others.
+    """
     named = {unit for unit in units if unit}
     if len(named) > 1:
         raise UsageError(f"{part.strip()!r}: its ends have one unit, not {' and '.join(sorted(named))}")
@@ -89,6 +93,6 @@ def _spread(part: str, kind: str, first: float, last: float, count: int) -> list
 
 
 def _plain(value: Decimal) -> str:
-    """Without an exponent and without zeros at the end."""
+    """Format without an exponent and without trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,4 +1,4 @@
-"""The verbs by name: what each does in a sentence, and examples. Their modules are not imported for it."""
+"""Table of the verbs: one sentence and examples for each. Does not import their modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = (
     ("umts sweep campaigns/fach-error-rate.toml", "a grid of parameters, with intervals"),
     ("umts params rlc", "every scenario key about RLC"),
 )
-"""What a newcomer can type, and what comes of it."""
+"""Commands for a new user, with a description of the result."""
 
 EXIT_STATUS = (
     "Exit status: 0 done; 1 a run or a claim failed, a precision was missed, results could not be written; "
@@ -25,7 +25,7 @@ EXIT_STATUS = (
 
 
 class Verb(NamedTuple):
-    """One verb: what it does, and how it is typed."""
+    """Description and examples of one verb."""
 
     sentence: str
     examples: tuple[str, ...] = ()
@@ -177,6 +177,6 @@ GROUPS = {
     "results": RESULTS,
     "reference": REFERENCE,
 }
-"""As `umts --help` shows them."""
+"""Verbs by group, in the order of `umts --help`."""
 
 VERBS = {name: verb for verbs in GROUPS.values() for name, verb in verbs.items()}

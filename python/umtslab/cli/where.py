@@ -1,4 +1,4 @@
-"""Where runs are made, as ``--jobs`` and ``--dask`` say."""
+"""Workers of a command, chosen by ``--jobs`` or ``--dask``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from umtslab.cli.options import workers
 
 @contextmanager
 def chosen_workers(jobs: int | None, dask: str | None) -> Iterator[Workers]:
-    """Threads here, or the workers of a cluster while the block lasts."""
+    """Yield local threads, or the workers of a Dask cluster that is connected during the block."""
     if dask is None:
         yield Workers(workers(jobs, sys.maxsize))
         return

@@ -1,4 +1,7 @@
-"""The flows of a scenario beside programs: whoever has a real program has no simulated traffic of its own."""
+"""Simulated flows beside real programs.
+
+A UE with a real program has no simulated traffic by default.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Flow(NamedTuple):
-    """A flow of a scenario file, and how many of its users are programs."""
+    """A flow of a scenario file, and the number of its users with programs."""
 
     number: int
     ue: str
@@ -21,13 +24,16 @@ class _Flow(NamedTuple):
 
 
 def simulates_flows(scenario: Scenario, session: Session) -> bool:
-    """Whether simulated users are beside the programs."""
+    """Whether there are simulated users beside the programs."""
     flows = _flows(scenario, 1 + len(session.ues))
     return any(session.keep_flows or flow.programs < flow.users for flow in flows)
 
 
 def left_out(scenario: Scenario, programs: int) -> str | None:
-    """Which flows never begin since the first UEs are programs, in words; None if there are none."""
+    """Describe the flows that are omitted because the first UEs have programs.
+
+    None if there are none.
+    """
     found = [_told(flow) for flow in _flows(scenario, programs) if flow.programs]
     if not found:
         return None
@@ -47,7 +53,7 @@ def _flows(scenario: Scenario, programs: int) -> list[_Flow]:
     content: dict[str, Any] = json.loads(scenario.core.to_json())
     users, taken, rest = {}, {}, programs
     for group in content["ue"]:
-        # Calls are no users.
+        # Groups of calls have no users.
         count = group.get("count") or 0
         users[group["name"]], taken[group["name"]] = count, min(count, rest)
         rest -= taken[group["name"]]

@@ -1,4 +1,4 @@
-"""The user's process: starts the launcher, and waits."""
+"""The user's process: starts the launcher and waits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from umtslab.exit_status import EMULATION_FAILED
 
 
 class Started:
-    """An emulation at work. While its pipe is open it is wanted; the kernel closes it with this process."""
+    """A running emulation. It ends when its pipe closes, at the latest when this process exits."""
 
     def __init__(self, session: Session) -> None:
         parent_read, self._wanted = os.pipe()
@@ -32,10 +32,10 @@ class Started:
             pipe.write(session.to_json())
 
     def wait(self) -> int:
-        """Wait for its end; the exit status is that of its command.
+        """Wait for the end. Returns the exit status of the command.
 
-        125: the emulation itself failed, or was degraded and `strict`. 126, 127: the command cannot be run,
-        is not there.
+        125: the emulation itself failed, or was degraded with `strict`. 126: the command cannot be
+        run. 127: the command does not exist.
         """
         try:
             status = self._launcher.wait()
@@ -45,14 +45,15 @@ class Started:
 
 
 def start(session: Session) -> Started:
-    """Begin an emulation without the Internet, of which several may run at the same time."""
+    """Start an emulation without Internet access. Several may run at the same time."""
     return Started(session)
 
 
 def emulate(session: Session) -> int:
-    """Run an emulation to its end, on the terminal of this process; exit status as that of `Started.wait`.
+    """Run an emulation to its end on the terminal of this process.
 
-    With `has_internet` the host forwards packets meanwhile.
+    Returns the status of `Started.wait`. With `has_internet` the host forwards packets during the
+    emulation.
     """
     if not session.has_internet:
         return _launch(session)
@@ -70,7 +71,7 @@ def emulate(session: Session) -> int:
 
 
 def _launch(session: Session) -> int:
-    """Ctrl-C is for the command."""
+    """Launch with SIGINT ignored, because Ctrl-C is meant for the command."""
     usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return start(session).wait()

@@ -1,8 +1,7 @@
-"""What the packets of programs tell of their TCP: metrics, connections and time series.
+"""TCP metrics, connections and time series of programs, derived from captured packets.
 
-All of it is read from the captures at both ends: each connection as its sender of data saw it.
-
-The kernel's windows and timers are in no packet, so nothing is said of them.
+Both ends are captured, and each connection is evaluated as its sender of data saw it. Packets do
+not show the kernel's windows and timers, so there are no metrics of these.
 """
 
 from __future__ import annotations
@@ -18,36 +17,45 @@ if TYPE_CHECKING:
     import polars as pl
 
 OF_TCP = ("sent", "acked", "outstanding", "goodput", "cwnd", "ssthresh", "rtt", "srtt", "rto")
-"""Series of TCP. Under these names an emulation has those of its programs; of simulated users beside them
-they are `simulated` ones."""
+"""Series of TCP.
+
+In an emulation these are the series of programs. Series of simulated users have the prefix
+``simulated_``.
+"""
 
 SIMULATED = "simulated_connections"
-"""The table of the connections of simulated users, as ``connections`` is of a simulation."""
+"""The table of the connections of simulated users, like ``connections`` of a simulation."""
 
 WINDOW_S = 1.0
-"""Length of the windows of ``goodput``, as of a simulation's."""
+"""Length of the windows of ``goodput`` in seconds, as in a simulation."""
 
 _UES = (ipaddress.ip_network("10.45.0.0/16"), ipaddress.ip_network("fd45::/112"))
-"""Addresses of UEs, of which the first two of each are the network's and the server side's."""
+"""Networks of UE addresses.
+
+The first two addresses of each are the network's and the server side's.
+"""
 
 
 def simulated(name: str) -> str:
-    """The name of a table of simulated users beside programs."""
+    """Return the name of a table of simulated users beside programs."""
     return f"simulated_{name}"
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """The TCP of programs."""
+    """TCP traffic of programs."""
 
     metrics: dict[str, float | None]
     connections: pl.DataFrame
-    """A row each, as of a capture, with times of the run; ``ue`` is null between given devices."""
+    """One row each, as for a capture, with times of the run.
+
+    ``ue`` is null with ``--attach-ue``.
+    """
     series: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     @staticmethod
     def unknown() -> Traffic:
-        """The traffic of captures that could not be written."""
+        """Return the traffic for captures that could not be written."""
         import polars as pl
 
         names = (entry["name"] for entry in _core.capture_metric_definitions())
@@ -56,9 +64,9 @@ class Traffic:
 
 
 def of_captures(server: Path, ue: Path, duration_s: float, *, series: bool) -> Traffic:
-    """The traffic in the captures at the server side and at the UEs, of an emulation of `duration_s`.
+    """Analyse the captures of the server side and of the UEs, of an emulation of `duration_s`.
 
-    Every connection is as its sender of data saw it.
+    Each connection is evaluated as its sender of data saw it.
     """
     import polars as pl
 
@@ -76,11 +84,11 @@ def of_captures(server: Path, ue: Path, duration_s: float, *, series: bool) -> T
 
 
 def of_legs(server: Traffic, radio: Traffic) -> Traffic:
-    """The traffic of both sides of a proxy, which keeps addresses and ports.
+    """Combine the traffic of both sides of a proxy that keeps addresses and ports.
 
-    Each transfer is two connections, ``leg`` says which, ``transfer`` has the number of the one on the
-    server's side: connections there are the even numbers. Metrics are those of the radio's side, where all
-    of them end.
+    Each transfer has two connections, distinguished by ``leg``. ``transfer`` is the number of the
+    connection on the server side, which is even. Metrics are those of the radio side, which has all
+    connections.
     """
     import polars as pl
 
@@ -116,7 +124,7 @@ def of_legs(server: Traffic, radio: Traffic) -> Traffic:
 
 
 def _ue_of(*ends: str) -> int | None:
-    """The UE that has one of these addresses (with a port behind)."""
+    """Return the UE that has one of these addresses (with ports), or None."""
     for end in ends:
         address = ipaddress.ip_address(end.rpartition(":")[0].strip("[]"))
         for network in _UES:
@@ -128,7 +136,7 @@ def _ue_of(*ends: str) -> int | None:
 
 
 def _in_time(course: pl.DataFrame, start: pl.Expr) -> pl.DataFrame:
-    """Rows of all connections in the order of time; octets count from 1 as of a simulation, the SYN is 0."""
+    """Sort rows by time, and number bytes as in a simulation, in which the SYN is 0."""
     import polars as pl
 
     numbers = [name for name in ("seq", "end", "ack", "left", "right") if name in course.columns]
@@ -150,10 +158,10 @@ def _series(
 
 
 def _outstanding(sent: pl.DataFrame, acked: pl.DataFrame, connections: pl.DataFrame) -> pl.DataFrame:
-    """Payload sent and not acknowledged, in full segments; a row per change."""
+    """Return the unacknowledged payload in full segments, one row per change."""
     import polars as pl
 
-    # As the metric has it, whose segments are those that both ends agreed on.
+    # The same segment size as in the metric: the size that both ends agreed on.
     segment = (pl.col("max_outstanding_bytes") / pl.col("max_outstanding_segments")).fill_nan(None)
     sizes = connections.select("connection", segment.alias("segment"))
     ends = sent.filter(pl.col("seq") > 0).select("time_s", "connection", "end")
@@ -174,7 +182,10 @@ def _outstanding(sent: pl.DataFrame, acked: pl.DataFrame, connections: pl.DataFr
 
 
 def _goodput(acked: pl.DataFrame, connections: pl.DataFrame, duration_s: float) -> pl.DataFrame:
-    """Acknowledged payload of each window in which a connection is open; one that the end cuts is shorter."""
+    """Return the rate of acknowledged payload per window while a connection is open.
+
+    The last window may be shorter.
+    """
     import polars as pl
 
     start_s = pl.col("window") * WINDOW_S
@@ -211,21 +222,21 @@ def whole_network(
     switched: int,
     has_flows: bool,
 ) -> dict[str, float | None]:
-    """The metrics of an emulation, of what its `radio` network measured and of the TCP of its `programs`.
+    """Return the metrics of an emulation, combined from its network and the TCP of its programs.
 
-    Where both matter, both count; what is known of the simulated users alone is in their own table, and has
-    no value here.
+    Metrics that depend on both are computed from both. Metrics known only for simulated users are
+    in their own table, and have no value here.
 
     Parameters
     ----------
     radio : dict
-        Of the recorders of a run, which saw the simulated flows, if there are any (`has_flows`).
+        Metrics of the recorders, which include simulated flows if there are any (`has_flows`).
     programs : dict
-        From the programs' packets.
+        Metrics from the programs' packets.
     duration_s : float
-        How long it took.
+        Duration of the emulation in seconds.
     switched : int
-        Users that are switched between channels.
+        Number of users that are switched between channels.
     has_flows : bool
         Whether users were simulated beside the programs.
     """
@@ -236,7 +247,7 @@ def whole_network(
     made_of_both: dict[str, float | None] = {
         "cell_efficiency": _per(acknowledged, occupied, 8 / 1e3 / duration_s if duration_s else 0.0),
         "energy_j_per_mb": _per(energy, acknowledged, switched * 1e6),
-        # Of these, connections alone would tell; packets do not say what one is for RRC.
+        # These need to know what a connection is for RRC, which packets do not show.
         **dict.fromkeys(_OF_CONNECTIONS),
     }
     if not has_flows:

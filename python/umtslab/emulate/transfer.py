@@ -1,12 +1,13 @@
-"""A file over nothing but TCP, as a simulated file transfer is: the sender opens, writes, and closes.
+"""Transfer of a file over plain TCP, like a simulated one: the sender opens, writes and closes.
 
-Run at both sides: ``send OCTETS`` at the server side, ``receive OCTETS`` in the UE, which tells the sender by
-a datagram that it listens. Times are of CLOCK_MONOTONIC, which all namespaces share; the sender's are in the
-first octets of the file. The receiver leaves the metrics of the transfer for the results of the emulation.
+``send OCTETS`` runs at the server side and ``receive OCTETS`` in the UE, which announces itself to
+the sender by a datagram. Times are of CLOCK_MONOTONIC, which all namespaces share. The sender's
+times are in the first bytes of the file. The receiver writes the metrics of the transfer for the
+results of the emulation.
 
-``serve OCTETS`` and ``sessions OCTETS FROM UNTIL PAUSE`` carry one file after another, as the traffic
-``ftp_sessions`` does: from a time after the start until another one, with pauses, all in seconds. A file that
-is under way at the end is cut off, as by the end of a simulation.
+``serve OCTETS`` and ``sessions OCTETS FROM UNTIL PAUSE`` transfer one file after another, like the
+traffic ``ftp_sessions``: between two times after the start, with pauses, all in seconds. A file in
+transfer at the end is cut off, as at the end of a simulation.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from umtslab.emulate.session import METRICS_VARIABLE
 PORT = 7000
 CHUNK = 65536
 SETTLE_S = 1.0
-"""From the datagram to the connection, and from the last octet to the end: what is on its way arrives."""
+"""Delay before the connection and after the last byte, so that packets in flight arrive."""
 ANNOUNCE_EVERY_S = 2.0
 MOST_ANNOUNCEMENTS = 60
-"""After so many there is no sender."""
+"""Number of announcements after which the transfer fails."""
 TIMES = struct.Struct("!dd")
 
 
 def send(octets: int) -> None:
-    """Send a file to whoever asks first."""
+    """Send a file to the first host that announces itself."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         asked.bind(("0.0.0.0", PORT))
         _, (address, _) = asked.recvfrom(100)
@@ -47,7 +48,7 @@ def send(octets: int) -> None:
 
 
 def receive(octets: int) -> dict[str, float]:
-    """Ask for the file, take it, and return the metrics of the transfer."""
+    """Request the file, receive it, and return the metrics of the transfer."""
     with (
         socket.create_server(("0.0.0.0", PORT)) as listener,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking,
@@ -76,7 +77,7 @@ def receive(octets: int) -> dict[str, float]:
 
 
 def sessions(octets: int, begin_s: float, end_s: float, pause_s: float) -> None:
-    """Take files from a time after the start until another one, with pauses between them."""
+    """Receive files between two times after the start, with pauses."""
     start = time.monotonic()
     # The signal also ends a blocking call: the process ends, and the emulation with it.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))

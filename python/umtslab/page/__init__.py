@@ -1,4 +1,4 @@
-"""Pages of HTML that need nothing else: they open offline, with their figures inside."""
+"""Self-contained HTML pages, which open offline and include their figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DPI = 130
 
 
 def render(template: str, **content: Any) -> str:
-    """Fill one of the templates in this folder; values are escaped."""
+    """Fill a template of this folder. Values are escaped."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(
@@ -24,7 +24,7 @@ def render(template: str, **content: Any) -> str:
 
 
 def address(figure: Figure, *, in_pixels: bool = False) -> str:
-    """A figure as an address that holds it: as lines, or in pixels where there are many thousand of them."""
+    """Return a figure as a data URL: as SVG, or as PNG if it has too many elements for SVG."""
     from umtslab.plot.look import printable
 
     content = io.BytesIO()
@@ -38,7 +38,7 @@ def address(figure: Figure, *, in_pixels: bool = False) -> str:
 
 
 def write(path: Path, page: str) -> Path:
-    """Write a page, whole or not at all; its folder is made."""
+    """Write a page atomically. Creates its folder."""
     from umtslab.atomic_files import whole_file
 
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A campaign as one page: figures with intervals, tables of its points, the commands to make them again."""
+"""A campaign as one page: figures with intervals, tables of points, commands to repeat the runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from umtslab.store import StoreReader
 
 _FIRST = (*TIMES, "goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
-"""Shown where no metric is named; if no run measured one of them, the first metrics of a first look."""
+"""Default metrics. If no run measured any of them, the first headline metrics are used."""
 
 _MOST = 4
-"""Metrics on a page for which none is named."""
+"""Maximum number of default metrics."""
 
 
 def html(
@@ -34,20 +34,22 @@ def html(
     *,
     log: bool = False,
 ) -> str:
-    """The page.
+    """Return the page.
 
     Parameters
     ----------
     record : Record
         The campaign.
     store : StoreReader
-        Where its runs are, for their commands.
+        Store of its runs, which has their commands.
     metrics : sequence of str
-        What is drawn and listed; by default those of the campaign's file, or four of a first look.
+        Metrics to draw and list; by default those of the campaign's file, or up to four headline
+        metrics.
     over : str, optional
-        The parameter of the horizontal axes; by default the first that is a number and varies.
+        The parameter of the horizontal axes; by default the first varied parameter with numbers as
+        values.
     log : bool
-        Logarithmic horizontal axes.
+        Whether the horizontal axes are logarithmic.
 
     Raises
     ------
@@ -76,7 +78,7 @@ def html(
 
 
 def commands(cell: Cell, store: StoreReader) -> list[str]:
-    """What makes a point's runs again: one command if their numbers follow each other, else one for each."""
+    """Return commands that repeat a point's runs: one if numbers are consecutive, else several."""
     if not cell.runs:
         return []
     first = cell.runs[0].run
@@ -86,11 +88,12 @@ def commands(cell: Cell, store: StoreReader) -> list[str]:
 
 
 def _chosen(record: Record) -> list[str]:
-    """The metrics to show: those of the campaign's file, or those that at least one run has a value of."""
+    """Return the metrics to show: those of the campaign's file, or default metrics with a value."""
     if record.metrics:
         return list(record.metrics)
     means = [run.metrics for cell in record.cells for run in cell.runs]
-    # Only these few are looked for in thousands of runs: a metric that none has is looked up in each.
+    # Restricted to a few metrics, because a metric that no run has is searched for in thousands of
+    # runs.
     return (first_look(*means, among=_FIRST) or first_look(*means))[:_MOST]
 
 
@@ -118,7 +121,7 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
     try:
         picture = address(draw_budget(record, over), in_pixels=True)
     except CampaignError:
-        return  # more combinations than there is room for: `umts plot NAME@KEY=VALUE budget` draws some
+        return  # too many combinations for one figure: `umts plot NAME@KEY=VALUE budget` draws some
     text = "Mean time of a connection by cause; whiskers: 95 % of the whole."
     yield {"anchor": "budget", "title": "Where the time went", "text": text, "picture": picture, "rows": ()}
 
@@ -143,6 +146,6 @@ def _values(record: Record, cell: Cell) -> list[str]:
 
 
 def _counted(metric: str) -> str:
-    """What the numbers of a metric are of, as a sentence."""
+    """Describe the numbers of a metric, as a sentence."""
     of = what_of(metric)
     return f"Here: {of}." if of else ""

@@ -1,4 +1,4 @@
-"""A study as one page: what was tried or which parameters matter, in figures and tables."""
+"""A study as one page: trials or effects, in figures and tables."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def html(study: Outcome | Findings, store: StoreReader) -> str:
-    """The page.
+    """Return the page.
 
     Parameters
     ----------
     study : Outcome or Findings
         An optimisation, or a sensitivity study.
     store : StoreReader
-        Where its runs are, for the command that makes the best ones again.
+        Store of its runs, which has the command that repeats the best ones.
     """
     frame = study.study.frame
     is_search = isinstance(study, Outcome)
@@ -97,7 +97,7 @@ def _best(outcome: Outcome) -> str:
 
 
 def _broken(outcome: Outcome) -> str:
-    """The constraints that the scenario as it is breaks."""
+    """List the constraints that the unchanged scenario breaks."""
     broken = (str(constraint) for constraint in outcome.broken(outcome.as_it_is))
     return ", ".join(broken) or "a constraint"
 
@@ -114,7 +114,7 @@ def _mattered(findings: Findings) -> Iterator[dict[str, str]]:
 
 
 def _few_samples(findings: Findings) -> str:
-    """The parameters whose shares the samples are too few for, as a sentence."""
+    """Name the parameters with too few samples, as a sentence."""
     few = {
         key_label(effect.parameter)
         for effects in findings.effects.values()
@@ -125,7 +125,7 @@ def _few_samples(findings: Findings) -> str:
 
 
 def _command(outcome: Outcome, store: StoreReader) -> str:
-    """What makes the runs of the best trial again."""
+    """Return the command that repeats the runs of the best trial."""
     ranking = outcome.ranking()
     if not ranking or not ranking[0].runs:
         return ""
@@ -133,7 +133,7 @@ def _command(outcome: Outcome, store: StoreReader) -> str:
 
 
 def _rows(table: pl.DataFrame) -> dict[str, Any]:
-    """A table as a page has it."""
+    """Format a table for a page."""
 
     def text(value: object) -> str:
         return f"{value:.5g}" if isinstance(value, float) else "–" if value is None else str(value)

@@ -1,7 +1,7 @@
-"""Figures of a run, one kind per file.
+"""Figures of a run, one module per kind.
 
-`draw` takes a run and a kind's name; the functions behind it take tables and return a matplotlib figure,
-without reading a file and without a window system.
+`draw` takes a run and the name of a kind. The functions behind it take tables and return a
+matplotlib figure. They read no files and need no window system.
 """
 
 from __future__ import annotations
@@ -42,31 +42,32 @@ __all__ = [
 ]
 
 FORMATS = (".png", ".svg", ".pdf")
-"""What a figure can be saved as, told by the end of the file's name."""
+"""Formats in which a figure can be saved, selected by the suffix of the file."""
 
 
 def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look = HOUSE) -> Figure:
-    """Draw one figure of a run that recorded its series, or of several runs in one.
+    """Draw a figure of one run or of several runs, which must have recorded series.
 
     Parameters
     ----------
     run : Run, or mapping of str to Run
-        The run; or runs by what the figure calls them, see `named_apart`.
+        The run, or several runs by their name in the figure (see `named_apart`).
     kind : str
-        A name of `KINDS`.
+        A name in `KINDS`.
     view : View, optional
-        The part of it to show, which decides both axes, and who is under study; by default the whole.
+        The time range, which determines both axes, and the connections and UEs to highlight. By
+        default the whole run.
     look : Look, optional
-        How it is printed: width, words, font, without colour.
+        Appearance: width, labels, font, grey.
 
     Raises
     ------
     UnknownFigure
-        If there is no such kind. It is a KeyError whose message says which kinds there are.
+        If there is no such kind. It is a KeyError whose message lists the kinds.
     umtslab.run.MissingSeries
-        If a run did not record what the figure shows, or has none of it.
+        If a run did not record the series of the figure, or the series has no data.
     umtslab.plot.NobodyChosen
-        If a run does not have those who are to be under study.
+        If a run lacks a connection or UE to highlight.
     """
     runs = {"": run} if isinstance(run, Run) else run
     wanted = known(KINDS, kind)
@@ -86,14 +87,14 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
         )
     last_s = max(one.duration_s for one in runs.values())
     for axes in figure.axes:
-        # A window, of which the end of the run may cut the last one short, is drawn whole.
+        # The last bin of a series may extend beyond the end of the run. It is drawn whole.
         end_s = min(axes.get_xlim()[1], last_s) if view.until_s is None else view.until_s
         axes.set_xlim(left=view.from_s, right=end_s)
     return figure
 
 
 def _alike(kinds: Sequence[Kind]) -> Kind:
-    """What is drawn of all runs, which is not the same of simulated ones and of real programs."""
+    """Return the kind to draw for all runs. Simulations and emulations may need different kinds."""
     from umtslab.run import MissingSeries
 
     if len({kind.name for kind in kinds}) > 1:
@@ -111,18 +112,18 @@ def draw_waterfall(
     until_s: float | None = None,
     look: Look = HOUSE,
 ) -> Figure:
-    """Draw all that happened to one connection of a run that recorded its waterfall.
+    """Draw the waterfall of one connection: its segments, PDUs and states on one time axis.
 
     Parameters
     ----------
     run : Run
-        Made with the scenario key ``measure.waterfall`` and series.
+        Made with the scenario key ``measure.waterfall`` and with series.
     connection : int, optional
-        Its number; not needed for a run in a store, which knows of which one it recorded.
+        Number of the connection. Not needed for a run in a store, whose scenario contains it.
     from_s, until_s : float, optional
-        The part of the time to show; by default all of the connection's.
+        The time range; by default the whole life of the connection.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Raises
     ------
@@ -154,7 +155,8 @@ def draw_waterfall(
     intervals = run.series("budget_intervals").filter(pl.col("connection") == wanted)
     title = f"{run.heading}, connection {wanted}"
     if (waterfall["layer"] == "tcp_server").any():
-        # Connections of a transfer have two numbers, of which it has the even one's place.
+        # The two connections of a transfer have adjacent numbers. The first one, which is even,
+        # identifies the transfer.
         [transfer] = (row["transfer"] for row in run.connection_rows() if row["connection"] == wanted)
         intervals = run.series("transfer_budget_intervals").filter(pl.col("transfer") == transfer)
         title = f"{run.heading}, connections {transfer} and {transfer + 1}"
@@ -164,7 +166,7 @@ def draw_waterfall(
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure as the format of the file's suffix; the file is there whole or not at all."""
+    """Write a figure atomically, in the format of the file's suffix."""
     from umtslab.atomic_files import whole_file
 
     undated = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}

@@ -1,4 +1,4 @@
-"""Values that change more often than can be drawn: mean over bins of time, in a band from least to most."""
+"""Lines with very frequent changes: mean over bins of time, in a band from minimum to maximum."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_CHANGES = 600
-"""A line with more changes than this is a block of colour."""
+"""A line with more changes than this would fill an area."""
 
 MOST_BANDS = 4
-"""More bands than this lie on each other."""
+"""More bands than this cover each other."""
 
 _BINS = 120
 
@@ -27,9 +27,9 @@ _BINS = 120
 def lines_or_bands(
     axes: Axes, table: pl.DataFrame, column: str, name: str, *, by: tuple[str, ...] = ("connection",)
 ) -> None:
-    """Draw the lines of a table as steps, or as bands where one changes too often and they are few.
+    """Draw the lines of a table as steps, or as bands if a line changes too often.
 
-    The legend says how long a bin is.
+    More than `MOST_BANDS` lines are always drawn as steps. The legend states the length of a bin.
     """
     found = strands(table, by)
     is_dense = any(len(strand.rows) > MOST_CHANGES for strand in found)
@@ -52,7 +52,7 @@ def lines_or_bands(
 
 
 def _name(strand: Strand, found: Sequence[Strand], name: str) -> str:
-    """Legend entry of a band: the quantity if it is alone, else its result, connection or user."""
+    """Return the legend entry of a band: the quantity, the result, the connection or the user."""
     if len(found) == 1:
         return name
     results = {one.result for one in found}

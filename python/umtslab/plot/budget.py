@@ -1,4 +1,4 @@
-"""The time budget over a parameter of a campaign: what a connection's time is spent on, as stacked bars."""
+"""Time budget over a parameter of a campaign: mean time of a connection by cause, as bars."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_VARIANTS = 4
 """More panels than this are too narrow to read."""
 
 Bars = Mapping[str, Mapping[str, Summary]]
-"""By value of the parameter: time by cause, and ``total``."""
+"""For each value of the parameter the time by cause, and ``total``."""
 
 
 def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) -> Figure:
@@ -34,17 +34,18 @@ def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) 
     Parameters
     ----------
     record : Record
-        The campaign, of runs with a time budget.
+        A campaign whose runs have time budgets.
     over : str, optional
-        The parameter of the horizontal axis; by default the first that is a number and varies.
+        The parameter of the horizontal axis; by default the first varied parameter with numbers as
+        values.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A panel for each combination of the other parameters. Bars are stacked in the order of precedence;
-        whiskers are 95 % intervals of the whole, over runs.
+        One panel per combination of the other parameters. Bars are stacked in order of precedence.
+        Whiskers are 95 % intervals of the total over runs.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) 
 
 
 def _worth_showing(panels: Mapping[str, Bars]) -> list[str]:
-    """Causes that can be seen in some bar, in their order: the legend has them."""
+    """Return the causes for the legend: those with more than 0.1 % of any bar."""
     parts = [parts for bars in panels.values() for parts in bars.values()]
     return [
         cause
@@ -105,7 +106,7 @@ def _panels(record: Record, over: str) -> dict[str, Bars]:
 
 
 def per_connection(cell: Cell) -> dict[str, Summary]:
-    """Mean time of a connection by cause over the runs of a point, and of all causes as ``total``."""
+    """Return the mean time of a connection by cause over the runs of a point, and ``total``."""
     runs = [run for run in cell.runs if has_budget(run.metrics)]
     counts = [run.connections().height for run in runs]
     return {
@@ -120,7 +121,7 @@ def per_connection(cell: Cell) -> dict[str, Summary]:
 
 
 def _ticks(values: list[object]) -> list[str]:
-    """Numbers in their order, words as they come."""
+    """Sort the values if they are numbers, else keep their order."""
     found = in_one_unit(values)
     if found is None:
         return [str(value) for value in values]
@@ -129,7 +130,7 @@ def _ticks(values: list[object]) -> list[str]:
 
 
 def _stack(axes: Axes, bars: Bars, ticks: Sequence[str]) -> None:
-    """A bar for each value, from the first cause at the bottom to the last."""
+    """Draw one stacked bar per value, with the first cause at the bottom."""
     places = [ticks.index(value) for value in bars]
     bottoms = [0.0] * len(places)
     for cause in causes():

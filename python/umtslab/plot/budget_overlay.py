@@ -1,4 +1,4 @@
-"""Time budgets of several results, or of several campaigns, in one figure."""
+"""Time budgets of several results or campaigns in one figure."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _RESULT, _CAMPAIGN = "result", "campaign"
-"""Axes that tell results and campaigns apart."""
+"""Axes whose values are names of results or campaigns."""
 
 
 def draw_budgets(results: Mapping[str, Sequence[Run]], look: Look = HOUSE) -> Figure:
-    """Draw the mean time of a connection by cause, a bar for each result.
+    """Draw the mean time of a connection by cause, one bar per result.
 
     Parameters
     ----------
     results : mapping of str to sequence of Run
-        Runs with a time budget, by what the figure calls their result.
+        Runs with a time budget, by the name of their result in the figure.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Bars are stacked in the order of the causes; whiskers are 95 % intervals of the whole, over runs.
+        Bars are stacked in order of precedence. Whiskers are 95 % intervals of the total over runs.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def draw_budgets(results: Mapping[str, Sequence[Run]], look: Look = HOUSE) -> Fi
 
 
 def merged(records: Mapping[str, Record]) -> Record:
-    """Several campaigns as one, with the campaign as a further parameter of each point.
+    """Combine several campaigns into one, with the campaign as another parameter of each point.
 
     Parameters
     ----------
     records : mapping of str to Record
-        Campaigns, by what the figure calls them.
+        Campaigns, by their name in the figure.
     """
     cells = [
         replace(cell, parameters={**cell.parameters, _CAMPAIGN: name})

@@ -1,4 +1,4 @@
-"""A metric of a campaign over one of its parameters: means with 95 % intervals, a curve per variant."""
+"""A metric of a campaign over a parameter: means with 95 % intervals, one curve per variant."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ _NOTHING = {
     "packet_call_time_s": "no packet call ended",
     "session_time_s": "no session ended",
 }
-"""Why no run of a point has a value, by metric."""
+"""For each metric, the reason why no run of a point has a value."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The points of one variant: value of the horizontal axis, the metric's summary, and how many runs."""
+    """The points of one variant: value on the horizontal axis, summary, number of runs."""
 
     label: str
     points: tuple[tuple[float, Summary, int], ...]
 
     def dots(self) -> list[tuple[float, float, float]]:
-        """Value, mean and half width; the mean of a point that no run measured is NaN."""
+        """Return value, mean and half width of each point. An unmeasured mean is NaN."""
         return [(x, math.nan if one.mean is None else one.mean, one.ci95 or 0.0) for x, one, _ in self.points]
 
     def missing(self) -> list[float]:
-        """Values that were run and gave no mean."""
+        """Return the values whose runs gave no mean."""
         return [x for x, one, runs in self.points if runs and one.mean is None]
 
 
@@ -66,22 +66,23 @@ def draw_campaign(
     Parameters
     ----------
     record : Record, or mapping of str to Record
-        The campaign; or several, by the names that the legend gives them.
+        The campaign, or several campaigns by their name in the legend.
     metric : str
-        What is drawn.
+        The metric to draw.
     over : str, optional
-        The parameter of the horizontal axis; by default the first that is a number and varies.
+        The parameter of the horizontal axis; by default the first varied parameter with numbers as
+        values.
     log : bool
-        A logarithmic horizontal axis.
+        Whether the horizontal axis is logarithmic.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Markers at the values that were run, each with a tick; intervals of variants side by side; the legend
-        states the number of runs and which curves are equal. A point whose runs have no value of the metric
-        is a cross at the upper edge.
+        Each value has a marker and a tick. Intervals of variants are drawn side by side. The legend
+        states the number of runs and which curves are equal. A point whose runs lack the metric is
+        a cross at the upper edge.
 
     Raises
     ------
@@ -115,7 +116,10 @@ def draw_campaign(
 
 @dataclass(frozen=True)
 class _Axis:
-    """The values of a parameter as places of an axis, by their text; the unit is None for words."""
+    """Positions of the values of a parameter on an axis, by their text.
+
+    For words the unit is None.
+    """
 
     places: Mapping[str, float]
     names: Mapping[str, str]
@@ -132,13 +136,13 @@ class _Axis:
         return cls(places, {text: f"{place:g}" for text, place in places.items()}, found[1])
 
     def ticks(self) -> tuple[list[float], list[str]]:
-        """Places and names; values that are written differently and equal have one tick."""
+        """Return positions and labels. Equal values that are written differently share a tick."""
         names = {place: self.names[text] for text, place in self.places.items()}
         return list(names), list(names.values())
 
 
 def heading_of(records: Sequence[Record]) -> str:
-    """Title of a figure of campaigns: their titles, and the overrides that all of them share."""
+    """Return the title of a figure of campaigns: their titles, and the overrides that all share."""
     if len(records) == 1:
         return records[0].heading
     titles = dict.fromkeys(record.title or record.name for record in records)
@@ -146,7 +150,7 @@ def heading_of(records: Sequence[Record]) -> str:
 
 
 def unmeasured(records: Sequence[Record], metric: str) -> str:
-    """Error text for a metric of which no run has a value, with metrics that the runs have."""
+    """Return the error text for a metric that no run has, with metrics that the runs do have."""
     from umtslab.headline_metrics import first_look
 
     names = " and ".join(record.name for record in records)
@@ -159,19 +163,19 @@ def unmeasured(records: Sequence[Record], metric: str) -> str:
 
 
 def check_axis(record: Record, key: str) -> None:
-    """Refuse what a campaign does not vary.
+    """Check that the campaign varies `key`.
 
     Raises
     ------
     CampaignError
-        If it does not vary `key`.
+        If it does not.
     """
     if key not in record.axes:
         raise CampaignError(f"{record.name} does not vary {key!r}; it varies {', '.join(record.axes)}")
 
 
 def how_many(summaries: Sequence[Summary]) -> str:
-    """What an interval is of: "mean and 95 % interval, n = 5 runs"."""
+    """Describe intervals by the number of runs: "mean and 95 % interval, n = 5 runs"."""
     counts = sorted({summary.n for summary in summaries if summary.n})
     if counts in ([], [1]):
         return "one run each"
@@ -180,7 +184,7 @@ def how_many(summaries: Sequence[Summary]) -> str:
 
 
 def _curves(name: str, record: Record, metric: str, over: str, axis: _Axis) -> list[Curve]:
-    """The curves of a campaign, one per variant, each in the order of the horizontal axis."""
+    """Return the curves of a campaign, one per variant, sorted along the horizontal axis."""
     found: dict[str, list[tuple[float, Summary, int]]] = {}
     for cell in record.cells:
         if over in cell.parameters:
@@ -193,7 +197,7 @@ def _curves(name: str, record: Record, metric: str, over: str, axis: _Axis) -> l
 
 
 def _entry(record: Record, cell: Cell, over: str) -> str:
-    """Legend entry of a point's variant: its values. The heading of the legend names the parameters."""
+    """Return the legend entry of a variant: its values. The legend's title names the parameters."""
     keys = [key for key in others(record, over) if key in cell.parameters]
     return ", ".join(words(cell.parameters[key]) for key in keys)
 
@@ -215,7 +219,7 @@ def _draw_curves(axes: Axes, curves: Sequence[Curve], metric: str, *, joined: bo
 def _legend(
     figure: Figure, axes: Axes, records: Mapping[str, Record], over: str, summaries: Sequence[Summary]
 ) -> None:
-    """Variants by their values, below what varies and how many runs there are."""
+    """Draw the legend: the values of each variant, below the parameters and the number of runs."""
     handles, labels = axes.get_legend_handles_labels()
     keys = dict.fromkeys(key for record in records.values() for key in others(record, over))
     several = len({record.name for record in records.values()}) > 1

@@ -1,4 +1,7 @@
-"""How the causes of the time budget look: kin have one hue, and hatches tell them apart in grey too."""
+"""Colours and hatches of the causes of time budgets.
+
+Related causes share a colour. Hatches distinguish them, also in grey.
+"""
 
 from __future__ import annotations
 
@@ -52,28 +55,28 @@ LOOKS = {
     "not_visible": ("#ffffff", "...."),
     "unexplained": ("#ffffff", "xxxx"),
 }
-"""Colour and hatch of each cause, from Okabe and Ito's palette."""
+"""Colour (from the palette of Okabe and Ito) and hatch of each cause."""
 
 
 IN_PROXY = {"proxy_queue": ("#332288", ""), "proxy_setup": ("#332288", "////")}
-"""The same of what is no cause of one connection, but of a transfer that a proxy splits."""
+"""Colour and hatch of causes that apply only to transfers split by a proxy."""
 
 _IN_PROXY_WORDS = {"proxy_queue": "waits in the proxy", "proxy_setup": "set-up by the proxy"}
 
 
 def look_of(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
-    """What matplotlib calls it."""
+    """Return the arguments for matplotlib."""
     colour, hatch = looks[what]
     return {"facecolor": colour, "hatch": hatch, "edgecolor": "#333333", "linewidth": 0.3}
 
 
 def words(cause: str) -> str:
-    """The cause as a legend has it."""
+    """Return the label of a cause for legends."""
     return _IN_PROXY_WORDS.get(cause) or metric_label(seconds(cause)).removeprefix("Time budget: ")
 
 
 def legend(figure: Figure, causes: Iterable[str], *, title: str = "") -> None:
-    """Put the legend of `causes` below a figure, in the order of the stack from its top."""
+    """Put the legend of `causes` below a figure, in the order of the stack from the top."""
     from matplotlib.patches import Patch
 
     shown = list(causes)[::-1]

@@ -1,4 +1,4 @@
-"""Distribution functions: how many of the round trips, packets, pages or users took no longer than a time."""
+"""Distribution functions of round-trip times, SDU delays, page times, and values per user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Samples:
-    """Where samples are: a series, its value, and what the horizontal axis says."""
+    """Source of the samples: series, column, label of the horizontal axis, and their plural."""
 
     series: str
     column: str
@@ -32,7 +32,7 @@ class _Samples:
     of: str
     direction: str | None = None
     by_user: str | None = None
-    """One sample for each user: the ``mean`` of his, or the ``rate`` at which his octets came through."""
+    """One sample per user: the ``mean`` of the column, or the ``rate`` in kbit/s."""
 
 
 CDFS = {
@@ -52,25 +52,27 @@ CDFS = {
 def draw_cdf(
     results: Mapping[str, Sequence[Run]], kind: str, view: View = WHOLE, look: Look = HOUSE
 ) -> Figure:
-    """Draw an empirical distribution function, of one result or several; runs of a result count together.
+    """Draw empirical distribution functions of one or several results.
+
+    The runs of a result are combined.
 
     Parameters
     ----------
     results : mapping of str to sequence of Run
-        Runs that recorded their series, by what the figure calls their result.
+        Runs that recorded series, by the name of their result in the figure.
     kind : str
-        A name of `CDFS`.
+        A name in `CDFS`.
     view : View, optional
-        The part of the time whose samples count, and whose: connections or users that are chosen alone.
+        The time range of the samples, and the connections or UEs to which they are restricted.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Raises
     ------
     umtslab.figure_kinds.UnknownFigure
         If there is no such distribution function.
     umtslab.run.MissingSeries
-        If a run did not record the samples, or none of a result's has any.
+        If a run did not record the series, or a result has no samples.
     """
     import numpy as np
 
@@ -107,13 +109,13 @@ def draw_cdf(
 
 
 def jain(values: npt.NDArray[np.float64]) -> float:
-    """How even values are: 1 if all are the same, 1/n if one has all."""
+    """Return Jain's fairness index: 1 if all values are equal, 1/n if one value is not 0."""
     squares = len(values) * (values**2).sum()
     return float(values.sum() ** 2 / squares) if squares else 1.0
 
 
 def of_users(rows: pl.DataFrame, column: str, by: str) -> npt.NDArray[np.float64]:
-    """One value for each user: the ``mean`` of a column, or the ``rate`` of octets, in kbit/s."""
+    """Return one value per user: the ``mean`` of a column, or the ``rate`` of bytes in kbit/s."""
     import polars as pl
 
     value = (

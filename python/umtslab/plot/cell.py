@@ -1,4 +1,4 @@
-"""What a cell has given away, and how much of it is used."""
+"""Use of the DCHs of a cell, and its efficiency."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEIGHT_IN = 5.0
 
 
 def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw the DCHs in use and, below, the cell's efficiency.
+    """Draw the DCHs in use and, below, the efficiency of the cell.
 
     Parameters
     ----------
@@ -30,13 +30,14 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
     goodput : polars.DataFrame
         ``time_s`` (start of the window), ``connection``, ``goodput_kbps``; one row per window.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Two panels of one time axis. A band marks the time in which nobody could be given a DCH. Efficiency is
-        that of the metric ``cell_efficiency``: all goodput, of all cells that is reserved, over windows.
+        Two panels with one time axis. A band marks the time in which no DCH was available.
+        Efficiency is defined as in the metric ``cell_efficiency``: total goodput divided by the
+        reserved rate of all cells, per window.
     """
     drawing = canvas(HEIGHT_IN)
     upper, lower = drawing.subplots(2, 1, sharex=True)
@@ -58,7 +59,7 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
 
 
 def _full(axes: Axes, cell: pl.DataFrame) -> None:
-    """A band over the times in which nobody could be given a DCH."""
+    """Mark the times in which no DCH was available."""
     full = [
         span
         for rows in cell.partition_by("cell", maintain_order=True)
@@ -72,7 +73,7 @@ def _full(axes: Axes, cell: pl.DataFrame) -> None:
 
 
 def _efficiency(axes: Axes, cell: pl.DataFrame, goodput: pl.DataFrame) -> None:
-    """Efficiency over windows, of each result."""
+    """Draw the efficiency per window, for each result."""
     results = cell["result"].unique(maintain_order=True).to_list() if "result" in cell.columns else [None]
     begin_s = float(str(cell["time_s"].min() or 0.0))
     for number, result in enumerate(results):
@@ -93,7 +94,7 @@ def _efficiency(axes: Axes, cell: pl.DataFrame, goodput: pl.DataFrame) -> None:
 
 
 def _spans(times: npt.NDArray[np.float64], holds: npt.NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """Begin and length of the times from a row that holds to the next one."""
+    """Return start and length of the intervals from each row with `holds` to the next row."""
     return [
         (float(begin), float(end - begin))
         for begin, end, is_so in zip(times[:-1], times[1:], holds[:-1], strict=True)

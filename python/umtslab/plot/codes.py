@@ -1,4 +1,4 @@
-"""Who has which code of a DSCH: TTIs across, the branch of the code tree up."""
+"""Codes of a DSCH: TTIs on the horizontal axis, the code tree on the vertical axis."""
 
 from __future__ import annotations
 
@@ -15,35 +15,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TTI_S = 0.02
-"""Of the study; what a run shows of its own is shorter or as long."""
+"""TTI of the reference study in seconds. Runs have this TTI or a shorter one."""
 
 MOST_TTIS = 50
-"""More TTIs than this are too thin to read: the first ones are drawn."""
+"""More TTIs than this are too thin to read. Only the first ones are drawn."""
 
 HEIGHT_IN = 5.4
 
 LACKING = {"codes": "#333333", "power": "#888888", "credit": "#bbbbbb", "handover": "#dddddd"}
-"""What a request was postponed for, and its grey: colours are users."""
+"""Reason for which a request was postponed, and its shade of grey. Colours stand for users."""
 
 _LEVELS = (4, 8, 16, 32, 64, 128)
 
 
 def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw the codes of one cell in each TTI, in the colours of their users, and who was postponed below.
+    """Draw the codes of one cell in each TTI by user, and below the postponed requests.
 
     Parameters
     ----------
     dsch : polars.DataFrame
-        ``time_s``, ``cell``, ``ue``, ``fate``, ``spreading_factor``, ``code``, ``wanted``; a row per request.
+        ``time_s``, ``cell``, ``ue``, ``fate``, ``spreading_factor``, ``code``, ``wanted``; one row
+        per request.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Of several cells that with the most requests, of many TTIs the first ones. A code is as high as its
-        share of the tree; one that was wanted larger is hatched. The twelve users with the largest shares
-        have colours of their own, which the legend names; all others share one.
+        The cell with the most requests, up to the first `MOST_TTIS` TTIs. The height of a code is
+        its share of the tree. A code that is smaller than wanted is hatched. The twelve users with
+        the largest shares have colours of their own, which the legend names. All others share a
+        colour.
     """
     import polars as pl
 
@@ -73,9 +75,10 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
 
 
 def _lengths(rows: pl.DataFrame) -> tuple[float, float]:
-    """How long a grant lasts, and from one decision to the next, which may be half of it.
+    """Return the duration of a grant, and the interval between decisions, which may be half of it.
 
-    Who has a TTI asks for the next when it is over, if there is more to send.
+    The duration is the shortest time from a grant to the same user's next request: a user with a
+    TTI requests the next one when it ends, if it has more data.
     """
     import polars as pl
 
@@ -88,7 +91,7 @@ def _lengths(rows: pl.DataFrame) -> tuple[float, float]:
 
 
 def _colours(granted: pl.DataFrame) -> dict[int, str]:
-    """A colour for each user; own colours for those with the largest shares of the tree."""
+    """Return a colour for each user. Users with the largest shares of the tree have their own."""
     import polars as pl
 
     share = (1 / pl.col("spreading_factor")).sum().alias("share")
@@ -122,7 +125,7 @@ def _corners(at: float, tti_s: float, code: int, factor: int) -> list[tuple[floa
 
 
 def _postponed(axes: Axes, rows: pl.DataFrame, decided_s: float) -> list[str]:
-    """Draw bars of how many were postponed by each decision; what they lacked."""
+    """Draw the number of requests postponed by each decision. Returns the reasons that occur."""
     import polars as pl
 
     counts = rows.group_by("time_s", "fate").len().sort("time_s")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NO_INFLATION = (
     "Flat during fast recovery: the recorded window excludes the segments by which duplicate ACKs inflate it"
 )
-"""Heading of the legend of a run with losses."""
+"""Title of the legend if there were losses."""
 
 
 def figure(
@@ -29,17 +29,18 @@ def figure(
     ssthresh : polars.DataFrame
         ``time_s``, ``connection``, ``ssthresh_segments``; one row per change.
     acked : polars.DataFrame, optional
-        ``time_s``, ``connection``, ``ack`` (octets); one row per acknowledgment. With it, the window of a
-        connection is drawn from the end of its handshake on: before, there is no window for data.
+        ``time_s``, ``connection``, ``ack`` (bytes); one row per acknowledgment. With it, the window
+        of a connection is drawn from the end of its handshake. Before, there is no window for data.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Both as steps. The threshold is left out where it is above every window, such as one not set yet,
-        and where there are too many lines to tell apart; of chosen connections it is drawn. After a loss the
-        legend states that the inflation of fast recovery is not drawn.
+        Both as steps. The threshold is left out where it exceeds every window, for example before
+        it is set, and if there are too many lines to distinguish. With highlighted connections,
+        only their thresholds are drawn. After a loss the legend states that the inflation of fast
+        recovery is not drawn.
     """
     import polars as pl
 
@@ -59,11 +60,11 @@ def figure(
 
 
 def after_handshake(table: pl.DataFrame, acked: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a series of steps from the end of each connection's handshake on.
+    """Return the rows of a step series from the end of each connection's handshake.
 
-    The handshake of a sender ends with the acknowledgment of its SYN, which takes sequence number 0. The
-    value that holds then gets a row at that time. A connection without a SYN keeps all rows, and one whose
-    SYN was not acknowledged keeps none.
+    The handshake of a sender ends when its SYN, which has sequence number 0, is acknowledged. The
+    value that holds then gets a row at that time. A connection without a SYN keeps all rows. A
+    connection whose SYN was not acknowledged keeps none.
     """
     import polars as pl
 

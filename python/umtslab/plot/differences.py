@@ -1,4 +1,4 @@
-"""What runs are called where several are in one figure: by what differs in their scenarios."""
+"""Names of runs in a common figure, made from the differences between their scenarios."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from umtslab.run import Run
 
 _MOST_KEYS = 3
-"""More differences than this make no name."""
+"""With more differing keys than this, names would be too long."""
 
 _WORDS_FOR_PEOPLE = {"name", "title", "source", "extends"}
 
 
 def named_apart(runs: Sequence[Run], given: Sequence[str] | None = None) -> dict[str, Run]:
-    """Runs by what tells them apart: values of differing keys, else scenarios, else what they were called by.
+    """Name runs by the values of differing keys, else by scenario, else by `given`.
 
     Parameters
     ----------
     runs : sequence of Run
-        One of each result.
+        One run of each result.
     given : sequence of str, optional
-        What the user called them, as a last resort; by default their numbers.
+        Names to use if nothing else distinguishes the runs; by default numbers from 1.
     """
     names = _by_keys(runs) or [run.scenario for run in runs]
     if len(set(names)) < len(names):
@@ -35,7 +35,7 @@ def named_apart(runs: Sequence[Run], given: Sequence[str] | None = None) -> dict
 
 
 def _by_keys(runs: Sequence[Run]) -> list[str] | None:
-    """The values of the keys that differ; None where that would be no name."""
+    """Return names from the differing keys. None if there are no or too many such keys."""
     if any(run.folder is None for run in runs):
         return None
     flat = [_flat(_scenario(run)) for run in runs]
@@ -47,7 +47,10 @@ def _by_keys(runs: Sequence[Run]) -> list[str] | None:
 
 
 def _word(key: str, value: Any) -> str:
-    """A name such as "reno" stands for itself; anything else says of what it is."""
+    """Return the text for a value.
+
+    Identifiers such as "reno" stand alone, other values follow their key.
+    """
     if isinstance(value, str) and value.isidentifier():
         return value_label(value)
     return f"{key_label(key)} {'none' if value is None else value_label(value)}"
@@ -61,7 +64,7 @@ def _scenario(run: Run) -> dict[str, Any]:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Values by their keys; places in arrays are numbered."""
+    """Flatten a scenario: values by dotted key, with indices for arrays. Omits names and titles."""
     found: dict[str, Any] = {}
     for key, value in table.items():
         path = f"{prefix}{key}"

@@ -1,4 +1,4 @@
-"""Means with intervals: a marker at the value that was run, and an error bar beside it."""
+"""Means with intervals: a marker at each value, and an error bar beside it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _APART_PT = 3.0
 """Distance of neighbouring error bars at one value, in points of a figure of 6.3 inches."""
 
 _SPREAD_PT = 9.0
-"""Largest distance from the first error bar at one value to the last, in points."""
+"""Maximum distance between the first and last error bar at one value, in points."""
 
 MOST_BOLD = 4
-"""More curves than this have small markers and thin lines."""
+"""With more curves than this, markers are small and lines thin."""
 
 _MISSING_STEP = 0.045
 """Distance between crosses at one value, as a share of the height of the axes."""
@@ -29,13 +29,13 @@ Dot = tuple[float, float, float]
 
 
 def aside(number: int, count: int) -> float:
-    """Distance from its value to the error bar of curve `number` of `count`, in points."""
+    """Return the horizontal offset of the error bar of curve `number` of `count`, in points."""
     apart = min(_APART_PT, _SPREAD_PT / max(count - 1, 1))
     return (number - (count - 1) / 2) * apart
 
 
 def limits(dots: Iterable[Dot]) -> tuple[float, float]:
-    """Limits of a vertical axis that hold zero and every interval, with a margin."""
+    """Return limits of a vertical axis that contain zero and every interval, with a margin."""
     ends = [(mean - half, mean + half) for _, mean, half in dots if not math.isnan(mean)]
     low = min([0.0, *(end for end, _ in ends)])
     high = max([0.0, *(end for _, end in ends)])
@@ -58,8 +58,7 @@ def draw_dots(
 
     Parameters
     ----------
-    axes : Axes
-        Where.
+    axes : Axes Axes to draw into.
     dots : sequence of Dot
         The means. A mean that is NaN interrupts the curve.
     label : str
@@ -69,7 +68,8 @@ def draw_dots(
     marker : str
         Marker of a mean.
     number, count : int
-        Number of the curve, from 0, and how many curves the axes have. Markers stand at their values. Only
+        Number of the curve, from 0, and how many curves the axes have. Markers stand at their
+        values. Only
         error bars are moved aside, by at most a few points, so that none hides another.
     hollow : bool
         Markers without filling, on a thin line.
@@ -93,7 +93,7 @@ def draw_dots(
     axes.errorbar(
         x,
         means,
-        # An interval without width has no error bar: its caps would look like one across.
+        # No error bar for an interval of width 0: its caps would form a horizontal line.
         yerr=[half or math.nan for _, _, half in dots],
         fmt="none",
         ecolor=look["color"],
@@ -104,14 +104,15 @@ def draw_dots(
 
 
 def draw_missing(axes: Axes, missing: Sequence[tuple[float, str]], label: str) -> None:
-    """Mark values that were run and gave no mean, with a cross at the upper edge for each curve.
+    """Mark values whose runs gave no mean, by a cross at the upper edge per curve.
 
     Parameters
     ----------
     axes : Axes
-        Where.
+        Axes to draw into.
     missing : sequence of (float, str)
-        Value on the horizontal axis, and colour of the curve. Crosses at one value stand below each other.
+        Value on the horizontal axis, and colour of the curve. Crosses at one value are drawn below
+        each other.
     label : str
         Legend entry of the crosses.
     """

@@ -1,4 +1,4 @@
-"""Effects of a sensitivity study: the plane of mu* and sigma (Morris), shares of variance as bars (Sobol)."""
+"""Effects of a sensitivity study: mu* and sigma (Morris), or shares of the variance (Sobol)."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 
 def draw_effects(findings: Findings, *, look: Look = HOUSE) -> Figure:
-    """Draw the effects of a study, a panel for each metric, with 95 % intervals.
+    """Draw the effects of a study with 95 % intervals, one panel per metric.
 
     Parameters
     ----------
     findings : Findings
         The study.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Morris: mu* (how much a parameter matters) against sigma (how much that depends on the others, or on
-        where in its range it is). Sobol: first-order and total shares of the variance, the largest on top.
-        The axes hold every interval: estimates and intervals below zero are drawn as they are.
+        Morris: mu* (the size of a parameter's effect) against sigma (how much the effect depends on
+        other parameters, or on the position in the range). Sobol: first-order and total shares of
+        the variance, largest at the top. The axes contain every interval. Negative estimates are
+        drawn as they are.
     """
     metrics = findings.effects
     with printable(look):
@@ -55,7 +56,7 @@ def draw_effects(findings: Findings, *, look: Look = HOUSE) -> Figure:
 
 
 def _plane(axes: Axes, effects: Sequence[Effect], unit: str) -> None:
-    """Each parameter where its mean effect and its spread are; far below the diagonal it acts evenly."""
+    """Draw each parameter by mu* and sigma. Far below the diagonal its effect is uniform."""
     ends = [(effect.first, effect.first_ci95 or 0.0) for effect in effects]
     least = min([0.0, *(mean - half for mean, half in ends)])
     most = max([1e-12, *(mean + half for mean, half in ends)])
@@ -93,7 +94,7 @@ def _bars(axes: Axes, effects: Sequence[Effect]) -> None:
         places = [place + shift for place in range(len(ordered))]
         axes.barh(places, shares, 0.38, xerr=halves, color=colour, capsize=2.5 * scale(), label=name)
     axes.set_yticks(range(len(ordered)), [key_label(effect.parameter) for effect in ordered])
-    # Estimates may be below 0, and so may their intervals.
+    # Estimates and their intervals may be negative.
     axes.set_xlim(left=1.05 * min(ends))
     axes.axvline(0, color="#777777", linewidth=0.8 * scale())
     axes.set_xlabel("share of the variance")

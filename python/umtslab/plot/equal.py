@@ -1,4 +1,4 @@
-"""Names of equal curves: one hides the other, so the legend states that they are equal."""
+"""Legend entries of equal curves. One hides the other, so the legend states that they are equal."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 
 
 def equal_to(names: Sequence[str], curves: Sequence[Hashable]) -> list[str | None]:
-    """For each curve the name of the first earlier curve with the same values; None if there is none.
+    """Return for each curve the name of the first earlier curve with equal values, or None.
 
-    A curve that is empty equals no other.
+    An empty curve equals no other.
 
     >>> equal_to(["Reno", "Tahoe", "NewReno"], [(1, 2), (1, 3), (1, 2)])
     [None, None, 'Reno']
@@ -22,7 +22,7 @@ def equal_to(names: Sequence[str], curves: Sequence[Hashable]) -> list[str | Non
 
 
 def with_equal(label: str, other: str | None) -> str:
-    """A legend entry, with the name of the equal curve behind it.
+    """Append the name of the equal curve to a legend entry.
 
     >>> with_equal("NewReno", "Reno"), with_equal("Reno", None)
     ('NewReno (equal to Reno)', 'Reno')
@@ -33,7 +33,7 @@ def with_equal(label: str, other: str | None) -> str:
 
 
 def named_equal(names: Sequence[str], curves: Sequence[Hashable]) -> list[str]:
-    """Legend entries of several curves, each with the name of the first curve that it equals.
+    """Return legend entries of curves, each with the name of the first curve that it equals.
 
     >>> named_equal(["Reno", "NewReno"], ["same", "same"])
     ['Reno', 'NewReno (equal to Reno)']

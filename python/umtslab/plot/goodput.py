@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 
 def figure(goodput: pl.DataFrame, sent: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw the acknowledged payload per time.
+    """Draw the rate of acknowledged payload.
 
     Parameters
     ----------
     goodput : polars.DataFrame
         ``time_s`` (start of the second), ``connection``, ``goodput_kbps``; one row per second.
     sent : polars.DataFrame
-        ``seq`` and ``end`` (octets) of segments: their size tells how long a bin has to be.
+        ``seq`` and ``end`` (bytes) of segments. Their size determines the length of a bin.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per connection, to the end of its last bin; of more connections than can be told
-        apart, their sum. The label says how long the bins are.
+        One step line per connection, to the end of its last bin. If there are too many connections
+        to distinguish, their sum. The label states the length of the bins.
     """
     return draw_rates(goodput, sent, "goodput", title=title)

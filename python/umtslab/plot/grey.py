@@ -1,4 +1,7 @@
-"""Figures without colour: the house's colours as greys that can be told apart, others by their brightness."""
+"""Figures without colour.
+
+The house colours become distinguishable greys, others grey by luminance.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,15 @@ _GREYS = {
     "#56b4e9": "#d0d0d0",
     "#f0e442": "#e8e8e8",
 }
-"""Okabe and Ito's colours, in the order in which lines take them: dashes and hatches tell the pale ones."""
+"""Grey for each colour of Okabe and Ito's palette, in the order of lines.
+
+Dashes and hatches help to
+distinguish the pale ones.
+"""
 
 
 def without_colour(figure: Figure) -> None:
-    """Turn every colour of a figure into a grey."""
+    """Convert every colour of a figure to grey."""
     from matplotlib.artist import Artist
     from matplotlib.cm import ScalarMappable
 
@@ -36,7 +43,7 @@ def without_colour(figure: Figure) -> None:
 
 
 def _as_grey(colour: Any) -> Any:
-    """A colour, or an array of them, as greys; "none" and the like stay what they are."""
+    """Convert a colour or an array of colours to grey. "none" and similar words are kept."""
     import numpy as np
     from matplotlib.colors import to_hex, to_rgba, to_rgba_array
 
@@ -46,7 +53,7 @@ def _as_grey(colour: Any) -> Any:
     found = []
     for one in colours:
         grey = _GREYS.get(to_hex(one))
-        # Brightness as the eye has it (ITU-R BT.709).
+        # Luminance according to ITU-R BT.709.
         level = float(np.dot(one[:3], (0.2126, 0.7152, 0.0722))) if grey is None else to_rgba(grey)[0]
         found.append((level, level, level, float(one[3])))
     is_one = isinstance(colour, str) or np.asarray(colour).ndim == 1

@@ -1,4 +1,4 @@
-"""A metric of a campaign over two of its parameters: a map of means."""
+"""A metric of a campaign over two parameters: a map of means."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SMALLEST_PT = 5.0
-"""Cells in which numbers would have to be smaller have none."""
+"""Minimum font size in points. Cells that would need smaller numbers have none."""
 
 _AXES, _LETTER = 0.66, 0.6
-"""Width of the axes as a share of the figure's, and of a digit as a share of its size."""
+"""Width of the axes as a share of the figure's, and of a digit as a share of the font size."""
 
 
 def draw_map(
     record: Record, metric: str, over: str | None = None, against: str | None = None, *, look: Look = HOUSE
 ) -> Figure:
-    """Draw means of a metric as a map over two parameters.
+    """Draw the means of a metric over two parameters.
 
     Parameters
     ----------
     record : Record
         The campaign.
     metric : str
-        What is drawn.
+        The metric to draw.
     over, against : str, optional
-        The parameters of the horizontal and of the vertical axis; by default the first number that varies,
-        and the first other parameter that does.
+        The parameters of the horizontal and of the vertical axis; by default the first varied
+        parameter with numbers as values, and the first other varied parameter.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A cell for each pair of values, at equal distances, numbers in their order; with the mean and, below
-        it, the half width of its 95 % interval where there is room, with as many digits as tables show. A
-        pair whose runs have no value has a dash, and one that was not run is empty.
+        One cell per pair of values, at equal distances. Numbers are sorted. A cell has the mean
+        and, below, the half width of its 95 % interval if there is room, with as many digits as in
+        tables. A pair whose runs have no value has a dash. A pair without runs is empty.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def draw_map(
 
 
 def _ordered(values: list[object]) -> list[object]:
-    """Numbers in their order, words as they come."""
+    """Sort the values if they are numbers, else keep their order."""
     found = in_one_unit(values)
     if found is None:
         return values
@@ -127,7 +127,7 @@ def _cells(figure: Figure, axes: Axes, table: list[list[Summary | None]], metric
 
 
 def _size_that_fits(figure: Figure, columns: int, texts: Iterable[str]) -> float | None:
-    """Size in points of the numbers in cells; None if cells are too narrow for them."""
+    """Return the font size of the numbers in cells, in points. None if the cells are too narrow."""
     import matplotlib as mpl
 
     letters = max(len(line) for text in texts for line in text.split("\n"))
@@ -137,7 +137,7 @@ def _size_that_fits(figure: Figure, columns: int, texts: Iterable[str]) -> float
 
 
 def _number(summary: Summary) -> str:
-    """Mean and half width as tables print them; a dash where runs have no value."""
+    """Format mean and half width as in tables. A dash if runs have no value."""
     if summary.mean is None:
         return NOTHING
     if not summary.ci95:

@@ -1,4 +1,4 @@
-"""Load and power of the cells of a layout, and what their DSCHs postpone."""
+"""Load, power and postponed DSCH requests of the cells of a layout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HEIGHT_IN = 6.2
 
 _QUANTILES = (0.05, 0.95)
-"""Of the cells at a time, between which the band lies."""
+"""Quantiles over the cells at a time that limit the band."""
 
 _PANELS = {
     "load_factor_pct": "load factor (%)",
@@ -27,7 +27,7 @@ _PANELS = {
 
 
 def figure(cells: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw load factor, power and postponed requests second by second.
+    """Draw load factor, power and postponed requests per second.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ def figure(cells: pl.DataFrame, *, title: str = "") -> Figure:
         ``time_s`` (start of the second), ``cell``, ``load_factor_pct``, ``power_dbm``, ``grants``,
         ``postponed``; one row per cell and second.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Panels of one time axis. A line is the mean of all cells (of the power that of milliwatts, as a
-        level), in a band that holds nine cells of ten.
+        Panels with one time axis. A line is the mean of all cells, in a band that contains nine of
+        ten cells. The mean power is averaged in milliwatts and drawn in dBm.
     """
     drawing = canvas(HEIGHT_IN)
     panels = drawing.subplots(len(_PANELS), 1, sharex=True)
@@ -63,7 +63,7 @@ def figure(cells: pl.DataFrame, *, title: str = "") -> Figure:
 
 
 def _seconds(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Mean over the cells and the edges of the band, by time."""
+    """Return for each time the mean over the cells and the edges of the band."""
     import polars as pl
 
     asked = pl.col("grants") + pl.col("postponed")
@@ -82,7 +82,7 @@ def _seconds(rows: pl.DataFrame, column: str) -> pl.DataFrame:
 
 def _mean_in_band(axes: Axes, seconds: pl.DataFrame, number: int, result: str | None) -> None:
     look = style(number)
-    # A value is of the second that begins at its time.
+    # A value covers the second that begins at its time.
     times = [*seconds["time_s"], seconds["time_s"][-1] + 1.0]
     low, high, mean = ([*seconds[name], seconds[name][-1]] for name in ("low", "high", "mean"))
     known = [value if value is not None else float("nan") for value in low]

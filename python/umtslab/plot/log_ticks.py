@@ -1,4 +1,4 @@
-"""Ticks of logarithmic axes: 1, 2 and 5 of each decade, as far as their labels have room."""
+"""Ticks of logarithmic axes: 1, 2 and 5 of each decade, if their labels have room."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LETTER_EM = 0.62
-"""Width of a letter, in sizes of the font."""
+"""Width of a letter, in multiples of the font size."""
 
 _PLAIN = (1e-4, 1e5)
-"""Values between these are written in full, others as powers of ten."""
+"""Values in this range are written in full, others as powers of ten."""
 
 
 class OneTwoFive(Locator):
-    """Ticks at 1, 2 and 5 of each decade, or at powers of ten only, or at every second, third, … of these.
+    """Ticks at 1, 2 and 5 of each decade, or at powers of ten, or at every second, third, … power.
 
-    An axis that holds fewer than two such values has ticks at equal distances.
+    An axis that contains fewer than two such values has ticks at equal distances.
     """
 
     def __init__(self, size_pt: float) -> None:
-        """Locator for labels of `size_pt` points."""
+        """Create a locator for labels of `size_pt` points."""
         self._size_pt = size_pt
 
     def __call__(self) -> Any:
-        """The ticks of the part that is shown."""
+        """Return the ticks of the visible range."""
         assert self.axis is not None, "locators are set on an axis"
         return self.tick_values(*self.axis.get_view_interval())
 
     def tick_values(self, vmin: float, vmax: float) -> list[float]:
-        """The ticks from `vmin` to `vmax`."""
+        """Return the ticks from `vmin` to `vmax`."""
         low, high = sorted((vmin, vmax))
         if low <= 0 or high <= low:
             return []
@@ -54,7 +54,7 @@ class OneTwoFive(Locator):
         )
 
     def _fits(self, ticks: list[float], span: float) -> bool:
-        """Whether the labels of some ticks have room beside each other on an axis of `span` decades."""
+        """Whether the labels of the ticks fit side by side on an axis of `span` decades."""
         axis: Any = self.axis
         box = axis.axes.get_window_extent()
         size_px = self._size_pt / 72 * axis.axes.figure.dpi
@@ -78,7 +78,7 @@ def log_ticks(axes: Axes, which: str) -> None:
 
 
 def label(value: float) -> str:
-    """A tick's label.
+    """Return the label of a tick.
 
     >>> label(0.02), label(500.0), label(1e-7)
     ('0.02', '500', '$10^{-7}$')

@@ -1,4 +1,4 @@
-"""How figures are printed: their size, their text, words in place of their own, without colour."""
+"""Appearance of figures: size, labels, font, grey."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH_IN, HEIGHT_IN = 6.3, 3.6
-"""Where no width is asked for: readable in print, at 160 mm."""
+"""Default size in inches: 160 mm wide, readable in print."""
 
 LEAST_IN, MOST_IN = 2.0, 40.0
-"""Widths that a figure can have."""
+"""Minimum and maximum width of a figure, in inches."""
 
 COLUMN_IN, SLIDE_IN = 4.5, 8.5
-"""Up to the first, text is of the size of captions; from the second on, of slides."""
+"""Widths in inches: up to the first, text has the size of captions; from the second, of slides."""
 
 _NUMBERED = re.compile(r"(?<=[a-z]) (?=\d)")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -28,20 +28,21 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 @dataclass(frozen=True)
 class Look:
-    """How a figure is printed; what is None is as the house has it.
+    """Appearance of a figure. None stands for the default.
 
     Parameters
     ----------
     width_in : float
-        Width in inches: 3.5 for a column of a paper, 10 for a slide. Height and text follow.
+        Width in inches: 3.5 for a column of a paper, 10 for a slide. Height and font size follow.
     title, x_label, y_label : str, optional
-        In place of the figure's own; empty for none. Of several panels the vertical label is the first's.
+        Texts that replace the figure's own; empty for none. With several panels, the vertical label
+        is that of the first panel.
     grey : bool
-        Without colour.
+        Whether the figure is without colour.
     font : str, optional
-        Family of the text, as in "serif" or "Times New Roman".
+        Font family, for example "serif" or "Times New Roman".
     log_x, log_y : bool
-        Logarithmic axes.
+        Whether the axes are logarithmic.
     """
 
     width_in: float = WIDTH_IN
@@ -65,12 +66,12 @@ HOUSE = Look()
 
 
 class UnknownFont(ValueError):
-    """A font was asked for that is not installed."""
+    """The requested font is not installed."""
 
 
 @contextmanager
 def printable(look: Look = HOUSE) -> Iterator[None]:
-    """Within this, figures are made and saved in the house style, for this look."""
+    """Create and save figures with this appearance during the block."""
     import matplotlib as mpl
 
     with mpl.rc_context(_settings(look)):
@@ -78,27 +79,33 @@ def printable(look: Look = HOUSE) -> Iterator[None]:
 
 
 def canvas(height_in: float = HEIGHT_IN) -> Figure:
-    """An empty figure, as wide as is asked for; `height_in` is that of one of 6.3 inches."""
+    """Return an empty figure of the current width.
+
+    `height_in` is the height at a width of 6.3 inches.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     width = mpl.rcParams["figure.figsize"][0]
-    # Text does not shrink as narrow figures do: they are less flat.
+    # Narrow figures are relatively higher, because their text does not shrink in proportion.
     ratio = max(width / WIDTH_IN, (width / WIDTH_IN) ** 0.5)
-    # Journals want as many dots as the letters of narrow figures need.
+    # Journals require a resolution that keeps the small letters of narrow figures readable.
     dpi = 300 if width <= COLUMN_IN else 200
     return Figure(figsize=(width, height_in * ratio), dpi=dpi, layout="constrained")
 
 
 def scale() -> float:
-    """How much larger marks and lines are than in a figure of 6.3 inches: as text is."""
+    """Return the size of marks and lines relative to a figure of 6.3 inches.
+
+    Proportional to the font size.
+    """
     import matplotlib as mpl
 
     return float(mpl.rcParams["font.size"]) / HOUSE.font_size
 
 
 def dress(figure: Figure, look: Look) -> Figure:
-    """Give a figure the words and colours of its look, and break what is longer than its side."""
+    """Apply titles, labels and colours, and wrap texts that are too long."""
     from umtslab.plot.grey import without_colour
 
     panels = _panels(figure)
@@ -117,7 +124,7 @@ def dress(figure: Figure, look: Look) -> Figure:
 
 
 def _panels(figure: Figure) -> list[Axes]:
-    """The axes that data are drawn in."""
+    """Return the axes with data, without colour bars."""
     return [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
 
 
@@ -146,18 +153,18 @@ def _settings(look: Look) -> Any:
         "axes.spines.right": False,
         "svg.hashsalt": "umtslab",
         "pdf.fonttype": 42,
-        "svg.fonttype": "none",  # text that can be searched, and edited
+        "svg.fonttype": "none",  # searchable and editable text
         **({} if look.font is None else {"font.family": _installed(look.font)}),
     }
 
 
 def _installed(font: str) -> str:
-    """The name of a font family that is there.
+    """Return the name of an installed font family.
 
     Raises
     ------
     UnknownFont
-        If it is not: another one would be drawn in its place.
+        If it is not installed. Without this check matplotlib would draw another font.
     """
     from difflib import get_close_matches
 
@@ -194,7 +201,7 @@ def _logarithmic(axes: Axes, look: Look) -> None:
 
 
 def _least_above_zero(axes: Axes) -> float | None:
-    """The least value above zero of all lines, error bars and areas; None if there is none."""
+    """Return the least positive value of all lines, error bars and areas, or None."""
     import numpy as np
 
     values = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
@@ -209,13 +216,13 @@ def _least_above_zero(axes: Axes) -> float | None:
 
 
 def _corners(area: Any) -> list[Any]:
-    """The corners of a collection that is drawn in the units of its axes."""
+    """Return the vertices of a collection in data coordinates."""
     segments = getattr(area, "get_segments", None)
     return segments() if segments is not None else [path.vertices for path in area.get_paths()]
 
 
 def letters_across(figure: Figure) -> float:
-    """About how many letters a figure is wide."""
+    """Return the approximate width of a figure in letters."""
     return figure.get_figwidth() / _letter_in()
 
 
@@ -226,8 +233,8 @@ def _letter_in() -> float:
 
 
 def _break_lines(figure: Figure) -> None:
-    """Titles and labels that are longer than their side go on in a second line."""
-    figure.draw_without_rendering()  # panels have their places now
+    """Wrap titles and labels that are longer than their side of the figure."""
+    figure.draw_without_rendering()  # computes the positions of panels
     letter_in, letters = _letter_in(), letters_across(figure)
     height = figure.get_figheight() - _legends_in(figure)
     if figure.get_suptitle():
@@ -235,7 +242,7 @@ def _break_lines(figure: Figure) -> None:
     for axes in figure.axes:
         place = axes.get_position()
         middle = (place.x0 + place.x1) / 2
-        # The text alone: a label that is set anew loses its place.
+        # Changes only the text: setting the label again would reset its position.
         axes.set_title(
             filled(axes.get_title(loc="left"), letters * (_end(figure, axes) - place.x0)), loc="left"
         )
@@ -244,7 +251,7 @@ def _break_lines(figure: Figure) -> None:
 
 
 def _end(figure: Figure, axes: Axes) -> float:
-    """Where the next panel of the same row begins; the right edge of the figure if there is none."""
+    """Return the left edge of the next panel in the row, or the right edge of the figure."""
     here = axes.get_position()
     others = (other.get_position() for other in _panels(figure) if other is not axes)
     return min(
@@ -253,11 +260,14 @@ def _end(figure: Figure, axes: Axes) -> float:
 
 
 def _legends_in(figure: Figure) -> float:
-    """How much of a figure's height its legends take."""
+    """Return the height of the legends in inches."""
     return sum(float(legend.get_window_extent().height) for legend in figure.legends) / figure.dpi
 
 
 def filled(text: str, letters: float) -> str:
-    """The text in lines of so many letters, words whole and beside their numbers: `connection 1`."""
+    """Wrap a text at `letters` letters.
+
+    Words stay whole, and numbers stay with their word: `connection 1`.
+    """
     bound = _NUMBERED.sub(_NO_BREAK, text)
     return "\n".join(fill(line, max(12, int(letters))) for line in bound.split("\n")).replace(_NO_BREAK, " ")

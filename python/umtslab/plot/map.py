@@ -1,4 +1,4 @@
-"""The cells of a layout from above: where each is best, where users go, and where they change cells."""
+"""Map of a layout: best cell of each place, tracks of users, and handovers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from umtslab import _core
 
 GRID = 360
-"""Points along the longer side of the area."""
+"""Number of points along the longer side of the area."""
 
 MOST_TRACKS = 5
-"""Of more users the first are drawn, unless others are chosen."""
+"""Number of users that are drawn if none are chosen."""
 
 STEP_S = 0.1
 _MOST_POINTS = 20_000
 _MOST_NUMBERED = 120
-"""More cells than these have no room for their numbers."""
+"""With more cells than this, numbers would not fit."""
 
-# Each site has one of a few pale hues, each of its sectors a shade of it: neighbours differ.
+# Each site has one of a few pale hues, and each of its sectors a shade of it, so that neighbouring
+# cells differ.
 _HUES = (
     ("#cfe0ee", "#dde9f4", "#bfd5e8"),
     ("#f3dcc6", "#f8e8d8", "#eccfb3"),
@@ -43,7 +44,7 @@ _HOUSE = "#ececec"
 
 @dataclass(frozen=True)
 class _Ground:
-    """A layout as it is drawn, in kilometres."""
+    """The layout in kilometres."""
 
     size: tuple[float, float]
     sites: list[tuple[float, float]]
@@ -53,28 +54,29 @@ class _Ground:
 
 
 def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
-    """Draw the best cell of each place, and users on their way.
+    """Draw the best cell of each place, and the tracks of users.
 
     Parameters
     ----------
     run : Run
-        In a store, of a scenario with a layout. If it recorded series, handovers are marked.
+        A run in a store, of a scenario with a layout. If it recorded series, handovers are marked.
     view : View, optional
-        The part of the time, and whose ways; by default those of the first users.
+        The time range and the UEs; by default the first users.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Kilometres from the corner of the area; cells are as without shadows, handovers as they were.
+        Axes are in kilometres from the corner of the area. The cells are computed without
+        shadowing. The handovers are those of the run.
 
     Raises
     ------
     umtslab.run.MissingSeries
         If there is no layout.
     umtslab.plot.NobodyChosen
-        If a chosen user does not move in it.
+        If a chosen user does not move in the layout.
     """
     from matplotlib.lines import Line2D
 
@@ -154,7 +156,7 @@ def _cells(axes: Axes, ground: _Ground) -> None:
     _houses(axes, ground)
     if len(ground.centres) > _MOST_NUMBERED:
         return
-    # In streets the centre of a cell is its station: its number stands beside it.
+    # In streets the centre of a cell is its site, so the number is drawn beside it.
     beside = (5.0, 5.0) if ground.houses else (0.0, 0.0)
     for number, (x, y) in enumerate(ground.centres, start=1):
         axes.annotate(
@@ -171,7 +173,7 @@ def _cells(axes: Axes, ground: _Ground) -> None:
 
 
 def _houses(axes: Axes, ground: _Ground) -> None:
-    """Grey over what is no street."""
+    """Draw the blocks of houses between the streets in grey."""
     from matplotlib.collections import PolyCollection
 
     if ground.houses:
@@ -186,7 +188,7 @@ def _colour(cell: int, sectors: int) -> str:
 
 
 def _tracks(run: Run, scenario: _core.Scenario, view: View) -> dict[int, list[list[float]]]:
-    """Places of the users that are shown, in metres, by user."""
+    """Return the positions of the users to draw, in metres."""
     begin = view.from_s or 0.0
     end = min(run.duration_s, run.duration_s if view.until_s is None else view.until_s)
     points = min(_MOST_POINTS, max(1, round((end - begin) / STEP_S)))
@@ -202,7 +204,7 @@ def _tracks(run: Run, scenario: _core.Scenario, view: View) -> dict[int, list[li
 
 
 def _others(scenario: _core.Scenario, tracks: Collection[int]) -> int:
-    """How many users move in the layout and are not drawn."""
+    """Return the number of users in the layout that are not drawn."""
     count = 0
     while scenario.track(count, [0.0], 0, 0) is not None:
         count += 1
@@ -210,7 +212,7 @@ def _others(scenario: _core.Scenario, tracks: Collection[int]) -> int:
 
 
 def _start(tracks: Collection[int]) -> Any | None:
-    """Legend entry of the mark where a way begins."""
+    """Return the legend entry of the mark at the start of a track."""
     from matplotlib.lines import Line2D
 
     if not tracks:
@@ -225,7 +227,7 @@ def _track(
     size: tuple[float, float],
     look: Mapping[str, Any],
 ) -> Any:
-    """A way, interrupted where it leaves a torus at one side and enters at the other."""
+    """Draw a track. It is interrupted where it crosses the border of a torus."""
     import numpy as np
 
     way = np.array(places) / 1e3
@@ -237,7 +239,7 @@ def _track(
 
 
 def _handovers(axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: Sequence[int]) -> Any | None:
-    """Mark where users changed cells, if that was recorded."""
+    """Mark the handovers, if they were recorded."""
     if "handovers" not in run.series_kinds():
         return None
     rows = [

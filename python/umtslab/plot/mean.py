@@ -1,4 +1,4 @@
-"""Several runs of a result in one line: their mean over time, in a band of its 95 % intervals."""
+"""Mean over the runs of a result as a function of time, in a band of 95 % intervals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BINS = 100
 
 @dataclass(frozen=True)
 class _Line:
-    """What one run's line is made of: a series, its value and label, whether lines of a run are added up."""
+    """Source of a line: series, column and label, and whether the lines of a run are summed."""
 
     series: str
     column: str
@@ -46,24 +46,25 @@ MEANS = {
     "goodput": _Line("goodput", "goodput_kbps", "goodput (kbit/s)", add=True),
     "rlc_buffer": _Line("rlc_buffer", "octets", "RLC buffers, downlink (kB)", add=True, scale=1e-3),
 }
-"""Kinds of figures that have a mean over runs."""
+"""Kinds of figures that can show a mean over runs."""
 
 
 def draw_mean(
     results: Mapping[str, Sequence[Run]], kind: str, view: View = WHOLE, look: Look = HOUSE
 ) -> Figure:
-    """Draw the mean of a result's runs over time, of one result or several.
+    """Draw the mean over runs as a function of time, for one or several results.
 
     Parameters
     ----------
     results : mapping of str to sequence of Run
-        Runs that recorded their series, by what the figure calls their result.
+        Runs that recorded series, by the name of their result in the figure.
     kind : str
-        A name of `MEANS`. Of several connections open at a time their mean; goodput and buffers add up.
+        A name in `MEANS`. Within a run, connections are averaged, except that goodput and buffers
+        are summed.
     view : View, optional
-        The part to show; connections or users that are chosen are the only ones that count.
+        The time range, and the connections or UEs to which the mean is restricted.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Raises
     ------
@@ -98,7 +99,10 @@ def draw_mean(
 
 
 def _bins(results: Mapping[str, Sequence[Run]], line: _Line, view: View, span_s: float) -> tuple[int, str]:
-    """How many bins there are, and what the axis says: bins of goodput have to hold some segments."""
+    """Return the number of bins and the label of the axis.
+
+    Bins of goodput must contain several segments.
+    """
     if line.series != "goodput":
         return _BINS, line.label
     runs = [run for runs in results.values() for run in runs]
@@ -120,7 +124,7 @@ def _of_runs(
 
 
 def _lines(run: Run, line: _Line, view: View) -> list[pl.DataFrame]:
-    """The lines of a run that count, each with a row where its last value ends."""
+    """Return the lines of a run that are included, each with a row at the end of its last value."""
     import polars as pl
 
     rows = table(run, line.series, view)
@@ -131,6 +135,6 @@ def _lines(run: Run, line: _Line, view: View) -> list[pl.DataFrame]:
     found = [strand.rows for strand in strands(rows, ("ue",) if "ue" in rows.columns else ("connection",))]
     if line.series != "goodput":
         return found
-    # A second's goodput holds for that second.
+    # A row of `goodput` covers one second.
     last = [rows.tail(1).with_columns(pl.col("time_s") + 1.0) for rows in found]
     return [pl.concat(pair) for pair in zip(found, last, strict=True)]

@@ -1,4 +1,4 @@
-"""What an optimisation tried: its history, its objective against its constraints, what mattered."""
+"""Figures of an optimisation: history, objective against constraints, importance of parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _KEEPS, _BREAKS, _BEST, _PLAIN = COLOURS[1], "#999999", COLOURS[2], COLOURS[0]
 
 
 def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
-    """Draw the objective of each trial with its 95 % interval, the best so far, and the scenario as it is."""
+    """Draw the objective of each trial with its 95 % interval, the best so far, and the baseline.
+
+    The baseline is the unchanged scenario.
+    """
     study = outcome.study
     with printable(look):
         figure, axes = new_figure(_title(outcome), metric_with_unit(study.metric), "trial (number)")
@@ -47,7 +50,7 @@ def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
 
 
 def draw_pareto(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
-    """Draw the objective against each constraint's metric, and the front of what nothing betters in both.
+    """Draw the objective against each constraint's metric, with the Pareto front.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def draw_pareto(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
 
 
 def draw_importance(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
-    """Draw how much each parameter mattered to the objective, the most on top."""
+    """Draw the importance of each parameter for the objective, largest at the top."""
     found = sorted(importance(outcome).items(), key=lambda pair: pair[1])
     with printable(look):
         figure = canvas(1.2 + 0.4 * len(found))
@@ -100,7 +103,7 @@ def _dots(axes: Axes, trials: Sequence[Trial], words: str, colour: str, face: st
 
 
 def _best_so_far(outcome: Outcome) -> list[tuple[int, float]]:
-    """Where the best feasible objective changed, and to what."""
+    """Return the trials with a new best feasible objective, and its value."""
     found: list[tuple[int, float]] = []
     for trial in outcome.trials:
         mean = trial.objective.mean
@@ -114,7 +117,7 @@ def _better(outcome: Outcome, one: float, other: float) -> bool:
 
 
 def _against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
-    """Trials by the constraint's metric and the objective, the side that is not allowed shaded."""
+    """Draw the trials by constraint metric and objective, with the forbidden side shaded."""
     found = [
         (mean, trial.objective.mean, trial)
         for trial in (*outcome.trials, outcome.as_it_is)
@@ -162,7 +165,7 @@ def _shade(axes: Axes, constraint: Constraint) -> None:
 def _front(
     outcome: Outcome, constraint: Constraint, dots: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """The dots that no other betters both in the objective and in the constraint's metric."""
+    """Return the Pareto front of the objective and the constraint's metric."""
     ordered = sorted(set(dots), key=lambda dot: dot[0] if constraint.least is None else -dot[0])
     front: list[tuple[float, float]] = []
     for dot in ordered:

@@ -13,20 +13,19 @@ if TYPE_CHECKING:
 
 
 def figure(outstanding: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw the outstanding window over time: the counterpart of Dubois (2005), Figure 6.1.
+    """Draw the outstanding data over time, as in Dubois (2005), Figure 6.1.
 
     Parameters
     ----------
     outstanding : polars.DataFrame
         ``time_s``, ``connection``, ``outstanding_segments``; one row per change.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per connection; of one that changes more often than can be drawn, its mean and
-        range.
+        One step line per connection. A line that changes too often is drawn as mean and range.
     """
     drawing, axes = new_figure(title, "outstanding (segments)")
     lines_or_bands(axes, outstanding, "outstanding_segments", "outstanding")

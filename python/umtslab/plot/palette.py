@@ -1,4 +1,4 @@
-"""Colours, dashes and markers, which together tell many curves apart on screen and in grey print."""
+"""Colours, dashes and markers that distinguish many curves, on screen and in grey print."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ COLOURS = (
     *("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777"),
     *("#5D3A9B", "#8C4A00", "#9A9A00", "#A50026"),
 )
-"""Colours of curves, in order. Colour-blind readers can tell the first eight apart (Okabe and Ito)."""
+"""Colours of curves, in order.
+
+Colour-blind readers can distinguish the first eight (Okabe and Ito).
+"""
 
 DASHES: tuple[Any, ...] = (
     "solid",
@@ -30,13 +33,13 @@ MARKERS = "osD^vPXp<>hd"
 """Markers of means. The star is reserved for numbers that a document states."""
 
 USERS = (*COLOURS[1:7], "#8c6d31", "#6b4ba1", "#2f9e8f", "#b5495b", "#4f6d7a", "#a0a94a")
-"""Colours of users, where areas are coloured. A figure with more users draws the rest in `REST`."""
+"""Colours of users in figures with areas. Further users have the colour `REST`."""
 
 REST = "#efe3b4"
 """Colour shared by all users that have no colour of their own."""
 
 GREY = "#777777"
-"""Colour of legend entries that hold for every colour of the figure."""
+"""Colour of legend entries that apply to every colour of the figure."""
 
 
 def style(number: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""RLC PDUs between the two ends of the air, as a message sequence on a time axis."""
+"""RLC PDUs as a message sequence diagram with a time axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NAMED = 60
-"""More PDUs than this of a user are drawn without their numbers."""
+"""PDUs of a user have no numbers if there are more than this."""
 
 _LOOKS: dict[str, Any] = {
     "data": {"color": COLOURS[1]},
@@ -27,23 +27,23 @@ _LOST = COLOURS[2]
 
 
 def figure(rlc_pdus: pl.DataFrame, *, title: str = "", until_s: float = float("inf")) -> Figure:
-    """Draw every PDU as an arrow from the entity that sends it to the one that receives it.
+    """Draw every PDU as an arrow from the sending to the receiving entity.
 
     Parameters
     ----------
     rlc_pdus : polars.DataFrame
         The series ``rlc_pdus``.
     title : str
-        Above the figure.
+        Title of the figure.
     until_s : float
-        PDUs that leave later are not drawn.
+        PDUs sent at this time or later are not drawn.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One panel for each user, or for each that is chosen: the RNC above, the UE below. PDUs are counted
-        from SN 0; a filled circle polls, a cross is lost on the way, and a report says what it acknowledges
-        and what is missing.
+        One panel per user, or per highlighted user, with the RNC above and the UE below. Sequence
+        numbers start at SN 0. A filled circle is a poll, a cross a lost PDU. Status reports show
+        the acknowledged and the missing sequence numbers.
     """
     import polars as pl
 
@@ -71,7 +71,7 @@ def figure(rlc_pdus: pl.DataFrame, *, title: str = "", until_s: float = float("i
 
 
 def _spread(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with the place and number of each among those that left with it: they share its time."""
+    """Add to each PDU its position among those sent at the same time, and their number."""
     together: dict[tuple[float, str], list[dict[str, Any]]] = {}
     for row in rows:
         together.setdefault((row["time_s"], row["direction"]), []).append(row)
@@ -84,7 +84,8 @@ def _spread(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _arrow(axes: Axes, row: dict[str, Any], *, named: bool) -> None:
     down = row["direction"] == "downlink"
-    # Blocks of one TTI leave and arrive together; drawn one after the other they can be told apart.
+    # Blocks of one TTI leave and arrive together. They are drawn one after the other to keep them
+    # apart.
     late = (row["end_s"] - row["time_s"]) * row["place"] / max(row["of"], 1)
     start = (row["time_s"] + late, 1.0 if down else 0.0)
     end = (row["end_s"] + late, 0.0 if down else 1.0)
@@ -95,7 +96,7 @@ def _arrow(axes: Axes, row: dict[str, Any], *, named: bool) -> None:
         axes.plot(*middle, marker="x", color=_LOST, markersize=7 * scale(), markeredgewidth=1.8 * scale())
     else:
         axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.1})
-    axes.update_datalim([start, end])  # an arrow alone would not widen the axes
+    axes.update_datalim([start, end])  # the arrow alone does not extend the axes
     if row["polls"]:
         axes.plot(*start, marker="o", color=colour, markersize=5 * scale())
     if named:

@@ -16,23 +16,23 @@ _SAMPLES = (
     ("echo of the UE", ("icmp", "ue"), "+", "#009E73"),
     ("echo of the server side", ("icmp", "server"), "x", "#CC79A7"),
 )
-"""Name, kind and side that sent what was answered, mark, colour."""
+"""For each kind of sample: label, kind and sender of the answered data, marker, colour."""
 
 
 def figure(program_rtt: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw the round-trip times that packets show.
+    """Draw the round-trip times derived from packets.
 
     Parameters
     ----------
     program_rtt : polars.DataFrame
         ``time_s``, ``kind``, ``from`` and ``rtt_s``; one row per round trip.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A mark for each, by what was answered, whose data it was.
+        One mark per sample, by kind and sender of the answered data.
     """
     import polars as pl
 
@@ -42,6 +42,6 @@ def figure(program_rtt: pl.DataFrame, *, title: str = "") -> Figure:
         if not rows.is_empty():
             points(axes, rows, "rtt_s", name, mark, colour, 6)
     for marks in axes.lines:
-        # The last one lies where the axis ends.
+        # The last sample lies at the end of the axis and would be clipped.
         marks.set_clip_on(False)
     return finish(drawing, axes)

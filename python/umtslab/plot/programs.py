@@ -1,4 +1,4 @@
-"""Figures of emulated runs: where what is drawn of real programs comes from."""
+"""Figures of emulated runs: sources of the data of real programs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from umtslab.run import Run
 
 _OF_KERNEL = {"cwnd", "srtt", "ssthresh", "rto"}
-"""Series that only the kernel knows, of which packets tell nothing."""
+"""Series known only to the kernel, which packets do not show."""
 
 
 def of_programs(run: Run, kind: Kind) -> Kind:
-    """The kind of figure that shows of this run what `kind` shows of a simulated one.
+    """Return the kind of figure for this run that corresponds to `kind` for a simulated run.
 
-    Round-trip times are those of the programs' packets, of TCP and of echoes, without what a sender makes of
-    them.
+    Round-trip times of an emulation are those of packets (TCP and echoes), without values that a
+    sender derives from them.
 
     Raises
     ------
     umtslab.run.MissingSeries
-        If it shows what the kernel alone knows.
+        If the figure needs data known only to the kernel.
     """
     from umtslab.run import MissingSeries
 
@@ -45,7 +45,10 @@ def of_programs(run: Run, kind: Kind) -> Kind:
 
 
 def all_users(run: Run, kind: Kind, name: str, view: View) -> pl.DataFrame:
-    """A series of a run as `kind` shows it; of a cell, with what is of simulated users beside programs."""
+    """Read a series of a run for `kind`.
+
+    For the kind ``cell`` of an emulation, the rows of simulated users are appended.
+    """
     import polars as pl
 
     from umtslab.plot.tables import table

@@ -1,4 +1,4 @@
-"""What goodput and throughput have in common: bins that hold enough segments, the sum of many connections."""
+"""Common parts of goodput and throughput: bins with enough segments, sums of many connections."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 def draw_rates(
     rates: pl.DataFrame, sent: pl.DataFrame, name: str, *, title: str, window_s: float | None = None
 ) -> Figure:
-    """Draw rates per second in longer bins.
+    """Draw rates in bins of several seconds.
 
     Parameters
     ----------
     rates : polars.DataFrame
-        ``time_s`` (start of a second), ``connection``, and the rate, ``goodput_kbps`` of `name` "goodput".
+        ``time_s`` (start of a second), ``connection``, and the rate, for example ``goodput_kbps``.
     sent : polars.DataFrame
-        ``seq`` and ``end`` (octets) of segments, whose size is looked at.
+        ``seq`` and ``end`` (bytes) of segments. Their size determines the length of a bin.
     name : str
-        What the rate is called.
+        Name of the rate, which is the column without ``_kbps``.
     title : str
-        Above the figure.
+        Title of the figure.
     window_s : float, optional
-        Length of a bin, in whole seconds; by default such that there are twenty segments in it.
+        Length of a bin in whole seconds; by default long enough for twenty segments.
     """
     column = f"{name}_kbps"
     is_sum = "chosen" not in rates.columns and _many(rates)

@@ -1,4 +1,4 @@
-"""Filling of the RLC transmission buffers."""
+"""Occupancy of the RLC transmission buffers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 def figure(rlc_buffer: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw the SDU octets that RLC holds at the sending side.
+    """Draw the SDU bytes in the RLC transmission buffers.
 
     Parameters
     ----------
     rlc_buffer : polars.DataFrame
         ``time_s``, ``ue``, ``direction``, ``octets``; one row per change.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per user equipment and direction; of one that changes more often than can be drawn,
-        its mean and range.
+        One step line per UE and direction. A line that changes too often is drawn as mean and
+        range.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""RRC states of users over time, one strip for each."""
+"""RRC states of users over time, one strip per user."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_UES = 60
-"""More strips than this are too thin to read: the first ones are drawn."""
+"""More strips than this are too thin to read. Only the first ones are drawn."""
 
 SWITCHING = "being switched"
 
-# The more a state costs, the higher and darker it is, so that it shows without colour too.
+# States with higher cost have higher and darker strips, so that they are visible without colour.
 STATES = {
     "IDLE": ("#cccccc", 0.12),
     "URA_PCH": ("#999999", 0.22),
@@ -34,19 +34,21 @@ _REST_IN = 1.3
 
 
 def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw the state of each user, and when it was switched.
+    """Draw the state of each user and its changes.
 
     Parameters
     ----------
     rrc_state : polars.DataFrame
-        ``time_s``, ``ue``, ``state``, ``towards`` (the state sought, or empty); one row per change.
+        ``time_s``, ``ue``, ``state``, ``towards`` (the target state during a switch, or empty); one
+        row per change.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A strip for each user, as high as its state costs; of many users the first ones.
+        One strip per user, whose height corresponds to the cost of the state. With many users only
+        the first `MOST_UES` are drawn.
     """
     users = strands(rrc_state, ("ue",))
     shown = [*[user for user in users if user.chosen], *[user for user in users if not user.chosen]][
@@ -80,9 +82,9 @@ def _name(user: Strand) -> str:
 
 
 def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0, *, pale: bool = False) -> None:
-    """Draw the states of one user around `place` of the vertical axis, in grey if it is `pale`.
+    """Draw the states of one user around `place` on the vertical axis, in grey if `pale`.
 
-    The last row of `states` is at the time until which the state before it holds.
+    The time of the last row of `states` is the end of the state before it.
     """
     for name, of_state in spans(states).items():
         colour, part = STATES[name]
@@ -93,7 +95,7 @@ def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0, *
 
 
 def spans(states: pl.DataFrame) -> dict[str, list[tuple[float, float]]]:
-    """Begin and length of the times that one user spent in each state, switches apart."""
+    """Return start and length of the intervals in each state. Time during switches is separate."""
     found: dict[str, list[tuple[float, float]]] = {}
     times = states["time_s"].to_list()
     rows = zip(times, times[1:], states["state"], states["towards"], strict=False)

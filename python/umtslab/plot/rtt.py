@@ -1,4 +1,4 @@
-"""Round-trip times and the retransmission timeout."""
+"""Round-trip times and retransmission timeout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def figure(rtt: pl.DataFrame, srtt: pl.DataFrame, rto: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw what the sender knows of the round-trip time.
+    """Draw the sender's measurements of the round-trip time, and its timeout.
 
     Parameters
     ----------
@@ -22,13 +22,13 @@ def figure(rtt: pl.DataFrame, srtt: pl.DataFrame, rto: pl.DataFrame, *, title: s
     srtt, rto : polars.DataFrame
         ``time_s``, ``connection`` and ``srtt_s`` or ``rto_s``; one row per change.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Measurements as dots; smoothed time and timeout as steps. Of many connections all timeouts are alike,
-        in a colour of their own.
+        Measurements as dots, smoothed round-trip time and timeout as steps. With many connections,
+        all timeouts share one colour.
     """
     drawing, axes = new_figure(title, "time (s)", "time of the run (s)")
     points(axes, rtt, "rtt_s", "measured", ".", PALE, 2, results=results_of(srtt))
@@ -36,7 +36,8 @@ def figure(rtt: pl.DataFrame, srtt: pl.DataFrame, rto: pl.DataFrame, *, title: s
     if "chosen" in rto.columns:
         srtt, rto = srtt.filter("chosen"), rto.filter("chosen")
     count = len(strands(srtt))
-    # There are not dashes enough for both of five connections: then all timeouts look alike.
+    # With five or more connections there are not enough styles for both lines, so timeouts share
+    # one.
     alike = None if 2 * count <= MOST_LINES else "#E69F00"
     lines(axes, rto, "rto_s", "timeout (RTO)", first=count, alike=alike)
     return finish(drawing, axes)

@@ -1,4 +1,4 @@
-"""The time budget of one run: what all connections, the slowest ones and those of each user wait for."""
+"""Time budget of one run: all connections, the slowest connections, and each user."""
 
 from __future__ import annotations
 
@@ -16,41 +16,42 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_CONNECTIONS = 10
-"""Of more, the slowest are drawn."""
+"""Number of slowest connections that are drawn if there are more."""
 
 MOST_UES = 20
-"""Of more users, those whose connections take the longest are drawn."""
+"""Number of users that are drawn if there are more: those with the longest connections."""
 
 _PROGRAMS = "budget_connections"
-"""The table with the connections, flows of datagrams and lookups of real programs."""
+"""Table with connections, UDP flows and name lookups of real programs."""
 
 _ROW_IN = 0.24
 
 _WHOLE = "whole"
-"""The leg of a connection that no proxy splits."""
+"""Leg of a connection that is not split by a proxy."""
 
 _LOOKS = {**LOOKS, **IN_PROXY}
 
 
 def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
-    """Draw a run's time budget as bars: the mean of all connections, the slowest ten, the mean of each user.
+    """Draw a run's time budget: the mean, the ten slowest connections, and the mean of each user.
 
-    With a proxy: the mean of the transfers that it splits, and of connections on each of its sides.
+    With a proxy, the mean is divided into the transfers that it splits, and the connections on each
+    side.
 
     Parameters
     ----------
     run : Run
         Made with ``measure.budget``.
     view : View, optional
-        Connections and users that are chosen are drawn in place of the slowest ones.
+        Chosen connections and UEs are drawn instead of the slowest ones.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Bars from the first cause at the left to the last, in the order of the causes. Of an emulation: the
-        programs' TCP connections, flows of datagrams and lookups of names.
+        Stacked bars in the order of the causes. An emulation has the TCP connections, UDP flows and
+        name lookups of programs.
 
     Raises
     ------
@@ -82,11 +83,11 @@ def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
 
 
 _Bar = tuple[str, dict[str, float]]
-"""A name, and seconds by cause."""
+"""Label, and seconds by cause."""
 
 
 def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, list[_Bar]]]:
-    """The bars of each panel, below each other."""
+    """Return the panels from top to bottom: title, and bars."""
     count = connections.height
     longest = connections.sort("budget_total_s", descending=True, maintain_order=True)
     groups = [("mean", [*_transfers(run), *_of_legs(connections)])]
@@ -108,7 +109,7 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
 
 
 def _connections(run: Run) -> pl.DataFrame:
-    """The connections of a run with their budgets; of an emulation those of programs."""
+    """Return the connections of a run with their budgets. For an emulation, those of programs."""
     import polars as pl
 
     if _PROGRAMS not in run.series_kinds():
@@ -119,12 +120,12 @@ def _connections(run: Run) -> pl.DataFrame:
 
 
 def _is_chosen(run: Run, rows: pl.DataFrame, view: View) -> pl.Series:
-    """Whether each connection is one that the view chooses.
+    """Whether the view chooses each connection.
 
     Raises
     ------
     NobodyChosen
-        If the run does not have one of them.
+        If the run lacks a connection or UE that the view chooses.
     """
     if _PROGRAMS not in run.series_kinds():
         return rows["connection"].is_in(sorted(under_study(run, view)[0]))
@@ -137,12 +138,12 @@ def _is_chosen(run: Run, rows: pl.DataFrame, view: View) -> pl.Series:
 
 
 def _count(connections: int) -> str:
-    """How many connections a bar is the mean of."""
+    """Describe the number of connections over which a bar is averaged."""
     return "1 connection" if connections == 1 else f"{connections} connections"
 
 
 def _transfers(run: Run) -> list[_Bar]:
-    """The mean of all transfers that a proxy split, causes of both legs together; none if there were none."""
+    """Return the mean of all split transfers, causes of both legs together, or an empty list."""
     count = run.metrics.get("proxy_transfers")
     if not count or not run.metrics.get(TRANSFERS_TOTAL):
         return []
@@ -159,8 +160,8 @@ def _transfers(run: Run) -> list[_Bar]:
 
 
 def _of_legs(connections: pl.DataFrame) -> list[_Bar]:
-    """The mean of all connections, or of those of each side of a proxy and of those that it lets pass."""
-    # Runs that were stored before there were proxies have no such column.
+    """Return the mean of all connections, or with a proxy of the connections on each leg."""
+    # Runs stored by versions without proxies have no such column.
     if "leg" not in connections.columns or set(connections["leg"]) == {_WHOLE}:
         return [(_count(connections.height), _mean(connections))]
     parts = connections.partition_by("leg", maintain_order=True, as_dict=True)
@@ -171,7 +172,7 @@ def _of_legs(connections: pl.DataFrame) -> list[_Bar]:
 
 
 def _name(row: dict[str, object]) -> str:
-    """What a connection is called."""
+    """Return the label of a connection."""
     leg = row.get("leg", _WHOLE)
     protocol = str(row.get("protocol", "tcp")).upper()
     what = {"TCP": "connection", "DNS": "name lookup"}.get(protocol, f"{protocol} flow")
@@ -184,7 +185,7 @@ def _mean(rows: pl.DataFrame) -> dict[str, float]:
 
 
 def _seen(groups: list[tuple[str, list[_Bar]]]) -> list[str]:
-    """Causes that can be seen in some bar, in their order."""
+    """Return the causes for the legend: those with more than 0.1 % of any bar."""
     bars = [parts for _, bars in groups for _, parts in bars]
     return [
         cause

@@ -1,4 +1,4 @@
-"""How well the blocks of a TDD cell are heard, user by user."""
+"""Signal-to-interference ratio of the blocks of a TDD cell, by user."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_USERS = 6
-"""More panels than this are too low to read: those with the smallest numbers are drawn."""
+"""More panels than this are too low to read. The users with the smallest numbers are drawn."""
 
 _LOOKS = {"uplink": COLOURS[1], "downlink": COLOURS[3]}
 _LOST = COLOURS[2]
 
 
 def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw the SIR of every block over time, lost ones marked.
+    """Draw the SIR of every block over time, with lost blocks marked.
 
     Parameters
     ----------
     slots : polars.DataFrame
         ``time_s``, ``ue``, ``direction``, ``sir_db``, ``lost``; one row per block.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A panel for each user, or for each that is chosen.
+        One panel per user, or per highlighted user.
     """
     known = slots.drop_nulls("sir_db")
     users = [user for user in strands(known, ("ue",)) if user.chosen is not False]

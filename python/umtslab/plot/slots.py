@@ -1,4 +1,4 @@
-"""Who sends in which slot of a TDD cell: frames across, slots and their codes up."""
+"""Use of the slots of a TDD cell: frames on the horizontal axis, slots and codes vertically."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ if TYPE_CHECKING:
 
 FRAME_S = 0.01
 MOST_FRAMES = 300
-"""More frames than this are too thin to read: the first ones are drawn."""
+"""More frames than this are too thin to read. Only the first ones are drawn."""
 
 CODES = 16
-"""Codes of a slot."""
+"""Number of codes per slot."""
 
 _WAYS = {"uplink": "#eef3f8", "downlink": "#ffffff"}
 
 
 def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
-    """Draw every block on the air where its codes are, in the colour of its user.
+    """Draw every block at its codes, in the colour of its user.
 
     Parameters
     ----------
     slots : polars.DataFrame
-        ``time_s``, ``ue``, ``direction``, ``slot``, ``code``, ``codes``, ``lost``; one row per block.
+        ``time_s``, ``ue``, ``direction``, ``slot``, ``code``, ``codes``, ``lost``; one row per
+        block.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A slot is shaded while it goes up; a block that goes down is hatched, one that is lost is crossed out.
-        Of many frames the first ones. The twelve users with the most codes have colours of their own, which
-        the legend names; all others share one.
+        Uplink slots are shaded, downlink blocks hatched, lost blocks crossed out. Only the first
+        `MOST_FRAMES` frames are drawn. The twelve users with the most codes have colours of their
+        own, which the legend names. All others share a colour.
     """
     import polars as pl
 
@@ -68,7 +69,7 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
 
 
 def _colours(slots: pl.DataFrame) -> dict[int, str]:
-    """A colour for each user; own colours for those with the most codes on the air."""
+    """Return a colour for each user. Users with the most codes have their own."""
     import polars as pl
 
     codes = slots.group_by("ue").agg(pl.col("codes").sum().alias("codes"))
@@ -76,7 +77,7 @@ def _colours(slots: pl.DataFrame) -> dict[int, str]:
 
 
 def _ways(axes: Axes, slots: pl.DataFrame) -> None:
-    """Shade the slots that go up, frame by frame."""
+    """Shade the uplink slots, frame by frame."""
     from matplotlib.collections import PolyCollection
 
     up = slots.filter(slots["direction"] == "uplink").select("time_s", "slot").unique(maintain_order=True)

@@ -1,4 +1,4 @@
-"""The lines that a table of a series holds: one for each connection, user or cell, of each result."""
+"""Lines of a series: one per connection, user or cell, of each result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _WORDS = {"connection": "connection", "ue": "UE", "cell": "cell"}
 
 @dataclass(frozen=True)
 class Strand:
-    """One line: of what and which, its rows, its result if there are several, whether it was chosen."""
+    """One line of a figure.
+
+    `result` is None if there is only one, `chosen` without highlighting.
+    """
 
     kind: str
     number: int
@@ -23,19 +26,20 @@ class Strand:
     chosen: bool | None
 
     def values(self, column: str) -> tuple[bytes, bytes]:
-        """Times and values, to be compared with those of others."""
+        """Return times and values in a form that can be compared with other lines."""
         return self.rows["time_s"].to_numpy().tobytes(), self.rows[column].to_numpy().tobytes()
 
 
 def strands(table: pl.DataFrame, by: tuple[str, ...] = ("connection",)) -> list[Strand]:
-    """The lines of a table, in the order of results and numbers, the chosen ones last, on top of the others.
+    """Return the lines of a table by result and number, with highlighted lines last (on top).
 
     Parameters
     ----------
     table : polars.DataFrame
-        ``time_s``, the columns of `by`, values; ``result`` if there are several, ``chosen`` if some are.
+        ``time_s``, the columns of `by`, and values; ``result`` with several results, ``chosen``
+        with highlights.
     by : tuple of str
-        What tells lines apart, a number first.
+        Columns that identify a line. The first one is a number.
     """
     found = []
     for rows in table.partition_by(*_keys(table), *by, maintain_order=True):
@@ -52,7 +56,7 @@ def strands(table: pl.DataFrame, by: tuple[str, ...] = ("connection",)) -> list[
 
 
 def results_of(table: pl.DataFrame) -> list[str]:
-    """The results of a table in their order; empty if it is of one result."""
+    """Return the results of a table in their order. Empty if it has a single result."""
     return table["result"].unique(maintain_order=True).to_list() if several_results(table) else []
 
 

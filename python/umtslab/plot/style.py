@@ -1,4 +1,4 @@
-"""What figures have in common: lines, marks, legends."""
+"""Common parts of figures: lines, marks and legends."""
 
 from __future__ import annotations
 
@@ -16,26 +16,29 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_LINES = 8
-"""More lines than this are not told apart: they are drawn alike, and counted in the legend."""
+"""More lines than this cannot be distinguished.
+
+They share a style, and the legend gives their number.
+"""
 
 PALE = "#aaaaaa"
-"""Marks behind a line."""
+"""Colour of marks behind a line."""
 
 OTHERS = "#bbbbbb"
-"""What is not under study."""
+"""Colour of connections and UEs that are not highlighted."""
 
 _MOST_COLUMNS = 6
-"""Most columns of a legend."""
+"""Maximum number of columns of a legend."""
 
 _MOST_ENTRIES = 18
-"""A legend with more entries has smaller letters."""
+"""A legend with more entries has a smaller font."""
 
 _MOST_VECTORS = 5_000
-"""A vector for each of many thousand marks makes files that no viewer opens gladly: pixels for more."""
+"""Maximum number of marks drawn as vectors. Vector files with more marks are slow to display."""
 
 
 def new_figure(title: str, y_label: str, x_label: str = "time (s)") -> tuple[Figure, Axes]:
-    """An empty figure with units on its axes."""
+    """Create a figure with one pair of axes, whose labels include units."""
     figure = canvas()
     axes = figure.add_subplot()
     axes.set_xlabel(x_label)
@@ -57,13 +60,13 @@ def lines(
     alike: str | None = None,
     explained: bool = False,
 ) -> None:
-    """One line per connection of a table with ``time_s`` and ``connection``, or per what `by` tells apart.
+    """Draw one line per connection, or per value of the columns `by`.
 
-    Values recorded on change hold until the next one, which `steps` draws. The first line takes style number
-    `first`; the second quantity of several results is told from the first by thin dots. Where a table has
-    ``chosen``, the others are grey. With `alike` all have this one colour, as more lines than can be told
-    apart have grey. The legend states which lines are equal. With `explained` it also states what the lines
-    of several results show; their entries name the results only.
+    With `steps`, a value holds until the next row. The first line has style number `first`. The
+    second quantity of several results is drawn with thin dots. In a table with ``chosen``, lines
+    that are not chosen are grey. `alike` is a colour for all lines; by default too many lines are
+    grey. The legend states which lines are equal. With `explained` it also states the quantity if
+    there are several results, because their entries contain only the result.
     """
     found = strands(table, by)
     looks = _looks(found, first, alike)
@@ -84,12 +87,15 @@ def lines(
 
 
 def _results(found: Sequence[Strand]) -> list[str | None]:
-    """The results of some lines. If there are several, colours stand for them, and the legend names them."""
+    """Return the results of the lines.
+
+    If there are several, each has a colour and a legend entry.
+    """
     return list(dict.fromkeys(strand.result for strand in found))
 
 
 def _with_equal(labels: Sequence[str], found: Sequence[Strand], column: str) -> list[str]:
-    """The labels, with the name of the first equal line behind those of lines that are named one by one."""
+    """Append to the label of each line with its own entry the name of the first equal line."""
     is_named = [
         not label.startswith("_") and one.chosen is not False
         for label, one in zip(labels, found, strict=True)
@@ -112,7 +118,7 @@ def _with_equal(labels: Sequence[str], found: Sequence[Strand], column: str) -> 
 
 
 def windows(axes: Axes, table: pl.DataFrame, column: str, name: str, window_s: float) -> None:
-    """One line of steps per connection, of values that each hold for a window from their time on."""
+    """Draw one step line per connection. Each value holds for `window_s` from its time."""
     import polars as pl
 
     keys = [key for key in ("result", "connection") if key in table.columns]
@@ -132,10 +138,10 @@ def points(
     *,
     results: Sequence[str] = (),
 ) -> None:
-    """Draw a mark per row. The legend has no entry if there is no row. Marks of what is not chosen are pale.
+    """Draw a mark per row. Without rows there is no legend entry.
 
-    With several `results` a mark has the colour of its result, which is its place in `results`, and the
-    legend shows the mark in grey.
+    Marks that are not highlighted are pale. With several `results`, a mark has the colour of its
+    result's position in `results`, and the legend shows the mark in grey.
     """
     if table.is_empty():
         return
@@ -153,16 +159,17 @@ def points(
 
 
 def finish(figure: Figure, axes: Axes, *, from_zero: bool = True, note: str = "") -> Figure:
-    """Put the legend outside the data; the axes begin at zero, or the vertical one where the data do.
+    """Put the legend outside the data, and set the limits of the axes.
 
-    The heading of the legend is `note`.
-
-    The vertical axis always holds all data: it begins below zero if an interval does.
+    The title of the legend is `note`. The horizontal axis begins at zero. With `from_zero`, the
+    vertical axis begins at zero, or below if an interval is negative. Otherwise it begins at the
+    data, but not below zero.
     """
     axes.margins(x=0)
     low, high = axes.get_ylim()
     if from_zero:
-        # Values that hardly change would lie on the upper edge. An interval may reach below zero.
+        # Without the margin, nearly constant values would lie on the upper edge. Intervals may be
+        # negative.
         axes.set_ylim(low if float(axes.dataLim.y0) < 0 else 0, max(high, 1.05 * float(axes.dataLim.y1)))
     else:
         axes.set_ylim(bottom=max(0.0, low))
@@ -172,7 +179,7 @@ def finish(figure: Figure, axes: Axes, *, from_zero: bool = True, note: str = ""
 
 
 def legend_of(figure: Figure, panels: Sequence[Axes], *, title: str = "") -> None:
-    """Put one legend of all that is named in some panels below a figure."""
+    """Put one legend with all labelled lines of some panels below a figure."""
     handles = {
         label: handle
         for axes in panels
@@ -184,9 +191,9 @@ def legend_of(figure: Figure, panels: Sequence[Axes], *, title: str = "") -> Non
 
 
 def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, title: str = "") -> None:
-    """Put a legend below a figure, in up to six columns, or in fewer where they are wider than the figure.
+    """Put a legend below a figure, in up to six columns, fewer if they are wider than the figure.
 
-    The figure grows by what the legend is higher than a line, so that axes keep their size.
+    The figure grows by the height of the legend beyond one line, so that the axes keep their size.
     """
     for columns in range(_columns(len(labels)), 0, -1):
         legend = figure.legend(
@@ -209,12 +216,12 @@ def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
 
 
 def _columns(entries: int) -> int:
-    """Most columns of a legend: four, or up to six if its rows would be more than two."""
+    """Return the maximum number of columns: four, or up to six for more than two rows."""
     return min(entries, max(4, min(_MOST_COLUMNS, -(-entries // 2))))
 
 
 def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[str, str] = {}) -> Figure:
-    """Put a legend of areas below a figure: a patch for each name."""
+    """Put a legend of areas below a figure, with a patch for each name."""
     from matplotlib.patches import Patch
 
     patches = [
@@ -228,7 +235,7 @@ def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[st
 
 
 def _looks(found: Sequence[Strand], first: int, alike: str | None) -> list[dict[str, Any]]:
-    """How each line is drawn: by whether it is chosen, by its result, by its number, or all alike."""
+    """Return the style of each line: by highlighting, result and number, or the colour `alike`."""
     thin = 0.5 * scale()
     if alike is not None:
         return [{"color": alike, "linewidth": thin if len(found) > 1 else 1.1 * scale()} for _ in found]
@@ -252,14 +259,15 @@ def _looks(found: Sequence[Strand], first: int, alike: str | None) -> list[dict[
 
 
 def _label(name: str, strand: Strand, found: Sequence[Strand], *, second: bool, alike: bool) -> str:
-    """Legend entry of a line; "_" for none."""
+    """Return the legend entry of a line, "_" for no entry."""
     kin = [other for other in found if (other.result, other.chosen) == (strand.result, strand.chosen)]
     is_first = kin[0] is strand
     if strand.chosen is False:
         count = sum(other.chosen is False for other in found)
         return f"{count} others" if strand is found[0] and not second else "_"
     if len(_results(found)) > 1:
-        # Colours are the results', which the first quantity names. `lines` explains the second one.
+        # Colours stand for results, and the entries of the first quantity name them. `lines`
+        # explains the second quantity.
         return "_" if second or not is_first else str(strand.result)
     if len(found) == 1:
         return name

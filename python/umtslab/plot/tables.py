@@ -1,4 +1,4 @@
-"""The tables that a figure of a run is drawn from: held to the end, and cut to the time that is shown."""
+"""Time series of runs for figures: values extended to the end of the run, rows cut to the axis."""
 
 from __future__ import annotations
 
@@ -21,26 +21,34 @@ HELD: dict[str, tuple[str, ...]] = {
     "rrc_state": ("ue",),
     "cell": ("cell",),
 }
-"""Series whose values hold until the next row, and what tells their lines apart."""
+"""Series recorded on change, with the columns that identify a line.
+
+A value holds until the next row.
+"""
 
 OF_SWITCHED = {"rrc_state", "cell"}
-"""Series that are empty where no user is switched between channels."""
+"""Series that are empty if no user is switched between channels (``bearer = "switched"``)."""
 
 _STEPS = {**HELD, "acked": ("connection",)}
-"""What is drawn as steps: a value from before the time that is shown reaches into it."""
+"""Series drawn as steps.
+
+The last value before the time axis is kept, because it holds at its start.
+"""
 
 
 @dataclass(frozen=True)
 class View:
-    """The part of a run that a figure shows, and of whom; by default all of it, nobody more than others.
+    """The time range of a figure, and the connections and UEs that it highlights.
+
+    By default a figure shows the whole run and highlights nothing.
 
     Parameters
     ----------
     from_s, until_s : float, optional
-        Where the time axis begins and ends; None for where the run does.
+        Start and end of the time axis in seconds. None is the start or end of the run.
     connections, ues : tuple of int
-        Who is under study: the others are grey. A user's connections count as chosen with it, and the user
-        of a connection with that.
+        Numbers to highlight. All others are drawn in grey. A highlighted UE includes its
+        connections, and a highlighted connection includes its UE.
     """
 
     from_s: float | None = None
@@ -50,12 +58,12 @@ class View:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the time is shown."""
+        """Whether the figure shows the whole run."""
         return self.from_s is None and self.until_s is None
 
     @property
     def chooses(self) -> bool:
-        """Whether anybody is under study."""
+        """Whether the figure highlights connections or UEs."""
         return bool(self.connections or self.ues)
 
 
@@ -63,18 +71,18 @@ WHOLE = View()
 
 
 class NobodyChosen(ValueError):
-    """Connections or users were asked for that the run does not have."""
+    """The run lacks a connection or UE to highlight."""
 
 
 def tables(runs: Mapping[str, Run], name: str, view: View, read: Read | None = None) -> pl.DataFrame:
-    """A series of several results as one table, which tells them apart by its column ``result``.
+    """Read a series of several runs into one table. Several runs have a column ``result``.
 
-    Each is read by `read`, or as `table` does.
+    Each run is read by `read`, by default `table`.
 
     Raises
     ------
     umtslab.run.MissingSeries
-        If one of them did not record it, or has none of it.
+        If a run did not record the series, or the series has no data.
     """
     import polars as pl
 
@@ -88,34 +96,39 @@ def tables(runs: Mapping[str, Run], name: str, view: View, read: Read | None = N
 
 
 def table(run: Run, name: str, view: View) -> pl.DataFrame:
-    """A series of a run as a figure shows it; with a column ``chosen`` where somebody is under study.
+    """Read a series of a run for a figure.
+
+    Adds a boolean column ``chosen`` if the view highlights rows.
 
     Raises
     ------
     umtslab.run.MissingSeries
-        If the run did not record it, or has none of it.
+        If the run did not record the series, or the series has no data.
     NobodyChosen
-        If the run has none of those who are to be shown.
+        If the run lacks one of the connections or UEs to highlight.
     """
     rows = _part(_to_the_end(run, name), run, name, view)
     return _with_chosen(rows, run, view) if view.chooses else rows
 
 
 def _part(rows: pl.DataFrame, run: Run, name: str, view: View) -> pl.DataFrame:
-    """The part of the time that is shown."""
+    """Return the rows inside the time axis of the view."""
     begin = 0.0 if view.from_s is None else view.from_s
     end = run.duration_s if view.until_s is None else view.until_s
     if view.is_whole:
         return rows
     if name in _STEPS:
         return cut(rows, _STEPS[name], begin, end)
-    # The windows of `goodput` are a second long, and their time is that of their beginning.
+    # A row of `goodput` covers the second that begins at its time.
     length = 1.0 if name == "goodput" else 0.0
     return rows.filter((rows["time_s"] + length >= begin) & (rows["time_s"] <= end))
 
 
 def _with_chosen(rows: pl.DataFrame, run: Run, view: View) -> pl.DataFrame:
-    """The rows, each with whether it is of somebody under study; all of them where nobody could be."""
+    """Add the column ``chosen``.
+
+    Tables without a connection or UE column are returned unchanged.
+    """
     import polars as pl
 
     connections, ues = under_study(run, view)
@@ -127,12 +140,12 @@ def _with_chosen(rows: pl.DataFrame, run: Run, view: View) -> pl.DataFrame:
 
 
 def under_study(run: Run, view: View) -> tuple[set[int], set[int]]:
-    """Connections and users that a view chooses of a run.
+    """Return the connections and the UEs that the view highlights in this run.
 
     Raises
     ------
     NobodyChosen
-        If the run does not have one of them.
+        If the run lacks one of them. The message names the numbers that exist.
     """
     of_ue = dict(run.connections().select("connection", "ue").iter_rows())
     users = set(of_ue.values())
@@ -148,7 +161,11 @@ def under_study(run: Run, view: View) -> tuple[set[int], set[int]]:
 
 
 def _to_the_end(run: Run, name: str) -> pl.DataFrame:
-    """A series; one that was recorded on change with its last values held."""
+    """Read a series.
+
+    For series recorded on change, the last values are repeated where their lines end. A line ends
+    with the run; a line of a connection ends when the connection closes.
+    """
     from umtslab.run import MissingSeries
 
     rows = run.series(name)

@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 def figure(sent: pl.DataFrame, *, title: str = "", window_s: float | None = None) -> Figure:
-    """Draw what left the sender per time, retransmissions included.
+    """Draw the rate of payload that left the sender, retransmissions included.
 
     Parameters
     ----------
     sent : polars.DataFrame
-        ``time_s``, ``connection``, ``seq`` and ``end`` (octets); one row per segment.
+        ``time_s``, ``connection``, ``seq`` and ``end`` (bytes); one row per segment.
     title : str
-        Above the figure.
+        Title of the figure.
     window_s : float, optional
-        Length of a bin, in whole seconds; by default such that there are twenty segments in it.
+        Length of a bin in whole seconds; by default long enough for twenty segments.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per connection, to the end of its last bin; of more connections than can be told
-        apart, their sum. The label says how long the bins are.
+        One step line per connection, to the end of its last bin. If there are too many connections
+        to distinguish, their sum. The label states the length of the bins.
     """
     return draw_rates(sent_per_window(sent), sent, "throughput", title=title, window_s=window_s)

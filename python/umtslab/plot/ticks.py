@@ -1,4 +1,4 @@
-"""Ticks at the values that were run, as many of them named as there is room for."""
+"""Ticks at the values that were run. As many as possible are labelled."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _AXIS = 0.82
-"""How much of a figure's width its horizontal axis takes, more or less."""
+"""Approximate width of the horizontal axis as a share of the figure's width."""
 
 _SLANT = 0.45
-"""Distance between slanted names as a share of that between their ticks, beside a colour bar."""
+"""Distance between slanted labels as a share of the distance between ticks, beside a colour bar."""
 
 
 def value_ticks(
     axes: Axes, places: Sequence[float], names: Sequence[str], *, log: bool, is_number: bool
 ) -> None:
-    """Put a tick at every value, and its name below where it does not run into the one before."""
+    """Put a tick at every value, with a label if it does not overlap the one before."""
     import numpy as np
 
     order = sorted(range(len(places)), key=lambda at: places[at])
@@ -44,7 +44,7 @@ def value_ticks(
 
 
 def _step(axes: Axes, count: int) -> int:
-    """Every how many-th of `count` slanted names has room."""
+    """Return the interval between slanted labels that leaves enough room."""
     import matplotlib as mpl
 
     size_pt = float(mpl.rcParams["font.size"])
@@ -52,7 +52,7 @@ def _step(axes: Axes, count: int) -> int:
 
 
 def _width_pt(axes: Axes) -> float:
-    """About how wide axes are, in points."""
+    """Return the approximate width of the axes in points."""
     assert axes.figure is not None, "axes are of a figure"
     columns = 1 if (grid := axes.get_gridspec()) is None else grid.ncols
     return float(axes.figure.bbox.width) / axes.figure.dpi * _AXIS * 72 / columns
@@ -65,7 +65,7 @@ def _limits(position: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _with_room(axes: Axes, position: npt.NDArray[np.float64], names: Sequence[str], span: float) -> list[int]:
-    """The ticks to be named, from the first on: those whose name begins behind the one before."""
+    """Return the ticks to label: those whose label begins after the end of the one before."""
     import matplotlib as mpl
 
     width_pt = _width_pt(axes)

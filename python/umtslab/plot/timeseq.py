@@ -1,4 +1,4 @@
-"""Time-sequence diagram: what was sent, sent again, dropped and acknowledged."""
+"""Time-sequence diagrams: segments sent, retransmitted, dropped and acknowledged."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 _MOST_TALLER = 1.7
-"""How much taller the receiver's window may make a figure."""
+"""Maximum factor by which the receiver's window may increase the range of the vertical axis."""
 
 MOST_BARS = 400
-"""More segments than this are dots: their lengths are not seen."""
+"""More segments than this are drawn as dots, because their lengths would be invisible."""
 
 _CAUSES = (
     ("sent again after a timeout", ("rto", "rto_recovery"), "x", "#D55E00"),
@@ -33,7 +33,7 @@ _CAUSES = (
     ("tail loss probe", ("probe",), "v", "#009E73"),
     ("sent again, not known why", ("unknown",), "1", "#CC79A7"),
 )
-"""What a capture's repetitions are told apart by: name, causes, mark, colour."""
+"""Retransmissions in a capture by cause: label, causes, marker, colour."""
 
 _DROPS = (
     ("script", "dropped by the scenario's script", "o"),
@@ -47,7 +47,10 @@ _DROPS = (
 """Place of a drop in the series ``dropped``, legend entry, marker."""
 
 _EDGE = "#a9d3ee"
-"""Colour of the end of the receiver's window: segments lie on the line where that window limits."""
+"""Colour of the end of the receiver's window.
+
+Segments lie on this line if the window is the limit.
+"""
 
 
 def figure(
@@ -64,28 +67,29 @@ def figure(
     Parameters
     ----------
     sent : polars.DataFrame
-        ``time_s``, ``connection``, ``seq`` and ``end`` (octets), ``retransmission``; one row per segment. If
-        it has ``cause``, repetitions are marked by it.
+        ``time_s``, ``connection``, ``seq`` and ``end`` (bytes), ``retransmission``; one row per
+        segment. With the column ``cause``, retransmissions are marked by cause.
     acked : polars.DataFrame
-        ``time_s``, ``connection``, ``ack`` (octets); one row per acknowledgment.
+        ``time_s``, ``connection``, ``ack`` (bytes); one row per acknowledgment.
     sacked : polars.DataFrame, optional
-        ``time_s``, ``left`` and ``right`` (octets); one row per selectively acknowledged block.
+        ``time_s``, ``left`` and ``right`` (bytes); one row per selectively acknowledged block.
     window : polars.DataFrame, optional
-        ``time_s``, ``connection`` and ``window_octets`` that the receiver announces; one row per change.
+        ``time_s``, ``connection`` and ``window_octets`` (the advertised window); one row per
+        change.
     dropped : polars.DataFrame, optional
-        ``time_s``, ``connection``, ``kind`` ("data" or "ack"), ``end`` (octets) and ``place``; one row per
-        packet dropped above RLC.
+        ``time_s``, ``connection``, ``kind`` ("data" or "ack"), ``end`` (bytes) and ``place``; one
+        row per packet dropped above RLC.
     title : str
-        Above the figure.
+        Title of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Segments as bars from their first octet to the last, or as dots where they are too many; repeated
-        ones as crosses, dropped ones in hollow marks, acknowledgments as steps, selective ones as bars. The
-        end of the receiver's window is a pale line below the segments, if it is near. With several results a
-        colour stands for a result. The vertical axis begins where the tables do: a part of a run is not at
-        zero.
+        Segments are bars from their first to their last byte, or dots if there are too many.
+        Retransmissions are crosses, dropped packets hollow marks, acknowledgments steps, selective
+        acknowledgments bars. The end of the receiver's window is a pale line behind the segments,
+        if it is near. With several results, each has a colour. The vertical axis begins at the
+        data, not at zero.
     """
     import polars as pl
 
@@ -124,7 +128,7 @@ def figure(
 
 
 def _window(axes: Axes, acked: pl.DataFrame, window: pl.DataFrame) -> None:
-    """Where the receiver's window of one connection ends, unless the data would shrink below it."""
+    """Draw the end of the receiver's window of one connection, unless it is far above the data."""
     import polars as pl
 
     if "chosen" in acked.columns:
@@ -153,7 +157,7 @@ def _window(axes: Axes, acked: pl.DataFrame, window: pl.DataFrame) -> None:
 
 
 def _drops(axes: Axes, dropped: pl.DataFrame, results: Sequence[str]) -> None:
-    """A hollow mark around the end of each packet that was dropped, by place and kind."""
+    """Draw a hollow mark at the end of each dropped packet, by place and kind."""
     import polars as pl
 
     rows = dropped.with_columns(pl.col("end") / 1e3)
@@ -189,7 +193,7 @@ def _hollow(axes: Axes, rows: pl.DataFrame, marker: str, colour: str, name: str 
 
 
 def _bars(axes: Axes, segments: pl.DataFrame, name: str, colour: str) -> None:
-    """Segments as bars from their first octet to their last, as tcptrace has them."""
+    """Draw segments as bars from their first to their last byte, as tcptrace does."""
     import numpy as np
 
     if segments.is_empty():

@@ -1,4 +1,4 @@
-"""Titles of figures of runs: what all runs of the figure share."""
+"""Titles of figures of runs: the properties that all runs of the figure share."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def shared_title(results: Sequence[Sequence[Run]]) -> str:
-    """Scenario, seed, run numbers and overrides that all runs of all results have in common.
+    """Return scenario, seed, run numbers and overrides that all runs of all results share.
 
-    Overrides are not part of the scenario file, so the title states them. Parts that differ between runs are
-    left out; the legend names results by them.
+    The title contains the overrides because they are not part of the scenario file. Parts that
+    differ are left out. The legend names results by them.
     """
     shared = in_words(shared_changes(run.changes for result in results for run in result))
     return ", ".join(filter(None, [shared_runs(results), shared]))
 
 
 def shared_runs(results: Sequence[Sequence[Run]]) -> str:
-    """Scenario, seed and run numbers that all runs of all results have in common."""
+    """Return scenario, seed and run numbers that all runs of all results share."""
     runs = [run for result in results for run in result]
     names = {run.scenario for run in runs}
     seeds = {run.seed for run in runs}
@@ -36,13 +36,13 @@ def shared_runs(results: Sequence[Sequence[Run]]) -> str:
 
 
 def study_title(frame: Frame, seed: int) -> str:
-    """Title of a study: its own or its name, the seed, and the settings of all its points."""
+    """Return the title of a study: title or name, seed, and the settings of all its points."""
     settings = in_words(tuple((key, str(value)) for key, value in frame.settings.items()))
     return ", ".join(filter(None, [frame.title or frame.name, f"seed {seed}", settings]))
 
 
 def _numbers(results: Sequence[Sequence[Run]]) -> str:
-    """Numbers of the runs, if they follow each other and are the same in all results."""
+    """Return the numbers of the runs, if they are consecutive and equal in all results."""
     numbers = {tuple(sorted(run.run for run in result)) for result in results}
     if len(numbers) > 1:
         return ""

@@ -1,4 +1,4 @@
-"""Colours of users in figures of areas, and their legend: every colour is named."""
+"""Colours of users in figures with areas, and their legend, which names every colour."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 def colours_of(users: Sequence[int]) -> dict[int, str]:
-    """A colour for each user, in the order given.
+    """Return a colour for each user, in the given order.
 
-    The first twelve have colours of their own. If there are more users, all later ones share one colour.
+    The first twelve have colours of their own. All later ones share one colour.
     """
     return {ue: USERS[at] if at < len(USERS) else REST for at, ue in enumerate(users)}
 
 
 def user_patches(colours: Mapping[int, str]) -> list[Patch]:
-    """Legend entries: each user with a colour of its own, by number, then how many users share the rest."""
+    """Return legend entries: users with a colour of their own, and the number of the others."""
     from matplotlib.patches import Patch
 
     own = sorted(ue for ue, colour in colours.items() if colour != REST)

@@ -1,4 +1,4 @@
-"""The parameters of a campaign, and what its points are called."""
+"""Parameters of a campaign for figures: axes, variants and their labels."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from umtslab.quantity import in_one_unit, quantity
 
 
 def default_axis(record: Record) -> str:
-    """The first parameter that is a number and varies, else the first that varies, else the first."""
+    """Return the first varied parameter with numbers as values, or the first varied one.
+
+    Without varied parameters, returns the first one.
+    """
     varied = [key for key in record.axes if len(values_of(record, key)) > 1] or list(record.axes)
     return next((key for key in varied if in_one_unit(values_of(record, key)) is not None), varied[0])
 
 
 def others(record: Record, *taken: str) -> list[str]:
-    """The parameters that vary beside those that an axis has."""
+    """Return the varied parameters that are not `taken` by an axis."""
     return [key for key in record.axes if key not in taken and len(values_of(record, key)) > 1]
 
 
 def variant(record: Record, cell: Cell, over: str) -> str:
-    """A point's values of the parameters that vary beside `over`, as words."""
+    """Describe a point by the values of the varied parameters other than `over`."""
     return ", ".join(_word(cell, key) for key in others(record, over) if key in cell.parameters)
 
 
 def values_of(record: Record, key: str) -> list[object]:
-    """The different values of a parameter, in the order of the campaign."""
+    """Return the distinct values of a parameter, in the order of the campaign."""
     found = (cell.parameters[key] for cell in record.cells if key in cell.parameters)
     return list({str(value): value for value in found}.values())
 
 
 def words(value: object) -> str:
-    """A value as readers write it; numbers without needless digits."""
+    """Format a value for readers, with numbers in their shortest form."""
     return f"{value:g}" if isinstance(value, float) else value_label(value)
 
 

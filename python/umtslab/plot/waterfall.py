@@ -1,6 +1,6 @@
-"""One connection as a waterfall: TCP segments, RLC PDUs with radio errors, RRC states and the time budget.
+"""Waterfall of one connection: segments, PDUs with radio errors, RRC states and time budget.
 
-Of a transfer that a proxy splits: both its connections, with the proxy's buffer between them.
+For a split transfer: both connections, with the buffer of the proxy between them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HEIGHT_IN = 7.6
 SPLIT_HEIGHT_IN = 9.6
 
-# Greys, since the strip of causes below has all colours.
+# Greys, because the strip of causes below uses all colours.
 _STATES = {
     "IDLE": ("#f4f4f4", ""),
     "URA_PCH": ("#e0e0e0", ""),
@@ -42,7 +42,7 @@ _PLACES = {
     "rlc": ("given up by RLC", "x", "#D55E00"),
     "host": ("too late for its connection", "|", "#777777"),
 }
-"""Where something is lost: words, mark, colour."""
+"""For each place of a loss: legend entry, marker and colour."""
 
 
 def figure(
@@ -53,26 +53,26 @@ def figure(
     from_s: float | None = None,
     until_s: float | None = None,
 ) -> Figure:
-    """Draw all that happened to a connection on one time axis.
+    """Draw the waterfall of a connection on one time axis.
 
     Parameters
     ----------
     waterfall : polars.DataFrame
-        ``time_s``, ``end_s``, ``layer``, ``direction``, ``what``, ``first``, ``last``, ``lost_at``. ``end_s``
-        is null for a segment that was on its way when the recording ended.
+        ``time_s``, ``end_s``, ``layer``, ``direction``, ``what``, ``first``, ``last``, ``lost_at``.
+        ``end_s`` is null for a segment in flight when the recording ended.
     intervals : polars.DataFrame
-        ``start_s``, ``end_s``, ``cause`` of the connection, or of the transfer that is split.
+        ``start_s``, ``end_s``, ``cause`` of the connection, or of the split transfer.
     title : str
-        Above the figure.
+        Title of the figure.
     from_s, until_s : float, optional
-        The part of the time to show; by default all of the connection's.
+        The time range; by default the whole life of the connection.
 
     Returns
     -------
     matplotlib.figure.Figure
-        From the top: segments from sender to receiver, with acknowledgments; RLC PDUs of the same direction
-        from the sending RLC to the receiving one; RRC states, if there are any; causes. Of a split transfer
-        the segments of the server's side come first, then what the proxy keeps, then those of the radio's.
+        From the top: segments with acknowledgments, RLC PDUs in the direction of the data, RRC
+        states if there are any, causes. For a split transfer, the segments of the server side, the
+        proxy's buffer and the segments of the radio side are at the top.
     """
     import polars as pl
 
@@ -83,7 +83,7 @@ def figure(
     tcp = pl.concat([layer.get(name, none) for name in legs])
     rlc, rrc = layer.get("rlc", none), layer.get("rrc", none)
     direction = _direction_of_data(tcp)
-    # Runs of earlier versions have "pep".
+    # Runs of earlier versions have "pep" as the layer.
     buffer = layer.get("proxy", layer.get("pep", none)).filter(pl.col("direction") == direction)
     data = (pl.col("direction") == direction) & pl.col("what").is_in(["pdu", "pdu_again"])
     pdus = unwrapped(rlc.filter(data))
@@ -120,7 +120,7 @@ def figure(
 
 
 def _direction_of_data(tcp: pl.DataFrame) -> str:
-    """Where most octets go: a connection may carry a request the other way."""
+    """Return the direction with the most bytes of data."""
     import polars as pl
 
     data = tcp.filter(pl.col("what").is_in(["segment", "retransmission"]))
@@ -144,7 +144,7 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
     acks = tcp.filter(
         (pl.col("direction") != direction) & (pl.col("what") == "ack") & (pl.col("lost_at") == "")
     )
-    # An acknowledgment that was overtaken, or is still on its way, moves nothing back.
+    # Acknowledgments that are overtaken or in flight must not lower the line.
     acks = acks.drop_nulls("end_s").sort("end_s").with_columns(pl.col("first").cum_max())
     if len(acks):
         axes.plot(
@@ -167,7 +167,7 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
 
 
 def _buffer(axes: Axes, buffer: pl.DataFrame) -> None:
-    """What the proxy keeps as a band, darker where it keeps octets waiting for room."""
+    """Draw the occupancy of the proxy's buffer, darker while the buffer is full."""
     from matplotlib.patches import Rectangle
 
     for what, colour, name in (("buffer", "#bbbbbb", "in the proxy"), ("full", "#666666", "no room in it")):
@@ -183,7 +183,7 @@ def _buffer(axes: Axes, buffer: pl.DataFrame) -> None:
 
 
 def _pdus(axes: Axes, numbered: pl.DataFrame) -> None:
-    """PDUs by number, counted from the first on also where sequence numbers wrap around."""
+    """Draw PDUs by number. Numbers are counted from the first PDU and do not wrap around."""
     import polars as pl
 
     for name, what, colour in (
@@ -196,7 +196,7 @@ def _pdus(axes: Axes, numbered: pl.DataFrame) -> None:
 
 
 def _lost(axes: Axes, rows: pl.DataFrame, when: str, height: pl.Expr, what: str) -> None:
-    """A mark for each loss, by the place of it."""
+    """Draw a mark for each loss, by place."""
     import polars as pl
 
     for place, (told, marker, colour) in _PLACES.items():
@@ -205,7 +205,7 @@ def _lost(axes: Axes, rows: pl.DataFrame, when: str, height: pl.Expr, what: str)
 
 
 def _lines(axes: Axes, rows: pl.DataFrame, first: pl.Expr, last: pl.Expr, colour: str, name: str) -> None:
-    """A line for each row, from its first number when it leaves to its last when it arrives."""
+    """Draw a line for each row, from departure and first number to arrival and last number."""
     from matplotlib.collections import LineCollection
 
     if not len(rows):
@@ -227,7 +227,7 @@ def _marks(axes: Axes, times: pl.Series, values: pl.Series, marker: str, colour:
 
 
 def _strip(axes: Axes, spans: pl.DataFrame, name: str, looks: Mapping[str, tuple[str, str]]) -> None:
-    """Spans of time in the looks of what they are, one after the other."""
+    """Draw time spans in the style of their kind."""
     groups = {str(what): rows for (what,), rows in spans.partition_by("what", as_dict=True).items()}
     for what in (known for known in looks if known in groups):
         rows = groups[what]

@@ -1,9 +1,9 @@
-"""Reproductions: a document's experiments run again, its figures drawn, its claims scored.
+"""Reproductions: the experiments of a document are repeated, its figures drawn, its claims scored.
 
-`reproductions/<paper>/` holds the data (ledger, plans, reasons); this package is the machine that reads it.
-The way through it: `claims` and `plan` read the data, `study` runs the points, `conditions` and `results`
-find the numbers that a claim is about, `compare`, `order`, `trend`, `course` and `verdict` judge, `figures`
-and `report` show.
+`reproductions/<paper>/` contains the data: ledger, plans, reasons. This package is the program that
+reads them. `claims` and `plan` read the data. `study` runs the points. `conditions` and `results`
+find the numbers for a claim. `compare`, `order`, `trend`, `course` and `verdict` judge. `figures`
+and `report` write the output.
 """
 
 from __future__ import annotations

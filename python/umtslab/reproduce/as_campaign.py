@@ -1,4 +1,4 @@
-"""The points of a figure or chapter as a campaign file, to be changed and given to ``umts sweep``."""
+"""Points of a figure or chapter as a campaign file, to be edited and used with ``umts sweep``."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ Row = Mapping[str, str]
 
 
 def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quick: bool) -> str:
-    """Write the points of a figure, or those that a plan runs for a chapter, without their 3GPP counterparts.
+    """Return the points of a figure, or those of a chapter's plan, without their 3GPP counterparts.
 
     Parameters
     ----------
     parts : sequence of Part
-        What is asked for: `umtslab.reproduce.selection.select`.
+        The selected parts (`umtslab.reproduce.selection.select`).
     typed : sequence of str
-        The words that chose it.
+        The words that selected them.
     data : Path
-        The folder that holds ``scenarios``.
+        The folder that contains ``scenarios``.
     quick : bool
-        The plan's small grid, with fewer runs.
+        Whether to use the plan's small grid with fewer runs.
 
     Returns
     -------
     str
-        A campaign file for the working directory. Scenarios are named as seen from there.
+        A campaign file for the working directory, to which the paths of scenarios are relative.
 
     Raises
     ------
     UnknownSelection
-        If several plans have to do with it, or none of it is a run that a campaign could have.
+        If several plans are selected, or none of the points is a run that a campaign can have.
     """
     plans = [(part, plan) for part in parts for plan in part.plans]
     if len(plans) != 1:
@@ -67,12 +67,12 @@ def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quic
 
 
 def _is_honest(plan: Plan, point: Point) -> bool:
-    """Whether it is the counterpart with 3GPP's accounting."""
+    """Whether the point is a counterpart with 3GPP's accounting."""
     return bool(plan.honest) and all(same(point[name], value) for name, value in plan.honest.items())
 
 
 def _shows(plan: Plan, figure: Figure, entry: Wanted) -> bool:
-    """Whether a figure needs a point: for its curves, or for what its quantities are computed from."""
+    """Whether a figure needs a point, for a curve or as an input of one of its quantities."""
     if figure.average and not entry.is_set:
         return False
     metrics = [metric for metric in plan.metrics if metric.name in figure.y]
@@ -87,7 +87,7 @@ def _shows(plan: Plan, figure: Figure, entry: Wanted) -> bool:
 
 
 def _moved(metric: Metric) -> Iterator[str]:
-    """The dimensions in which a quantity looks elsewhere."""
+    """Yield the dimensions in which a quantity uses other points than its own."""
     yield from metric.at
     yield from metric.over
     for entry in (*metric.inputs.values(), *metric.beside.values()):
@@ -102,7 +102,7 @@ def _row(plan: Plan, entry: Wanted, data: Path) -> dict[str, str]:
 
 
 def _completed(rows: Sequence[Row]) -> list[Row]:
-    """The rows, each with a value for every key: the scenario's own where a point sets none."""
+    """Complete each row with a value for every key, by default the scenario's own."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     own: dict[str, Any] = {
         place: json.loads(Scenario.load(place).to_json()) for place in {row[SCENARIO] for row in rows}
@@ -115,7 +115,7 @@ def _completed(rows: Sequence[Row]) -> list[Row]:
 
 
 def _found(scenario: Any, key: str) -> str | None:
-    """The value of a dotted key as text; None where there is none."""
+    """Return the value of a dotted key as text, or None."""
     for word in key.split("."):
         place = int(word) if isinstance(scenario, list) and word.isdigit() else word
         try:
@@ -163,12 +163,12 @@ def _table(name: str, values: Mapping[str, str]) -> Iterator[str]:
 
 
 def _value(word: str) -> str:
-    """A number or truth as such, anything else as a text."""
+    """Write numbers and booleans as they are, and all else as text."""
     if word in {"true", "false"} or re.fullmatch(r"-?\d+(\.\d+)?", word):
         return word
     return _text(word)
 
 
 def _text(words: str) -> str:
-    # TOML's basic strings are JSON's, but for control characters, of which there are none here.
+    # TOML's basic strings are JSON's, except for control characters, which do not occur here.
     return json.dumps(words, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Inequalities of the ledger: at a point, at all that is varied, or of how far values lie apart."""
+"""Inequalities of the ledger: at a point, at all varied points, or about the spread of values."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ from umtslab.reproduce.reduce import reduced
 from umtslab.reproduce.results import Sample
 
 LIMIT = re.compile(r"(\w+)\((?P<over>\w+)\) (?P<relation><=|>=) \1\((?P=over)=(?P<at>[\d.]+)\)")
-"""What no value of a dimension goes beyond: ``throughput(wired_loss) <= throughput(wired_loss=0)``."""
+"""The value at one level bounds the others: ``throughput(loss) <= throughput(loss=0)``."""
 
 _SPREAD = re.compile(r"max - min (<=|<) ([\d.]+)")
-"""How far the values at all points that are varied lie apart."""
+"""A bound on the range of the values at all varied points."""
 
 
 class Judge(Protocol):
-    """Who looks at results for a claim, and keeps what was looked at for the report."""
+    """Access to results for one claim. It records the numbers used, for the report."""
 
     claim: Claim
     plan: Plan
 
     def look(self, point: Point, label: str, metric: str = "") -> Sample:
-        """The claim's quantity at a point, or another one."""
+        """Return the claim's quantity, or `metric`, at a point."""
         ...
 
     def labelled(self, asked: Question, case: Point, label: str, where: str) -> Sample:
-        """The quantity at the point that a word stands for."""
+        """Return the quantity at the point that a label names."""
         ...
 
     def dip_pct(self, asked: Question, case: Point) -> Sample:
-        """How far the lowest set is below the first, in per cent."""
+        """Return how far the lowest set is below the first, in per cent."""
         ...
 
     def label(self, asked: Question, case: Point) -> str:
-        """What tells this case from the claim's other cases."""
+        """Return a label that distinguishes this case from the claim's other cases."""
         ...
 
     def remember(self, label: str, sample: Sample) -> None:
-        """Keeps a number that the verdict rests on."""
+        """Record a number that determines the verdict."""
         ...
 
 
 def judge_bound(judge: Judge, asked: Question, case: Point) -> Finding:
-    """Verdict on an inequality.
+    """Judge an inequality.
 
     Raises
     ------
     Missing
-        If it is none, or nothing was run at a point that it needs.
+        If the claim is not an inequality, or a point that it needs was not run.
     """
     expected = str(judge.claim.expected)
     if (limit := LIMIT.fullmatch(expected)) is not None:
@@ -74,21 +74,21 @@ def judge_bound(judge: Judge, asked: Question, case: Point) -> Finding:
 
 
 def _points(asked: Question, case: Point, expression: Expression) -> Iterator[Point]:
-    """Where it is tested: at all that was run if several dimensions are varied, else at each value of one.
+    """Yield the points to test: combinations of varied dimensions, or levels of one.
 
-    That one is a dimension which the inequality names.
+    With one varied dimension, only dimensions named in the inequality are expanded into levels.
     """
     if len(asked.vary) > 1 and not asked.is_scatter:
         yield from _combinations(asked, case)
         return
-    # A dimension that is varied and named in the inequality has a value of its own at each of its levels.
+    # A varied dimension in the inequality has a different value at each level.
     named = [name for name in asked.vary if Leaf(name) in expression.leaves and not asked.is_scatter]
     levels = itertools.product(*(asked.levels(case, name) for name in named))
     yield from (dict(zip(named, values, strict=True)) for values in levels)
 
 
 def _combinations(asked: Question, case: Point) -> list[Point]:
-    """The combinations of what is varied that were run, once each and in order."""
+    """Return the distinct combinations of the varied dimensions that were run, in order."""
     found: dict[tuple[str, ...], Point] = {}
     for point in asked.matching(case):
         values = {name: point[name] for name in asked.vary}
@@ -98,7 +98,7 @@ def _combinations(asked: Question, case: Point) -> list[Point]:
 
 
 def _spread(judge: Judge, asked: Question, case: Point, expected: str) -> Finding:
-    """Tests how far apart the largest and the smallest of the means lie, in each run."""
+    """Test the difference between the largest and the smallest mean, in each run."""
     rows = [
         (tuple(point.values()), judge.look({**case, **point}, _place(judge, asked, case, point)))
         for point in _combinations(asked, case)
@@ -110,13 +110,13 @@ def _spread(judge: Judge, asked: Question, case: Point, expected: str) -> Findin
 
 
 def _place(judge: Judge, asked: Question, case: Point, point: Point) -> str:
-    """What tells a case from the others, with the values that are varied in it."""
+    """Label a case and the values varied in it."""
     words = [judge.label(asked, case), *(f"{name} {text(value)}" for name, value in point.items())]
     return " ".join(filter(None, words))
 
 
 def _inequality(judge: Judge, asked: Question, case: Point, where: str, expression: Expression) -> Finding:
-    """Tests an inequality at one point."""
+    """Test an inequality at one point."""
     if asked.is_scatter:
         dip = judge.dip_pct(asked, case)
         leaf = next(iter(expression.leaves))
@@ -143,7 +143,7 @@ def _inequality(judge: Judge, asked: Question, case: Point, where: str, expressi
 
 
 def _limit(judge: Judge, asked: Question, case: Point, over: str, relation: str, at: str) -> Finding:
-    """Tests that the quantity at one value of a dimension is the limit of all others."""
+    """Test that the quantity at one level of a dimension bounds all others."""
     others = [text(value) for value in asked.levels(case, over) if not same(value, float(at))]
     chain = Chain(((at,), tuple(others)), (">=" if relation == "<=" else "<=",))
     where = judge.label(asked, case)

@@ -1,4 +1,4 @@
-"""The ledger: every checkable statement about results of a document, as typed rows."""
+"""The ledger: all checkable statements of a document about results, as typed rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a document; the fields are those of ``reproductions/README.md``."""
+    """One statement of a document. ``reproductions/README.md`` describes the fields."""
 
     id: str
     where: str
@@ -49,22 +49,22 @@ class Claim:
 
     @property
     def paper(self) -> str:
-        """The document, which is the first word of the id."""
+        """The document: the first word of the id."""
         return self.id.split(".")[0]
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The words of the id between document and statement: chapter and figure, or figure alone."""
+        """The words of the id between document and statement: chapter and figure, or figure."""
         return tuple(self.id.split(".")[1:-1])
 
 
 def papers(root: Path) -> list[str]:
-    """Names of the documents that have a ledger below `root`, in alphabetical order."""
+    """Return the documents with a ledger below `root`, in alphabetical order."""
     return sorted(path.parent.name for path in root.glob("*/claims.toml"))
 
 
 def load_claims(root: Path, paper: str) -> list[Claim]:
-    """Read the ledger of one document, in its own order, with its labels and the reasons of known mismatches.
+    """Read the ledger of one document, in order, with labels and reasons of known mismatches.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def load_claims(root: Path, paper: str) -> list[Claim]:
     Raises
     ------
     UnknownSelection
-        If there is no such document; the message lists those there are.
+        If there is no such document. The message lists the documents.
     BadData
-        If a row lacks a field, has an unknown one, or an id appears twice.
+        If a row lacks a field or has an unknown one, or an id appears twice.
     """
     path = root / paper / "claims.toml"
     if not path.is_file():

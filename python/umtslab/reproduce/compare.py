@@ -1,8 +1,8 @@
-"""Comparing two points by their replications, with verdicts that noise cannot buy.
+"""Comparison of two points by their replications, with verdicts that account for noise.
 
-Run *k* of every point meets the same radio, so points are compared by the differences within each run. A
-relation passes when the whole 95 % interval of the mean difference satisfies it, fails when no part of it
-does, and is inconclusive in between.
+Run *k* of every point has the same radio channel, so points are compared by the differences within
+each run. A relation passes if the whole 95 % interval of the mean difference satisfies it, fails if
+no part does, and is inconclusive otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _SEVERITY = [Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.NOT_YET, Verdict.FAIL]
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict on all of several things together: one failure fails them, one gap leaves them open."""
+    """Return the most severe verdict: fail, not yet, inconclusive, pass.
+
+    Without verdicts, not yet.
+    """
     return max(verdicts, key=_SEVERITY.index, default=Verdict.NOT_YET)
 
 
@@ -36,7 +39,10 @@ class Finding:
 
 
 def conjunction(findings: Iterable[Finding], limit: int | None = None) -> Finding:
-    """All of several findings together; the detail is that of those which decide (the first `limit`)."""
+    """Combine findings that must all hold.
+
+    The detail joins those of the decisive findings, up to `limit`.
+    """
     all_findings = list(findings)
     verdict = worst(finding.verdict for finding in all_findings)
     deciding = list(dict.fromkeys(f.detail for f in all_findings if f.verdict is verdict and f.detail))
@@ -48,25 +54,25 @@ _OPPOSITE = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
 def negation(finding: Finding) -> Finding:
-    """The contrary of a finding; what is open stays open."""
+    """Return the opposite of a finding. Open verdicts stay open."""
     return Finding(_OPPOSITE.get(finding.verdict, finding.verdict), finding.detail)
 
 
 def interval(summary: Summary) -> tuple[float, float] | None:
-    """The 95 % interval of a mean; None with fewer than two values."""
+    """Return the 95 % interval of a mean. None with fewer than two values."""
     if summary.mean is None or summary.ci95 is None:
         return None
     return summary.mean - summary.ci95, summary.mean + summary.ci95
 
 
 def usable_mean(sample: Sample) -> float:
-    """The mean of a sample, for sorting: without a value it is below all others."""
+    """Return the mean of a sample for sorting. A sample without values sorts below all others."""
     mean = summarise(sample).mean
     return float("-inf") if mean is None else mean
 
 
 def within(summary: Summary, low: float, high: float, what: str) -> Finding:
-    """Whether a mean lies in a band, judged by its interval."""
+    """Judge whether a mean lies in a band, by its interval."""
     span = interval(summary)
     if span is None:
         return Finding(Verdict.INCONCLUSIVE, f"{what}: {summary.n} values give no interval")
@@ -80,7 +86,7 @@ def within(summary: Summary, low: float, high: float, what: str) -> Finding:
 
 
 def over_interval(sample: Sample, subject: str, holds: Callable[[float], bool | None]) -> Finding:
-    """Whether something holds for a mean, tested at many places of its interval, the ends included."""
+    """Judge whether a condition holds at all of 101 points of a mean's interval, ends included."""
     summary = summarise(sample)
     if summary.mean is None or summary.ci95 is None:
         return Finding(Verdict.INCONCLUSIVE, f"{subject}: {summary.n} values give no interval")
@@ -93,7 +99,7 @@ def over_interval(sample: Sample, subject: str, holds: Callable[[float], bool | 
 
 
 def greater(a: Sample, b: Sample, what: str) -> Finding:
-    """Whether a is greater than b."""
+    """Judge whether a is greater than b."""
     difference = summarise(_differences(a, b))
     span = interval(difference)
     if span is None:
@@ -109,13 +115,13 @@ def greater(a: Sample, b: Sample, what: str) -> Finding:
 
 
 def about_equal(a: Sample, b: Sample, what: str) -> Finding:
-    """Whether a and b differ by less than 5 % of their level."""
+    """Judge whether a and b differ by less than 5 % of their level."""
     margin = ABOUT_EQUAL * _level(a, b)
     return _against_margins(a, b, -margin, margin, what)
 
 
 def at_least(a: Sample, b: Sample, what: str) -> Finding:
-    """Whether a is greater than, or about equal to, b."""
+    """Judge whether a is greater than b or about equal to it."""
     return _against_margins(a, b, -ABOUT_EQUAL * _level(a, b), float("inf"), what)
 
 
@@ -138,7 +144,7 @@ def _against_margins(a: Sample, b: Sample, low: float, high: float, what: str) -
 
 
 def show(summary: Summary) -> str:
-    """A mean and the half width of its interval, for people."""
+    """Format a mean with the half width of its interval."""
     if summary.mean is None:
         return "no value"
     return with_interval(summary.mean, summary.ci95)
@@ -150,7 +156,7 @@ def _percent(difference: Summary, level: float) -> str:
 
 
 def _is_coarse(sample: Sample) -> bool:
-    """Whether runs differ, but some have the same value: small counts, which agree by chance."""
+    """Whether some but not all runs have equal values: small counts, which can agree by chance."""
     return 1 < len(set(sample)) < len(sample)
 
 
@@ -166,7 +172,7 @@ def _level(a: Sample, b: Sample) -> float:
 def steps(
     samples: Sequence[Sample], relation: str, names: Sequence[str], *, all_pairs: bool = False
 ) -> list[Finding]:
-    """The relation between each sample and the one after it, or between all pairs in order."""
+    """Judge the relation between each sample and the next one, or between all pairs in order."""
     pairs = [
         (i, j) for i in range(len(samples)) for j in range(i + 1, len(samples)) if all_pairs or j == i + 1
     ]

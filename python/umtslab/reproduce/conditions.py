@@ -1,4 +1,4 @@
-"""From the conditions of a claim to points of a plan."""
+"""Mapping from the conditions of a claim to points of a plan."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _STRUCTURE = {"vary", "num", "den"}
 
 @dataclass(frozen=True)
 class Question:
-    """Where a claim is to be tested.
+    """The points at which a claim is tested.
 
-    `cases` are the points at which it must hold, one by one, without the varied dimensions; `levels` are the
-    values of the varied dimension that were run, for each case.
+    The claim must hold at each of the `cases`, which do not have the varied dimensions. `levels`
+    returns the values of a varied dimension that were run for a case.
     """
 
     claim: Claim
@@ -32,26 +32,29 @@ class Question:
 
     @property
     def is_scatter(self) -> bool:
-        """Whether the claim is about all sets at once, not about values of a dimension."""
+        """Whether the claim is about all parameter sets, not about values of a dimension."""
         return bool(self.vary) and not any(name in self.plan.dimensions for name in self.vary)
 
     def levels(self, case: Point, name: str) -> list[Value]:
-        """The values of dimension `name` that were run with the case's others, within the claim's limits."""
+        """Return the values of dimension `name` that were run for the case, within limits."""
         if name in self.limits:
             return _within(self.plan, self.limits[name], case, name, self.points)
         return _available(self.plan, case, name, self.points)
 
     def lists(self, name: str, value: Value) -> bool:
-        """Whether the claim is about this value of a varied dimension, too."""
+        """Whether the claim includes this value of a varied dimension."""
         return name not in self.limits or any(same(value, limit) for limit in self.limits[name])
 
     def matching(self, case: Point) -> list[Point]:
-        """The points that were run with the case's values."""
+        """Return the points that were run with the case's values."""
         return matching(self.plan, case, self.points)
 
 
 def matching(plan: Plan, case: Point, points: Sequence[Point]) -> list[Point]:
-    """The points with the case's values; an average has all."""
+    """Return the points with the case's values.
+
+    A dimension with the value `AVERAGE` matches every point.
+    """
     fixed = {k: v for k, v in case.items() if plan.dimensions[k].is_run and v != AVERAGE}
     return [point for point in points if all(same(point[k], v) for k, v in fixed.items())]
 
@@ -59,7 +62,7 @@ def matching(plan: Plan, case: Point, points: Sequence[Point]) -> list[Point]:
 def question(
     claim: Claim, plan: Plan, points: Sequence[Point], sets: Sequence[Point] = (), **overrides: Value
 ) -> Question:
-    """Read the conditions of a claim.
+    """Convert the conditions of a claim to a question.
 
     Parameters
     ----------
@@ -70,14 +73,14 @@ def question(
     points : sequence of Point
         The points that were run.
     sets : sequence of Point
-        Those of them that means are taken over, for claims about means.
+        The points over which means are taken, for claims about means.
     **overrides
-        Values that replace the plan's defaults (the honest accounting, for instance).
+        Values that replace the plan's defaults, for example the honest accounting.
 
     Raises
     ------
     Missing
-        If a condition has no meaning in the plan, or nothing was run that meets it.
+        If the plan does not define a condition, or no run meets it.
     """
     conditions = {**claim.conditions, **plan.readings.get(claim.id, {})}
     for name, value in plan.fixed.items():
@@ -137,7 +140,11 @@ def _cases(
 def _within(
     plan: Plan, values: tuple[Value, ...], case: Point, name: str, points: Sequence[Point]
 ) -> list[Value]:
-    """Two numbers are a range over what was run, more are those of them that were run, words are the set."""
+    """Return the values of a dimension that a list selects.
+
+    Two numbers are a range over the values that were run. More numbers select those of them that
+    were run. Words are returned unchanged.
+    """
     if any(isinstance(value, str) for value in values) or not plan.dimensions[name].is_run or len(values) < 2:
         return list(values)
     low, high = min(map(float, values)), max(map(float, values))
@@ -152,7 +159,7 @@ def _within(
 
 
 def _available(plan: Plan, case: Point, name: str, points: Sequence[Point]) -> list[Value]:
-    """Values of dimension `name` among the points that share the case's other values."""
+    """Return the values of dimension `name` among points that share the case's other values."""
     found: dict[str, Value] = {}
     for point in matching(plan, {k: v for k, v in case.items() if k != name}, points):
         found.setdefault(text(point[name]), point[name])
@@ -160,7 +167,7 @@ def _available(plan: Plan, case: Point, name: str, points: Sequence[Point]) -> l
 
 
 def rank(value: Value) -> tuple[int, float, str]:
-    """Sorts the values of a dimension: numbers by size, then words."""
+    """Return a sort key for values of a dimension: numbers by size, then words."""
     try:
         return (0, float(value), "")
     except ValueError:
@@ -168,7 +175,10 @@ def rank(value: Value) -> tuple[int, float, str]:
 
 
 def label_point(label: str, plan: Plan, vary: Sequence[str]) -> dict[str, Value] | None:
-    """The values that a word of an order stands for (``vegas``, ``1000``, ``maxdat9000_vegas``)."""
+    """Return the values that a label of an order names, or None.
+
+    Labels are ``vegas``, ``1000`` or ``maxdat9000_vegas``.
+    """
     candidates = [[label]] if len(vary) < 2 else [[label], label.split("_")]
     for words in candidates:
         values: dict[str, Value] = {}
@@ -205,12 +215,12 @@ def _known_values(plan: Plan, name: str) -> list[Value]:
 
 
 def side_point(side: str, plan: Plan) -> dict[str, Value]:
-    """The values that one side of a ratio names (``vegas``; ``bler 0.1``; ``user1, part 2``).
+    """Return the values that a side of a ratio names (``vegas``; ``bler 0.1``; ``user1, part 2``).
 
     Raises
     ------
     Missing
-        If a word means nothing in the plan.
+        If the plan does not define a word.
     """
     values: dict[str, Value] = {}
     for item in side.split(","):
@@ -232,7 +242,10 @@ def side_point(side: str, plan: Plan) -> dict[str, Value]:
 
 
 def _with_unit(words: str, plan: Plan) -> tuple[str, Value] | None:
-    """A value with the unit that a dimension's name ends with: ``file 200 kB`` is 200 of ``file_kbytes``."""
+    """Parse a value with the unit that a dimension's name ends with.
+
+    ``file 200 kB`` is the value 200 of ``file_kbytes``.
+    """
     match = re.fullmatch(r"(\w+) ([\d.]+) (\S+)", words)
     if match is None or (name := f"{match[1]}_{_UNITS.get(match[3], match[3])}") not in plan.dimensions:
         return None
@@ -240,7 +253,7 @@ def _with_unit(words: str, plan: Plan) -> tuple[str, Value] | None:
 
 
 _UNITS = {"kB": "kbytes", "kbit/s": "kbps", "%": "pct"}
-"""Units as names of quantities have them."""
+"""Spelling of units in names of quantities."""
 
 
 def _as_tuple(value: object) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Numbers taken from what a run recorded: PDUs that left meanwhile, the largest timeout, a later window."""
+"""Numbers derived from recorded series, for example counts of PDUs or the largest timeout."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from umtslab.run import Run
 
 Rows = Mapping[str, str | int | bool]
-"""Values that the columns of a row have."""
+"""Required values of columns."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Rows of a series: where a count begins, or during what it counts."""
+    """Rows that limit a count: its start (`since`), or the periods to count in (`during`)."""
 
     series: str
     rows: Rows
@@ -27,13 +27,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Count:
-    """A number taken from those rows of a series that have the values `rows`, and no less than `at_least`.
+    """A number derived from the rows of a series that have the values `rows`.
 
-    `how` says which: ``most`` and ``least``, the largest and the smallest value of `column`; ``least_gap``,
-    the least distance in it; ``number``, how many rows there are; ``most_with_equal``, how many there are at
-    most with the same values of `columns`; ``at``, the value in force at the first row of `since`, the
-    changes of that instant included. The others regard the rows from the first one of `since` on, and those
-    between a row of `during` and the next row that its series has of the same user.
+    Rows with values below `at_least` are ignored. `how` is ``most`` or ``least``, the largest or
+    smallest value of `column`; ``least_gap``, the smallest difference between successive values;
+    ``number``, the number of rows; ``most_with_equal``, the largest number of rows with equal
+    values of `columns`; ``at``, the value in force at the first row of `since`, including changes
+    at that instant. All but ``at`` use the rows from the first row of `since`. With `during`, only
+    rows between a row of `during` and the same user's next row in that series count.
     """
 
     series: str
@@ -46,14 +47,14 @@ class Count:
     at_least: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, run: Run) -> float | None:
-        """The number; none where there are too few rows.
+        """Return the number. None if there are too few rows.
 
         Raises
         ------
         Missing
             If the run did not record the series.
         BadData
-            If it has no such column.
+            If the series lacks a column.
         """
         chosen = with_values(recorded(run, self.series), self.rows, self.series)
         for name, least in self.at_least.items():
@@ -74,7 +75,7 @@ class Count:
             return float(max(sizes, default=0))
         column = chosen[self.column]
         found = {"most": column.max, "least": column.min, "least_gap": column.diff().min}[self.how]()
-        # The clock counts nanoseconds: differences of seconds have no more digits.
+        # The simulation's clock has a resolution of 1 ns, so further digits are rounding errors.
         return round(float(found), 9) if isinstance(found, int | float) else None
 
     def _begin(self, run: Run) -> float | None:
@@ -86,7 +87,7 @@ class Count:
 
 
 def recorded(run: Run, series: str) -> pl.DataFrame:
-    """A series of a run.
+    """Return a series of a run.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def recorded(run: Run, series: str) -> pl.DataFrame:
 
 
 def with_values(table: pl.DataFrame, values: Rows, series: str) -> pl.DataFrame:
-    """The rows that have these values.
+    """Return the rows with these values.
 
     Raises
     ------
@@ -115,7 +116,7 @@ def with_values(table: pl.DataFrame, values: Rows, series: str) -> pl.DataFrame:
 
 
 def stretches(table: pl.DataFrame, place: Place, ue: int) -> list[tuple[float, float]]:
-    """Beginning and end of each stretch in which the last row of a user is one of `place`."""
+    """Return start and end of each period in which the latest row of a user is one of `place`."""
     own = table.filter(table["ue"] == ue)
     ends = [*own["time_s"].to_list()[1:], float("inf")]
     rows = with_values(own.with_columns(end_s=_column(ends)), place.rows, place.series)

@@ -1,6 +1,7 @@
-"""Shapes over time: what a recorded series does after an instant (``step_up_and_stay``, ``steps_down``).
+"""Shapes over time: behaviour of a series after an instant (``step_up_and_stay``, ``steps_down``).
 
-A series is averaged over bins first. The level before the instant is the mean of the last 500 s before it.
+A series is averaged over bins first. The level before the instant is the mean over the 500 s before
+it.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from umtslab.reproduce.results import Sample, Series
 from umtslab.reproduce.trend import Trend
 
 BEFORE_S = 500.0
-"""Length of the stretch that gives the level before the instant."""
+"""Length of the period that determines the level before the instant."""
 STAY_BIN_S = 500.0
-"""Bins of ``step_up_and_stay``: long against the sawtooth of a congestion window."""
+"""Length of the bins of ``step_up_and_stay``, long compared with the sawtooth of a window."""
 STEP_BIN_S = 25.0
-"""Bins of ``steps_down``: some round-trip times."""
+"""Length of the bins of ``steps_down``, several round-trip times."""
 STEP_SIZE = 0.1
-"""A step is a fall by a tenth of the level before the instant, which lasts for two bins at least."""
+"""A step is a decrease by at least 10 % of the initial level that lasts for at least two bins."""
 
 
 def judge_course(trend: Trend, runs: Sequence[Series]) -> Finding:
-    """Verdict on the shape of a series, from all its replications.
+    """Judge the shape of a series from all its replications.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def judge_course(trend: Trend, runs: Sequence[Series]) -> Finding:
 
 
 def mean_between(series: Series, start_s: float, end_s: float) -> float | None:
-    """Time average of a series recorded on change; None where nothing was recorded yet."""
+    """Return the time average of a series recorded on change. None before the first value."""
     area = 0.0
     covered = 0.0
     edges = [*series.times_s[1:], series.end_s]
@@ -53,7 +54,7 @@ def mean_between(series: Series, start_s: float, end_s: float) -> float | None:
 
 
 def bins(series: Series, start_s: float, end_s: float, width_s: float) -> list[tuple[float, float | None]]:
-    """Start and time average of each whole bin between two instants, in one pass over the series."""
+    """Return start and time average of each complete bin between two instants, in one pass."""
     count = int((end_s - start_s) / width_s + 1e-9)
     area, covered = [0.0] * count, [0.0] * count
     edges = [*series.times_s[1:], series.end_s]
@@ -76,7 +77,7 @@ def _instant(trend: Trend, name: str) -> float:
 
 
 def _step_up_and_stay(runs: Sequence[Series], at_s: float) -> Finding:
-    """Every bin after the instant lies above half of the largest rise: it rises at once and stays up."""
+    """Every bin after the instant must lie above half of the largest rise."""
     before = [mean_between(run, at_s - BEFORE_S, at_s) for run in runs]
     after = _transposed([[mean for _, mean in bins(run, at_s, run.end_s, STAY_BIN_S)] for run in runs])
     if not after:

@@ -1,7 +1,7 @@
-"""Figures drawn by a process beside this one, while the next chapter is simulated.
+"""Figures drawn in another process while the next chapter is simulated.
 
-A thread would not do: matplotlib holds the interpreter, which simulations need a hundred times a run. The
-process ends when its input does, so that nothing of it is left whatever ends this one.
+A thread would not help: matplotlib holds the GIL, which simulations need a hundred times per run.
+The process exits when its standard input closes, so it never outlives this process.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from umtslab.reproduce.figures import picture_of
 
 
 class Drawer:
-    """Draws figures in the order in which they come, until it is closed."""
+    """Draws figures in the order of submission in a child process, until it is closed."""
 
     def __init__(self) -> None:
-        # Ctrl-C is for this process alone, which closes the other.
+        # Ctrl-C must reach only this process, which then closes the other.
         self._process = Popen(
             [sys.executable, "-m", __name__], stdin=PIPE, stdout=PIPE, start_new_session=True
         )
@@ -30,11 +30,11 @@ class Drawer:
         self._begun: list[tuple[FigureData, Future[Picture | None]]] = []
 
     def begin(self, figures: Iterable[FigureData]) -> None:
-        """Have figures drawn."""
+        """Submit figures for drawing."""
         self._begun += [(data, self._thread.submit(self._ask, data)) for data in figures if data.is_drawn]
 
     def finish(self) -> None:
-        """Draw the last of them here while it goes on with the first, until all have their pictures."""
+        """Wait until all figures are drawn. This process draws the last ones meanwhile."""
         for data, drawn in reversed(self._begun):
             picture = None if drawn.cancel() else drawn.result()
             if picture is None:
@@ -44,14 +44,17 @@ class Drawer:
         self._begun.clear()
 
     def close(self) -> None:
-        """End the process, whatever it is at."""
+        """Kill the process."""
         self._process.kill()
         self._thread.shutdown(cancel_futures=True)
         with suppress(BrokenPipeError), self._process:
-            pass  # that closes its pipes, of which one may hold half of a figure, and waits for it
+            pass  # closes the pipes, which may contain part of a figure, and waits for the exit
 
     def _ask(self, data: FigureData) -> Picture | None:
-        """The picture of a figure; none if that failed: drawn here, it tells why."""
+        """Draw a figure in the child.
+
+        None on failure: drawing it in this process then reports the error.
+        """
         requests, answers = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
         try:
             pickle.dump(data, requests)
@@ -62,7 +65,7 @@ class Drawer:
 
 
 def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Draw what is asked for until nobody asks any more."""
+    """Draw requested figures until the input is closed."""
     while requests.peek(1):  # type: ignore[attr-defined]
         data = pickle.load(requests)
         try:

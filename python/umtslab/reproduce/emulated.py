@@ -1,4 +1,4 @@
-"""Points of a plan in real time: the kernel's TCP carries a scenario's files through `umts emulate`."""
+"""Points of a plan in real time: the kernel's TCP transfers files through `umts emulate`."""
 
 from __future__ import annotations
 
@@ -23,21 +23,24 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 AT_ONCE = 4
-"""Emulations at the same time: each sleeps nearly always, but starts with a second of work."""
+"""Number of simultaneous emulations.
+
+Each one is idle mostly, but needs about 1 s of CPU time to start.
+"""
 
 ATTEMPTS = 3
-"""Emulations of one download, of which the first that kept real time counts."""
+"""Maximum number of emulations of one download. The first that kept real time is used."""
 
 NEVER = "999999 h"
-"""When the simulated flow starts, in place of which the program's is."""
+"""Start time of the simulated flow that the program replaces."""
 
 PRESET = "preset"
-"""Among the settings of a plan: a preset of ``umts emulate --tcp``."""
+"""Key in a plan's kernel settings for a preset of ``umts emulate --tcp``."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file to be carried."""
+    """An emulated transfer of a file."""
 
     scenario: Scenario
     session: Session
@@ -46,26 +49,27 @@ class Download:
 
 @dataclass(frozen=True)
 class _Programs:
-    """What carries the files of a scenario in place of its flow."""
+    """Programs that transfer the files of a scenario instead of its flow."""
 
     receive: tuple[str, ...]
     send: tuple[str, ...]
     overrides: tuple[tuple[str, str], ...]
-    """Of the scenario: its flow never begins, and it lasts as long as the programs do."""
+    """Overrides of the scenario: its flow never starts, and it lasts as long as the programs."""
 
 
 def download(
     scenario: Scenario, kernel: Mapping[str, str], seed: int, store: Store, *, series: bool = False
 ) -> Download:
-    """The downloads of a scenario's first user, by programs with the kernel's TCP.
+    """Describe the downloads of a scenario's first user by programs with the kernel's TCP.
 
-    The user has one file, or files of one size with pauses (``ftp_sessions``) from ``measure.from`` to the
-    end of the scenario. In the latter case the flows of all other users are simulated beside the programs.
+    The user has one file, or files of one size with pauses (``ftp_sessions``) from ``measure.from``
+    to the end of the scenario. In the latter case the flows of all other users are simulated beside
+    the programs.
 
     Raises
     ------
     BadData
-        If the scenario's first user has other flows, or the settings make no sense.
+        If the scenario's first user has other flows, or the settings are wrong.
     """
     from umtslab.emulate.results import identity
     from umtslab.scenario import Scenario as Parsed
@@ -90,7 +94,7 @@ def download(
         meter=False,
         are_prompt=True,
     )
-    # As the emulator reads it.
+    # The emulator parses the scenario in the same way.
     parsed = Parsed.parse(session.scenario, base_dir=session.base_dir)
     return Download(scenario, session, identity(session, parsed, 0))
 
@@ -119,14 +123,15 @@ def _programs(scenario: Scenario) -> _Programs:
 
 
 def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tuple[str, Run]]:
-    """Yield the run of each with its key: from the store if it is there, else when it is finished.
+    """Yield each download's key and run, from the store or after its emulation.
 
-    One that the machine degraded is done again, `ATTEMPTS` times in all; the last is taken as it is.
+    An emulation that did not keep real time is repeated, up to `ATTEMPTS` in all. The last one is
+    used as it is.
 
     Raises
     ------
     EmulationFailed
-        If one does not end as it should, or is not in the store afterwards; the others are kept.
+        If an emulation fails, or is missing from the store afterwards. The others are kept.
     """
     lacking = []
     for wanted in downloads:
@@ -151,7 +156,7 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
                 tried[wanted.identity.key] += 1
                 found = _kept(wanted, store)
                 if found is None and tried[wanted.identity.key] >= ATTEMPTS:
-                    # Its runs went under other keys, as those of other code do.
+                    # The runs have other keys, for example because the code has changed.
                     raise EmulationFailed(
                         f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and none is in the store; "
                         "was the package built anew meanwhile?"
@@ -166,7 +171,10 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
 
 
 def _kept(wanted: Download, store: Store) -> Run | None:
-    """The first of its runs that the machine did not degrade, or the last; None while attempts are left."""
+    """Return the first run that kept real time, or the last attempt.
+
+    None while attempts are left.
+    """
     for number in range(ATTEMPTS):
         run = store.get(replace(wanted.identity, run=number))
         if run is None or run.folder is None:
@@ -188,7 +196,7 @@ def _carry(wanted: Download) -> Download:
 
 
 def why_not() -> str | None:
-    """What this user lacks for an emulation, and what to do; None if nothing."""
+    """Describe what this user lacks for an emulation, with advice. None if nothing is missing."""
     from umtslab.emulate import machine
 
     for what, answer, advice in machine.needs():
@@ -198,7 +206,7 @@ def why_not() -> str | None:
 
 
 def _seconds(written: str) -> float:
-    """A time as scenarios write it."""
+    """Convert a time of a scenario to seconds."""
     found = quantity(written)
     if found is None:
         raise BadData(f"{written!r} is not a time")
@@ -206,7 +214,7 @@ def _seconds(written: str) -> float:
 
 
 def _octets(size: str) -> int:
-    """A size as scenarios write it."""
+    """Convert a size of a scenario to bytes."""
     number, unit = size.split()
     return round(
         float(number) * {"B": 1, "kB": 1000, "MB": 10**6, "GB": 10**9, "KiB": 1024, "MiB": 2**20}[unit]

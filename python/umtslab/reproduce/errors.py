@@ -1,19 +1,19 @@
-"""What can go wrong in a reproduction, apart from a claim that fails."""
+"""Errors of reproductions, apart from claims that fail."""
 
 from __future__ import annotations
 
 
 class BadData(ValueError):
-    """A ledger or plan breaks its own rules; the message names file, entry and rule."""
+    """A ledger or plan breaks a rule. The message names file, entry and rule."""
 
 
 class EmulationFailed(RuntimeError):
-    """A download in real time did not end as it should; the message says how it ended."""
+    """A download in real time failed. The message says how it ended."""
 
 
 class UnknownSelection(ValueError):
-    """No such document, chapter or figure; the message lists those there are."""
+    """There is no such document, chapter or figure. The message lists the existing ones."""
 
 
 class Missing(Exception):
-    """A claim cannot be scored yet; the message names what is missing."""
+    """A claim cannot be scored yet. The message names what is missing."""

@@ -1,7 +1,7 @@
-"""Arithmetic and inequalities of ledgers and plans, without ``eval``.
+"""Arithmetic and inequalities of ledgers and plans, parsed without ``eval``.
 
-Names, numbers, ``+ - * /``, comparisons, and ``x in {1, 2}``. A call names the connections of a run to take a
-metric of: ``total(x)``, ``average(x)``, ``first(x)``, ``last(x)``.
+Supports names, numbers, ``+ - * /``, comparisons, and ``x in {1, 2}``. A call takes a metric from
+the connections of a run: ``total(x)``, ``average(x)``, ``first(x)``, ``last(x)``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COMPARISON: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, order=True)
 class Leaf:
-    """A name in an expression: a metric of the run, or of its connections if `scope` is not empty."""
+    """A name in an expression: a metric of the run, or with `scope` of its connections."""
 
     name: str
     scope: str = ""
@@ -49,18 +49,18 @@ class Expression:
 
     @property
     def is_inequality(self) -> bool:
-        """Whether the formula is a comparison (or a chain of them)."""
+        """Whether the formula is a comparison, or a chain of them."""
         return isinstance(self.tree, ast.Compare)
 
     @property
     def demands_equality(self) -> bool:
-        """Whether one of the comparisons is ``==``, or ``in``: a mean says nothing of them."""
+        """Whether a comparison is ``==`` or ``in``, which cannot be judged from a mean."""
         return isinstance(self.tree, ast.Compare) and any(
             isinstance(op, ast.Eq | ast.In) for op in self.tree.ops
         )
 
     def value(self, names: Mapping[Leaf, float | None]) -> float | None:
-        """The number that the formula gives, or None where a name has no value or a divisor is 0."""
+        """Evaluate the formula. None if a name has no value or a divisor is 0."""
         if any(names[leaf] is None for leaf in self.leaves):
             return None
         try:
@@ -69,7 +69,7 @@ class Expression:
             return None
 
     def holds(self, names: Mapping[Leaf, float | None]) -> bool | None:
-        """Whether the inequality is true, or None where a name has no value or a divisor is 0."""
+        """Evaluate the inequality. None if a name has no value or a divisor is 0."""
         if not isinstance(self.tree, ast.Compare):
             raise Missing(f"{self.text!r} is not an inequality")
         if (members := _members(self.tree)) is not None:
@@ -84,13 +84,13 @@ class Expression:
 
 
 def parse(text: str) -> Expression:
-    """Read a formula.
+    """Parse a formula.
 
     Raises
     ------
     Missing
-        If it uses anything but numbers, names, the four operations, comparisons and the scopes of
-        connections.
+        If it contains anything but numbers, names, the four operations, comparisons and the scopes
+        of connections.
     """
     try:
         tree = ast.parse(text, mode="eval").body
@@ -110,7 +110,7 @@ def parse(text: str) -> Expression:
 
 
 def _members(tree: ast.Compare) -> set[float] | None:
-    """The numbers of ``x in {1, 2}``; None if the comparison is another."""
+    """Return the numbers of ``x in {1, 2}``. None for other comparisons."""
     match tree:
         case ast.Compare(ops=[ast.In()], comparators=[ast.Set(elts=elements)]):
             numbers = [e.value for e in elements if isinstance(e, ast.Constant)]

@@ -1,4 +1,4 @@
-"""What a figure or table of a plan shows: our points with their intervals, and the document's numbers."""
+"""Content of a plan's figures and tables: measured points, and the document's numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Stated:
-    """A number of the document: at one x, or over a span of time."""
+    """A number stated in the document, at one x or over a time span."""
 
     label: str
     quantity: str
@@ -48,8 +48,8 @@ class Stated:
 class Line:
     """One curve.
 
-    `honest` tells that it was measured with 3GPP's accounting; `one_run` is a single run's course over time;
-    `change` is what was set otherwise than in the runs that are scored.
+    `honest` marks a measurement with 3GPP's accounting. `one_run` is the time course of a single
+    run. `change` lists the settings that differ from the scored runs.
     """
 
     label: str
@@ -63,8 +63,8 @@ class Line:
 class Row(TypedDict):
     """A measured point as a row of a table.
 
-    `stated` is the document's number for it, if there is one; `change` what was set otherwise than in the
-    runs that are scored.
+    `stated` is the document's number for the point, if there is one. `change` lists the settings
+    that differ from the scored runs.
     """
 
     curve: str
@@ -81,17 +81,17 @@ class Row(TypedDict):
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as it is drawn."""
+    """A drawn figure."""
 
     pixels: bytes
-    """A file in PNG."""
+    """The figure as a PNG file."""
     address: str
-    """An address that holds it as lines."""
+    """Data URL of the figure as vector graphics."""
 
 
 @dataclass(frozen=True)
 class FigureData:
-    """All that is drawn in a figure or written in a table: lines, or the RLC PDUs of one run."""
+    """The content of a figure or table: lines, or the RLC PDUs of one run."""
 
     figure: Figure
     x_label: str
@@ -102,13 +102,13 @@ class FigureData:
     run: Run | None = field(default=None, compare=False)
     phases: tuple[Phase, ...] = ()
     drawn: list[Picture] = field(default_factory=list, compare=False, repr=False)
-    """Its picture in the house style, once somebody asked for it."""
+    """The picture in the house style, once drawn. At most one."""
     curves_label: str = ""
-    """What the labels of the curves are values of."""
+    """The quantity whose values label the curves."""
 
     @property
     def is_drawn(self) -> bool:
-        """Whether there is a picture of it."""
+        """Whether the figure has a picture."""
         return (
             self.run is not None
             or self.pdus is not None
@@ -116,7 +116,7 @@ class FigureData:
         )
 
     def rows(self) -> Iterator[Row]:
-        """The points as rows of a table, the document's number beside ours where there is one."""
+        """Yield the points as rows of a table, with the document's number if it states one."""
         stated = {
             (mark.quantity, mark.label, text(mark.x)): mark.y for mark in self.stated if mark.x_end is None
         }
@@ -137,7 +137,10 @@ class FigureData:
 
 
 def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[Claim]) -> FigureData:
-    """Collect what a figure shows; curves that cannot be drawn yet are named in `gaps`."""
+    """Collect the content of a figure.
+
+    `gaps` of the result names curves that cannot be drawn yet.
+    """
     gaps: dict[str, None] = {}
     if figure.kind in {"pdus", "channels"}:
         return _of_one_run(plan, figure, results)
@@ -162,7 +165,7 @@ def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[C
 
 
 def _phases(plan: Plan, figure: Figure, results: Results) -> tuple[Phase, ...]:
-    """The phases of the first run, where the figure shows a transfer that has them."""
+    """Return the phases of the first run if the figure shows a transfer with phases, else none."""
     for quantity in figure.y:
         for _, _, values in _variants(plan, figure):
             point = {**plan.defaults, **values}
@@ -172,9 +175,9 @@ def _phases(plan: Plan, figure: Figure, results: Results) -> tuple[Phase, ...]:
 
 
 def with_change(data: FigureData, changed: FigureData, change: str) -> FigureData:
-    """A figure with the curves of other runs beside its own, which stay what is scored.
+    """Add the curves of runs with a change to a figure. The original curves remain the scored ones.
 
-    Curves that the change makes the same (all TCP versions, where it sets the version) are one.
+    Curves that become equal by the change (for example if it sets the TCP version) are drawn once.
     """
     beside: dict[tuple[object, ...], Line] = {}
     for line in changed.lines:
@@ -186,7 +189,7 @@ def with_change(data: FigureData, changed: FigureData, change: str) -> FigureDat
 
 
 def _of_one_run(plan: Plan, figure: Figure, results: Results) -> FigureData:
-    """The first run at the figure's point: its PDUs, or who was on which channel."""
+    """Return the PDUs or the channel use of the first run at the figure's point."""
     try:
         run = results.recorded(plan.point(figure.at))
         if figure.kind == "channels":
@@ -199,7 +202,7 @@ def _of_one_run(plan: Plan, figure: Figure, results: Results) -> FigureData:
 
 
 def _variants(plan: Plan, figure: Figure) -> Iterator[tuple[str, bool, dict[str, Value]]]:
-    """Label, honesty and values of each curve."""
+    """Yield label, honesty and parameter values of each curve."""
     names = [name for name in figure.curves if name != figure.x]
     for honest in (False, True) if plan.honest else (False,):
         for values in itertools.product(*(figure.curves[name] for name in names)):
@@ -242,18 +245,18 @@ def _dots(
 
 
 def _of_curve(plan: Plan, figure: Figure, values: Point) -> str:
-    """Which curve a point belongs to."""
+    """Describe the curve of a point."""
     names = [name for name in (*figure.curves, *plan.honest) if name != figure.x and name in values]
     return f" ({', '.join(text(values[name]) for name in names)})" if names else ""
 
 
 def _base(plan: Plan, figure: Figure, values: Point) -> dict[str, Value]:
-    """Where a curve lies in the dimensions that it does not show: at the defaults, or averaged over."""
+    """Return the point of a curve, with default or averaged values of the dimensions not shown."""
     return plan.point({**(plan.average_point() if figure.average else {}), **values})
 
 
 def _clouds(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
-    """A point for each set of parameters: the means over its runs."""
+    """Yield one point per parameter set: the means over its runs."""
     for quantity in figure.y:
         for label, honest, values in _variants(plan, figure):
             dots = []
@@ -300,7 +303,7 @@ def _levels(plan: Plan, figure: Figure, results: Results) -> Iterator[Line]:
 
 
 def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Results) -> Iterator[Stated]:
-    """The value claims about this quantity whose conditions are a point of the figure."""
+    """Yield the value claims about the figure's quantities that state a point of it."""
     names = [name for name in figure.curves if name != figure.x]
     base = _base(plan, figure, figure.at)
     for claim in _values(claims):

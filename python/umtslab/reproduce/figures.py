@@ -1,4 +1,4 @@
-"""Figures for print, as those of `umts plot`: our curves, the document's stated numbers as stars."""
+"""Figures for print: measured curves, and the document's stated numbers as stars."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from umtslab.run import Run
 
 _SCORED = "0.6"
-"""Grey: what is scored, and the document's numbers, where other runs are drawn beside them."""
+"""Grey for scored curves and the document's numbers if other runs are drawn beside them."""
 
 _PANEL_IN = 3.4
-"""Height of one of several panels, of a figure of 6.3 inches."""
+"""Height of each of several panels, in a figure of 6.3 inches width."""
 
 
 def picture_of(data: FigureData) -> Picture:
-    """A figure in both forms, drawn once: to find the places of all that is in it takes half of the time."""
+    """Draw a figure once and save it in both forms. The layout takes half of the time."""
     from umtslab.page import address
 
     if not data.drawn:
@@ -44,7 +44,10 @@ def picture_of(data: FigureData) -> Picture:
 
 
 def pixels_of(figure: Figure) -> bytes:
-    """A figure as a file in PNG, small enough: deflating it well takes longer than drawing it."""
+    """Return a figure as a PNG file.
+
+    Low compression, because high compression takes longer than drawing.
+    """
     content = io.BytesIO()
     figure.savefig(content, format="png", pil_kwargs={"compress_level": 1})
     return content.getvalue()
@@ -56,14 +59,14 @@ def draw(data: FigureData, look: Look = HOUSE) -> Figure:
     Parameters
     ----------
     data : FigureData
-        What it shows.
+        Content of the figure.
     look : Look, optional
-        How it is printed.
+        Appearance of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        With one panel for each quantity.
+        One panel per quantity.
     """
     if data.pdus is not None:
         from umtslab.plot import pdus
@@ -84,10 +87,10 @@ def draw(data: FigureData, look: Look = HOUSE) -> Figure:
 
 
 def _panel(axes: Axes, data: FigureData, quantity: str) -> None:
-    """One quantity: curves or clouds, and what the document states of it."""
+    """Draw one quantity: curves or clouds, and the document's numbers."""
     looks, kind = _looks(data), data.figure.kind
     lines = [line for line in data.lines if line.quantity == quantity or kind == "time"]
-    # Several quantities of one figure may have stated numbers, each in its own panel.
+    # Several quantities can have stated numbers, each in its own panel.
     stated = [mark for mark in data.stated if mark.quantity == quantity or kind == "time"]
     axes.set_xlabel(data.x_label)
     axes.set_ylabel(data.figure.label)
@@ -96,7 +99,7 @@ def _panel(axes: Axes, data: FigureData, quantity: str) -> None:
             _cloud(axes, line, looks[line.label])
     elif kind == "time":
         for line in lines:
-            # What lies close together all the time has dashes and a colour of its own.
+            # The honest curve is close to its counterpart, so it has its own colour and dashes.
             at = list(looks).index(line.label) + len(looks)
             _course(axes, line, _Look(style(at), "") if line.honest else looks[line.label])
         axes.margins(x=0)
@@ -111,7 +114,7 @@ def _panel(axes: Axes, data: FigureData, quantity: str) -> None:
 
 
 def _heading(data: FigureData) -> str:
-    """What the curves of a figure are of, and their intervals."""
+    """Return the title of the legend: the labels' quantity, and the number of runs."""
     of = [data.curves_label] if len({line.label for line in data.lines}) > 1 else []
     if data.figure.kind == "scatter":
         return "".join(of)
@@ -121,7 +124,7 @@ def _heading(data: FigureData) -> str:
 
 @dataclass(frozen=True)
 class _Look:
-    """How everything of one label is drawn: colour and dashes, and a marker."""
+    """Style of all elements with one label: colour and dashes, and a marker."""
 
     line: Mapping[str, Any]
     marker: str
@@ -144,7 +147,7 @@ def _looks(data: FigureData) -> dict[str, _Look]:
 def _curves(
     axes: Axes, lines: Sequence[Line], stated: Sequence[Stated], looks: Mapping[str, _Look], *, log: bool
 ) -> None:
-    """Means over the values that were run, with a tick at each; words in the order in which they come."""
+    """Draw means with a tick at each value that was run. Words are in order of appearance."""
     values = dict.fromkeys([*(dot.x for line in lines for dot in line.dots), *(mark.x for mark in stated)])
     is_number = not any(isinstance(value, str) for value in values)
     place = {value: float(value) if is_number else float(at) for at, value in enumerate(values)}
@@ -185,7 +188,7 @@ def _known(line: Line, place: Mapping[Any, float]) -> list[Dot]:
 
 
 def _course(axes: Axes, line: Line, look: _Look) -> None:
-    """A mean over time in the band of its intervals, and one run of those."""
+    """Draw a mean over time in its 95 % band, and one of the runs."""
     dots = [dot for dot in line.dots if dot.y.mean is not None]
     if not dots:
         return
@@ -217,7 +220,7 @@ def _cloud(axes: Axes, line: Line, look: _Look) -> None:
 
 
 def _stated(axes: Axes, mark: Stated, look: _Look, x: float) -> None:
-    """A star, or a dotted level over a span of time; the legend tells of the first of a label."""
+    """Draw a star, or a dotted line for a time span. Each label has one legend entry."""
     label = f"{mark.label}: stated in the document"
     known: Iterable[str] = axes.get_legend_handles_labels()[1]
     shown = "_" if label in known else label
@@ -240,7 +243,7 @@ def _stated(axes: Axes, mark: Stated, look: _Look, x: float) -> None:
 
 
 def _channels(run: Run, until_s: float, look: Look) -> Figure:
-    """Who was on which channel, and when a DCH was refused."""
+    """Draw the RRC states of users, and the refused DCH requests."""
     from umtslab.plot import View, draw
 
     figure = draw(run, "rrc", View(until_s=until_s), look)
@@ -260,7 +263,7 @@ def _channels(run: Run, until_s: float, look: Look) -> Figure:
 
 
 def _phases(axes: Axes, phases: Sequence[Phase]) -> None:
-    """Their names and limits behind the curves; what is before the first data is not shown."""
+    """Draw the phases' names and limits behind the curves. Phases are clipped to the time axis."""
     left, right = axes.get_xlim()
     for number, phase in enumerate(phases):
         start, end = max(phase.start_s, left), min(phase.end_s, right)

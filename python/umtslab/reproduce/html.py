@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: it opens offline, with its figures inside."""
+"""The report as one self-contained HTML file that includes its figures."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ from umtslab.reproduce.verdict import Reading, Scored
 from umtslab.reproduce.verdict_kind import LABELS, Verdict
 
 _LARGEST_TABLE = 200_000
-"""Octets of a table of numbers that the page holds; a larger one is in a file beside it."""
+"""Maximum size in bytes of a table inside the page. Larger tables are separate files."""
 
 ORDER = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, *LABELS, Verdict.NOT_YET)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A figure or table with the claims about it; without a figure, claims about a section of the text."""
+    """A figure or table with the claims about it.
+
+    Without a figure, claims about a section of the text.
+    """
 
     anchor: str
     title: str
     text: str
     picture: str
     table: str
-    """All numbers as an address that holds them as CSV; empty where they are too many."""
+    """Data URL with all numbers as CSV. Empty if the table is too large."""
     file: str
     rows: Sequence[Mapping[str, Any]]
     x: str
@@ -43,14 +46,14 @@ class Section:
 
 
 def html(chapters: Sequence[Chapter], *, version: str) -> str:
-    """The whole report.
+    """Return the whole report.
 
     Parameters
     ----------
     chapters : sequence of Chapter
-        What was reproduced.
+        The reproduced chapters.
     version : str
-        The version that did it.
+        Version of the program.
     """
     papers = list(dict.fromkeys(chapter.paper for chapter in chapters))
     return render(
@@ -96,7 +99,7 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
 
 
 def _subset(plan: Plan) -> list[str]:
-    """What a quick run leaves out of the plan."""
+    """Describe the differences between a quick run and the full plan."""
     words = [f"{plan.quick_runs} runs of each point instead of {plan.runs}"]
     words += [f"{name} = {value}" for name, value in plan.quick_settings.items()]
     for sweep in plan.sweeps:
@@ -108,7 +111,7 @@ def _subset(plan: Plan) -> list[str]:
 
 
 def _sections(chapter: Chapter) -> Iterable[Section]:
-    """Figures with their claims, in the order of the plan; then the claims about text, by section."""
+    """Yield figures with their claims, then claims about the text by section."""
     shown = {data.figure.id for data in chapter.figures}
     for data in chapter.figures:
         about = [scored for scored in chapter.scored if data.figure.id in scored.claim.places]
@@ -179,7 +182,7 @@ def _reading(reading: Reading) -> dict[str, Any]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    """A point of a figure, with how far it is from the document's number."""
+    """Format a point of a figure, with its deviation from the document's number."""
     mean, stated = row["mean"], row["stated"]
     off = 100 * (mean / stated - 1) if mean is not None and stated else None
     return {
@@ -195,7 +198,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _picture(data: FigureData) -> str:
-    """The figure as an address that holds it; empty for a table."""
+    """Return the figure as a data URL. Empty for a table."""
     return picture_of(data).address if data.is_drawn else ""
 
 
@@ -207,7 +210,7 @@ def _table(data: FigureData) -> str:
 
 
 def _place(word: str) -> str:
-    """``fig6_1`` as ``Figure 6.1``."""
+    """Return the title of a place: ``fig6_1`` is ``Figure 6.1``."""
     for prefix, name in (("fig", "Figure"), ("tab", "Table"), ("sec", "Section")):
         if word.startswith(prefix) and word[len(prefix) :][:1].isdigit():
             return f"{name} {word[len(prefix) :].replace('_', '.')}"

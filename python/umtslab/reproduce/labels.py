@@ -17,11 +17,11 @@ _OPTIONAL = {"control"}
 
 @dataclass(frozen=True)
 class Label:
-    """The verdict that replaces a pass, and its reason.
+    """A verdict that replaces a pass, and its reason.
 
-    `control` are conditions under which the claim must not hold. If the claim holds under them, a pass does
-    not confirm the cause that the document names, and the label replaces it. Without a control it always
-    does.
+    `control` contains conditions under which the claim must not hold. If it does hold, a pass does
+    not confirm the cause named in the document, and the label replaces the pass. Without a control,
+    the label always replaces it.
     """
 
     verdict: Verdict
@@ -30,12 +30,12 @@ class Label:
 
 
 def load_labels(path: Path) -> dict[str, Label]:
-    """Read the labels of one document, by claim; empty without such a file.
+    """Read the labels of one document, by claim. Empty if there is no such file.
 
     Raises
     ------
     BadData
-        If a label lacks a field, has an unknown one, is of an unknown kind, or a claim has two labels.
+        If a label lacks a field, has an unknown field or kind, or a claim has two labels.
     """
     if not path.is_file():
         return {}

@@ -1,4 +1,4 @@
-"""Quantities of a ledger, taken from the results of its plan."""
+"""Measurement of a ledger's quantities from the results of its plan."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from umtslab.reproduce.results import Results, Sample, Series
 
 
 def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
-    """A quantity of the ledger at a point."""
+    """Return a quantity of the ledger at a point, one value per run.
+
+    Raises
+    ------
+    Missing
+        If the quantity is a time course or words, or a point that it needs was not run.
+    """
     metric = plan.metric(name, point)
     if metric.series is not None:
         raise Missing(f"{name} is a course in time, not a number")
@@ -29,7 +35,7 @@ def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
 
 
 def _reduce(plan: Plan, results: Results, metric: Metric, point: Point) -> Sample:
-    """One number out of those over which the metric goes, as far as they were run."""
+    """Reduce the values at several points to one. Points that were not run are ignored."""
     rows = []
     for values in itertools.product(*metric.over.values()):
         at = {**point, **dict(zip(metric.over, values, strict=True))}
@@ -41,7 +47,7 @@ def _reduce(plan: Plan, results: Results, metric: Metric, point: Point) -> Sampl
 
 
 def too_few(plan: Plan, results: Results, name: str, point: Point) -> str | None:
-    """Why a figure does not show a quantity at a point: a mean over fewer samples than the plan wants."""
+    """Return why a figure omits a quantity at a point (too few samples), or None."""
     least = plan.metric(name, point).samples
     if least is None:
         return None
@@ -52,18 +58,18 @@ def too_few(plan: Plan, results: Results, name: str, point: Point) -> str | None
 
 
 def measure_beside(plan: Plan, results: Results, name: str, point: Point) -> dict[str, Sample]:
-    """Readings of the same quantity that are shown beside it, as far as they were run: label and values."""
+    """Return other readings of a quantity by label, for points that were run."""
     metric = plan.metric(name, point)
     found = {}
     for label, entry in metric.beside.items():
-        # Nothing rests on them: one that a quick grid leaves out leaves no claim open.
+        # No verdict depends on these readings, so missing ones are ignored.
         with suppress(Missing):
             found[label] = _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
     return found
 
 
 def measure_series(plan: Plan, results: Results, name: str, point: Point) -> list[Series]:
-    """A quantity of the ledger as its course in time, by run."""
+    """Return a quantity of the ledger as a time course, per run."""
     metric = plan.metric(name, point)
     if metric.series is None:
         raise Missing(f"no series gives {name}")
@@ -73,7 +79,7 @@ def measure_series(plan: Plan, results: Results, name: str, point: Point) -> lis
 
 
 def measure_told(plan: Plan, results: Results, name: str, point: Point) -> list[str]:
-    """A quantity of the ledger that is told in words, by run."""
+    """Return a quantity of the ledger that is expressed in words, per run."""
     metric = plan.metric(name, point)
     place = _run_point(plan, {**point, **metric.at})
     if metric.requests is not None:
@@ -82,7 +88,7 @@ def measure_told(plan: Plan, results: Results, name: str, point: Point) -> list[
 
 
 def measure_phases(plan: Plan, results: Results, name: str, point: Point) -> list[list[Phase]]:
-    """The phases of a transfer, by run."""
+    """Return the phases of a transfer, per run."""
     metric = plan.metric(name, point)
     return results.phases(_run_point(plan, {**point, **metric.at}))
 
@@ -105,7 +111,7 @@ def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point
 
 
 def _of_point(plan: Plan, results: Results, name: str, point: Point, place: Point) -> Sample:
-    """The value that a dimension has at a point, the same in all its runs."""
+    """Return the value of a dimension at a point, repeated for all its runs."""
     value = point.get(name, plan.defaults.get(name))
     try:
         number = float(value)  # type: ignore[arg-type]

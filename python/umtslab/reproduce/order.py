@@ -1,6 +1,6 @@
 """Orders of the ledger: chains of ``>``, ``>=``, ``<``, ``<=`` and ``~`` over labels.
 
-A ``,`` between labels means each of them, a ``;`` between chains means and.
+Labels separated by ``,`` must each fulfil the relations. Chains separated by ``;`` must all hold.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _RANK = {"~": 0, ">=": 1, "<=": 1, ">": 2, "<": 2}
 
 @dataclass(frozen=True)
 class Chain:
-    """Groups of labels and the relations between neighbours."""
+    """Groups of labels, and the relations between adjacent groups."""
 
     groups: tuple[tuple[str, ...], ...]
     relations: tuple[str, ...]
 
 
 def parse_order(text: str) -> list[Chain]:
-    """Read an order.
+    """Parse an order.
 
     Raises
     ------
@@ -47,26 +47,26 @@ def parse_order(text: str) -> list[Chain]:
 
 
 def labels(chains: list[Chain]) -> list[str]:
-    """Every label once, in the order of its first mention."""
+    """Return every label once, in order of first mention."""
     return list(dict.fromkeys(label for chain in chains for group in chain.groups for label in group))
 
 
 def judge_order(
     chains: list[Chain], samples: Mapping[str, Sample], gaps: Mapping[str, str], where: str = ""
 ) -> Finding:
-    """Verdict on an order at one point.
+    """Judge an order at one point.
 
     Parameters
     ----------
     chains : list of Chain
         The order.
     samples : mapping
-        Label to values, for the labels that were run.
+        Values of each label that was run.
     gaps : mapping
-        Label to what is missing, for the others. Their neighbours are compared across them: a chain that is
-        already wrong without them fails, any other is not yet decided.
+        For each other label the reason why it is missing. Its neighbours are compared with each
+        other: a chain that is already wrong without it fails, any other chain is not yet decided.
     where : str
-        Words put before the detail.
+        Prefix of the detail.
     """
     findings = [Finding(Verdict.NOT_YET, reason) for reason in dict.fromkeys(gaps.values())]
     for chain in chains:

@@ -1,7 +1,7 @@
-"""What the RLC PDUs of a run say, in the words and numbers of a document.
+"""RLC PDUs of a run, described in the words and numbers of a document.
 
-The table is the series ``rlc_pdus``, a row for each PDU in the order of leaving. Documents count PDUs from 1,
-so PDU number `n` is sequence number `n` - 1, and a report "up to `n`" acknowledges all below `n`.
+The table is the series ``rlc_pdus``, a row per PDU in order of departure. Documents number PDUs
+from 1. So PDU `n` has sequence number `n` - 1, and a report "up to `n`" acknowledges all below `n`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ PDUS = "rlc_pdus"
 
 @dataclass(frozen=True)
 class Part:
-    """Words about some of the rows: those with the values `rows`, the `first` of them if not all.
+    """Template for the description of the rows with the values `rows`, at most the `first` ones.
 
-    Each row has a form, those beyond the last form have that. Fields of a form are columns, and
-    ``{number}`` the PDU's, ``{ack}`` up to where a report acknowledges, ``{bitmap}`` what it says of the
-    PDUs behind (1 is received), ``{later}`` how many TTIs after the first row with the values `since`
-    left, or with `since_end` arrived.
+    Row *k* uses form *k*, or the last form if there are fewer. Fields of a form are columns, and:
+    ``{number}`` the PDU's number, ``{ack}`` the cumulative acknowledgment of a report, ``{bitmap}``
+    its bitmap of later PDUs (1 is received), ``{later}`` the number of TTIs since the first row
+    with the values `since` left (with `since_end`: since it arrived).
     """
 
     rows: Rows
@@ -40,7 +40,7 @@ class Part:
     since_end: bool = False
 
     def words(self, table: pl.DataFrame) -> str:
-        """What is told of a run."""
+        """Describe the PDUs of a run."""
         chosen = with_values(table, self.rows, PDUS).head(self.first or len(table)).to_dicts()
         origin = (
             with_values(table, self.since, PDUS)["end_s" if self.since_end else "time_s"].first()
@@ -62,14 +62,14 @@ class Part:
 
 
 def tell(parts: Sequence[Part], run: Run) -> str:
-    """What the PDUs of a run say, part by part.
+    """Describe the PDUs of a run, part by part.
 
     Raises
     ------
     Missing
-        If the run did not record them.
+        If the run did not record PDUs.
     BadData
-        If a part names a column or field that there is none of.
+        If a part names an unknown column or field.
     """
     table = pdus_of(run)
     try:
@@ -79,7 +79,7 @@ def tell(parts: Sequence[Part], run: Run) -> str:
 
 
 def pdus_of(run: Run) -> pl.DataFrame:
-    """Every RLC PDU of a run.
+    """Return all RLC PDUs of a run.
 
     Raises
     ------
@@ -90,7 +90,10 @@ def pdus_of(run: Run) -> pl.DataFrame:
 
 
 def _report(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Cumulative acknowledgment and bitmap of a report; the bitmap ends before the LSN."""
+    """Return the cumulative acknowledgment and the bitmap of a report.
+
+    The bitmap ends before the LSN.
+    """
     if row["lsn"] is None:
         return {"ack": None, "bitmap": None}
     missing = {int(sn) for sn in row["missing"].split()}

@@ -1,13 +1,14 @@
-"""The phases of a transfer that is given a DCH, as a run recorded them: Dubois (2005), section 5.2.
+"""Phases of a transfer on a DCH, derived from recorded series: Dubois (2005), section 5.2.
 
 ``fach``
     On the common channels, until the switch to a DCH begins.
 ``switching``
-    The DCH is set up, and the buffer of the downlink does not fall; ``switching with data`` where it does.
+    The DCH is being set up, and the downlink buffer does not shrink. ``switching with data`` if it
+    does.
 ``dch_active``
-    On the DCH, until the buffer is empty for good.
+    On the DCH, until the buffer is finally empty.
 ``dch_idle``
-    Still on the DCH, and nothing comes any more, until it is released.
+    Still on the DCH, without data, until the release.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase by its word."""
+    """A phase with start and end. `word` is its name."""
 
     word: str
     start_s: float
@@ -34,7 +35,7 @@ class Phase:
 
 
 def phases(run: Run) -> list[Phase]:
-    """The phases of the first user, up to the first release of a DCH.
+    """Return the phases of the first user, up to the first release of a DCH.
 
     Raises
     ------

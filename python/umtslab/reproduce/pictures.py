@@ -1,4 +1,4 @@
-"""Pictures of a plan's runs that belong to no figure of the document: time budgets, channels, the cell."""
+"""Pictures of a plan's runs that are no figures of the document: time budgets, channels, cell."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as the report has it."""
+    """A picture for the report."""
 
     anchor: str
     title: str
     text: str
     address: str
-    """The picture itself, as an address that holds it."""
+    """Data URL of the picture."""
 
 
 def pictures(plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]) -> list[Picture]:
-    """What the runs of a plan have beside its figures; empty where they recorded nothing of it.
+    """Return pictures of series that the plan's runs recorded. Empty if there are none.
 
     Parameters
     ----------
     plan : Plan
         The plan.
     points : sequence of Point
-        Its points that were run.
+        Points of the plan that were run.
     runs_of : callable
-        The runs of a point.
+        Returns the runs of a point.
     """
     return [*_budgets(plan, points, runs_of), *_of_one_run(plan, points, runs_of)]
 
@@ -44,7 +44,7 @@ def pictures(plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Seq
 def _budgets(
     plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]
 ) -> Iterator[Picture]:
-    """Time budgets over the plan's parameters, as many variants as fit."""
+    """Yield the time budgets over the plan's parameters, for as many variants as fit."""
     from umtslab.plot.budget import MOST_VARIANTS, draw_budget
     from umtslab.plot.variants import default_axis, variant
 
@@ -72,7 +72,7 @@ def _budgets(
 def _of_one_run(
     plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]
 ) -> Iterator[Picture]:
-    """Channels and cell of the first run whose users were switched, and the first waterfall."""
+    """Yield channels and cell of the first run with channel switching, and the first waterfall."""
     from umtslab.plot import draw, draw_waterfall
 
     recorded = [(point, run) for point in points for run in runs_of(point)[:1] if run.series_kinds()]

@@ -1,8 +1,8 @@
-"""A plan: the experiments of one chapter or paper as data. `plan_file` reads it.
+"""A plan: the experiments of one chapter or paper as data, read by `plan_file`.
 
-A *point* is an assignment of a value to every dimension, for example ``{tcp: reno, bler: 0.1, part: 1, …}``.
-Sweeps list the points to run, dimensions say what a value means in a scenario file, metrics say how a
-quantity of the ledger is computed from a run, figures say what to draw.
+A *point* assigns a value to every dimension, for example ``{tcp: reno, bler: 0.1, part: 1, …}``.
+Sweeps list the points to run. Dimensions define the meaning of values in a scenario file. Metrics
+define how a quantity of the ledger is computed from a run. Figures define what is drawn.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ Point = Mapping[str, Value]
 Key = tuple[tuple[str, str], ...]
 
 AVERAGE = "average"
-"""In place of a dimension's value: the mean over all the sets that were run."""
+"""Replaces a dimension's value: the mean over all parameter sets that were run."""
 
 
 def same(a: Value, b: Value) -> bool:
-    """Whether two values of a dimension are the same, however they are written (2, 2.0, "2")."""
+    """Whether two values of a dimension are equal in spite of different spelling (2, 2.0, "2")."""
     return text(a) == text(b)
 
 
 def text(value: Value) -> str:
-    """A value of a dimension in its one way to write it."""
+    """Format a value of a dimension in its canonical form."""
     if isinstance(value, str):
         return value
     return format(value, ".12g")
 
 
 def key(point: Point) -> Key:
-    """A point as something that can be a dictionary key."""
+    """Convert a point to a dictionary key."""
     return tuple(sorted((name, text(value)) for name, value in point.items()))
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What one value of a dimension means: overrides of the scenario, and words for its file name.
+    """Meaning of one value of a dimension: overrides of the scenario, and words in its file name.
 
-    Where one of a point's values `is_emulated`, the kernel's TCP carries the download, in real time, with the
-    settings that all of them have for it.
+    If any value of a point `is_emulated`, the kernel's TCP carries the download in real time. Its
+    settings are those of all values of the point together.
     """
 
     overrides: Mapping[str, str]
@@ -61,8 +61,9 @@ class Meaning:
 class Dimension:
     """A parameter that the document varies.
 
-    A value is looked up in `values`, else put into the templates of `overrides`; a dimension with neither
-    only chooses among metrics. `missing` names values that the model does not have yet, and says so.
+    A value is looked up in `values`, or else inserted into the templates of `overrides`. A
+    dimension with neither only selects metrics. `missing` maps values that the model does not
+    support to the reason.
     """
 
     name: str
@@ -73,11 +74,11 @@ class Dimension:
 
     @property
     def is_run(self) -> bool:
-        """Whether another value is another run."""
+        """Whether different values are different runs."""
         return bool(self.overrides or self.values)
 
     def meaning(self, value: Value) -> Meaning:
-        """What `value` means in a scenario file."""
+        """Return the meaning of `value` in a scenario file."""
         if (listed := self.values.get(text(value))) is not None:
             return listed
         if not self.overrides and self.values:
@@ -87,7 +88,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Input:
-    """A formula over metrics of the runs at a point, moved along `at` first."""
+    """A formula over metrics of the runs at a point, after the values `at` are set."""
 
     expr: Expression
     at: Point
@@ -95,7 +96,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Samples:
-    """How many values a mean is taken over in a run, and how many there must be for a figure to show it."""
+    """The number of samples of a mean in a run, and the minimum for a figure to show it."""
 
     expr: Expression
     least: float
@@ -103,13 +104,13 @@ class Samples:
 
 @dataclass(frozen=True)
 class Metric:
-    """How a quantity of the ledger is computed; `when` restricts the entry to some points.
+    """Computation of a quantity of the ledger. `when` restricts it to some points.
 
-    With `over` the formula is taken at each combination of these values, and `reduce`
-    (`umtslab.reproduce.reduce`) makes one number of them. With `told` it is no number but words: what the RLC
-    PDUs of a run say (`umtslab.reproduce.pdus`), or with `requests` what became of requests for a DCH. With
-    `phases` it is the course of a transfer by phases (`umtslab.reproduce.phases`). With `every_run` a bound
-    is about each run and not about their mean: a smallest or largest value lies on one side of its limit.
+    With `over` the formula is evaluated at each combination of these values, and `reduce`
+    (`umtslab.reproduce.reduce`) combines the results. With `told` the quantity is a description of
+    RLC PDUs (`umtslab.reproduce.pdus`), with `requests` the answers to DCH requests. With `phases`
+    it is the sequence of phases of a transfer (`umtslab.reproduce.phases`). With `every_run` a
+    bound must hold in each run, not for the mean, for example for a smallest or largest value.
     """
 
     name: str
@@ -130,7 +131,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A grid of points to run, and the places of the document that need them."""
+    """A grid of points to run, and the places of the document that use it."""
 
     name: str
     feeds: tuple[str, ...]
@@ -142,10 +143,10 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Draw:
-    """So many draws of a scenario's chance in place of a run of its network.
+    """A number of random draws instead of a run of the network.
 
-    `what` is ``traffic`` (pages, files or packet calls of a flow, by default the first) or ``errors`` (blocks
-    to its first user).
+    `what` is ``traffic`` (pages, files or packet calls of a flow, by default the first) or
+    ``errors`` (blocks to the first user).
     """
 
     what: str
@@ -155,7 +156,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Mark:
-    """A number of the document in a figure over time: the claim that states it, the span it is for."""
+    """A number of the document in a figure over time: its claim and its time span."""
 
     claim: str
     start_s: float
@@ -164,7 +165,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Level:
-    """A number of ours in a figure over time, drawn as a level over the span that it was measured in."""
+    """A measured number in a figure over time, drawn as a level over its time span."""
 
     quantity: str
     label: str
@@ -175,11 +176,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table to regenerate; `text` says in the page what it shows.
+    """A figure or table to reproduce. `text` is its explanation in the report.
 
-    With `average` its points are means over the plan's sets of parameters; without, the rest is at the
-    defaults. The x of a scatter is a quantity, each set of parameters is a point, and `x_label` names it. A
-    figure of PDUs shows those of one run, at the point `at`, until `until_s`.
+    With `average` its points are means over the plan's parameter sets, else other dimensions have
+    their defaults. In a scatter plot, x is a quantity with the label `x_label`, and each parameter
+    set is a point. A figure of PDUs shows one run at the point `at`, until `until_s`.
     """
 
     id: str
@@ -204,13 +205,13 @@ class Figure:
 class Plan:
     """The experiments of one chapter or paper.
 
-    `claims` are the beginnings of the ids of the claims that it covers, whole words of them. `counts` are
-    numbers that formulas can use like metrics, taken from the RLC PDUs of a run.
+    `claims` are prefixes (whole words) of the ids of claims that the plan covers. `counts` are
+    numbers from recorded series that formulas can use like metrics.
 
-    `averaged` has patterns of the ids of claims about means: over the points of the sweep `average_over`
-    that have the values which the claim's conditions name. It must be a whole grid, so that each side of a
-    comparison averages over the same sets. `gaps` names claims, and labels of orders, that cannot be tested
-    because the document lacks something, and says what.
+    `averaged` has patterns of ids of claims about means over the points of the sweep
+    `average_over`, restricted to the conditions of the claim. The sweep must be a complete grid, so
+    that both sides of a comparison average over the same sets. `gaps` maps claims, and labels of
+    orders, that cannot be tested because the document lacks information, to the reason.
     """
 
     paper: str
@@ -235,39 +236,39 @@ class Plan:
     gaps: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, Count] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Scenario keys of all points that do not set them themselves."""
+    """Scenario keys of all points that do not set these keys themselves."""
     quick_settings: Mapping[str, str] = field(default_factory=dict)
-    """Those that are others in a quick run."""
+    """Scenario keys that differ in a quick run."""
 
     def is_averaged(self, claim: Claim) -> bool:
-        """Whether the claim is about a mean over sets of parameters."""
+        """Whether the claim is about a mean over parameter sets."""
         return any(fnmatch.fnmatchcase(claim.id, pattern) for pattern in self.averaged)
 
     @property
     def chapter(self) -> tuple[str, ...]:
-        """The words that the ids of all its claims begin with: the document, then perhaps a chapter."""
+        """The common first words of the ids of all claims: the document, and perhaps a chapter."""
         words = zip(*(beginning.split(".") for beginning in self.claims), strict=False)
         return tuple(first for first, *others in words if all(word == first for word in others))
 
     def covers(self, claim: Claim) -> bool:
-        """Whether the claim belongs to this plan's part of the document."""
+        """Whether the plan covers the claim."""
         return any(claim.id.startswith(beginning + ".") for beginning in self.claims)
 
     def point(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The point with these values and the defaults for the rest, run dimensions only."""
+        """Return the point with these values, and defaults for the other run dimensions."""
         full = {**self.defaults, **values}
         return {name: value for name, value in full.items() if self.dimensions[name].is_run}
 
     def average_point(self) -> dict[str, Value]:
-        """The mean over all sets, in every run dimension."""
+        """Return the point that is the mean over all sets in every run dimension."""
         return {name: AVERAGE for name, dimension in self.dimensions.items() if dimension.is_run}
 
     def averaging(self) -> list[Sweep]:
-        """The sweeps that means are taken over."""
+        """Return the sweeps over which means are taken."""
         return [sweep for sweep in self.sweeps if sweep.name in self.average_over]
 
     def points(self, sweep: Sweep, *, quick: bool) -> Iterator[dict[str, Value]]:
-        """The points of a sweep that the model can run."""
+        """Yield the points of a sweep that the model supports."""
         grid = {**sweep.grid, **sweep.quick} if quick else sweep.grid
         for values in itertools.product(*grid.values()):
             point = self.point(dict(zip(grid, values, strict=True)))
@@ -275,7 +276,7 @@ class Plan:
                 yield point
 
     def lacks(self, point: Point) -> str | None:
-        """Why the model cannot run the point yet, or None if it can."""
+        """Return why the model does not support the point, or None."""
         for name, value in point.items():
             if value == AVERAGE:
                 continue
@@ -284,14 +285,14 @@ class Plan:
         return None
 
     def metric(self, name: str, point: Point) -> Metric:
-        """The entry for a quantity of the ledger at a point; else the run's metric of that name."""
+        """Return the entry for a quantity at a point, by default the run's metric of that name."""
         for metric in self.metrics:
             if metric.name == name and all(_matches(point.get(k), v) for k, v in metric.when.items()):
                 return metric
         return Metric(name, {}, {}, parse(name), {}, {}, None)
 
     def scenario_of(self, point: Point) -> tuple[str, list[tuple[str, str]]]:
-        """File name of the scenario, and the overrides, of a point."""
+        """Return the file name of the scenario, and the overrides, for a point."""
         fill: dict[str, str] = {}
         overrides: list[tuple[str, str]] = []
         for name, value in point.items():
@@ -301,7 +302,7 @@ class Plan:
         return self.scenario.format(**fill), overrides
 
     def kernel(self, point: Point) -> Mapping[str, str] | None:
-        """What the kernel's TCP is told at a point that is emulated; None at one that is simulated."""
+        """Return the kernel settings of TCP at an emulated point. None at a simulated point."""
         meanings = [self.dimensions[name].meaning(value) for name, value in point.items()]
         if not any(meaning.is_emulated for meaning in meanings):
             return None

@@ -1,4 +1,4 @@
-"""Reading plans: ``reproductions/<paper>/<plan>.toml``."""
+"""Reader of plans: ``reproductions/<paper>/<plan>.toml``."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from umtslab.reproduce.reduce import REDUCTIONS
 from umtslab.reproduce.requests import Requests
 
 _NO_PLANS = {"claims", "labels", "readings", "reasons"}
-"""What else a document's folder has."""
+"""Other TOML files in the folder of a document."""
 
 
 def plans(root: Path, paper: str) -> list[Plan]:
-    """All plans of a document."""
+    """Return all plans of a document."""
     names = sorted(path for path in (root / paper).glob("*.toml") if path.stem not in _NO_PLANS)
     return [load_plan(path) for path in names]
 
@@ -45,7 +45,7 @@ def load_plan(path: Path) -> Plan:
     Raises
     ------
     BadData
-        If a key is unknown or missing, a dimension is not declared, or a value is of the wrong type.
+        If a key is unknown or missing, a dimension is not declared, or a value has the wrong type.
     """
     try:
         return _Reader(path).plan()
@@ -56,7 +56,7 @@ def load_plan(path: Path) -> Plan:
 
 
 class _Reader:
-    """Takes a plan's tables apart; every table must be used up."""
+    """Converts the tables of a plan. Unknown keys are errors."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -236,7 +236,7 @@ class _Reader:
         )
 
     def check(self, plan: Plan) -> None:
-        """Every dimension that is used must be declared and, if it changes the run, have a default."""
+        """Check that all dimensions are declared, and have a default if they affect the run."""
         for name, dimension in plan.dimensions.items():
             if dimension.is_run and name not in plan.defaults:
                 raise BadData(f"{self.path}: dimension {name} has no default")
@@ -253,17 +253,17 @@ class _Reader:
 
 
 _OF_ONE_RUN = frozenset({"pdus", "channels"})
-"""Kinds of figures that show a run as it was recorded."""
+"""Kinds of figures that show a single run."""
 
 _HOW_TO_COUNT = "most least least_gap most_with_equal number at"
-"""What a count may be of its rows."""
+"""Ways to derive a number from rows, of which a count has one."""
 
 _PLAN_KEYS = """version title claims scenario runs quick_runs set quick_set emulated_runs honest fixed ignore
 averaged average_over defaults dimension gap count metric reading sweep figure"""
 
 
 def _words(given: str | list[str]) -> tuple[str, ...]:
-    """One word, or several."""
+    """Return one word or several as a tuple."""
     return (given,) if isinstance(given, str) else tuple(given)
 
 

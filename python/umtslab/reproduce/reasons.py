@@ -1,4 +1,4 @@
-"""Reasons of known mismatches: `reasons.toml` beside the ledger, with commands that print the numbers."""
+"""Reasons of known mismatches (`reasons.toml`), with commands that print the numbers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _NUMBER = {"row", "column", "is", "within"}
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a reason's text, where its command prints it.
+    """A number in the text of a reason, and its place in the output of a command.
 
-    `row` are words of the printed row, `column` the heading of the column (empty: the row's only value), and
-    `stated` is the number. `within` is how far the quick form of the command may be off, relative.
+    `row` are words of the printed row. `column` is the heading of the column; if empty, the row has
+    one value. `stated` is the number. `within` is the maximum relative deviation of the quick form
+    of the command.
     """
 
     row: tuple[str, ...]
@@ -51,7 +52,7 @@ class Reason:
 
 
 def load_reasons(path: Path) -> dict[str, list[Reason]]:
-    """Read the reasons of one document, by claim; empty without such a file.
+    """Read the reasons of one document, by claim. Empty if there is no such file.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Quantities over several points: the spread between TCP versions, the lowest goodput over the timers.
+"""Quantities over several points, such as the range over TCP versions.
 
-The points that decide are chosen by the means over all runs, and the quantity is taken in each run at these
-points. A range of per-run extremes would grow with the noise; this one does not.
+The extreme points are chosen by the means over all runs, and the quantity is then taken in each run
+at these points. A range of the extremes of each run would grow with the noise. This range does not.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.results import Sample
 
 Rows = Sequence[tuple[Sequence[Value], Sample]]
-"""Values of the dimensions and the quantity there, by run."""
+"""Values of the dimensions, and the quantity there, by run."""
 
 
 def mean_of(samples: Sequence[Sample]) -> Sample:
-    """The mean over points, in each run; None in a run where one of them has no value."""
+    """Return the mean over points in each run. None in runs in which a point has no value."""
     means: Sample = []
     for values in zip(*samples, strict=False):
         known = [value for value in values if value is not None]
@@ -28,12 +28,12 @@ def mean_of(samples: Sequence[Sample]) -> Sample:
 
 
 def reduced(how: str, rows: Rows) -> Sample:
-    """One value for each run out of those at several points.
+    """Reduce the values at several points to one value per run.
 
     Raises
     ------
     Missing
-        With fewer than two points, or fewer than the quantity needs.
+        If there are fewer than two points, or fewer than the quantity needs.
     """
     if len(rows) < 2:
         raise Missing(f"{how} needs two points or more, and {len(rows)} were run")
@@ -63,7 +63,7 @@ def _range_pct(rows: Rows) -> Sample:
 
 
 def _argmax(rows: Rows) -> Sample:
-    """Where the best point lies, in each run: of one dimension of numbers."""
+    """Return the position of the largest value, in each run. Needs one dimension of numbers."""
     found: Sample = []
     for run in range(min(len(sample) for _, sample in rows)):
         known = [(value, float(at[0])) for at, sample in rows if (value := sample[run]) is not None]
@@ -72,7 +72,10 @@ def _argmax(rows: Rows) -> Sample:
 
 
 def _reaches_95pct(rows: Rows) -> Sample:
-    """The least place with 95 % of the highest value or more, in each run: of one dimension of numbers."""
+    """Return the least position with at least 95 % of the maximum, in each run.
+
+    Needs one dimension of numbers.
+    """
     found: Sample = []
     for run in range(min(len(sample) for _, sample in rows)):
         known = sorted((float(at[0]), value) for at, sample in rows if (value := sample[run]) is not None)
@@ -83,7 +86,7 @@ def _reaches_95pct(rows: Rows) -> Sample:
 
 
 def _residual_variance(rows: Rows) -> Sample:
-    """Variance of what the best sum of functions of one dimension each leaves unexplained."""
+    """Return the variance around the best sum of two functions, one per dimension."""
     firsts, seconds = (list(dict.fromkeys(at[i] for at, _ in rows)) for i in (0, 1))
     if len(rows) != len(firsts) * len(seconds) or min(len(firsts), len(seconds)) < 2:
         raise Missing(

@@ -1,4 +1,4 @@
-"""What a reproduction leaves behind: pages and tables on disk, a line for each claim on the screen, JSON."""
+"""Output of a reproduction: pages and tables on disk, a line per claim on the screen, JSON."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _SHOWN = 4
 
 
 def write_chapter(chapter: Chapter, out: Path, look: Look = HOUSE) -> list[Path]:
-    """Write a chapter's page, and a table and a picture for each figure, below `out`.
+    """Write a chapter's page, and a table and a picture per figure, below `out`.
 
     Parameters
     ----------
     chapter : Chapter
-        What was reproduced.
+        The reproduced chapter.
     out : Path
         Folder of all papers.
     look : Look, optional
-        How pictures are printed.
+        Appearance of the pictures.
 
     Returns
     -------
@@ -65,9 +65,9 @@ def _write(path: Path, content: bytes) -> Path:
 
 
 def table_of(data: FigureData) -> str:
-    """A figure's numbers as CSV; the column `at` is named by what it holds, with its unit.
+    """Return a figure's numbers as CSV. The column `at` has the name of its quantity.
 
-    Of PDUs and channels it is all that is recorded.
+    For a figure of PDUs or channels, returns the recorded series.
     """
     if data.pdus is not None:
         return data.pdus.write_csv()
@@ -85,7 +85,7 @@ def table_of(data: FigureData) -> str:
 
 
 def markdown(chapter: Chapter) -> str:
-    """The chapter's page: verdicts, then figures and tables."""
+    """Return the chapter's page in Markdown: verdicts, then figures and tables."""
     lines = [f"# {chapter.title}", "", f"{_totals([chapter])}. {chapter.runs} runs.", ""]
     if chapter.change:
         lines += [f"Drawn beside what is scored, and not scored itself: the same with {chapter.change}.", ""]
@@ -134,7 +134,7 @@ def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str
 
 
 def turned(chapter: Chapter) -> list[tuple[Scored, Scored]]:
-    """The claims whose verdict is another one with the chapter's change: as scored, and with it."""
+    """Return the claims whose verdict differs with the chapter's change, as scored and changed."""
     pairs = zip(chapter.scored, chapter.changed, strict=False)
     return [(scored, changed) for scored, changed in pairs if changed.verdict is not scored.verdict]
 
@@ -185,9 +185,9 @@ def _ours(row: Row) -> str:
 
 
 def lines(chapter: Chapter) -> Iterator[str]:
-    """A line for each claim that has a verdict: which it is, what the document says and what we have.
+    """Yield a line per claim with a verdict: its id, the document's value and the measured one.
 
-    Why is in the report. A line is as long as it has to be, and no id is broken.
+    The report gives the reasons. Lines are not wrapped, so that ids stay whole.
     """
     order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, *LABELS]
     scored = [entry for entry in chapter.scored if entry.verdict in order]
@@ -201,7 +201,7 @@ def lines(chapter: Chapter) -> Iterator[str]:
 
 
 def turned_lines(chapter: Chapter) -> Iterator[str]:
-    """What the chapter's change would make of its verdicts: a line for each that is another one."""
+    """Yield a line for each verdict that would differ with the chapter's change."""
     pairs = turned(chapter)
     yield f"With {chapter.change} {len(pairs)} of {len(chapter.changed)} verdicts would be others."
     width = max((len(_short_id(chapter, scored)) for scored, _ in pairs), default=0)
@@ -210,30 +210,33 @@ def turned_lines(chapter: Chapter) -> Iterator[str]:
 
 
 def _short_id(chapter: Chapter, entry: Scored) -> str:
-    """A claim's id without what all of the chapter's begin with."""
+    """Return a claim's id without the chapter's common prefix."""
     prefix = chapter.plan.chapter if chapter.plan is not None else (chapter.paper,)
     return entry.claim.id.removeprefix(".".join(prefix) + ".")
 
 
 def reasons(chapter: Chapter) -> list[str]:
-    """What was found out about the chapter's mismatches; the page refers to it by number, from 1."""
+    """Return the explanations of the chapter's mismatches.
+
+    The page refers to them by number, from 1.
+    """
     return list(dict.fromkeys(reason for entry in chapter.scored for reason in scored_reasons(entry)))
 
 
 def open_reasons(chapter: Chapter) -> list[tuple[str, int]]:
-    """What keeps claims open, and how many of them; the commonest first."""
+    """Return why claims are not yet scored, and the number of claims, most frequent first."""
     details = Counter(entry.detail for entry in chapter.scored if entry.verdict is Verdict.NOT_YET)
     return details.most_common()
 
 
 def totals(chapters: Sequence[Chapter]) -> dict[str, int]:
-    """How many claims got each verdict."""
+    """Count the claims by verdict."""
     counted = Counter(str(entry.verdict) for chapter in chapters for entry in chapter.scored)
     return {str(verdict): counted[str(verdict)] for verdict in Verdict}
 
 
 def summary_line(chapters: Sequence[Chapter]) -> str:
-    """The totals as a sentence."""
+    """Return the totals as a sentence."""
     return f"{sum(totals(chapters).values())} claims: {_totals(chapters)}"
 
 
@@ -245,7 +248,7 @@ def _totals(chapters: Sequence[Chapter]) -> str:
 
 
 def to_json(chapters: Sequence[Chapter], files: Sequence[Path], *, version: str) -> dict[str, Any]:
-    """Everything as one object for ``--json``."""
+    """Return everything as one object for ``--json``."""
     return {
         "version": version,
         "summary": totals(chapters),
@@ -314,12 +317,12 @@ def _readings(readings: Sequence[Reading]) -> str:
 
 
 def scored_reasons(entry: Scored) -> Sequence[str]:
-    """Written reasons belong to a mismatch; beside a pass or a gap they would mislead."""
+    """Return the written reasons of a mismatch. Beside other verdicts they would mislead."""
     mismatch = entry.verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}
     return [str(reason) for reason in entry.claim.reasons] if mismatch else ()
 
 
 def label_reason(entry: Scored) -> str:
-    """Why the verdict is `calibrated` or `by construction`; empty for any other."""
+    """Return why the verdict is `calibrated` or `by construction`. Empty for any other."""
     label = entry.claim.label
     return label.reason if label is not None and entry.verdict is label.verdict else ""

@@ -1,4 +1,4 @@
-"""The whole of `umts reproduce`: select, run, score, draw, write."""
+"""Reproduction of documents: selection, runs, scores, figures."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 Progress = Callable[[str, int, int], None]
-"""Told the title of a plan, and how many of how many of its runs are there."""
+"""Called with the title of a plan, the number of its finished runs, and their total."""
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """The outcome of one plan, or (without a plan) the claims of a document that no plan covers yet."""
+    """The outcome of one plan, or without a plan the claims that no plan covers yet."""
 
     paper: str
     plan: Plan | None
@@ -35,13 +35,13 @@ class Chapter:
     figures: tuple[FigureData, ...] = field(default=(), repr=False)
     pictures: tuple[Picture, ...] = field(default=(), repr=False)
     change: str = ""
-    """What was set otherwise in runs that are drawn beside those that are scored."""
+    """Settings of the runs that are drawn beside the scored ones."""
     changed: tuple[Scored, ...] = field(default=(), repr=False)
-    """What the verdicts would be with it."""
+    """The claims scored with the change."""
 
     @property
     def title(self) -> str:
-        """Document and plan, for people."""
+        """Document and plan, as a title."""
         return (
             f"{self.paper}: no plan yet"
             if self.plan is None
@@ -62,36 +62,39 @@ def reproduce(
     progress: Progress | None = None,
     each: Callable[[Chapter], None] | None = None,
 ) -> list[Chapter]:
-    """Run the parts' experiments again, and score the claims about them.
+    """Repeat the experiments of the parts, and score the claims about them.
 
     Parameters
     ----------
     parts : sequence of Part
-        What is asked for: `umtslab.reproduce.selection.select`.
+        The selected parts (`umtslab.reproduce.selection.select`).
     store : Store
-        Where runs are looked up and kept: only what is missing is run.
+        Store of the runs. Only missing runs are made.
     data : Path
-        The folder that holds ``reproductions`` and ``scenarios``: `find_data`.
+        The folder that contains ``reproductions`` and ``scenarios`` (`find_data`).
     quick : bool
-        The plan's small grid with fewer runs: seconds instead of minutes, wider intervals.
+        Whether to use the plan's small grid with fewer runs: seconds instead of minutes, wider
+        intervals.
     budget : bool
-        Record time budgets, for the report.
+        Whether to record time budgets for the report.
     jobs : int
-        Worker threads.
+        Number of worker threads.
     real_time : bool
-        Whether to run the points that the kernel's TCP carries, which take as long as their downloads do.
+        Whether to run emulated points, which take as long as their downloads.
     changes : sequence of pairs of str
-        Scenario keys and other values for them: the points are run with them once more, and drawn beside
-        those that are scored. They change no verdict; what it would be with them is told beside it.
+        Scenario keys with other values. The points are run again with these values and drawn beside
+        the scored ones. They do not change the verdicts. Verdicts that would differ are reported
+        separately.
     progress : callable, optional
         Called after each run.
     each : callable, optional
-        Told the outcome of a plan before the next one is run.
+        Called with the outcome of a plan before the next one is run.
 
     Returns
     -------
     list of Chapter
-        One for each plan that has selected claims, and one for each document with claims that no plan covers.
+        One for each plan with selected claims, and one for each document with claims that no plan
+        covers.
 
     Raises
     ------
@@ -150,15 +153,15 @@ def _chapter(
 
 
 def find_data() -> Path:
-    """The folder that holds ``reproductions`` and ``scenarios``.
+    """Return the folder that contains ``reproductions`` and ``scenarios``.
 
-    The one above the working directory comes first, then the source tree that this package lies in, then the
-    ``share`` that a wheel brings.
+    Searches the working directory and its parents, then the parents of this package (the source
+    tree), then the ``share`` of an installed wheel.
 
     Raises
     ------
     BadData
-        If there is none; the message says where it was looked for.
+        If there is none. The message says where it was searched for.
     """
     here = Path.cwd()
     package = Path(__file__).resolve().parents[1]

@@ -1,4 +1,4 @@
-"""What became of requests for a DCH that another user held, by how long that user had been idle."""
+"""Answers to requests for a DCH held by another user, by the idle time of that user."""
 
 from __future__ import annotations
 
@@ -16,20 +16,26 @@ if TYPE_CHECKING:
     from umtslab.run import Run
 
 MARGIN_S = 0.03
-"""Three radio frames: a PDU is recorded when it leaves RLC, the timers count from when it is on the air."""
+"""Three radio frames.
+
+A PDU is recorded when it leaves RLC, but the timers start when it is on the air.
+"""
 
 GRANTED = "granted after a release"
 
 
 @dataclass(frozen=True)
 class Requests:
-    """Requests made while the holder of the DCH had been idle for `after_s` to `until_s` seconds."""
+    """Requests made while the holder of the DCH had been idle for `after_s` to `until_s` s."""
 
     after_s: float
     until_s: float
 
     def words(self, run: Run) -> str:
-        """``true`` if the holder lost its DCH each time, ``false`` if never; nothing if nobody asked."""
+        """Return ``true`` if the holder lost its DCH every time, ``false`` if never.
+
+        Empty without requests.
+        """
         answers = self.answers(run)
         if not answers:
             return ""
@@ -38,7 +44,7 @@ class Requests:
         return "true" if GRANTED in answers else "false"
 
     def answers(self, run: Run) -> Counter[str]:
-        """How often each answer was given."""
+        """Count the requests by answer."""
         holders = _holders(recorded(run, "rrc_state"))
         active = {int(ue): table["time_s"].sort().to_list() for (ue,), table in pdus_of(run).group_by("ue")}
         found: Counter[str] = Counter()
@@ -54,7 +60,7 @@ class Requests:
 
 
 def _holders(states: pl.DataFrame) -> list[tuple[int, float, float]]:
-    """Users and the times from and to which they were on a DCH."""
+    """Return the users on a DCH, with start and end of each period."""
     found = []
     for (ue,), table in states.group_by("ue", maintain_order=True):
         times = [*table["time_s"].to_list(), float("inf")]

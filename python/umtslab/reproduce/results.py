@@ -1,4 +1,7 @@
-"""What was measured, as the scoring sees it: points, replications, metrics. `study` gets it."""
+"""Interface of measured results for scoring: points, replications, metrics.
+
+Implemented by `study`.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ if TYPE_CHECKING:
     from umtslab.run import Run
 
 Sample = list[float | None]
-"""One value for each replication, in the order of the runs; None where the run has no such value."""
+"""One value per replication, in the order of runs. None if the run has no value."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A quantity recorded on change: from `times_s[i]` on it is `values[i]`."""
+    """A quantity recorded on change. `values[i]` holds from `times_s[i]`."""
 
     times_s: Sequence[float]
     values: Sequence[float]
@@ -31,39 +34,39 @@ class Series:
 class Results(Protocol):
     """Finished runs of a plan.
 
-    Every method raises `Missing`, naming what is missing, for a point that was not run or a metric that runs
-    do not have.
+    Every method raises `Missing` for a point that was not run or a metric that runs do not have.
+    The message names what is missing.
     """
 
     def points(self) -> Sequence[Point]:
-        """The points that were run."""
+        """Return the points that were run."""
 
     def sets(self) -> Sequence[Point]:
-        """Those of them that means over all sets of parameters are taken over."""
+        """Return the points over which means over parameter sets are taken."""
 
     def replications(self, point: Point) -> int:
-        """How many runs the point has."""
+        """Return the number of runs of the point."""
 
     def metric(self, point: Point, name: str) -> Sample:
-        """A metric of the whole run."""
+        """Return a metric of the run."""
 
     def connections(self, point: Point, name: str) -> list[Sample]:
-        """A metric of each connection, by run; connections in the order in which they began."""
+        """Return a metric of each connection, per run. Connections are in order of their start."""
 
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
-        """A series of one user's connection (users are numbered from 1), or of all added up, by run."""
+        """Return a series per run: of one user's connection (from 1), or the sum of all."""
 
     def counted(self, point: Point, count: Count) -> Sample:
-        """A number taken from what each run recorded."""
+        """Return a number derived from recorded series, per run."""
 
     def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
-        """What the RLC PDUs of each run say."""
+        """Return the description of the RLC PDUs, per run."""
 
     def answers(self, point: Point, requests: Requests) -> list[str]:
-        """What became of requests for a DCH in each run."""
+        """Return the answers to DCH requests, per run."""
 
     def phases(self, point: Point) -> list[list[Phase]]:
-        """The phases of the first user's transfer in each run."""
+        """Return the phases of the first user's transfer, per run."""
 
     def recorded(self, point: Point) -> Run:
-        """The first run, with what it recorded."""
+        """Return the first run with its recorded series."""

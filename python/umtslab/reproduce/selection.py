@@ -1,4 +1,4 @@
-"""What the user asked for: documents, chapters, figures, tables, sections."""
+"""Selection of documents, chapters, figures, tables and sections by the user."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from umtslab.reproduce.plan_file import plans
 
 @dataclass(frozen=True)
 class Part:
-    """A part of one document, with the plans that have to do with it.
+    """A part of one document, with the plans that concern it.
 
-    `places` are the words after the document's name (``ch6``, ``fig6_2``), empty for all of it.
+    `places` are the words after the document's name (``ch6``, ``fig6_2``). Empty stands for the
+    whole document.
     """
 
     paper: str
@@ -25,43 +26,44 @@ class Part:
     plans: tuple[Plan, ...]
 
     def claims_of(self, plan: Plan) -> list[Claim]:
-        """The claims that a plan covers."""
+        """Return the claims that a plan covers."""
         return [claim for claim in self.claims if plan.covers(claim)]
 
     def open_claims(self) -> list[Claim]:
-        """The claims that no plan covers yet."""
+        """Return the claims that no plan covers yet."""
         return [claim for claim in self.claims if not any(plan.covers(claim) for plan in self.plans)]
 
     def narrow(self, plan: Plan) -> set[str]:
-        """The wanted places inside the plan; empty for the whole of it."""
+        """Return the selected places inside the plan. Empty stands for the whole plan."""
         return {place for place in self.places if place not in plan.chapter}
 
     def sweeps(self, plan: Plan) -> list[Sweep]:
-        """The plan's sweeps that feed the part; all of them for a place that no sweep names."""
+        """Return the plan's sweeps that feed the part, or all if no sweep names the place."""
         narrow = self.narrow(plan)
         feeding = [sweep for sweep in plan.sweeps if narrow & set(sweep.feeds)]
         return feeding or list(plan.sweeps)
 
     def figures(self, plan: Plan) -> list[Figure]:
-        """The plan's figures and tables in the part."""
+        """Return the plan's figures and tables in the part."""
         narrow = self.narrow(plan)
         return [figure for figure in plan.figures if not narrow or figure.id in narrow]
 
 
 def select(root: Path, selections: Sequence[str]) -> list[Part]:
-    """Read what is asked for; nothing is everything.
+    """Read the selected parts. An empty selection selects everything.
 
     Parameters
     ----------
     root : Path
         The folder ``reproductions``.
     selections : sequence of str
-        ``PAPER``, ``PAPER/ch6``, ``PAPER/fig6_2``, ``PAPER/ch6/fig6_2``; ``fig6.2`` is ``fig6_2``.
+        ``PAPER``, ``PAPER/ch6``, ``PAPER/fig6_2``, ``PAPER/ch6/fig6_2``. ``fig6.2`` stands for
+        ``fig6_2``.
 
     Raises
     ------
     UnknownSelection
-        If a document or place does not exist; the message lists those that do.
+        If a document or place does not exist. The message lists the existing ones.
     """
     return [_part(root, selection) for selection in (selections or papers(root))]
 

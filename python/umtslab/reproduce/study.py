@@ -1,4 +1,7 @@
-"""Running a plan: points as scenarios, through the campaign engine and the store. Nothing else knows them."""
+"""Runs of a plan: points become scenarios that the campaign engine runs.
+
+Only this module knows both.
+"""
 
 from __future__ import annotations
 
@@ -24,36 +27,36 @@ if TYPE_CHECKING:
     from umtslab.task import Task
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many runs are there."""
+"""Called with the number of finished runs and the total."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A point to be run; `is_set` if it is one of the sets that means are taken over."""
+    """A point to run. `is_set` marks the parameter sets over which means are taken."""
 
     point: Point
     runs: int
     series: bool
     is_set: bool = False
     kernel: Mapping[str, str] | None = None
-    """What the kernel's TCP is told, if it carries the downloads."""
+    """Kernel settings of TCP, for an emulated point."""
     draw: Draw | None = None
-    """What is drawn, if no network is run."""
+    """Random draws that replace runs of a network."""
     settings: tuple[tuple[str, str], ...] = ()
-    """Scenario keys of all points; those of the point itself come after them."""
+    """Scenario keys of all points. Keys of the point itself take precedence."""
 
     @property
     def is_emulated(self) -> bool:
-        """Whether it takes real time."""
+        """Whether the point runs in real time."""
         return self.kernel is not None
 
 
 def wanted_points(
     plan: Plan, sweeps: Iterable[Sweep], *, quick: bool, real_time: bool = False
 ) -> list[Wanted]:
-    """Every point of the sweeps once; with series if one of the sweeps wants them.
+    """Return every point of the sweeps once, with series if any of its sweeps records them.
 
-    Those that take real time are among them only with `real_time`.
+    Emulated points are included only with `real_time`.
     """
     found: dict[Key, Wanted] = {}
     runs = plan.quick_runs if quick else plan.runs
@@ -85,7 +88,7 @@ def run_plan(
     changes: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
 ) -> StudyResults:
-    """Run what the store lacks, and give everything back.
+    """Run the points that the store lacks, and return all results.
 
     Parameters
     ----------
@@ -96,20 +99,20 @@ def run_plan(
     scenarios : Path
         The folder of the plan's scenario files.
     store : Store
-        Where runs are looked up and kept.
+        Store of the runs.
     jobs : int
-        Worker threads.
+        Number of worker threads.
     budget : bool
-        Record time budgets.
+        Whether to record time budgets.
     changes : sequence of pairs of str
-        Scenario keys and other values for them, at all points.
+        Scenario keys with other values for all points.
     progress : callable, optional
         Called after each run.
 
     Raises
     ------
     umtslab.ScenarioError
-        If the plan does not fit the scenario files; nothing is run then.
+        If the plan does not fit the scenario files. Nothing is run in this case.
     OSError
         If the store cannot be written.
     """
@@ -129,12 +132,13 @@ def run_plan(
             tasks[key(entry.point)] = list(_tasks(plan, entry, scenarios, more))
     finished: dict[str, Run] = {}
     total = sum(entry.runs for entry in wanted if entry.draw is None)
-    # Tasks with series come first: the engine runs one key once, as it is asked for first.
+    # Tasks with series come first, because the engine runs each key once, as the first task
+    # requires.
     ordered = sorted(chain.from_iterable(tasks.values()), key=lambda task: not task.series)
     if progress is not None:
         progress(0, total)
     emulated = emulate_missing(list(chain.from_iterable(downloads.values())), store)
-    # Draws are long calls of the core: a thread makes them beside the runs.
+    # Draws are long calls of the core, so a thread makes them in parallel with the runs.
     thread = ThreadPoolExecutor(1)
     try:
         draws_of = {place: thread.submit(draw) for place, draw in draws.items()}
@@ -166,12 +170,12 @@ def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str
 def check_changes(
     plan: Plan, wanted: Sequence[Wanted], scenarios: Path, changes: Sequence[tuple[str, str]]
 ) -> None:
-    """See that the changes fit every point, before anything is run.
+    """Check that the changes fit every point, before anything is run.
 
     Raises
     ------
     umtslab.ScenarioError
-        If one does not.
+        If they do not fit a point.
     """
     from umtslab.scenario import Scenario
 
@@ -183,7 +187,10 @@ def check_changes(
 def _draws(
     plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]
 ) -> Callable[[], list[Run]]:
-    """What makes runs without a network: their metrics are the moments of what was drawn."""
+    """Return a function that makes runs without a network.
+
+    Their metrics are moments of random draws.
+    """
     from umtslab.run import Identity, Run
     from umtslab.scenario import Scenario
     from umtslab.version import code_version
@@ -231,26 +238,29 @@ class StudyResults:
         self._connections: dict[str, dict[str, Sample]] = {}
 
     def points(self) -> Sequence[Point]:
-        """The points that were run."""
+        """Return the points that were run."""
         return self._points
 
     def sets(self) -> Sequence[Point]:
-        """Those of them that means over all sets of parameters are taken over."""
+        """Return the points over which means over parameter sets are taken."""
         return self._sets
 
     def replications(self, point: Point) -> int:
-        """How many runs the point has."""
+        """Return the number of runs of the point."""
         return len(self._at(point))
 
     def metric(self, point: Point, name: str) -> Sample:
-        """A metric of the whole run."""
+        """Return a metric of the run."""
         runs = self._at(point)
         if name not in runs[0].metrics:
             raise Missing(f"runs have no metric {name}")
         return [run.metrics[name] for run in runs]
 
     def connections(self, point: Point, name: str) -> list[Sample]:
-        """A metric of each connection, by run; connections in the order in which they opened."""
+        """Return a metric of each connection, per run.
+
+        Connections are in order of their opening.
+        """
         found = []
         for run in self._at(point):
             columns = self._columns(run)
@@ -260,35 +270,35 @@ class StudyResults:
         return found
 
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
-        """A series of one user's connection, or of all added up, by run."""
+        """Return a series per run: of one user's connection, or the sum of all."""
         return [_series(run, name, user, self._ends_s[key(point)]) for run in self._at(point)]
 
     def counted(self, point: Point, count: Count) -> Sample:
-        """A number taken from what each run recorded."""
+        """Return a number derived from recorded series, per run."""
         return [count.value(run) for run in self._at(point)]
 
     def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
-        """What the RLC PDUs of each run say."""
+        """Return the description of the RLC PDUs, per run."""
         return [tell(parts, run) for run in self._at(point)]
 
     def answers(self, point: Point, requests: Requests) -> list[str]:
-        """What became of requests for a DCH in each run."""
+        """Return the answers to DCH requests, per run."""
         return [requests.words(run) for run in self._at(point)]
 
     def phases(self, point: Point) -> list[list[Phase]]:
-        """The phases of the first user's transfer in each run."""
+        """Return the phases of the first user's transfer, per run."""
         return [phases(run) for run in self._at(point)]
 
     def recorded(self, point: Point) -> Run:
-        """The first run, with what it recorded."""
+        """Return the first run with its recorded series."""
         return self._at(point)[0]
 
     def runs(self, point: Point) -> Sequence[Run]:
-        """The runs of a point."""
+        """Return the runs of a point."""
         return self._at(point)
 
     def _columns(self, run: Run) -> dict[str, Sample]:
-        """The connections of a run, by column; read once."""
+        """Return the connections of a run by column. Each run is read once."""
         if run.key not in self._connections:
             self._connections[run.key] = run.connections().sort("opened_s").to_dict(as_series=False)
         return self._connections[run.key]
@@ -315,9 +325,10 @@ _VALUE_COLUMN = {
 
 
 def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:
-    """A series of the connection that opened as number `user`, from 1; None adds up all connections.
+    """Return a series of the connection that opened as number `user`, from 1.
 
-    Of a series that users have, it is the downlink of user number `user`, or of the first one.
+    None adds up all connections. For a series of users, returns the downlink of user number `user`,
+    by default the first.
     """
     import polars as pl
 
@@ -340,7 +351,7 @@ def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:
 
 
 def _emulated_round_trips(run: Run, user: int | None, end_s: float) -> Series:
-    """Round trips of the downloads of an emulation's first UE, of the one that opened as number `user`."""
+    """Return the round-trip times of an emulation's first UE, for download number `user`."""
     import polars as pl
 
     of_server = (pl.col("ue") == 0) & (pl.col("from") == "server") & (pl.col("kind") == "tcp")

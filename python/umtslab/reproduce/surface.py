@@ -1,9 +1,10 @@
-"""Trends over more than one dimension, and over a quantity that was itself measured.
+"""Trends over several dimensions, or over a quantity that was measured itself.
 
-- ``dip(a + b)``, ``increasing(a + b)``: points with the same sum are one, their mean.
+- ``dip(a + b)``, ``increasing(a + b)``: points with the same sum are combined into their mean.
 - ``argmax(a, b) in {…} x {…}``: the best of the listed points beats each of the others.
-- ``argmax(a) differs by b``: the best values of a are not the same for all b.
-- ``dip(quantity)``: the points are put in order by the mean of the quantity; then as over one dimension.
+- ``argmax(a) differs by b``: the best value of a is not the same for all b.
+- ``dip(quantity)``: points are sorted by the mean of the quantity, and judged as over one
+  dimension.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Rows = Sequence[tuple[Mapping[str, Value], Sample]]
 
 
 def judge_surface(expected: str, rows: Rows) -> Finding:
-    """Verdict on a trend over several dimensions.
+    """Judge a trend over several dimensions.
 
     Raises
     ------
@@ -83,7 +84,7 @@ def _best_differs(match: re.Match[str], rows: Rows) -> Finding:
 
 
 def in_order_of(x: Sequence[Sample], y: Sequence[Sample]) -> Curve:
-    """Points that have both quantities, as a curve of y over the mean of x.
+    """Return the points as a curve of y over the mean of x.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def in_order_of(x: Sequence[Sample], y: Sequence[Sample]) -> Curve:
 
 
 def depth_pct(curve: Curve) -> Sample:
-    """How far the lowest point of a curve (by the means) is below the first, in per cent of it, by run."""
+    """Return how far the lowest point of a curve (by means) is below the first, in per cent."""
     first, lowest = curve.y[0], min(curve.y, key=usable_mean)
     return [
         None if a is None or not a or b is None else 100 * (a - b) / a

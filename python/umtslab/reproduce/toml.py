@@ -1,4 +1,4 @@
-"""Ledgers and plans are TOML; what is wrong with a file is told with its name."""
+"""Reader of TOML files whose errors name the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from umtslab.reproduce.errors import BadData
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The content of a file.
+    """Read a file.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Trends of the ledger: the shape of a quantity over the values of one dimension.
 
-`increasing` and `decreasing` want every step significant. `nondecreasing`, `nonincreasing` and `flat` compare
-all pairs with the ledger's 5 %, so that small steps cannot add up unseen. `concave` and `increasing_convex`
-compare the slopes of neighbouring steps. `linear` lays a straight line through each run's points. The other
-shapes are put together from these.
+`increasing` and `decreasing` require every step to be significant. `nondecreasing`, `nonincreasing`
+and `flat` compare all pairs with the ledger's tolerance of 5 %, so that small steps cannot add up
+unnoticed. `concave` and `increasing_convex` compare the slopes of adjacent steps. `linear` fits a
+straight line to each run's points. The other shapes are combinations of these.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ class Trend:
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity over increasing values of a dimension; all replications of each value."""
+    """A quantity over increasing values of a dimension, with all replications of each value."""
 
     x: Sequence[float]
     y: Sequence[Sample]
 
     def names(self) -> list[str]:
-        """The values of x as words."""
+        """Return the values of x as text."""
         return [f"{x:g}" for x in self.x]
 
     def part(self, keep: Callable[[float], bool]) -> Curve:
-        """The points whose x is wanted."""
+        """Return the points whose x fulfils `keep`."""
         chosen = [i for i, x in enumerate(self.x) if keep(x)]
         return Curve([self.x[i] for i in chosen], [self.y[i] for i in chosen])
 
 
 def parse_trend(text: str) -> Trend:
-    """Read a trend.
+    """Parse a trend.
 
     Raises
     ------
     Missing
-        If it is not of the form ``shape(x, option=number) [relation number]``.
+        If it does not have the form ``shape(x, option=number) [relation number]``.
     """
     match = re.fullmatch(r"(\w+)\(([^()]*)\)\s*(?:(=|<=|>=|<|>)\s*([-+.\w]+))?", text.strip())
     if match is None:
@@ -90,12 +90,12 @@ _COMPARE = {"=": operator.eq, "<=": operator.le, "<": operator.lt, ">=": operato
 
 
 def judge_trend(trend: Trend, curve: Curve) -> Finding:
-    """Verdict on the shape of a curve.
+    """Judge the shape of a curve.
 
     Raises
     ------
     Missing
-        If there is no rule for the shape, or fewer points than the shape needs.
+        If there is no rule for the shape, or there are fewer points than the shape needs.
     """
     low, high = trend.options.get("from", -math.inf), trend.options.get("to", math.inf)
     part = curve.part(lambda x: low <= x <= high)
@@ -108,7 +108,10 @@ def judge_trend(trend: Trend, curve: Curve) -> Finding:
 
 
 def _increasing(curve: Curve, trend: Trend) -> Finding:
-    """Every step is up. With `rise`, the last point is above the first by no more than this share of it."""
+    """Every step must be up.
+
+    `rise` limits the increase from the first to the last point, as a share.
+    """
     found = steps(curve.y, "<", curve.names())
     if (most := trend.options.get("rise")) is not None:
         pairs = zip(curve.y[0], curve.y[-1], strict=False)
@@ -149,7 +152,7 @@ def _flat_then(curve: Curve, trend: Trend, then: Callable[[Curve, Trend], Findin
 
 
 def _peak(curve: Curve, trend: Trend, sign: int = 1) -> Finding:
-    """The best point stands above the ends; without ``at`` it is wherever the mean is best."""
+    """The best point must exceed both ends. Without ``at`` it is the point with the best mean."""
     turned = curve if sign > 0 else Curve(curve.x, [_negated(sample) for sample in curve.y])
     top = _index(curve, trend.options["at"]) if "at" in trend.options else _best(turned)
     names = curve.names()
@@ -184,7 +187,7 @@ def _argmax(curve: Curve, trend: Trend) -> Finding:
 
 
 def _bent(curve: Curve, trend: Trend, sign: int) -> Finding:
-    """Slopes fall (sign −1) or rise (1): the last against the first, and no step the wrong way."""
+    """Slopes must fall (sign −1) or rise (1) overall, and no step may go the wrong way."""
     if len(curve.x) < 3:
         raise Missing(
             f"{trend.shape} needs three values of {trend.over} or more, and {len(curve.x)} were run"
@@ -200,7 +203,7 @@ def _bent(curve: Curve, trend: Trend, sign: int) -> Finding:
 
 
 def _linear(curve: Curve, trend: Trend) -> Finding:
-    """A line that rises or falls, and no point farther from it than 5 % of its whole rise."""
+    """The points must rise or fall, and lie within 5 % of the total rise from a straight line."""
     if len(curve.x) < 3:
         raise Missing(f"linear needs three values of {trend.over} or more, and {len(curve.x)} were run")
     runs = list(zip(*curve.y, strict=False))
@@ -227,7 +230,7 @@ def _linear(curve: Curve, trend: Trend) -> Finding:
 
 
 def _line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float] | None:
-    """Intercept and slope by least squares; None where a point has no value."""
+    """Return intercept and slope by least squares. None if a point has no value."""
     if len(y) < len(x):
         return None
     fit = linear_regression(x, y)
@@ -243,7 +246,9 @@ def _increasing_convex(curve: Curve, trend: Trend) -> Finding:
 
 
 def judge_correlation(sign: int, x: Sequence[Sample], y: Sequence[Sample]) -> Finding:
-    """Whether two quantities rise together (`sign` 1) or against each other (−1), by ranks in each run.
+    """Judge whether two quantities rise together (`sign` 1) or in opposite directions (−1).
+
+    The rank correlation is computed in each run.
 
     Raises
     ------
@@ -277,7 +282,7 @@ def _spearman(x: Sequence[float | None], y: Sequence[float | None]) -> float | N
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Return ranks from 1. Equal values share their mean rank."""
     return [
         1 + sum(v < value for v in values) + (sum(v == value for v in values) - 1) / 2 for value in values
     ]

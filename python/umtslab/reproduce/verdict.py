@@ -1,4 +1,4 @@
-"""Scoring: a claim, the plan it belongs to, and what was measured give a verdict."""
+"""Scoring: derives a verdict from a claim, its plan and the measured results."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from umtslab.reproduce.surface import depth_pct, in_order_of, judge_surface
 from umtslab.reproduce.trend import Curve, Trend, judge_correlation, judge_trend, parse_trend
 
 SHOWN = 4
-"""How many of the things that decide a verdict its detail names."""
+"""Maximum number of decisive findings in the detail of a verdict."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What was measured and a verdict rests on, or what is shown beside it: a number, or `words`."""
+    """A measured number, or `words`, on which a verdict is based or that is shown beside it."""
 
     label: str
     summary: Summary
@@ -53,8 +53,9 @@ class Reading:
 class Scored:
     """A claim with its verdict.
 
-    `detail` says on what the verdict rests, for *not yet* what is missing. `beside` are other readings of the
-    same quantity, `honest` the verdict and numbers with 3GPP's accounting.
+    `detail` gives the reason of the verdict; for *not yet* it names what is missing. `beside`
+    contains other readings of the same quantity, `honest` the verdict and numbers with 3GPP's
+    accounting.
     """
 
     claim: Claim
@@ -66,7 +67,7 @@ class Scored:
 
 
 def score(claim: Claim, plan: Plan, results: Results) -> Scored:
-    """Score a claim that the plan covers, and show the honest result beside it."""
+    """Score a claim that the plan covers, with the honest result beside it."""
     if (gap := plan.gaps.get(claim.id)) is not None:
         return not_yet(claim, gap)
     scored = _labelled(_score(claim, plan, results, {}), plan, results)
@@ -77,7 +78,10 @@ def score(claim: Claim, plan: Plan, results: Results) -> Scored:
 
 
 def _labelled(scored: Scored, plan: Plan, results: Results) -> Scored:
-    """Replace a pass by the claim's label. A mismatch, and a pass whose control fails, stay."""
+    """Replace a pass by the claim's label.
+
+    Mismatches and passes whose control fails are unchanged.
+    """
     claim = scored.claim
     if claim.label is None or scored.verdict is not Verdict.PASS:
         return scored
@@ -89,7 +93,7 @@ def _labelled(scored: Scored, plan: Plan, results: Results) -> Scored:
 
 
 def not_yet(claim: Claim, detail: str) -> Scored:
-    """A claim that nothing can score so far."""
+    """Return a claim that cannot be scored yet."""
     return Scored(claim, Verdict.NOT_YET, detail)
 
 
@@ -111,7 +115,7 @@ def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scor
 
 
 class _Judge:
-    """Judges the cases of one claim, and keeps the numbers that it looked at."""
+    """Judges the cases of one claim, and records the numbers used."""
 
     def __init__(self, claim: Claim, plan: Plan, results: Results) -> None:
         self.claim = claim
@@ -148,7 +152,7 @@ class _Judge:
         return self.against_expected(sample, self.label(asked, case) or self.claim.metric)
 
     def value_by_label(self, asked: Question, case: Point, expected: str) -> Finding:
-        """Values for several labels: ``free: 0.5; preempting: 1.0``."""
+        """Judge values for several labels: ``free: 0.5; preempting: 1.0``."""
         findings = []
         for part in expected.split(";"):
             label, _, number = part.partition(":")
@@ -160,7 +164,7 @@ class _Judge:
         return conjunction(findings)
 
     def told(self, asked: Question, case: Point, expected: str) -> Finding:
-        """The same words in every run."""
+        """Require the same words in every run."""
         label = self.label(asked, case)
         said = measure_told(self.plan, self.results, self.claim.metric, case)
         for words, runs in Counter(said).items():
@@ -172,7 +176,7 @@ class _Judge:
         return Finding(Verdict.FAIL, f"{where}{len(wrong)} of {len(said)} runs say {wrong[0] or 'nothing'!r}")
 
     def average(self, asked: Question) -> Finding:
-        """The mean over the sets that were run, in each run, against the expected value."""
+        """Judge the mean over the sets that were run, computed in each run."""
         sets = {key(point): point for case in asked.cases for point in asked.matching(case)}
         if not sets:
             return Finding(Verdict.NOT_YET, "none of its sets of parameters was run")
@@ -235,7 +239,7 @@ class _Judge:
         return [constant] * runs
 
     def spelled_out(self, asked: Question, case: Point, chain: Chain) -> Chain:
-        """The chain with "other combinations" replaced by those that were run."""
+        """Replace "other combinations" in a chain by the other combinations that were run."""
         named = {label for group in chain.groups for label in group}
         if OTHERS not in named:
             return chain
@@ -278,7 +282,7 @@ class _Judge:
             others = [measure(self.plan, self.results, trend.over, {**case, name: level}) for level in levels]
             sign = 1 if trend.shape.startswith("positive") else -1
             found = judge_correlation(sign, others, samples)
-            # More points can turn a correlation round, so one with gaps is open whatever the others say.
+            # More points can reverse a correlation, so with gaps the claim stays open.
             return conjunction(gaps) if gaps else found
         curve = Curve([_number(level) for level in levels], samples)
         found = judge_trend(trend, curve)
@@ -286,7 +290,7 @@ class _Judge:
         return conjunction([Finding(found.verdict, detail), *gaps])
 
     def phases(self, case: Point) -> Finding:
-        """The same phases in every run, in the claim's order."""
+        """Require the claim's phases, in order, in every run."""
         stated = re.fullmatch(r"phases\(([^()]*)\)", str(self.claim.expected).strip())
         if stated is None:
             raise Missing(f"no rule reads {self.claim.expected!r} for phases")
@@ -302,7 +306,7 @@ class _Judge:
         return Finding(Verdict.FAIL, f"{len(wrong)} of {len(said)} runs have {', '.join(wrong[0])}")
 
     def surface(self, asked: Question, case: Point) -> Finding:
-        """A trend over several dimensions: at all combinations of their values that were run."""
+        """Judge a trend over several dimensions, at all combinations that were run."""
         where = self.label(asked, case)
         points = {
             tuple(text(point[name]) for name in asked.vary): {name: point[name] for name in asked.vary}
@@ -316,7 +320,7 @@ class _Judge:
         return judge_surface(str(self.claim.expected), rows)
 
     def scatter(self, asked: Question, case: Point) -> Finding:
-        """A trend over a quantity that was measured itself, each set of parameters a point."""
+        """Judge a trend over a measured quantity, with one point per parameter set."""
         trend = parse_trend(str(self.claim.expected))
         sets = asked.matching(case)
         x = [measure(self.plan, self.results, trend.over, point) for point in sets]
@@ -336,7 +340,7 @@ class _Judge:
         raise Missing(f"no rule reads the trend {trend.shape} over all sets")
 
     def dip_pct(self, asked: Question, case: Point) -> Sample:
-        """How far the lowest set is below the one with the least of the varied quantity, in per cent."""
+        """Return how far the lowest set is below the first by the varied quantity, in per cent."""
         sets = asked.matching(case)
         x = [measure(self.plan, self.results, asked.vary[0], point) for point in sets]
         y = [measure(self.plan, self.results, self.claim.metric, point) for point in sets]
@@ -345,7 +349,7 @@ class _Judge:
         return dip
 
     def wanted(self, asked: Question, name: str) -> Sequence[str]:
-        """Values of the varied dimension that the claim is about, whether they were run or not."""
+        """Return the values of the varied dimension in the claim, whether they were run or not."""
         if name in asked.limits:
             return [text(value) for value in asked.limits[name]]
         return list(self.plan.dimensions[name].missing)
@@ -367,7 +371,7 @@ class _Judge:
     # ── Looking at results ──────────────────────────────────────────────────────────────────────────────────
 
     def look(self, point: Point, label: str, metric: str = "") -> Sample:
-        """The claim's quantity at a point; remembered for the report."""
+        """Return the claim's quantity, or `metric`, at a point, and record it for the report."""
         metric = metric or self.claim.metric
         sample = measure(self.plan, self.results, metric, point)
         self.ours.append(Reading(label, summarise(sample)))
@@ -376,11 +380,11 @@ class _Judge:
         return sample
 
     def remember(self, label: str, sample: Sample) -> None:
-        """Keeps a number that the verdict rests on, for the report."""
+        """Record a number that determines the verdict, for the report."""
         self.ours.append(Reading(label, summarise(sample)))
 
     def label(self, asked: Question, case: Point) -> str:
-        """What tells this case from the claim's other cases."""
+        """Return a label that distinguishes this case from the claim's other cases."""
         if len(asked.cases) < 2:
             return ""
         shared = set.intersection(*(set(key(other)) for other in asked.cases))
@@ -390,7 +394,7 @@ class _Judge:
 
 
 def _word(name: str, value: str) -> str:
-    """A value as a word of an order: ``maxdat9000``, but ``reno``."""
+    """Format a value as a word of an order: ``maxdat9000``, but ``reno``."""
     return name + value if value[0].isdigit() else value
 
 

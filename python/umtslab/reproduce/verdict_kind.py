@@ -1,4 +1,4 @@
-"""The verdicts on a claim, and the labels that replace a pass."""
+"""Verdicts on claims, and labels that replace a pass."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class Verdict(StrEnum):
 
 
 LABELS = (Verdict.CALIBRATED, Verdict.BY_CONSTRUCTION)
-"""Verdicts on claims with a label: the measurement agrees, but is weaker evidence than a pass."""
+"""Verdicts of claims with a label: the measurement agrees, but is weaker evidence than a pass."""

@@ -1,4 +1,4 @@
-"""The answer to a query as a data frame whose values every output format can hold."""
+"""Conversion of query results to data frames with types that every output format supports."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _DATES = {
 
 
 def write_answer(answer: duckdb.DuckDBPyRelation, file: Path) -> None:
-    """Write the rows of a query as Parquet; columns of other types become text, and dates beyond 9999 null.
+    """Write the rows of a query as Parquet.
 
-    As a file: DuckDB 2.0 reports leaks on standard error when an Arrow stream of it outlives the connection.
+    Other types become text, and dates beyond year 9999 null. Uses a file: DuckDB 2.0 reports leaks
+    on standard error if an Arrow stream outlives the connection.
     """
     columns = (
         f"{_expression(number, kind)} as {_quoted(name)}"
@@ -39,7 +40,7 @@ def write_answer(answer: duckdb.DuckDBPyRelation, file: Path) -> None:
 
 
 def _expression(number: int, kind: Any) -> str:
-    """A column of the answer by its number, cast where its type is not kept."""
+    """Return the SQL expression of a column, with a cast if its type is not kept."""
     if (limits := _DATES.get(str(kind).lower())) is not None:
         return f"case when #{number} between {limits} then #{number} end"
     return f"#{number}" if _is_kept(kind) else f"cast(#{number} as varchar)"
@@ -58,7 +59,7 @@ def _quoted(name: str) -> str:
 
 
 def clean(answer: pl.DataFrame) -> pl.DataFrame:
-    """The answer with null for every float that is not finite."""
+    """Replace floats that are not finite by null."""
     import polars as pl
     import polars.selectors as cs
 

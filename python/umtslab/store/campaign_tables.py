@@ -1,4 +1,4 @@
-"""Campaigns of a store as tables: ``campaigns`` with a row each, ``points`` with a row per run of a point."""
+"""Campaigns of a store as tables: ``campaigns`` with a row each, ``points`` with a row per run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _OF_POINTS = ("campaign", "point", "label", "key")
 
 
 def campaign_content(path: Path) -> dict[str, Any]:
-    """The record of a campaign as it is in its file.
+    """Read the record of a campaign.
 
     Raises
     ------
     ValueError
-        If it is not as it was written, or cannot be read.
+        If it is damaged, or cannot be read.
     """
     content = unsealed(path)
     if not _is_record(content):
@@ -52,7 +52,7 @@ def _are_texts(value: object) -> bool:
 
 
 def campaigns_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """One row per campaign: name, title, seed, varied keys, metrics, number of points and of runs."""
+    """Return one row per campaign: name, title, seed, keys, metrics, numbers of points and runs."""
     import polars as pl
 
     schema: dict[str, Any] = {
@@ -80,10 +80,10 @@ def campaigns_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def points_frame(campaigns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """One row per run of each point; a point without runs has one row whose ``key`` is null.
+    """Return one row per run of each point. A point without runs has one row with a null ``key``.
 
-    Each varied key is a column, null where its campaign does not vary it. A quantity is a number in s, bit/s
-    or B.
+    Each varied key is a column, null if the campaign does not vary it. A quantity is a number in s,
+    bit/s or B.
     """
     import polars as pl
 

@@ -1,8 +1,8 @@
-"""The catalogue: one row per run, in SQLite.
+"""The catalogue: an SQLite database with one row per run.
 
-Write-ahead logging lets others read while one process writes. The catalogue can be rebuilt from the run
-folders, but for the command, which is not in them. Each row has a seal: SQLite notices what breaks its own
-order, not what it orders.
+Write-ahead logging allows reads during writes. The catalogue can be rebuilt from the run folders,
+except for the commands, which are not stored there. Each row has a seal, because SQLite detects
+damage to its structures but not to the values.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE INDEX IF NOT EXISTS runs_by_result ON runs (result, seed, run);
 CREATE TABLE IF NOT EXISTS sound (key TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT;
 """
-"""Of the runs in ``sound`` every file was as it was written, when the file system said `state` of them."""
+"""Runs in ``sound`` were undamaged when the file system reported `state` for them."""
 
 SEALED = (
     "key, result, scenario, scenario_hash, parameters, version, code_commit, code, seed, run, events, "
     "duration_s, metrics, created, command"
 )
-"""The columns of a row that its seal is of."""
+"""The columns that the seal of a row covers."""
 
 COLUMNS = (*SEALED.split(", "), "seal")
 
@@ -58,12 +58,12 @@ _RUN_COLUMNS = (
 )
 
 _VALUES = 500
-"""In one question to SQLite, which takes a thousand at least."""
+"""Number of values per query. SQLite allows at least 1000."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What the catalogue says of a run beyond the run itself."""
+    """Information about a run that the run itself does not contain."""
 
     parameters: str
     created: str
@@ -81,13 +81,13 @@ class Catalogue:
 
     @classmethod
     def in_memory(cls, store: Path) -> Catalogue:
-        """An empty catalogue that no file belongs to."""
+        """Return an empty catalogue without a file."""
         db = sqlite3.connect(":memory:", check_same_thread=False)
         db.executescript(SCHEMA)
         return cls(store, db)
 
     def copied(self) -> Catalogue:
-        """The same in memory, where it can be changed; this one is closed."""
+        """Return a copy in memory, which can be changed, and close this catalogue."""
         copy = Catalogue.in_memory(self._store)
         with self._lock:
             self._db.backup(copy._db)
@@ -95,7 +95,7 @@ class Catalogue:
         return copy
 
     def add(self, run: Run, row: Row) -> None:
-        """Enter a run, or enter it anew."""
+        """Insert or replace a run."""
         identity = run.identity
         values = (
             identity.key,
@@ -121,14 +121,17 @@ class Catalogue:
             self._db.execute(statement, (*values, seal(values)))
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Strike runs off."""
+        """Delete runs."""
         struck = [(key,) for key in keys]
         with self._lock, self._db:
             self._db.executemany("DELETE FROM runs WHERE key = ?", struck)
             self._db.executemany("DELETE FROM sound WHERE key = ?", struck)
 
     def states(self) -> dict[str, str]:
-        """What the file system said of runs that were sound, by key; of none in a catalogue of before."""
+        """Return the recorded file system state of sound runs, by key.
+
+        Empty in catalogues of earlier versions.
+        """
         try:
             found = self._select("SELECT key, state FROM sound")
         except sqlite3.OperationalError:
@@ -136,7 +139,7 @@ class Catalogue:
         return {str(key): str(state) for key, state in found}
 
     def add_states(self, states: Mapping[str, str]) -> None:
-        """Note what the file system says of runs that are sound."""
+        """Record the file system state of sound runs."""
         with self._lock, self._db:
             self._db.executemany("INSERT OR REPLACE INTO sound VALUES (?, ?)", states.items())
 
@@ -145,7 +148,7 @@ class Catalogue:
         return {str(key) for (key,) in self._select("SELECT key FROM runs")}
 
     def find(self, key: str) -> Run | None:
-        """The run of exactly that key."""
+        """Return the run with exactly this key, or None."""
         found = self._load("WHERE key = ?", (key,))
         return found[0] if found else None
 
@@ -162,7 +165,7 @@ class Catalogue:
         return self._load("WHERE result = ? ORDER BY seed, run", (result,))
 
     def of_keys(self, keys: Iterable[str]) -> list[Run]:
-        """Those of some runs that there are."""
+        """Return those of the runs that exist."""
         wanted = list(keys)
         parts = (wanted[first : first + _VALUES] for first in range(0, len(wanted), _VALUES))
         return [
@@ -180,7 +183,7 @@ class Catalogue:
         return [str(name) for (name,) in self._select("SELECT DISTINCT scenario FROM runs ORDER BY scenario")]
 
     def latest_result(self, scenario: str | None = None) -> str | None:
-        """The result that was added to last, of the scenario of that name if one is given."""
+        """Return the result with the latest run, of any scenario or of the given one."""
         rows = self._select(
             "SELECT result FROM runs WHERE ?1 IS NULL OR scenario = ?1 "
             "ORDER BY created DESC, rowid DESC LIMIT 1",
@@ -235,7 +238,7 @@ class Catalogue:
 
 @lru_cache(maxsize=16)
 def _code_version(version: str, commit: str, code: str) -> CodeVersion:
-    """The runs of a store are of a few versions."""
+    """Return a shared object, because the runs of a store have few versions."""
     return CodeVersion(version, commit, code)
 
 
@@ -248,5 +251,5 @@ def _unsigned(seed: int) -> int:
 
 
 def seal(values: tuple[object, ...]) -> str:
-    """What shows that the values of a row, without its seal, are as they were entered."""
+    """Return a digest of a row's values, without the seal itself."""
     return blake2b(repr(values).encode(errors="backslashreplace"), digest_size=16).hexdigest()

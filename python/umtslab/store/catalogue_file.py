@@ -1,8 +1,8 @@
-"""The file of the catalogue: opened, held against damage, and salvaged.
+"""The file of the catalogue: opening, detection of damage, and salvage.
 
-A whole look at it takes time that grows with the runs. So whoever closes a store last notes, in
-``.staging/lock``, what the file then was to the file system: size, times, number. While it is still that,
-nobody wrote to it, and nobody looks again; ``umts doctor STORE`` always does.
+A complete check takes time proportional to the number of runs. So the last process that closes a
+store records the state of the file (inode, size, times) in ``.staging/lock``. The check is skipped
+while the state is unchanged. ``umts doctor STORE`` always checks.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _NOT_DAMAGE = frozenset(
         sqlite3.SQLITE_IOERR,
     }
 )  # fmt: skip
-"""What keeps SQLite from its work though the file may be whole."""
+"""Errors of SQLite that do not indicate damage."""
 
 
 class NoCatalogue(Exception):
-    """There is none, or it cannot be read without writing."""
+    """There is no catalogue, or it cannot be read without writing."""
 
 
 class BrokenCatalogue(Exception):
-    """It is damaged; the message says how."""
+    """The catalogue is damaged. The message says how."""
 
 
 def files(store: Path) -> list[Path]:
-    """The catalogue's files, as far as they are there."""
+    """Return the existing files of the catalogue."""
     paths = (store / (NAME + ending) for ending in ("", "-wal", "-shm", "-journal"))
     return [path for path in paths if os.path.lexists(path)]
 
@@ -67,12 +67,12 @@ def refuse_irregular(path: Path) -> None:
 
 
 def refuse_other_layout(store: Path) -> None:
-    """Refuse a store that another version of the program keeps differently; nothing in it is changed.
+    """Refuse a store with the layout of another version. The store is not changed.
 
     Raises
     ------
     OtherLayout
-        If it is one.
+        If the layout is another one.
     """
     layout = _layout(store)
     if layout is not None and is_other_layout(layout, LAYOUT):
@@ -83,7 +83,7 @@ def refuse_other_layout(store: Path) -> None:
 
 
 def _layout(store: Path) -> int | None:
-    """The layout as the catalogue has it, or else all run folders."""
+    """Return the layout according to the catalogue, or to all run folders, or None."""
     if (layout := _layout_in_header(store / NAME)) is not None:
         return layout
     try:
@@ -97,9 +97,10 @@ def _layout(store: Path) -> int | None:
 
 
 def _layout_in_header(path: Path) -> int | None:
-    """The ``user_version`` as SQLite's file format has it; None if the log may know better, or there is none.
+    """Return ``user_version`` from the file header.
 
-    Whoever opens a database with a log, even to read, leaves two files beside it.
+    None if there is no file or its log is not empty. Opening a database with a log leaves two files
+    beside it, even if it is only read.
     """
     if not path.is_file() or not _log_is_empty(path):
         return None
@@ -118,7 +119,7 @@ def _log_is_empty(path: Path) -> bool:
 
 
 def open_to_read(store: Path, *, audited: bool = False) -> Catalogue:
-    """The catalogue as it is, looked at whole if it may have changed, or `audited` says so.
+    """Open the catalogue for reading. It is checked if it may have changed, or with `audited`.
 
     Raises
     ------
@@ -138,7 +139,7 @@ def open_to_read(store: Path, *, audited: bool = False) -> Catalogue:
 
 
 def open_to_write(store: Path) -> Catalogue:
-    """The catalogue, made if it is not there.
+    """Open or create the catalogue.
 
     Raises
     ------
@@ -172,7 +173,10 @@ def open_to_write(store: Path) -> Catalogue:
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open without writing; a write-protected folder has no room for the files that WAL shares memory by."""
+    """Open without writing.
+
+    A write-protected folder cannot hold the shared memory files of WAL mode.
+    """
     refuse_irregular(path)
     if not path.is_file():
         raise NoCatalogue
@@ -190,7 +194,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
             if is_damage(error):
                 raise BrokenCatalogue(str(error)) from error
         except UnicodeDecodeError as error:
-            # SQLite names what is wrong, and the name is a part of the damage.
+            # SQLite quotes the damaged name in its error message.
             db.close()
             raise BrokenCatalogue("its schema holds text that is none") from error
         else:
@@ -202,7 +206,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether SQLite fails for what is in the file, rather than for what is around it."""
+    """Whether an error is caused by the content of the file."""
     code = getattr(error, "sqlite_errorcode", None)  # none of text that cannot be decoded
     return isinstance(error, sqlite3.DatabaseError) and (code is None or code & 0xFF not in _NOT_DAMAGE)
 
@@ -220,7 +224,7 @@ def _broken_if_damaged() -> Iterator[None]:
 
 
 def audit(db: sqlite3.Connection) -> None:
-    """Look at the whole catalogue.
+    """Check the whole catalogue.
 
     Raises
     ------
@@ -242,7 +246,7 @@ def audit(db: sqlite3.Connection) -> None:
 
 
 def salvage(path: Path) -> dict[str, Row]:
-    """What a damaged catalogue still tells of runs beyond the runs themselves, by key: from both ends."""
+    """Read the intact rows of a damaged catalogue, from both ends, by key."""
     found: dict[str, Row] = {}
     try:
         refuse_irregular(path)
@@ -268,12 +272,12 @@ def _columns(db: sqlite3.Connection) -> list[str]:
 
 
 def note(store: Path) -> None:
-    """Note what the file system says of the catalogue, which is whole and closed."""
+    """Record the file system state of the catalogue, which must be intact and closed."""
     _write_note(store, _state(store) or "")
 
 
 def forget(store: Path) -> None:
-    """Note nothing: who opens the catalogue next looks at the whole of it."""
+    """Clear the record, so that the next process to open the catalogue checks it."""
     _write_note(store, "")
 
 
@@ -293,7 +297,10 @@ def _is_noted(store: Path) -> bool:
 
 
 def _state(store: Path) -> str | None:
-    """None while there is a log: somebody writes, or was killed."""
+    """Return the state of the file.
+
+    None while there is a log: a process is writing, or was killed.
+    """
     try:
         if not _log_is_empty(store / NAME):
             return None

@@ -1,4 +1,4 @@
-"""Where damaged things of a store go: ``damaged/``, beside what is sound. Nothing is deleted."""
+"""Folder for damaged items of a store: ``damaged/``. Nothing is deleted."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from umtslab.store.seal import Damage
 FOLDER = "damaged"
 
 Tell = Callable[[Damage], None]
-"""Told of each damage that is met, once."""
+"""Called once for each damaged item."""
 
 
 class DamagedStore(UserWarning):
-    """Something in a store is damaged, and was left out."""
+    """An item in a store is damaged, and was left out."""
 
 
 def warn(damage: Damage) -> None:
-    """Tell of a damage as Python programs are told."""
+    """Report damage as a Python warning."""
     import warnings
 
     warnings.warn(f"{damage}; it is left out", DamagedStore, stacklevel=2)
 
 
 def set_aside(store: Path, things: Iterable[Path]) -> Path:
-    """Move files or folders that belong together out of the way; where to, which is where the first went."""
+    """Move related files or folders to ``damaged/``. Returns the new path of the first one."""
     folder = store / FOLDER
     folder.mkdir(exist_ok=True)
     first, *others = things
@@ -42,5 +42,5 @@ def set_aside(store: Path, things: Iterable[Path]) -> Path:
 
 
 def _beside(place: Path, first: Path, other: Path) -> str:
-    """The name of a file that is called as another one with an ending: ``catalogue.sqlite.1-wal``."""
+    """Return the new name of a file with the first file's prefix: ``catalogue.sqlite.1-wal``."""
     return place.name + other.name.removeprefix(first.name)

@@ -1,4 +1,4 @@
-"""A store examined file by file, and repaired: what is damaged goes to ``damaged/``; nothing is deleted."""
+"""Examination of a store file by file, and repair. Damaged items are moved to ``damaged/``."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from umtslab.store.store import open_store
 
 @dataclass
 class Examination:
-    """What is in a store."""
+    """Result of an examination."""
 
     store: Path
     runs: int = 0
-    """Sound ones."""
+    """Number of sound runs."""
     without_digests: int = 0
-    """Of these, runs that were written before there were digests: little can be told of them."""
+    """Sound runs written before digests existed. Most damage to them cannot be detected."""
     damage: list[Damage] = field(default_factory=list)
     told_otherwise: list[str] = field(default_factory=list)
-    """Keys of sound runs that the catalogue tells otherwise than their files."""
+    """Keys of sound runs whose catalogue row differs from their files."""
 
 
 def examine(store: Path) -> Examination:
-    """Read every file of a store, and change none.
+    """Read every file of a store without changing any.
 
     Raises
     ------
     umtslab.store.OtherLayout
-        If another version of the program keeps it differently.
+        If the store has the layout of another version.
     OSError
         If it cannot be read.
     """
@@ -64,7 +64,7 @@ def examine(store: Path) -> Examination:
 
 
 def repair(found: Examination) -> list[str]:
-    """Set aside what was found damaged, and make a damaged catalogue anew; returns the steps in words.
+    """Set damaged items aside, and rebuild a damaged catalogue. Returns the steps as text.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def repair(found: Examination) -> list[str]:
 
 
 def _things(store: Path, damage: Damage) -> list[Path]:
-    """What is to be set aside; the catalogue is when the store is opened."""
+    """Return the files to set aside. The catalogue is set aside when the store is opened."""
     match damage.kind:
         case "run":
             return [store / "runs" / damage.name]

@@ -1,4 +1,4 @@
-"""The files of one run folder, written and read."""
+"""Files of a run folder: reading and writing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OtherLayout(ValueError):
-    """A version of the program made this store that keeps runs differently."""
+    """The store has the layout of another version of the program."""
 
 
 FORMAT = 1
@@ -33,10 +33,10 @@ _PARTS = ("series", "captures")
 
 
 def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
-    """Write everything but captures and what tables of the run the core has written itself.
+    """Write all files except captures and tables that the core has written.
 
-    Equal runs give equal bytes: keys are sorted, floats have their shortest exact form, and no clock is
-    asked. The folder is no run before it is sealed.
+    Equal runs give equal bytes: keys are sorted, floats have their shortest exact form, and there
+    are no timestamps. The folder is not a run until it is sealed.
     """
     (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
     (folder / "metrics.json").write_text(_in_lines(run.metrics), encoding="utf-8")
@@ -45,7 +45,7 @@ def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
 
 
 def _write_table(folder: Path, name: str, table: Any) -> None:
-    """A table of the core's, or a data frame, which an emulation makes of its packets."""
+    """Write a table of the core, or a data frame made by an emulation."""
     if isinstance(table, _core.Columns):
         table.write(str(folder), name)
         return
@@ -57,20 +57,20 @@ def _write_table(folder: Path, name: str, table: Any) -> None:
 
 
 def seal_run(folder: Path, run: Run, digests: Mapping[str, str]) -> None:
-    """Write who the run is, and the digests of its files, when all of these are there."""
+    """Write the identity of the run and the digests of its files, which must be complete."""
     card = {**_identity_card(run), "files": digests}
     (folder / _CARD).write_text(sealed(card, sort_keys=True), encoding="utf-8")
 
 
 def read_run(folder: Path) -> Run:
-    """Read a run folder; its tables stay on disk until asked for.
+    """Read a run folder. Its tables are read on demand.
 
     Raises
     ------
     OtherLayout
-        If another version of the program keeps runs differently, and this is one of its runs.
+        If the folder has the layout of another version.
     Damaged
-        If a file is not as it was written.
+        If a file is damaged.
     """
     if (layout := other_layout(folder)) is not None:
         raise OtherLayout(f"{folder}: layout {layout}, but this version reads layout {FORMAT}")
@@ -79,7 +79,7 @@ def read_run(folder: Path) -> Run:
         try:
             return _read(folder)
         except (KeyError, TypeError, ValueError, OSError):
-            # Written before there were seals, and changed since; or changed at this moment.
+            # A changed folder from before seals existed, or a change at this moment.
             flaws = (f"{_CARD} is not as it was written",)
     raise Damaged(Damage("run", folder.name, flaws))
 
@@ -93,7 +93,7 @@ def _read(folder: Path) -> Run:
 
 
 def other_layout(folder: Path) -> int | None:
-    """The layout of a run folder if it is another version's; None if it is ours, or cannot be told."""
+    """Return the layout of a run folder if it is another version's, else None."""
     try:
         card = json.loads(stored_text(folder / _CARD))
     except (OSError, ValueError, RecursionError):
@@ -103,22 +103,22 @@ def other_layout(folder: Path) -> int | None:
 
 
 def is_other_layout(found: int, ours: int) -> bool:
-    """Whether a number is the layout of another version, rather than ours with a flipped bit, or garbage.
+    """Whether a number is another version's layout, and not ours with a flipped bit or garbage.
 
-    Versions of a layout differ in two bits at least.
+    Layout numbers of different versions differ in at least two bits.
     """
     return 0 < found < 1000 and (found ^ ours).bit_count() >= 2
 
 
 def is_run_folder(folder: Path) -> bool:
-    """Whether `folder` has a card, also one that cannot be read."""
+    """Whether the folder has a ``run.json``, readable or not."""
     return os.path.lexists(folder / _CARD)
 
 
 def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
-    """Give a run what an older copy of it has beyond: series, captures; whether there was something.
+    """Copy series and captures that only the old copy of a run has. Returns whether there were any.
 
-    Nothing, if the older one had other results. Parts that are damaged are left behind.
+    Copies nothing if the results differ. Damaged parts are not copied.
     """
     broken = {file.partition("/")[0] for file, _ in _core.check_run(str(old))}
     if _CARD in broken:
@@ -153,5 +153,5 @@ def _identity_card(run: Run) -> Mapping[str, object]:
 
 
 def _in_lines(content: Mapping[str, object]) -> str:
-    """Names and values as JSON, a line for each."""
+    """Format names and values as JSON, one per line."""
     return indented(dict(sorted(content.items()))) + "\n"

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Abandoned(KeyboardInterrupt):
-    """Ctrl-C was pressed, and the work did not end in time: its thread may still be running."""
+    """Ctrl-C was pressed, and the work did not end in time. Its thread may still be running."""
 
 
 def run_interruptibly(work: Callable[[], T], interrupt: Callable[[], None]) -> T:

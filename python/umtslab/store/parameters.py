@@ -1,9 +1,8 @@
-"""The scenarios of a store as columns: one for each key, a number where the key's values are numbers.
+"""Scenarios of a store as columns: one per key, numeric if all values of the key are numbers.
 
-A quantity is in seconds, bit/s or octets, whatever unit it was written in. A key with values of several
-kinds, such as ``"off"`` beside ``"300 ms"``, stays text. Tables of which a scenario may have several, such as
-``[[ue]]``, are numbered as in ``--set ue.1.bearer=…``; where no scenario has more than one, the number is
-left out.
+Quantities are in seconds, bit/s or bytes. A key with values of several kinds, such as ``"off"`` and
+``"300 ms"``, is text. Arrays of tables, such as ``[[ue]]``, have indices as in ``--set
+ue.1.bearer=…``. If no scenario has more than one table, the index is omitted.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     from umtslab.run import Run
 
 IDENTITY = ("key", "scenario", "seed", "run")
-"""The columns that tell of which run a row is, in every table."""
+"""The columns that identify the run of a row, in every table."""
 
 _TOLD_OTHERWISE = ("name", "seed", "source", "title", "version")
-"""Keys of a scenario that other columns tell, or that decide nothing."""
+"""Keys of a scenario that other columns contain, or that have no effect."""
 
 _MORE = ("result", "version", "events", "duration_s", "command")
 
@@ -37,12 +36,12 @@ class Wide:
     parameters: list[str]
 
     def differing(self) -> list[str]:
-        """The parameters of which the runs have more than one value."""
+        """Return the parameters with more than one value."""
         return [name for name in self.parameters if self.table[name].n_unique() > 1]
 
 
 def wide_table(runs: Sequence[Run], scenarios: Sequence[Mapping[str, Any]]) -> Wide:
-    """One row per run: who it is, the command that makes it again, every parameter, every metric."""
+    """Return one row per run: identity, command that repeats it, all parameters, all metrics."""
     import polars as pl
 
     durations = pl.Series("duration_s", [run.duration_s for run in runs], dtype=pl.Float64)
@@ -71,7 +70,7 @@ def keys_frame(scenarios: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def columns(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[pl.Series]:
-    """The keys of scenarios in their order in the alphabet, each with its value in every scenario."""
+    """Return the keys of scenarios in alphabetical order, each with its value in every scenario."""
     return (column(key, values) for key, values in _flat_columns(scenarios))
 
 
@@ -84,7 +83,7 @@ def _flat_columns(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str,
 
 
 def _several(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """The arrays of tables that have more than one, by their names without numbers."""
+    """Yield the names of arrays of tables with more than one table, without indices."""
     for key, value in content.items():
         name = prefix + key
         tables = [value] if isinstance(value, Mapping) else value if _are_tables(value) else []
@@ -97,7 +96,10 @@ def _several(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 def _flat(
     content: Mapping[str, Any], several: Collection[str], plain: str = "", numbered: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Dotted keys with their values; the table is called `plain` without numbers, `numbered` with them."""
+    """Yield dotted keys with values.
+
+    The prefix is `plain` without indices, and `numbered` with them.
+    """
     for key, value in content.items():
         if not plain and key in _TOLD_OTHERWISE:
             continue

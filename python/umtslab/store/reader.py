@@ -1,7 +1,7 @@
-"""A store as its readers see it: runs come out by key, result or scenario. Nothing here writes.
+"""Read access to a store: runs by key, result or scenario. Nothing here writes.
 
-A run is held against its digests before it is handed out, unless the file system says that nobody wrote to it
-since that was last done. One that is damaged is told of and left out, as if it were not there.
+A run is compared with its digests before it is returned, unless the file system state shows no
+change since the last comparison. A damaged run is reported and left out, as if it did not exist.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class RunNotFound(LookupError):
-    """No run of that name; the message says what there is."""
+    """No run has this name. The message says which names exist."""
 
 
 class NothingOfThatName(RunNotFound):
@@ -44,22 +44,22 @@ class StoreReader:
     def __init__(self, path: str | os.PathLike[str], tell: Tell | None = None) -> None:
         self.path = Path(path)
         self.damage: list[Damage] = []
-        """What was found to be damaged until now."""
+        """Damage found so far."""
         self._tell = tell or warn
         self._sound: set[str] = set()
         self._noted: set[str] = set()
-        """Those of them that the catalogue says so of, as long as nobody writes to them."""
+        """Sound runs according to the catalogue and their unchanged file system state."""
         self._found: dict[str, Run] = {}
-        """Runs by key that were handed out, which a campaign asks for several times."""
+        """Returned runs by key. A campaign requests runs several times."""
 
     def get(self, identity: Identity, *, series: bool = False, pcap: bool = False) -> Run | None:
-        """The run of that identity, if it is there, sound, and has the series and captures wanted."""
+        """Return the run of an identity if it is sound and has the required series and captures."""
         return self.get_all([identity], series=series, pcap=pcap).get(identity.key)
 
     def get_all(
         self, identities: Iterable[Identity], *, series: bool = False, pcap: bool = False
     ) -> dict[str, Run]:
-        """The same for any number of identities: the runs that there are, by key."""
+        """Return the existing runs of several identities, by key, under the conditions of `get`."""
         found = self.of_keys(identity.key for identity in identities)
         return {
             key: run
@@ -72,14 +72,14 @@ class StoreReader:
         return self._sound_of(self._catalogue.all() if result is None else self._catalogue.of_result(result))
 
     def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
-        """Those of some runs that there are, by key."""
+        """Return those of the runs that exist, by key."""
         wanted = list(keys)
         new = self._catalogue.of_keys(key for key in wanted if key not in self._found)
         self._found |= {run.key: run for run in self._sound_of(new)}
         return {key: self._found[key] for key in wanted if key in self._found}
 
     def latest(self, scenario: str | None = None) -> list[Run]:
-        """The replications of the result that was added to last (of the scenario of that name, if given)."""
+        """Return the replications of the latest result, of any scenario or of the given one."""
         result = self._catalogue.latest_result(scenario)
         if result is None:
             what = "no runs" if scenario is None else f"no runs of {scenario!r}"
@@ -87,12 +87,12 @@ class StoreReader:
         return self._left(self._catalogue.of_result(result), f"the latest runs in {self.path}")
 
     def find(self, name: str) -> list[Run]:
-        """The run whose key, or the runs whose result, begins with `name`; or the latest of a scenario.
+        """Return runs by prefix of key or result, or the latest runs of a scenario.
 
         Raises
         ------
         RunNotFound
-            If nothing matches, or more than one thing does.
+            If nothing matches, or the name is ambiguous.
         """
         found = self._catalogue.by_prefix(name)
         if any(run.scenario == name for run in found):
@@ -111,7 +111,7 @@ class StoreReader:
         return self._catalogue.scenarios()
 
     def command(self, run: Run) -> str:
-        """The command that makes this run again."""
+        """Return the command that repeats the run."""
         row = self._catalogue.row(run.key)
         if row is None:
             raise RunNotFound(f"{self.path} has no run {run.key}")
@@ -143,12 +143,12 @@ class StoreReader:
         return query(self._contents(), sql)
 
     def write_dataset(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write the tables that `query` knows as Parquet files into a new folder; the files.
+        """Write the tables of `query` as Parquet files into a new folder. Returns the files.
 
         Raises
         ------
         FileExistsError
-            If there is something of that name.
+            If the folder exists.
         """
         from umtslab.store.query import write_dataset
 
@@ -175,7 +175,7 @@ class StoreReader:
     # ── Damage ──────────────────────────────────────────────────────────────────────────────────────────
 
     def note(self, damage: Damage) -> None:
-        """Tell of something damaged, which is left out."""
+        """Report a damaged item, which is left out."""
         self.damage.append(damage)
         self._tell(damage)
 
@@ -190,7 +190,10 @@ class StoreReader:
         return [run for run in runs if run.key in self._sound]
 
     def _unlike_noted(self, keys: list[str]) -> list[str]:
-        """Those of some runs that may have been written to since they were last found sound; others are."""
+        """Return the runs that may have changed since they were found sound.
+
+        Marks the others as sound.
+        """
         noted = self._catalogue.states() if keys else {}
         states = dict(zip(keys, _core.states(self._folders(keys)), strict=True)) if noted else {}
         unlike = [key for key in keys if (state := states.get(key)) is None or noted.get(key) != state]
@@ -202,7 +205,7 @@ class StoreReader:
         return [f"{self._runs}/{key}" for key in keys]
 
     def _left(self, runs: list[Run], what: str) -> list[Run]:
-        """The sound ones of some runs, of which there must be one."""
+        """Return the sound runs of `runs`. It is an error if there are none."""
         if not (left := self._sound_of(runs)):
             raise RunNotFound(f"{what} are damaged, all {len(runs)}; umts doctor {self.path} tells more")
         return left
@@ -230,19 +233,19 @@ class StoreReader:
 
 
 def read_store(path: str | os.PathLike[str], tell: Tell | None = None) -> StoreReader:
-    """Open a store to read: nothing in it is written, made or removed, so it may be a write-protected one.
+    """Open a store for reading. Nothing is written, so it may be write-protected.
 
     Parameters
     ----------
     path : path
         Its folder.
     tell : callable, optional
-        Told of what is damaged in it, which is left out; by default a warning of the kind `DamagedStore`.
+        Called for each damaged item, which is left out; by default a `DamagedStore` warning.
 
     Raises
     ------
     OtherLayout
-        If a version of the program made it that keeps runs differently.
+        If the store has the layout of another version.
     OSError
         If it cannot be read.
     """
@@ -258,7 +261,8 @@ def read_store(path: str | os.PathLike[str], tell: Tell | None = None) -> StoreR
         known = catalogue_file.salvage(reader.path / catalogue_file.NAME)
         reader._catalogue = Catalogue.in_memory(reader.path)
     if any(differences(reader.path, reader._catalogue)):
-        # A process was killed between a run's folder and its row, or somebody deletes runs.
+        # A process was killed between adding a run's row and moving its folder, or runs were
+        # deleted.
         reader._catalogue = reader._catalogue.copied()
         reconcile(reader.path, reader._catalogue, reader.note, known)
     return reader

@@ -1,4 +1,4 @@
-"""A catalogue made to agree with the run folders, which are the truth."""
+"""Reconciliation of the catalogue with the run folders, which take precedence."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 
 
 def reconcile(store: Path, catalogue: Catalogue, tell: Tell, known: Mapping[str, Row] | None = None) -> None:
-    """Enter runs that the catalogue lacks, strike off those that are gone; tell of those that are damaged.
+    """Add missing runs to the catalogue, remove runs that are gone, and report damaged ones.
 
-    `known` is what is known of runs beyond themselves, from a catalogue that is damaged.
+    `known` has rows of a damaged catalogue, which contain information that run folders lack.
     """
     new, gone = differences(store, catalogue)
     for key in sorted(new):
@@ -37,26 +37,26 @@ def reconcile(store: Path, catalogue: Catalogue, tell: Tell, known: Mapping[str,
 
 
 def differences(store: Path, catalogue: Catalogue) -> tuple[set[str], set[str]]:
-    """Runs that the catalogue lacks, and runs that it has and nobody else."""
+    """Return the keys of runs without a row, and of rows without a folder."""
     catalogued = catalogue.keys()
     present = folders(store)
     return present - catalogued, catalogued - present
 
 
 def folders(store: Path) -> set[str]:
-    """Names in ``runs/`` that are those of runs, or of folders that look like one."""
+    """Return the names in ``runs/`` that are keys, or folders with a ``run.json``."""
     runs = store / "runs"
     names = os.listdir(runs) if runs.is_dir() else []
     return {name for name in names if _KEY.fullmatch(name) or is_run_folder(runs / name)}
 
 
 def kept_run(store: Path, key: str) -> Run:
-    """The run in a folder of a store.
+    """Read the run in a folder of a store.
 
     Raises
     ------
     Damaged
-        If a file of it is not as it was written, or it is another run.
+        If a file is damaged, or the folder contains another run.
     """
     try:
         run = read_run(store / "runs" / key)
@@ -68,7 +68,10 @@ def kept_run(store: Path, key: str) -> Run:
 
 
 def _row(store: Path, run: Run) -> Row:
-    """What can be found out of a run beyond the run, from its folder."""
+    """Derive the row of a run from its folder.
+
+    The overrides of the original command are unknown.
+    """
     assert run.folder is not None, "it was read from there"
     scenario_file = run.folder / "scenario.toml"
     series, pcap = bool(run.series_kinds()), bool(run.captures())

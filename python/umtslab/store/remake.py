@@ -1,4 +1,4 @@
-"""What the catalogue says of a run beyond the run: its parameters, and the command that makes it again."""
+"""Information about a run that the run itself lacks: parameters, and the command to repeat it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def now() -> str:
-    """The time, as the catalogue writes it."""
+    """Return the current time in the format of the catalogue."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def parameters(scenario_toml: str) -> str:
-    """A whole scenario as JSON."""
+    """Return a whole scenario as JSON."""
     import tomllib
 
     return json.dumps(tomllib.loads(scenario_toml), sort_keys=True, default=str)
@@ -30,7 +30,7 @@ def parameters(scenario_toml: str) -> str:
 def remaking_command(
     scenario: Scenario, identity: Identity, store: Path, place: Path, *, series: bool, pcap: bool
 ) -> str:
-    """The command for a run: with the scenario's file and overrides, else with its text, kept in `place`."""
+    """Return the command for a run, with the scenario's file and overrides, or its copy."""
     if scenario.path is None:
         return run_command(place / "scenario.toml", (), identity, store, series=series, pcap=pcap)
     command = run_command(Path(scenario.path), scenario.overrides, identity, store, series=series, pcap=pcap)

@@ -1,8 +1,9 @@
-"""Texts and folders that show by digests that they are as they were written.
+"""Detection of changes to texts and folders, by digests.
 
-The core digests files (BLAKE3). A sealed text is JSON with a digest of itself; the card of a run,
-``run.json``, is one, and has the digests of the run's other files. So nothing in a store can change without
-being noticed, by accident or by an editor; whoever wants to can seal anew, as it is no signature.
+The core computes digests of files (BLAKE3). A sealed text is JSON with a digest of itself. The card
+of a run, ``run.json``, is sealed and contains the digests of the run's other files. So changes by
+accident or by an editor are detected. A seal is not a signature: it can be computed again on
+purpose.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _CHANGED = "is not as it was written"
 
 @dataclass(frozen=True)
 class Damage:
-    """What is wrong with something in a store: ``run 0123…: metrics.json is gone``."""
+    """Damage of an item in a store: ``run 0123…: metrics.json is gone``."""
 
     kind: str
     """``run``, ``catalogue``, ``campaign``, ``study``, ``record of study`` or ``lock``."""
     name: str
-    """The run's key, the campaign's name; of the catalogue, its file."""
+    """Key of the run, name of the campaign or study, or file name of the catalogue or lock."""
     flaws: tuple[str, ...]
-    """What is wrong, each with the file that it is wrong with."""
+    """Descriptions of the damage, each with its file."""
 
     def __str__(self) -> str:
         listed = "; ".join(self.flaws[:_SHOWN])
@@ -40,7 +41,7 @@ _SHOWN = 3
 
 
 class Damaged(ValueError):
-    """Something is not as it was written, and cannot be used."""
+    """An item differs from its seal or digests, and cannot be used."""
 
     def __init__(self, damage: Damage) -> None:
         super().__init__(str(damage))
@@ -48,19 +49,19 @@ class Damaged(ValueError):
 
 
 def sealed(content: Mapping[str, object], *, sort_keys: bool = False) -> str:
-    """Some content as JSON, with a digest of that text."""
+    """Return content as JSON with a digest of that text."""
     text = json.dumps({"digest": "", **content}, indent=1, sort_keys=sort_keys, allow_nan=False) + "\n"
-    # In a value its quotes would be escaped, so this is the key.
+    # Inside a value the quotes would be escaped, so the match is the key.
     return text.replace('"digest": ""', f'"digest": "{_core.digest(text.encode())}"', 1)
 
 
 def unsealed(path: Path) -> dict[str, Any]:
-    """The content of a sealed text; one from before there were seals is taken as it is.
+    """Read a sealed text. A text without a digest, from before seals existed, is accepted.
 
     Raises
     ------
     ValueError
-        If it is not as it was written, or cannot be read.
+        If it was changed, or cannot be read.
     """
     try:
         text = stored_text(path)
@@ -80,12 +81,12 @@ def unsealed(path: Path) -> dict[str, Any]:
 
 
 def flaws_of_run(folder: Path) -> tuple[str, ...]:
-    """What is wrong with the folder of a run; nothing, if it is as it was written."""
+    """Return the damage to the folder of a run. Empty if it is intact."""
     return _told(_core.check_run(str(folder)))
 
 
 def flaws_of_runs(folders: Sequence[str]) -> list[tuple[str, ...]]:
-    """The same of any number of folders, on all processors."""
+    """Return the damage to each folder, checked on all processors."""
     return [_told(flaws) for flaws in _core.check_runs(folders)]
 
 

@@ -1,8 +1,8 @@
-"""Folders under construction.
+"""Staging area: folders of runs being written.
 
-Each writer has a folder of its own below ``.staging`` and holds a lock on the file beside it while it
-lives. The kernel drops the lock with the process, however it ends; so whoever opens the store later can
-tell what is left over.
+Each writer has its own folder below ``.staging``, and holds a lock on a file beside it. The kernel
+releases the lock when the process ends for any reason. So a process that opens the store later can
+recognise abandoned folders.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from umtslab.atomic_files import irregular
 
 
 class Staging:
-    """The staging area of one store, for one writer."""
+    """The staging area of one store for one writer."""
 
     def __init__(self, store: Path) -> None:
         self._root = store / ".staging"
@@ -32,7 +32,7 @@ class Staging:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """A new empty folder; removed at the end unless it was renamed away."""
+        """Yield a new empty folder. It is removed at the end unless it was renamed."""
         folder = self._folder / _new_name()
         folder.mkdir()
         try:
@@ -42,7 +42,7 @@ class Staging:
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
-        """Alone in the store, among threads and processes, for a moment."""
+        """Hold an exclusive lock on the store, among threads and processes."""
         descriptor = _open_lock(self._root / "lock")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -51,13 +51,13 @@ class Staging:
             os.close(descriptor)
 
     def swap_out(self, folder: Path) -> None:
-        """Take a folder of the store away at once; it is deleted afterwards."""
+        """Remove a folder from the store atomically, then delete it."""
         away = self._folder / _new_name()
         folder.rename(away)
         _remove_tree(away)
 
     def close(self) -> None:
-        """Remove this writer's folder and give up its lock."""
+        """Remove this writer's folder and release its lock."""
         with self.exclusively():
             self._remove(self._name)
             os.close(self._lock)
@@ -76,7 +76,8 @@ class Staging:
                     self._remove(lock_file.stem)
 
     def _remove(self, name: str) -> None:
-        # The folder first: while its lock file exists, somebody will come back for it.
+        # The folder is removed first: as long as its lock file exists, a later process will remove
+        # it.
         _remove_tree(self._root / name)
         self._lock_file(name).unlink(missing_ok=True)
 
@@ -108,7 +109,7 @@ def _new_name() -> str:
 
 
 def _remove_tree(folder: Path) -> None:
-    """Remove a folder with all that is in it, as far as that can be done."""
+    """Remove a folder with its contents, as far as possible."""
     try:
         folder.rmdir()  # most often it is empty, or was renamed away
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The store: runs go in whole."""
+"""Write access to a store: runs are added atomically."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 class Draft:
     """A run being written.
 
-    The core puts captures into `captures` and tables into `folder` while the run goes on; `Store.keep` puts
-    the rest there.
+    The core writes captures to `captures` and tables to `folder` during the run. `Store.keep` adds
+    the rest.
     """
 
     folder: Path
 
     @property
     def captures(self) -> Path:
-        """Where captures go; made on first use."""
+        """The folder for captures, created on first use."""
         path = self.folder / "captures"
         path.mkdir(exist_ok=True)
         return path
 
 
 class Store(StoreReader):
-    """A directory of runs. Several threads and processes may write to it at once."""
+    """A directory of runs. Several threads and processes may write to it at the same time."""
 
     def __init__(self, path: str | os.PathLike[str], tell: Tell | None = None) -> None:
         super().__init__(path, tell)
@@ -60,7 +60,10 @@ class Store(StoreReader):
             raise
 
     def _whole_catalogue(self) -> Catalogue:
-        """The catalogue, agreeing with the folders; a damaged one is set aside, and made anew from them."""
+        """Open the catalogue and reconcile it with the folders.
+
+        A damaged one is set aside and rebuilt.
+        """
         known = {}
         try:
             catalogue = catalogue_file.open_to_write(self.path)
@@ -77,7 +80,7 @@ class Store(StoreReader):
 
     @contextmanager
     def draft(self) -> Iterator[Draft]:
-        """A folder to write a run in; gone afterwards unless `keep` was called."""
+        """Yield a folder for a new run. It is deleted at the end unless `keep` was called."""
         with self._staging.folder() as folder:
             yield Draft(folder)
 
@@ -91,10 +94,10 @@ class Store(StoreReader):
         pcap: bool,
         command: str | None = None,
     ) -> Run:
-        """Write the run's tables, move it into place and catalogue it, with the `command` that remakes it.
+        """Write the run's tables, move it into place, and catalogue it with its `command`.
 
-        A run of the same key is replaced. What the old one has beyond the new (series, captures) is carried
-        over if their results are the same.
+        Replaces a run with the same key. Series and captures that only the old run has are kept if
+        the results are equal.
         """
         write_run(draft.folder, run, scenario)
         return self._settle(draft, run, scenario, series=series, pcap=pcap, command=command)
@@ -102,7 +105,7 @@ class Store(StoreReader):
     def take_in(
         self, run: Run, files: Mapping[str, bytes], scenario: Scenario, *, series: bool, pcap: bool
     ) -> Run:
-        """Keep a run whose folder was written elsewhere: relative name and content of each file."""
+        """Keep a run that was written elsewhere, given as names and contents of its files."""
         with self.draft() as draft:
             for name, content in files.items():
                 place = draft.folder / name
@@ -126,8 +129,8 @@ class Store(StoreReader):
         kept = replace(run, folder=place, tables={}, command=command)
         row = Row(scenario.parameters, now(), command)
         digests = _core.digests(str(draft.folder))
-        # The row first: a row without a folder is struck off when the store is opened next, whereas a folder
-        # without a row would come back without its command.
+        # The row is added first. A row without a folder is removed when the store is opened next,
+        # but a folder without a row would lose its command.
         with self._staging.exclusively():
             if place.exists() and carry_over(place, draft.folder, digests):
                 digests = _core.digests(str(draft.folder))
@@ -141,7 +144,7 @@ class Store(StoreReader):
         return kept
 
     def _clear(self, place: Path) -> None:
-        """Make room for a run: what was there is deleted if it is sound, else set aside."""
+        """Remove the old copy of a run: deleted if sound, else set aside."""
         if not place.exists():
             return
         if flaws_of_run(place):
@@ -152,43 +155,43 @@ class Store(StoreReader):
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────
 
     def enter_anew(self, keys: Iterable[str]) -> None:
-        """Let the catalogue tell of some runs what their folders tell."""
+        """Replace the catalogue rows of some runs by rows derived from their folders."""
         self._found.clear()
         with self._staging.exclusively():
             self._catalogue.remove(keys)
             reconcile(self.path, self._catalogue, self.note)
 
     def close(self) -> None:
-        """Give up the staging area and close the catalogue."""
+        """Release the staging area and close the catalogue."""
         self._staging.close()
         self._note_states()
         self._catalogue.close()
         catalogue_file.note(self.path)
 
     def _note_states(self) -> None:
-        """Note of sound runs what will show that nobody wrote to them since."""
+        """Record the file system state of sound runs, so that later changes are detected."""
         keys = sorted(self._sound - self._noted)
         states = zip(keys, _core.states(self._folders(keys)), strict=True)
         new = {key: state for key, state in states if state is not None}
         if new:
-            with suppress(sqlite3.Error):  # what is not noted is looked at again
+            with suppress(sqlite3.Error):  # runs without a recorded state are checked again
                 self._catalogue.add_states(new)
 
 
 def open_store(path: str | os.PathLike[str], tell: Tell | None = None) -> Store:
-    """Open a store, making it if it is not there, and repair what a killed process left.
+    """Open or create a store, and repair the effects of killed processes.
 
     Parameters
     ----------
     path : path
         Its folder.
     tell : callable, optional
-        Told of what is damaged in it, which is left out; by default a warning of the kind `DamagedStore`.
+        Called for each damaged item, which is left out; by default a `DamagedStore` warning.
 
     Raises
     ------
     OtherLayout
-        If a version of the program made it that keeps runs differently; it is left as it is.
+        If the store has the layout of another version. It is not changed.
     OSError
         If the directory cannot be written.
     """

@@ -1,5 +1,6 @@
-"""Studies that choose their own points: which are best (`optimise`), and what matters (`sensitivity`).
+"""Studies that choose their own points: optimisation (`optimise`) and sensitivity (`sensitivity`).
 
-Both read a study file (`file`), whose `[parameters]` have ranges instead of lists (`parameters`), and run
-their points as campaigns: the same seed and numbers for all, runs taken from the store where it has them.
+Both read a study file (`file`), whose `[parameters]` have ranges instead of lists (`parameters`).
+Their points run as campaigns, with the same seed and run numbers for all points. Runs in the store
+are reused.
 """

@@ -1,4 +1,4 @@
-"""What study files have in common."""
+"""Common parts of study files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from umtslab.studies.parameters import Parameter, no_clash, read_parameters
 
 @dataclass(frozen=True)
 class Frame:
-    """A scenario, what of it is to be chosen, and how often each point is run."""
+    """A scenario, the parameters to choose, and the number of runs per point."""
 
     name: str
     title: str
@@ -30,7 +30,7 @@ class Frame:
     """Whether scenarios may name Python classes, which run as programs."""
 
     def campaign(self, rows: Iterable[Mapping[str, Value]]) -> Campaign:
-        """A campaign of points; run k of each has the same seed and number."""
+        """Return a campaign of points. Run k of each point has the same seed and number."""
         return Campaign(
             name=self.name,
             title=self.title,
@@ -44,24 +44,26 @@ class Frame:
         )
 
     def beginning(self) -> Study:
-        """The point at which every parameter is at its beginning: it knows the seed of all points.
+        """Return the study of the point at which every parameter has its first value.
+
+        It has the seed of all points.
 
         Raises
         ------
         CampaignError
-            If it makes no scenario; so a study is checked before anything is made.
+            If the scenario of the point is wrong. So a study is checked before anything is created.
         """
         return Study(self.campaign([{p.key: p.beginning for p in self.parameters}]))
 
 
 @contextmanager
 def study_file(path: Path) -> Iterator[tuple[Table, Frame]]:
-    """Read a study file: the frame first, the rest in the block, which must leave no key unread.
+    """Read a study file. Yields the file and the common part; the block must read all other keys.
 
     Raises
     ------
     CampaignError
-        If the file cannot be read, a key is unknown, or a value makes no sense.
+        If the file cannot be read, a key is unknown, or a value is wrong.
     """
     table = read_toml(path)
     table.version()

@@ -1,4 +1,4 @@
-"""How much each parameter of an optimisation mattered to its objective."""
+"""Importance of each parameter of an optimisation for its objective."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _LEAST_TRIALS = 4
 
 
 def importance(outcome: Outcome) -> dict[str, float]:
-    """Shares of the parameters in what makes a trial one of the better ones; they add up to 1.
+    """Return the importance of each parameter for a trial to be among the better ones.
 
-    References
+    The sum is 1. References
     ----------
-    Watanabe, Bansal and Hutter (2023), PED-ANOVA: efficiently quantifying hyperparameter importance in
-    arbitrary subspaces.
+    Watanabe, Bansal and Hutter (2023), PED-ANOVA: efficiently quantifying hyperparameter importance
+    in arbitrary subspaces.
 
     Raises
     ------

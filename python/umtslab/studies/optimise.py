@@ -1,9 +1,9 @@
-"""The best parameters under constraints, by Optuna's tree-structured Parzen estimator.
+"""Optimisation of parameters under constraints, by Optuna's tree-structured Parzen estimator.
 
-Every trial is one point, run with the same seed and numbers as all others, so that trials differ by their
-parameters and not by their luck. Trials come one after the other, the runs of a trial in parallel. What is
-asked for next depends on the seed, the trial's number and the trials before it, and on nothing else: a study
-that was interrupted goes on as if it had not been.
+Every trial is one point. All trials have the same seed and run numbers, so trials differ by their
+parameters only. Trials run one after the other, the runs of a trial in parallel. The next trial
+depends only on the seed, the trial's number and the trials before it, so an interrupted study
+continues as if it had not been interrupted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 _STARTUP_TRIALS = 10
-"""Trials drawn at random before the estimator has something to learn from."""
+"""Number of random trials before the estimator is used."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,10 @@ class Constraint:
     most: float | None
 
     def violation(self, mean: float) -> float:
-        """By how much a mean breaks it; 0 or below if it does not."""
+        """Return by how much a mean breaks the constraint.
+
+        0 or negative if it keeps the constraint.
+        """
         if self.least is not None:
             return self.least - mean
         assert self.most is not None, "it has one bound"
@@ -62,7 +65,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Optimisation:
-    """What is to be found: the best mean of a metric among the points that keep the constraints."""
+    """An optimisation: the best mean of a metric among the points that keep the constraints."""
 
     frame: Frame
     metric: str
@@ -71,7 +74,7 @@ class Optimisation:
     trials: int
 
     def fingerprint(self) -> str:
-        """Name of all that decides a trial; the number of trials does not."""
+        """Return a hash of everything that determines a trial. The number of trials does not."""
         base = self.frame.beginning()
         parts = {
             "code": code_version().code,
@@ -87,7 +90,10 @@ class Optimisation:
 
 @dataclass(frozen=True)
 class Trial:
-    """A point with its runs; `feasible` if the means keep every constraint, `sure` if the intervals do."""
+    """A point with its runs.
+
+    `feasible`: the means keep every constraint. `sure`: their intervals do, too.
+    """
 
     number: int
     parameters: Mapping[str, Value]
@@ -100,7 +106,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Trials in their order, and what the scenario gives as it is."""
+    """All trials in order, and the unchanged scenario."""
 
     study: Optimisation
     seed: int
@@ -108,13 +114,16 @@ class Outcome:
     as_it_is: Trial
 
     def ranking(self) -> list[Trial]:
-        """The feasible trials, the best first; of equal ones (the same point twice) the earlier only."""
+        """Return the feasible trials, best first.
+
+        Of equal points only the first trial is included.
+        """
         found = {tuple(trial.parameters.items()): trial for trial in reversed(self.trials) if trial.feasible}
         sign = -1 if self.study.maximise else 1
         return sorted(found.values(), key=lambda t: (sign * (t.objective.mean or 0.0), t.number))
 
     def broken(self, trial: Trial) -> list[Constraint]:
-        """The constraints that the means of a trial break, or that no run of it measured."""
+        """Return the constraints that the means of a trial break, or that no run of it measured."""
         found = []
         for constraint in self.study.constraints:
             mean = trial.limits[str(constraint)].mean
@@ -123,7 +132,7 @@ class Outcome:
         return found
 
     def gain(self, trial: Trial) -> Summary:
-        """By how much a trial's objective exceeds that of the scenario as it is, pair by pair."""
+        """Return the paired difference between a trial's objective and the unchanged scenario's."""
         pairs = zip(self.as_it_is.runs, trial.runs, strict=True)
         return difference_paired(
             (one.metrics.get(self.study.metric), two.metrics.get(self.study.metric)) for one, two in pairs
@@ -136,7 +145,7 @@ def load_optimisation(path: Path) -> Optimisation:
     Raises
     ------
     CampaignError
-        If the file cannot be read, a key is unknown, or a value makes no sense.
+        If the file cannot be read, a key is unknown, or a value is wrong.
     """
     with study_file(path) as (table, frame):
         trials = table.whole("trials", 40, least=1)
@@ -152,12 +161,12 @@ def load_optimisation(path: Path) -> Optimisation:
 
 
 def optimise(study: Optimisation, place: Place) -> Outcome:
-    """Run the trials that there are not yet, and give all of them back.
+    """Run the missing trials, and return all.
 
     Raises
     ------
     CampaignError
-        If Optuna is not installed, or a point makes no scenario.
+        If Optuna is not installed, or the scenario of a point is wrong.
     OSError
         If results cannot be written.
     """
@@ -176,7 +185,10 @@ def optimise(study: Optimisation, place: Place) -> Outcome:
 
 
 class _Search:
-    """The trials so far in memory, and their copies in the study's file, where each appears whole."""
+    """The trials so far in memory, and their copies in the study's file.
+
+    Each is added there when complete.
+    """
 
     def __init__(self, study: Optimisation, seed: int, past: Any) -> None:
         import optuna
@@ -189,16 +201,16 @@ class _Search:
         self._asked: Any = None
 
     def past(self) -> list[dict[str, Value]]:
-        """Parameters of the trials so far."""
+        """Return the parameters of the trials so far."""
         return [self._values(trial.params) for trial in self._now.get_trials(deepcopy=False)]
 
     def ask(self) -> dict[str, Value]:
-        """Parameters of the next trial."""
+        """Return the parameters of the next trial."""
         import optuna
 
         number = len(self._now.get_trials(deepcopy=False))
         words = f"{self._seed}/{number}".encode()
-        # A sampler of its own for each trial: its state need not outlive an interruption.
+        # Each trial has its own sampler, so that no state is lost by an interruption.
         self._now.sampler = optuna.samplers.TPESampler(
             seed=int.from_bytes(hashlib.blake2b(words, digest_size=4).digest()),
             n_startup_trials=_STARTUP_TRIALS,
@@ -208,7 +220,7 @@ class _Search:
         return self._values(self._asked.params)
 
     def tell(self, trial: Trial) -> None:
-        """Note what the asked-for trial gave."""
+        """Record the result of the trial returned by `ask`."""
         import optuna
 
         for constraint in self._study.constraints:
@@ -224,7 +236,7 @@ class _Search:
         self._past.add_trial(told)
 
     def _values(self, params: Mapping[str, Any]) -> dict[str, Value]:
-        """Drawn numbers as values of scenario keys."""
+        """Convert drawn numbers to values of scenario keys."""
         return {
             p.key: params[p.key] if p.choices else p.value(params[p.key])
             for p in self._study.frame.parameters
@@ -232,10 +244,10 @@ class _Search:
 
 
 def _past(study: Optimisation, store: Store) -> Any:
-    """Optuna's study of that fingerprint in the store, made if it is not there.
+    """Open or create Optuna's study with this fingerprint in the store.
 
-    One that is damaged is set aside. What is lost by that are trials, which are asked for again, in the same
-    order, and whose runs are in the store.
+    A damaged file is set aside. Its trials are then repeated in the same order, with their runs
+    from the store.
     """
     try:
         import optuna
@@ -251,14 +263,14 @@ def _past(study: Optimisation, store: Store) -> Any:
         return _opened(study, file)
     except ChangedTrial as error:
         return _opened_anew(study, store, file, str(error))
-    except Exception as error:  # Optuna and its database raise many kinds at broken content
+    except Exception as error:  # broken content raises many kinds of errors in Optuna and SQLAlchemy
         if not file.is_file() or not os.access(file, os.W_OK) or _is_disk_full(error):
             raise
         return _opened_anew(study, store, file, f"Optuna cannot read it ({type(error).__name__})")
 
 
 def _opened_anew(study: Optimisation, store: Store, file: Path, flaw: str) -> Any:
-    """A new file for the trials; the damaged one is set aside."""
+    """Set the damaged file aside and create a new one."""
     aside = set_aside(store.path, [file])
     words = f"{flaw}; the file is set aside as {aside}, and the trials are taken from their runs"
     store.note(Damage("study", study.frame.name, (words,)))
@@ -266,7 +278,7 @@ def _opened_anew(study: Optimisation, store: Store, file: Path, flaw: str) -> An
 
 
 def _is_disk_full(error: BaseException | None) -> bool:
-    """Whether the database, below what wraps its errors, had no room."""
+    """Whether the cause of a wrapped database error is a full disk."""
     return error is not None and (
         (isinstance(error, OSError | sqlite3.Error) and is_disk_full(error)) or _is_disk_full(error.__cause__)
     )
@@ -286,7 +298,7 @@ def _opened(study: Optimisation, file: Path) -> Any:
 
 
 def distribution(parameter: Parameter) -> Any:
-    """Optuna's word for what a parameter can be."""
+    """Return Optuna's distribution of a parameter."""
     import optuna
 
     if parameter.choices:
@@ -302,14 +314,17 @@ def distribution(parameter: Parameter) -> Any:
 
 
 def _evaluated(study: Optimisation, number: int, values: Mapping[str, Value], place: Place) -> Trial:
-    """The trial at some values; without any, the scenario as it is with the study's settings."""
+    """Run a trial with the given values.
+
+    Without values, runs the unchanged scenario with the study's settings.
+    """
     row: Mapping[str, Value] = values or {SCENARIO: str(study.frame.scenario.absolute())}
     [cell] = place.run(study.frame.campaign([row]))
     return judged(study, number, values, cell.runs)
 
 
 def judged(study: Optimisation, number: int, values: Mapping[str, Value], runs: tuple[Run, ...]) -> Trial:
-    """A trial with what its runs say of the objective and the constraints."""
+    """Evaluate objective and constraints of a trial from its runs."""
 
     def summary(metric: str) -> Summary:
         return summarise(run.metrics.get(metric) for run in runs)
@@ -329,7 +344,7 @@ def judged(study: Optimisation, number: int, values: Mapping[str, Value], runs: 
 
 
 def _kept(constraint: Constraint, summary: Summary) -> tuple[bool, bool]:
-    """Whether a mean keeps a constraint, and whether its whole interval does."""
+    """Return whether a mean keeps a constraint, and whether its whole interval does."""
     if summary.mean is None:
         return False, False
     half = summary.ci95 or 0.0

@@ -1,4 +1,4 @@
-"""Parameters with a range or choices, and the values that a scenario gets from them."""
+"""Parameters with a range or choices, and their conversion to values of scenario keys."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from umtslab.campaign.table import Table, Value
 from umtslab.quantity import Quantity, quantity
 
 _DIGITS = 6
-"""Significant digits of a drawn number: what is simulated is what is printed."""
+"""Significant digits of a drawn number. The rounded number is simulated and printed."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A scenario key that is to be chosen: from `low` to `high` in `unit`, or one of `choices`."""
+    """A scenario key with a range from `low` to `high` in `unit`, or with `choices`."""
 
     key: str
     low: float = 0.0
@@ -33,7 +33,7 @@ class Parameter:
         return self.choices[0] if self.choices else self.value(self.low)
 
     def value(self, drawn: float) -> Value:
-        """A drawn number as a scenario has it: on the step, with its unit."""
+        """Convert a drawn number to a value of the key: rounded to a step, with its unit."""
         number = min(max(drawn, self.low), self.high)
         if self.step is not None:
             number = min(self.low + round((number - self.low) / self.step) * self.step, self.high)
@@ -45,24 +45,27 @@ class Parameter:
         return f"{number:g} {self.unit}" if not self.whole else f"{number} {self.unit}"
 
     def drawn(self, value: Value) -> Value:
-        """The number of a scenario's value, as `value` takes it; of a choice, the choice."""
+        """Convert a value of the key to the number that `value` accepts.
+
+        A choice is returned unchanged.
+        """
         found = None if self.choices else quantity(value)
         if found is None:
             return value
         return round(found.number) if self.whole else found.number
 
     def as_dict(self) -> dict[str, object]:
-        """All that decides which values it takes."""
+        """Return all fields that determine the possible values."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def read_parameters(table: Table) -> tuple[Parameter, ...]:
-    """The table ``[parameters]``.
+    """Read the table ``[parameters]``.
 
     Raises
     ------
     CampaignError
-        If there is none, or a parameter makes no sense.
+        If there is none, or a parameter is wrong.
     """
     inner = table.table("parameters")
     found = tuple(_parameter(key, row) for key, row in inner.tables({"from", "to", "choices"}).items())
@@ -107,14 +110,14 @@ def _bound(row: Table, name: str, value: Value) -> Quantity:
 
 
 def _is_whole(value: Value) -> bool:
-    """Whether a bound is written as a whole number: 2 and "50 ms", not 2.0 and "0.05 s"."""
+    """Whether a bound is written as an integer: 2 and "50 ms", not 2.0 and "0.05 s"."""
     return isinstance(value, int) or (
         isinstance(value, str) and "." not in value and "e" not in value.split()[0]
     )
 
 
 def no_clash(table: Table, parameters: tuple[Parameter, ...], settings: Mapping[str, Value]) -> None:
-    """Refuse a key that is both set and to be chosen."""
+    """Refuse a key that occurs in both [set] and [parameters], and the key `seed`."""
     for parameter in parameters:
         if parameter.key in settings:
             raise table.wrong(parameter.key, "it is in [set] and in [parameters]")

@@ -1,4 +1,4 @@
-"""Where the points of a study are run and kept, and who is told how far they are."""
+"""Environment for the runs of a study: store, workers, and progress callbacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A store and workers for it; `watch` is told how far each run is, `expect` how many there will be."""
+    """A store and its workers.
+
+    `watch` is called with the progress of a run, `expect` with their number.
+    """
 
     store: Store
     workers: Workers
@@ -25,7 +28,7 @@ class Place:
     expect: Callable[[int], None] | None = None
 
     def run(self, campaign: Campaign) -> tuple[Cell, ...]:
-        """The points of a campaign with their runs, of which only what the store lacks is made."""
+        """Return the points of a campaign with their runs. Only missing runs are made."""
         study = Study(campaign)
         study.run(self.store, self.workers, self.watch, self.expect)
         return study.record().cells

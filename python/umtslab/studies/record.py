@@ -1,7 +1,7 @@
-"""What a study gave, kept in the store under its name: ``studies/NAME.json``.
+"""Records of studies in the store: ``studies/NAME.json``.
 
-The file holds no result of a run, only which runs belong to which trial; and effects, which are of all runs
-together. It can be made anew by running the study, which takes every run from the store.
+The file lists the runs of each trial but not their results. Effects, which depend on all runs, are
+included. To create the file again, run the study, which takes its runs from the store.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FORMAT = 1
 
 
 def save_outcome(store: Path, outcome: Outcome) -> Path:
-    """Write the record of an optimisation into a store, whole or not at all."""
+    """Write the record of an optimisation into a store atomically."""
     study = outcome.study
     return _save(
         store,
@@ -46,7 +46,7 @@ def save_outcome(store: Path, outcome: Outcome) -> Path:
 
 
 def save_findings(store: Path, findings: Findings) -> Path:
-    """Write the record of a sensitivity study into a store, whole or not at all."""
+    """Write the record of a sensitivity study into a store atomically."""
     study = findings.study
     return _save(
         store,
@@ -65,12 +65,12 @@ def save_findings(store: Path, findings: Findings) -> Path:
 
 
 def recorded_studies(store: Path) -> list[str]:
-    """Names of the studies in a store."""
+    """Return the names of the studies in a store."""
     return sorted(path.stem for path in (store / "studies").glob("*.json"))
 
 
 def load_study(store: StoreReader, name: str) -> Outcome | Findings | None:
-    """The study of that name, with those of its runs that are still there; None if there is none.
+    """Return the study `name` with those of its runs that still exist, or None.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Which parameters matter, by SALib: Morris's elementary effects or Sobol's variance shares.
+"""Sensitivity analysis by SALib: Morris's elementary effects or Sobol's variance shares.
 
-A metric's value at a point is its mean over the same runs as at every other point, so that effects are of the
-parameters and not of the draw.
+A metric's value at a point is its mean over runs with the same seed and numbers at all points, so
+effects are due to the parameters and not to random draws.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _MOST_POINTS = 100_000
 _SEED_BITS = 2**32
 
 _KNOWN = 0.05
-"""A share of the variance with a narrower interval is known, even if it is 0."""
+"""A share of the variance with a narrower interval is precise enough, even if the share is 0."""
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What is asked: the effect of each parameter on each metric."""
+    """A sensitivity study: the effect of each parameter on each metric."""
 
     frame: Frame
     method: str
@@ -42,10 +42,11 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a parameter does to a metric; intervals are 95 %.
+    """Effect of a parameter on a metric, with 95 % intervals.
 
-    Morris: `first` is mu*, the mean absolute effect of crossing the range, in the metric's unit; `total` is
-    sigma, their deviation (interaction, curvature). Sobol: first-order and total share of the variance.
+    Morris: `first` is mu*, the mean absolute effect of crossing the range, in the metric's unit.
+    `total` is sigma, the deviation of the effects (interaction, curvature). Sobol: first-order and
+    total share of the variance.
     """
 
     parameter: str
@@ -56,14 +57,14 @@ class Effect:
 
     @property
     def has_too_few_samples(self) -> bool:
-        """Of Sobol's method: whether an interval is wider than its share, and than a twentieth of all."""
+        """Whether an interval (Sobol) is wider than its share and than 5 % of the variance."""
         pairs = ((self.first, self.first_ci95), (self.total, self.total_ci95))
         return any(ci95 is not None and ci95 > max(abs(share), _KNOWN) for share, ci95 in pairs)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The effects by metric, in the order of the parameters, and how many points and runs they rest on."""
+    """The effects by metric, in the order of the parameters, and the number of distinct points."""
 
     study: Sensitivity
     seed: int
@@ -77,7 +78,7 @@ def load_sensitivity(path: Path) -> Sensitivity:
     Raises
     ------
     CampaignError
-        If the file cannot be read, a key is unknown, or a value makes no sense.
+        If the file cannot be read, a key is unknown, or a value is wrong.
     """
     with study_file(path) as (table, frame):
         method = table.text("method", "morris")
@@ -105,12 +106,13 @@ def load_sensitivity(path: Path) -> Sensitivity:
 
 
 def analyse_sensitivity(study: Sensitivity, place: Place) -> Findings:
-    """Run the points that the store lacks, and find the effects.
+    """Run the missing points, and compute the effects.
 
     Raises
     ------
     CampaignError
-        If SALib is not installed, a point makes no scenario, or a run could not measure a metric.
+        If SALib is not installed, the scenario of a point is wrong, or a run could not measure a
+        metric.
     OSError
         If results cannot be written.
     """
@@ -176,7 +178,7 @@ def _finite(value: Any) -> float | None:
 
 
 def _bounds(parameter: Parameter) -> list[float]:
-    """The range that numbers are drawn from: of a logarithmic one, the exponents."""
+    """Return the range for drawing numbers. For a logarithmic parameter, the exponents."""
     ends = [parameter.low, parameter.high]
     return [math.log10(end) for end in ends] if parameter.log else ends
 

@@ -1,4 +1,4 @@
-"""Studies as tables, which CSV and LaTeX are made of."""
+"""Studies as tables, for CSV and LaTeX."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ AS_IT_IS = "as it is"
 
 
 def trials_table(outcome: Outcome) -> pl.DataFrame:
-    """One row per trial, the scenario as it is last: parameters, objective, constraints' metrics, verdicts.
+    """Return one row per trial: parameters, objective, metrics of constraints, verdicts.
 
-    ``feasible`` is whether the means keep the constraints, ``sure`` whether the intervals do.
+    The unchanged scenario is last. ``feasible`` is whether the means keep the constraints, ``sure``
+    whether the intervals do.
     """
     import polars as pl
 
@@ -39,7 +40,7 @@ def trials_table(outcome: Outcome) -> pl.DataFrame:
 
 
 def effects_table(findings: Findings) -> pl.DataFrame:
-    """One row per metric and parameter: mu* and sigma (Morris), or first-order and total share (Sobol)."""
+    """Return one row per metric and parameter, with the effects and intervals of the method."""
     import polars as pl
 
     morris = findings.study.method == "morris"

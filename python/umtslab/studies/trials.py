@@ -1,4 +1,4 @@
-"""Trials in Optuna's file of a study, each with a digest of itself, and flaws of such a file."""
+"""Trials in Optuna's file of a study: digests, and detection of damage."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from umtslab.atomic_files import irregular
 from umtslab.store.seal import Damage
 
 DIGEST = "umtslab:digest"
-"""The user attribute of a trial that holds its digest."""
+"""The user attribute of a trial with its digest."""
 
 
 class ChangedTrial(ValueError):
-    """A trial is not as it was written."""
+    """A trial differs from its digest."""
 
 
 def digest(trial: Any) -> str:
-    """A digest of a finished trial, with all values that decide the trials after it."""
+    """Return a digest of a finished trial, with all values that determine later trials."""
     parts = [trial.number, trial.state.name, trial.params, trial.values, trial.system_attrs]
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def check_trials(study: Any) -> None:
-    """Compare the trials of one of Optuna's studies with their digests.
+    """Compare the trials of an Optuna study with their digests.
 
     Raises
     ------
     ChangedTrial
-        If one is not as it was written.
+        If a trial differs from its digest.
     """
     for number, trial in enumerate(study.get_trials(deepcopy=False)):
         if trial.number != number or trial.user_attrs.get(DIGEST) != digest(trial):
@@ -41,7 +41,7 @@ def check_trials(study: Any) -> None:
 
 
 def damaged_studies(store: Path) -> Iterator[Damage]:
-    """Flaws of the files of studies in a store.
+    """Yield the damaged study files of a store.
 
     Trials are compared with their digests if Optuna is installed.
     """
@@ -66,7 +66,10 @@ def _flaw(path: Path) -> str | None:
 
 
 def _changed_trial(path: Path) -> str | None:
-    """Which trial of a file was changed; None if none was, or if Optuna is not installed."""
+    """Describe the first changed trial of a file.
+
+    None if there is none, or Optuna is not installed.
+    """
     try:
         import optuna
     except ImportError:
@@ -75,7 +78,7 @@ def _changed_trial(path: Path) -> str | None:
     from tempfile import TemporaryDirectory
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    # A copy: Optuna writes to a database that it opens.
+    # Works on a copy, because Optuna writes to a database when it opens one.
     with TemporaryDirectory(prefix="umts-study-") as folder:
         for file in path.parent.glob(f"{path.name}*"):
             if file.is_file():
@@ -86,6 +89,6 @@ def _changed_trial(path: Path) -> str | None:
                 check_trials(optuna.load_study(study_name=name, storage=storage))
         except ChangedTrial as error:
             return str(error)
-        except Exception as error:  # Optuna and its database raise many kinds at broken content
+        except Exception as error:  # broken content raises many kinds of errors in Optuna and SQLAlchemy
             return f"Optuna cannot read it ({type(error).__name__})"
     return None
