@@ -17,6 +17,6 @@ def how_to_install(library: str) -> str:
 
 
 def lacking(library: str, error: ImportError) -> str:
-    """Return the error text for a command whose library is missing."""
+    """Return the error text for a command without its library."""
     needed_by, _ = EXTRAS[library]
     return f"{needed_by} needs {library}, which is not installed: {how_to_install(library)} ({error})"

@@ -11,7 +11,7 @@ from umtslab import _core
 from umtslab.metrics import UPLINK, definitions, units
 
 SCENARIO = "scenario"
-"""Axis of a campaign whose values are scenario files."""
+"""Axis of a campaign with scenario files as values."""
 
 _OVER = {
     "ue.rlc.": "rlc.",
@@ -21,7 +21,7 @@ _OVER = {
     "proxy.server_side.": "tcp.",
     "proxy.radio_side.": "tcp.",
 }
-"""Tables whose keys override the keys of another table and have the same labels."""
+"""Tables that override the keys of another table, with the same labels."""
 
 _NAMES = {
     "tahoe": "Tahoe",

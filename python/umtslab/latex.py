@@ -42,7 +42,7 @@ def escape(text: str) -> str:
 
 @dataclass(frozen=True)
 class LatexTable:
-    """A table whose cells are LaTeX. `kinds` has the column type of each column, as in ``llr``.
+    """A table with cells in LaTeX. `kinds` has the column type of each column, as in ``llr``.
 
     `over` is an optional heading over several columns: its text, first and last column, counted
     from 1.

@@ -9,7 +9,7 @@ class CongestionControl:
     """Growth and reduction of a sender's congestion window. The base class implements RFC 5681.
 
     Each end of each connection has an object of its own, created without arguments. Loss detection
-    and retransmission are those of every variant: by SACK if both ends support it, else as in
+    and retransmission are the same for every variant: by SACK if both ends support it, else as in
     NewReno. Windows are in segments. Runs are reproducible to the bit only if the class is
     deterministic: it must not use clocks, random numbers except from a generator with a fixed seed,
     or state shared between objects.

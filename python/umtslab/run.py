@@ -171,7 +171,7 @@ class Run:
         return budget_frame(self.metrics)
 
     def waterfall_connection(self) -> int | None:
-        """Return the connection whose waterfall the scenario records, or None.
+        """Return the connection of the recorded waterfall, or None.
 
         None for runs in memory.
         """

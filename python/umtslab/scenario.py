@@ -160,7 +160,7 @@ class Scenario:
 
     @property
     def capture_notes(self) -> list[str]:
-        """Notes about users whose captures contain IP packets only, with the reason."""
+        """Notes about users with captures of IP packets only, with the reason."""
         return self.core.capture_notes()
 
     @cached_property

@@ -115,7 +115,7 @@ def recorded(store: Path) -> list[str]:
 
 
 def load_record(store: StoreReader, name: str) -> Record | None:
-    """Return the campaign `name` with those of its runs that still exist, or None.
+    """Return the campaign `name` with its remaining runs, or None.
 
     Raises
     ------

@@ -62,7 +62,7 @@ def _meant(word: str, out: Path) -> list[Path]:
 
 
 def _is_named_capture(path: Path) -> bool:
-    """Whether the suffix is that of a capture, compressed or not."""
+    """Whether the file has a suffix of captures, compressed or not."""
     name = path.with_suffix("") if path.suffix in _PACKED else path
     return name.suffix in _SUFFIXES
 

@@ -73,7 +73,7 @@ def report(
     json: bool = False,
     quiet: bool = False,
 ) -> int:
-    """Analyse captures and print the result. The arguments are those of ``umts analyse``."""
+    """Analyse captures and print the result. The arguments are as for ``umts analyse``."""
     _check(captures, connection, plot)
     with FileBar("reading", quiet=quiet) as bar:
         analyses = analyse_captures(

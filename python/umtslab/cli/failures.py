@@ -44,8 +44,7 @@ _WRONG = (
     "umtslab.store.reader.RunNotFound",
     "umtslab.store.seal.Damaged",
 )
-"Errors of input, by name: what was never imported was never raised, and is not imported to "
-"find that out."
+"""Errors of input, by name, so that their modules need not be imported."""
 
 _FAILED = (
     "umtslab._core.CongestionControlError",

@@ -106,7 +106,7 @@ def add_flag(options: Options, name: str, what: str, *others: str) -> None:
 
 
 def add_value(options: Options, name: str, metavar: str, what: str) -> None:
-    """Add an option whose value is passed to the verb as text."""
+    """Add an option with a text value."""
     options.add_argument(name, metavar=metavar, help=what)
 
 

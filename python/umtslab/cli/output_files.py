@@ -8,7 +8,7 @@ from umtslab.cli.failures import UsageError
 
 
 def check_figure_file(path: Path) -> None:
-    """Refuse a file whose suffix is not a figure format, or whose folder does not exist."""
+    """Refuse a file with a suffix of no figure format, or in a missing folder."""
     from umtslab.plot import FORMATS
 
     if path.suffix not in FORMATS:
@@ -17,6 +17,6 @@ def check_figure_file(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a file whose folder does not exist."""
+    """Refuse a file in a missing folder."""
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}")

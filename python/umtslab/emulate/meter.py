@@ -1,4 +1,4 @@
-"""The live meter: one line on standard error, as long as somebody looks."""
+"""The live meter: one line on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from umtslab.terminal_escape import own
 
 USUAL_COLUMNS = 80
-"""Of a terminal that does not tell."""
+"""Width of a terminal that does not report one."""
 
 
 def line_of(reading: Mapping[str, Any], columns: int) -> str:
-    """A reading in one line of at most `columns` characters; what does not fit is left out from the end.
+    """Format a reading as a line of at most `columns` characters. Parts that do not fit are omitted.
 
     The round-trip time is that of the programs' own packets: TCP segments and their acknowledgments, echoes
     and their replies.
@@ -43,7 +43,7 @@ def line_of(reading: Mapping[str, Any], columns: int) -> str:
 
 
 class Meter:
-    """Shows readings on a terminal, each over the one before; shows nothing in a file."""
+    """Shows readings on a terminal, each in place of the previous one. Shows nothing in a file."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown and sys.stderr.isatty()
@@ -51,7 +51,7 @@ class Meter:
         self._rtt_s: float | None = None
 
     def show(self, reading: Mapping[str, Any]) -> None:
-        """Show a reading; a round-trip time stays until there is another."""
+        """Show a reading. A round-trip time is shown until the next one."""
         if not self._shown:
             return
         self._rtt_s = reading.get("rtt_s", self._rtt_s)
@@ -60,22 +60,22 @@ class Meter:
             columns = os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
         except OSError:
             columns = USUAL_COLUMNS
-        # The last column stays free: a cursor there may wrap.
+        # The last column stays empty, because a cursor there may wrap.
         self._write(f"\r{line_of(reading, columns - 1)}\x1b[K")
         self._drawn = self._shown
 
     def say(self, what: str) -> None:
-        """Say what goes wrong meanwhile, on a line of its own; also where no reading is shown."""
+        """Print a problem on a separate line, even if no readings are shown."""
         self._write(self._end())
         with suppress(OSError):
             print(f"umts: {what}", file=sys.stderr, flush=True)
 
     def _end(self) -> str:
-        """What takes the last reading off the terminal."""
+        """Return the escape sequence that erases the last reading."""
         return "\r\x1b[K" if self._drawn else ""
 
     def _write(self, text: str) -> None:
-        """Write to the terminal; one that is gone ends nothing."""
+        """Write to the terminal. If it is gone, nothing more is shown."""
         try:
             own(sys.stderr).write(text)
             sys.stderr.flush()

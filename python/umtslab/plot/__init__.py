@@ -63,7 +63,7 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
     Raises
     ------
     UnknownFigure
-        If there is no such kind. It is a KeyError whose message lists the kinds.
+        If there is no such kind. It is a KeyError, and its message lists the kinds.
     umtslab.run.MissingSeries
         If a run did not record the series of the figure, or the series has no data.
     umtslab.plot.NobodyChosen
@@ -119,7 +119,7 @@ def draw_waterfall(
     run : Run
         Made with the scenario key ``measure.waterfall`` and with series.
     connection : int, optional
-        Number of the connection. Not needed for a run in a store, whose scenario contains it.
+        Number of the connection. A run in a store does not need it.
     from_s, until_s : float, optional
         The time range; by default the whole life of the connection.
     look : Look, optional
@@ -128,7 +128,7 @@ def draw_waterfall(
     Raises
     ------
     umtslab.run.MissingSeries
-        If the run recorded no waterfall, or that of another connection.
+        If the run recorded no waterfall, or one of another connection.
     """
     import polars as pl
 

@@ -34,7 +34,7 @@ def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) 
     Parameters
     ----------
     record : Record
-        A campaign whose runs have time budgets.
+        A campaign with time budgets.
     over : str, optional
         The parameter of the horizontal axis; by default the first varied parameter with numbers as
         values.

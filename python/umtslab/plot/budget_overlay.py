@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _RESULT, _CAMPAIGN = "result", "campaign"
-"""Axes whose values are names of results or campaigns."""
+"""Axes with names of results or campaigns as values."""
 
 
 def draw_budgets(results: Mapping[str, Sequence[Run]], look: Look = HOUSE) -> Figure:

@@ -49,7 +49,7 @@ class Curve:
         return [(x, math.nan if one.mean is None else one.mean, one.ci95 or 0.0) for x, one, _ in self.points]
 
     def missing(self) -> list[float]:
-        """Return the values whose runs gave no mean."""
+        """Return the values without a mean, although they were run."""
         return [x for x, one, runs in self.points if runs and one.mean is None]
 
 

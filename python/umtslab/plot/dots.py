@@ -104,7 +104,7 @@ def draw_dots(
 
 
 def draw_missing(axes: Axes, missing: Sequence[tuple[float, str]], label: str) -> None:
-    """Mark values whose runs gave no mean, by a cross at the upper edge per curve.
+    """Mark values that were run but have no mean, by a cross at the upper edge per curve.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
     -------
     matplotlib.figure.Figure
         Axes are in kilometres from the corner of the area. The cells are computed without
-        shadowing. The handovers are those of the run.
+        shadowing. The handovers are from the run.
 
     Raises
     ------

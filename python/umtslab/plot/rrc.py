@@ -47,7 +47,7 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One strip per user, whose height corresponds to the cost of the state. With many users only
+        One strip per user. Its height corresponds to the cost of the state. With many users only
         the first `MOST_UES` are drawn.
     """
     users = strands(rrc_state, ("ue",))

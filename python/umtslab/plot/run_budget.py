@@ -109,7 +109,7 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
 
 
 def _connections(run: Run) -> pl.DataFrame:
-    """Return the connections of a run with their budgets. For an emulation, those of programs."""
+    """Return the connections of a run with their budgets. For an emulation, the connections of programs."""
     import polars as pl
 
     if _PROGRAMS not in run.series_kinds():

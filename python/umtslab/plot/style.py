@@ -38,7 +38,7 @@ _MOST_VECTORS = 5_000
 
 
 def new_figure(title: str, y_label: str, x_label: str = "time (s)") -> tuple[Figure, Axes]:
-    """Create a figure with one pair of axes, whose labels include units."""
+    """Create a figure with one pair of axes, labelled with units."""
     figure = canvas()
     axes = figure.add_subplot()
     axes.set_xlabel(x_label)

@@ -65,7 +65,7 @@ def _limits(position: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _with_room(axes: Axes, position: npt.NDArray[np.float64], names: Sequence[str], span: float) -> list[int]:
-    """Return the ticks to label: those whose label begins after the end of the one before."""
+    """Return the ticks to label. Labels must not overlap."""
     import matplotlib as mpl
 
     width_pt = _width_pt(axes)

@@ -22,7 +22,7 @@ Row = Mapping[str, str]
 
 
 def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quick: bool) -> str:
-    """Return the points of a figure, or those of a chapter's plan, without their 3GPP counterparts.
+    """Return the points of a figure or of a chapter's plan, without their 3GPP counterparts.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Finding:
 def conjunction(findings: Iterable[Finding], limit: int | None = None) -> Finding:
     """Combine findings that must all hold.
 
-    The detail joins those of the decisive findings, up to `limit`.
+    The detail joins the decisive details, up to `limit`.
     """
     all_findings = list(findings)
     verdict = worst(finding.verdict for finding in all_findings)

@@ -104,7 +104,7 @@ class FigureData:
     drawn: list[Picture] = field(default_factory=list, compare=False, repr=False)
     """The picture in the house style, once drawn. At most one."""
     curves_label: str = ""
-    """The quantity whose values label the curves."""
+    """The quantity with the values that label the curves."""
 
     @property
     def is_drawn(self) -> bool:

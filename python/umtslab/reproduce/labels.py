@@ -1,4 +1,4 @@
-"""Labels of claims whose agreement does not count as a pass: `labels.toml` beside the ledger."""
+"""Labels that replace the pass of a claim: `labels.toml` beside the ledger."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str
 
 
 def turned(chapter: Chapter) -> list[tuple[Scored, Scored]]:
-    """Return the claims whose verdict differs with the chapter's change, as scored and changed."""
+    """Return the claims with another verdict under the chapter's change, as scored and changed."""
     pairs = zip(chapter.scored, chapter.changed, strict=False)
     return [(scored, changed) for scored, changed in pairs if changed.verdict is not scored.verdict]
 

@@ -1,4 +1,4 @@
-"""Reader of TOML files whose errors name the file."""
+"""Reader of TOML files. Its errors name the file."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Curve:
         return [f"{x:g}" for x in self.x]
 
     def part(self, keep: Callable[[float], bool]) -> Curve:
-        """Return the points whose x fulfils `keep`."""
+        """Return the points for which `keep` returns true for x."""
         chosen = [i for i, x in enumerate(self.x) if keep(x)]
         return Curve([self.x[i] for i in chosen], [self.y[i] for i in chosen])
 

@@ -80,7 +80,7 @@ def score(claim: Claim, plan: Plan, results: Results) -> Scored:
 def _labelled(scored: Scored, plan: Plan, results: Results) -> Scored:
     """Replace a pass by the claim's label.
 
-    Mismatches and passes whose control fails are unchanged.
+    Mismatches, and passes with a failing control, are unchanged.
     """
     claim = scored.claim
     if claim.label is None or scored.verdict is not Verdict.PASS:

@@ -153,7 +153,7 @@ class Catalogue:
         return found[0] if found else None
 
     def by_prefix(self, prefix: str) -> list[Run]:
-        """Runs whose key or result begins with `prefix`, or whose scenario has that name."""
+        """Return runs by a prefix of key or result, or by the name of the scenario."""
         pattern = prefix.replace("%", "").replace("_", "") + "%"
         return self._load(
             "WHERE key LIKE ? OR result LIKE ? OR scenario = ? ORDER BY result, seed, run",
@@ -165,7 +165,7 @@ class Catalogue:
         return self._load("WHERE result = ? ORDER BY seed, run", (result,))
 
     def of_keys(self, keys: Iterable[str]) -> list[Run]:
-        """Return those of the runs that exist."""
+        """Return the existing runs with these keys."""
         wanted = list(keys)
         parts = (wanted[first : first + _VALUES] for first in range(0, len(wanted), _VALUES))
         return [

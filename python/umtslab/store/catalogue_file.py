@@ -53,7 +53,7 @@ def files(store: Path) -> list[Path]:
 
 
 def refuse_irregular(path: Path) -> None:
-    """Refuse a database whose files are not regular files: SQLite would block on a named pipe.
+    """Refuse a database with irregular files: SQLite would block on a named pipe.
 
     Raises
     ------

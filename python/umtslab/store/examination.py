@@ -30,7 +30,7 @@ class Examination:
     """Sound runs written before digests existed. Most damage to them cannot be detected."""
     damage: list[Damage] = field(default_factory=list)
     told_otherwise: list[str] = field(default_factory=list)
-    """Keys of sound runs whose catalogue row differs from their files."""
+    """Keys of sound runs with a catalogue row that differs from their files."""
 
 
 def examine(store: Path) -> Examination:

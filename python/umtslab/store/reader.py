@@ -68,11 +68,11 @@ class StoreReader:
         }
 
     def runs(self, result: str | None = None) -> list[Run]:
-        """All runs, or those of one result, ordered by result, seed and run."""
+        """Return all runs or the runs of one result, ordered by result, seed and run."""
         return self._sound_of(self._catalogue.all() if result is None else self._catalogue.of_result(result))
 
     def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
-        """Return those of the runs that exist, by key."""
+        """Return the existing runs with these keys, by key."""
         wanted = list(keys)
         new = self._catalogue.of_keys(key for key in wanted if key not in self._found)
         self._found |= {run.key: run for run in self._sound_of(new)}

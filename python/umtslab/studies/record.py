@@ -70,7 +70,7 @@ def recorded_studies(store: Path) -> list[str]:
 
 
 def load_study(store: StoreReader, name: str) -> Outcome | Findings | None:
-    """Return the study `name` with those of its runs that still exist, or None.
+    """Return the study `name` with its remaining runs, or None.
 
     Raises
     ------
