@@ -36,8 +36,9 @@ def test_a_run_is_found_by_key_result_and_scenario(store: Store, scenario: Scena
     assert store.find(runs[0].identity.result) == runs
     assert store.find("ftp-on-fach") == runs
     assert store.latest() == runs
-    with pytest.raises(RunNotFound, match="no run, result or scenario 'nonsense'"):
-        store.find("nonsense")
+    for name in ("nonsense", "_", "%"):
+        with pytest.raises(RunNotFound, match=f"no run, result or scenario '{name}'"):
+            store.find(name)
 
 
 def test_the_latest_result_is_the_one_added_to_last(store: Store, scenario: Scenario) -> None:

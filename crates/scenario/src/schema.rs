@@ -111,7 +111,7 @@ fn param(key: String, property: &Value, required: bool) -> Param {
         required,
         range: text("x-range").or_else(|| range_text(property)),
         source: text("x-source"),
-        description: text("description").unwrap_or_default(),
+        description: text("description").map(|lines| unwrapped(&lines)).unwrap_or_default(),
         choices: choices(resolve(property)),
     }
 }
@@ -157,8 +157,16 @@ fn choices(inner: &Value) -> Vec<Choice> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     variants
         .iter()
-        .map(|variant| Choice { value: text(&variant["const"]), description: text(&variant["description"]) })
+        .map(|variant| Choice {
+            value: text(&variant["const"]),
+            description: unwrapped(&text(&variant["description"])),
+        })
         .collect()
+}
+
+/// The text of a doc comment without the line breaks of the source. Paragraphs stay apart.
+fn unwrapped(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The range as text, such as `"1 to 2047"` or `"at most 500 ms"`. `None` if the schema sets no

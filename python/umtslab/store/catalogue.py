@@ -154,10 +154,11 @@ class Catalogue:
 
     def by_prefix(self, prefix: str) -> list[Run]:
         """Return runs by a prefix of key or result, or by the name of the scenario."""
-        pattern = prefix.replace("%", "").replace("_", "") + "%"
+        length = len(prefix)
         return self._load(
-            "WHERE key LIKE ? OR result LIKE ? OR scenario = ? ORDER BY result, seed, run",
-            (pattern, pattern, prefix),
+            "WHERE substr(key, 1, ?) = ? OR substr(result, 1, ?) = ? OR scenario = ? "
+            "ORDER BY result, seed, run",
+            (length, prefix, length, prefix, prefix),
         )
 
     def of_result(self, result: str) -> list[Run]:

@@ -18,6 +18,9 @@ fn every_key_has_its_sentence_and_a_kind() {
         assert!(!param.kind.is_empty() && !param.kind.starts_with("a a "), "{param:?}");
         assert!(!(param.required && param.default.is_some()), "{param:?}");
         assert!(param.choices.iter().all(|choice| !choice.description.is_empty()), "{param:?}");
+        let descriptions = param.choices.iter().map(|choice| &choice.description).chain([&param.description]);
+        let breaks = descriptions.flat_map(|text| text.split("\n\n")).filter(|text| text.contains('\n'));
+        assert_eq!(breaks.count(), 0, "line breaks of the source: {param:?}");
     }
     let mut keys: Vec<_> = params.iter().map(|param| &param.key).collect();
     keys.dedup();
