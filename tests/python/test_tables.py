@@ -70,7 +70,7 @@ def chunks(folder: Path) -> list[tuple[str, str, str, str, int]]:
     [
         ("acked", "ack", "DELTA_BINARY_PACKED"),
         ("rlc_delivered", "direction", "PLAIN"),
-        ("rlc_buffer", "octets", "DELTA_BINARY_PACKED"),
+        ("rlc_buffer", "octets", "BYTE_STREAM_SPLIT"),
         ("cwnd", "cwnd_segments", "BYTE_STREAM_SPLIT"),
         ("cwnd", "connection", "BYTE_STREAM_SPLIT"),
     ],
