@@ -170,7 +170,8 @@ fn the_former_name_of_the_table_still_loads_with_a_warning() {
     assert_eq!(current.warnings, [""; 0]);
     let former = load(&text.replace("[proxy]", "[pep]"), &[]).expect("it still loads");
     assert_eq!((former.scenario, former.warnings), (current.scenario, vec![warning.to_owned()]));
-    let overridden = load("version = 1\nduration = \"10 s\"", &[("pep.at", "ggsn")]).expect("it still loads");
+    let without = text.replace("[proxy]\nat = \"ggsn\"\nmode = \"snoop\"\n", "");
+    let overridden = load(&without, &[("pep.at", "ggsn")]).expect("it still loads");
     assert!(overridden.scenario.proxy.is_some());
     assert_eq!(overridden.warnings, [warning]);
     let both = load(&text.replace("[[ue]]", "[pep]\nmode = \"split\"\n[[ue]]"), &[]);
