@@ -1,4 +1,4 @@
-//! What acknowledgments mean to the sending half: progress, duplicates, round trips.
+//! Processing of acknowledgments in the sending half: new data, duplicates, round trips.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -20,7 +20,7 @@ use super::sender::Sender;
 use super::spurious::Judged;
 
 impl Connection {
-    /// The acknowledgment in a segment.
+    /// Processes the acknowledgment in a segment.
     #[inline]
     pub(super) fn handle_ack<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -56,8 +56,8 @@ impl Connection {
         self.finish_ack(cx, segment, una, before);
     }
 
-    /// An acknowledgment below what is acknowledged, which another one has overtaken: what it reports counts (RFC 6675 §4: the
-    /// scoreboard is updated by every acknowledgment), and nothing else.
+    /// Processes an acknowledgment below SND.UNA, which arrived out of order. Only its SACK blocks
+    /// count (RFC 6675 §4: each acknowledgment updates the scoreboard).
     #[inline(never)]
     fn handle_old_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         if self.sender.outstanding.is_empty() || !self.may_say_news(segment) {
@@ -72,8 +72,8 @@ impl Connection {
         self.finish_ack(cx, segment, una, before);
     }
 
-    /// The last step of every acknowledgment. `una`, and `before` (congestion window and threshold), are the values before
-    /// the acknowledgment.
+    /// The last step for each acknowledgment. `una` and `before` (congestion window and threshold)
+    /// are the values before the acknowledgment.
     #[inline]
     fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -93,7 +93,8 @@ impl Connection {
         }
     }
 
-    /// With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
+    /// With SACK, an acknowledgment with blocks may count as a duplicate whatever else it carries
+    /// (RFC 6675 §2).
     fn may_say_news(&self, segment: &Segment) -> bool {
         self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty()
     }
@@ -110,7 +111,7 @@ impl Connection {
         }
         let mut segments = done.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
-            // What was selectively acknowledged before had been counted then.
+            // Segments that were SACKed before were counted then.
             segments -= done.sacked;
             window.acked = segments.into();
         }
@@ -157,8 +158,9 @@ impl Connection {
         if *syn_expiries > 0 {
             estimator.restart_after_lost_syn();
         }
-        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1). Linux takes one expiry for a late answer, as
-        // RFC 6298 with its initial timeout of 1 s expects (`tcp_init_metrics`).
+        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1). Linux takes one
+        // expiry for a late answer, as RFC 6298 expects with its initial timeout of 1 s
+        // (`tcp_init_metrics`).
         let tolerated = u32::from(self.config.is_recent_linux());
         let initial = if *syn_expiries > tolerated { 1 } else { self.config.initial_window };
         variant.on_syn_ack(window, outstanding, &ack, initial)
@@ -185,19 +187,21 @@ impl Connection {
         }
         self.measure_report(cx);
         self.react(cx, segment, reaction);
-        // One that came late and reports nothing new does not judge.
+        // A late acknowledgment that reports nothing new does not count.
         if self.sender.episode.is_some() && (counted || !is_late) {
             self.judge(cx, segment, &Judged::default());
         }
     }
 
-    /// Linux times every ACK of what was sent once, by the first segment that it covers; others one segment at a time.
+    /// Linux takes a sample from each ACK of segments sent once, by the first segment that it
+    /// covers. Other rules time one segment at a time.
     #[inline]
     fn times_every_segment(&self) -> bool {
         self.config.rto.rule == RtoRule::Linux
     }
 
-    /// Does what a version asks for: first the round-trip time, then the timer that follows from it.
+    /// Applies the reaction of the variant. The round-trip sample precedes the timer, which depends
+    /// on it.
     fn react<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -241,8 +245,8 @@ impl Connection {
         }
     }
 
-    /// RTTM (RFC 7323 §4): every ACK of something new tells a round trip, retransmissions included, and weighs the less
-    /// the more of them a window brings (appendix G).
+    /// RTTM (RFC 7323 §4): each ACK of new data gives a sample, also for retransmissions. The more
+    /// samples a window brings, the less each of them weighs (appendix G).
     fn measure_echo<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -255,7 +259,7 @@ impl Connection {
         self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, flight.div_ceil(2).max(1)));
     }
 
-    /// The round trip of a segment that left at `sent` is complete.
+    /// Takes a sample for a segment that left at `sent`.
     pub(super) fn measure_since<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -265,7 +269,7 @@ impl Connection {
         self.measure(cx, cx.now - sent, |estimator, now| sample(estimator, sent, now));
     }
 
-    /// A round trip was measured.
+    /// Records a round trip and updates the estimators.
     fn measure<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
