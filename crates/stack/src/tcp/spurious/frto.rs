@@ -1,5 +1,5 @@
-//! F-RTO (RFC 5682): after a timeout one segment leaves again; if the next ACKs acknowledge what was not sent again, the
-//! originals have arrived and the timeout was spurious.
+//! F-RTO (RFC 5682): after a timeout one segment is retransmitted. If the next ACKs acknowledge
+//! segments that were not retransmitted, the originals have arrived and the timeout was spurious.
 //!
 //! ```text
 //!   timeout: the oldest leaves again ─► first ACK ─► two new segments ─► second ACK ─► advances: spurious
@@ -8,24 +8,23 @@
 //!                                             as after any timeout
 //! ```
 
-/// Where the algorithm is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// The oldest segment has left again (step 1).
+    /// The oldest segment was retransmitted (step 1).
     Resent,
-    /// New segments have left (step 2).
+    /// New segments were sent (step 2).
     Probing,
     Over,
 }
 
-/// What follows from an ACK.
+/// The consequence of an ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing yet.
+    /// No decision yet.
     Undecided,
-    /// Up to two new segments leave now, and nothing else before the next ACK.
+    /// Up to two new segments may be sent, and nothing else before the next ACK.
     Probe,
-    /// Everything outstanding is to be sent again, with a window of three segments at most.
+    /// All outstanding segments are sent again, with a window of at most three segments.
     Conventional,
     /// The timeout was spurious.
     Spurious,
@@ -35,17 +34,19 @@ pub(super) enum Verdict {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FRto {
     step: Step,
-    /// The sequence number after the highest sent before the timeout.
+    /// The sequence number after the highest one sent before the timeout.
     recover: u64,
-    /// Selective acknowledgments help (§3).
+    /// SACK blocks count as evidence (§3).
     with_sack: bool,
-    /// Segments SACKed that were sent once, when the probe left, or (`believes_originals`) at the last ACK.
+    /// Number of SACKed segments that were sent once. Counted when the probe was sent, or
+    /// (`believes_originals`) at the last ACK.
     sacked: usize,
-    /// An original that is acknowledged decides at once (Linux: FLAG_ORIG_SACK_ACKED in `tcp_process_loss`).
+    /// An acknowledged original decides at once (Linux: FLAG_ORIG_SACK_ACKED in
+    /// `tcp_process_loss`).
     believes_originals: bool,
 }
 
-/// An acknowledgment and what it leaves.
+/// An acknowledgment, and the state after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heard {
     /// Oldest unacknowledged sequence number.
@@ -53,9 +54,9 @@ pub(super) struct Heard {
     pub advances: bool,
     /// Segments that it covers, sent once and not SACKed before.
     pub originals: u32,
-    /// Segments below `recover` that are SACKed and were sent once.
+    /// SACKed segments below `recover` that were sent once.
     pub sacked: usize,
-    /// There is new data, and room for it.
+    /// New data exists, and the receiver has room for it.
     pub has_new_data: bool,
 }
 
@@ -64,12 +65,12 @@ impl FRto {
         FRto { step: Step::Resent, recover, with_sack, sacked: 0, believes_originals: false }
     }
 
-    /// As Linux; so many originals are SACKed.
+    /// As Linux. `sacked`: number of originals that are SACKed.
     pub fn believing_originals(self, sacked: usize) -> Self {
         FRto { believes_originals: true, sacked, ..self }
     }
 
-    /// The same segment has timed out again.
+    /// Starts again because the same segment has timed out again.
     pub fn begin_again(&mut self, recover: u64) {
         (self.step, self.recover) = (Step::Resent, recover);
     }
@@ -78,7 +79,7 @@ impl FRto {
         self.recover
     }
 
-    /// Nothing but new segments may leave.
+    /// Whether only new segments may be sent.
     pub fn is_probing(&self) -> bool {
         self.step == Step::Probing
     }
@@ -98,7 +99,7 @@ impl FRto {
                 self.sacked = heard.sacked;
                 Verdict::Probe
             }
-            // §3 step 2: with SACK a duplicate may still be followed by an ACK that decides.
+            // §3 step 2: with SACK, an ACK that decides may still follow a duplicate.
             Step::Resent if !heard.advances && self.with_sack => Verdict::Undecided,
             Step::Resent => {
                 self.step = Step::Over;
