@@ -1,10 +1,13 @@
-//! TCP with selective acknowledgments over full duplex: the recovery of RFC 6675 §5, and that of FACK (see `forward.rs`).
+//! TCP with SACK for full duplex connections: the recovery of RFC 6675 §5, and FACK's (see
+//! `forward.rs`).
 //!
-//! A duplicate ACK is one that SACKs something new. The third, or one that shows the oldest segment to be lost, begins a
-//! recovery, in which [`Selective`] says what leaves. It ends when all that was outstanding at its beginning is
-//! acknowledged. What was lost before a timeout begins no recovery after it.
+//! A duplicate ACK is one that SACKs new segments. A recovery begins with the third duplicate, or
+//! with one that shows that the oldest segment is lost. [`Selective`] selects the segments of a
+//! recovery. It ends when all data outstanding at its beginning is acknowledged. Losses from before
+//! a timeout do not begin a recovery after it.
 //!
-//! A retransmission that is lost again waits for the timer, as in the RFC, or is found out as [`Selective`] says.
+//! If a retransmission is lost, the sender waits for the timer, as in the RFC, unless [`Selective`]
+//! detects the loss.
 
 use umts_units::Time;
 
@@ -16,17 +19,16 @@ use super::{
 use crate::packet::SackBlocks;
 use crate::tcp::config::{TcpConfig, Variant};
 
-/// The state of recoveries.
 #[derive(Debug, Clone)]
 pub struct SackRecovery {
     holes: Selective,
     reduction: Reduction,
     over_damping: Option<OverDamping>,
-    /// Segments that the duplicate being dealt with has SACKed.
+    /// Number of segments newly SACKed by the current duplicate.
     news: u32,
 }
 
-/// How cwnd comes down to ssthresh.
+/// How cwnd is reduced to ssthresh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reduction {
     /// At once (RFC 6675 §5, step 4.2).
@@ -38,14 +40,14 @@ enum Reduction {
 }
 
 impl SackRecovery {
-    /// The recovery of the version that `config` names: FACK's, or RFC 6675's.
+    /// The recovery for the configured variant: FACK's, or RFC 6675's.
     pub fn new(config: &TcpConfig) -> Self {
         let fack = config.variant == Variant::Fack;
         let rule = if fack { LossRule::Forward } else { LossRule::Rfc6675 };
         SackRecovery {
             holes: Selective::new(rule, config.lost_retransmissions),
             reduction: match config.variant {
-                // It names the window itself.
+                // BBR sets the window itself.
                 Variant::Bbr => Reduction::AtOnce,
                 _ if config.prr => Reduction::Proportional(Prr::default()),
                 Variant::Fack if config.fack.data_smoothing => Reduction::Smooth,
@@ -59,7 +61,7 @@ impl SackRecovery {
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
         let before = window.cwnd.min(f64::from(flight.segments));
         window.enter_fast_recovery(flight);
-        // `pipe` takes the place of the inflation.
+        // `pipe` replaces the inflation.
         window.inflation = 0;
         if let Some(over_damping) = &self.over_damping {
             over_damping.apply(window, sent);
@@ -76,7 +78,8 @@ impl SackRecovery {
         }
     }
 
-    /// An ACK of a recovery, its blocks noted: it shows `delivered` segments to have arrived.
+    /// Processes an ACK of a recovery after its blocks were applied. `delivered`: number of
+    /// segments that it delivers.
     fn go_on(&mut self, window: &mut Window, sent: &Outstanding, delivered: u32, advances: bool) {
         let more_lost = self.holes.update(window, sent);
         match &mut self.reduction {
@@ -144,7 +147,7 @@ impl CongestionControl for SackRecovery {
             self.go_on(window, sent, self.news, false);
             return Reaction::NOTHING;
         }
-        // §5: not before all that was outstanding at the last timeout or recovery is acknowledged.
+        // §5: not before all data outstanding at the last timeout or recovery is acknowledged.
         let may_begin = ack.counted && ack.flight.una >= window.recover;
         if !may_begin || !self.holes.sees_loss(window, sent) {
             return Reaction::NOTHING;
