@@ -1,12 +1,12 @@
-//! Imports of the stack point down: read from the sources, file by file.
+//! Checks that imports within the stack point to the same or a lower layer, from the source files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The storeys, the lowest first. A file belongs to the first storey that names it or a folder above it, the more exact
-/// name first. It may import from its own storey and from those below.
+/// The layers, the lowest first. A file belongs to the layer with the longest name that matches its
+/// module or a module above it. It may import from its own layer and from those below.
 const STOREYS: [&[&str]; 9] = [
-    // Words: values without behaviour, which everybody uses.
+    // Values without behaviour, used everywhere.
     &[
         "ids",
         "packet",
@@ -16,7 +16,7 @@ const STOREYS: [&[&str]; 9] = [
         "radio/rlc/sn",
         "radio/rrc_state",
     ],
-    // What a call is handed, and what is observed.
+    // The context of calls, and trace events.
     &["trace", "detail", "context", "event", "event_context"],
     &["environment", "radio", "tcp", "proxy", "core_network"],
     &["traffic"],
@@ -27,14 +27,14 @@ const STOREYS: [&[&str]; 9] = [
     &["network"],
 ];
 
-/// What `lib.rs` gives a short name.
+/// Short names that `lib.rs` exports.
 const SHORT: [(&str, &str); 2] = [("Context", "context"), ("EventContext", "event_context")];
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The storey of a module path such as `radio/rlc/am`.
+/// The layer of a module path such as `radio/rlc/am`.
 fn storey(module: &str) -> Option<usize> {
     let is_in = |name: &&str| module == *name || module.starts_with(&format!("{name}/"));
     let longest = |storey: &[&str]| storey.iter().filter(|name| is_in(name)).map(|name| name.len()).max();
@@ -42,14 +42,14 @@ fn storey(module: &str) -> Option<usize> {
     found.max().map(|(_, at)| at)
 }
 
-/// Module path of a file: `radio/rlc/am/mod.rs` and `radio/rlc/am.rs` are both `radio/rlc/am`.
+/// Module path of a file: both `radio/rlc/am/mod.rs` and `radio/rlc/am.rs` are `radio/rlc/am`.
 fn module_of(file: &Path) -> String {
     let path = file.strip_prefix(sources()).expect("it was found there").with_extension("");
     let path = path.to_str().expect("names of modules").to_owned();
     path.strip_suffix("/mod").unwrap_or(&path).to_owned()
 }
 
-/// All files but `lib.rs` and what is for tests alone.
+/// All files except `lib.rs` and test modules.
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the sources are there") {
         let path = entry.expect("it can be read").path();
@@ -64,7 +64,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every path that begins with `crate::`, braces spelled out, test modules left out.
+/// All paths that begin with `crate::`, with braces expanded. Test modules are left out.
 fn imports(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]\nmod tests").next().expect("a split has a first part");
     let lines = source.lines().map(|line| line.split("//").next().unwrap_or(line));
@@ -76,7 +76,7 @@ fn imports(source: &str) -> Vec<String> {
     found
 }
 
-/// Reads one path from the beginning of `rest`; returns what follows it.
+/// Reads one path from the beginning of `rest`. Returns the text after it.
 fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a str {
     let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     let (name, mut rest) = rest.split_at(word);
@@ -99,7 +99,7 @@ fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a st
     rest
 }
 
-/// Arrows from `module` with this source to a higher storey.
+/// Imports of `module`, which has this source, from a higher layer.
 fn upwards(module: &str, source: &str) -> Vec<String> {
     let from = storey(module).unwrap_or_else(|| panic!("{module} has no storey: name one in this test"));
     let named = |path: &String| {

@@ -1,4 +1,4 @@
-//! BBR over a link that carries a segment each 10 ms, with as much queue as it wants.
+//! BBR over a link that carries a segment every 10 ms and has an unlimited queue.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,10 +13,11 @@ use crate::tcp::{TcpConfig, Variant};
 use crate::trace::TraceEvent;
 
 const GREEDY: u64 = u64::MAX;
-/// The link's time for a full segment: 100 kB/s.
+/// Transmission time of a full segment on the link: 100 kB/s.
 const SLOT: Duration = Duration::from_millis(10);
 
-/// The server's data passes the link, one segment after another; every `lost`-th is dropped before it.
+/// The server's data passes the link one segment after another. Every `lost`-th segment is dropped
+/// before the link.
 fn link(lost: Option<u64>) -> impl FnMut(&Segment) -> Fate {
     let mut count = 0;
     move |segment| {
@@ -80,12 +81,12 @@ fn the_link_stays_full_and_its_queue_short() {
     let mut paced = pair(Variant::Bbr, None);
     let bytes = ten_seconds(&mut paced, 20);
     assert!(bytes >= 950_000, "{bytes} of 1,000,000");
-    // 110 ms are propagation and a slot; a probe at 1.25 adds a quarter of that.
+    // 110 ms are propagation and one slot. A probe at 1.25 adds a quarter of that.
     let mut round_trips = round_trips_ms(&paced, 20);
     round_trips.sort_unstable();
     let median = round_trips[round_trips.len() / 2];
     assert!(median <= 150, "{median} ms");
-    // NewReno fills the queue to its window: 200 segments of 10 ms.
+    // NewReno fills the queue up to its window: 200 segments of 10 ms.
     let mut filling = pair(Variant::NewReno, None);
     ten_seconds(&mut filling, 20);
     assert!(round_trips_ms(&filling, 20).iter().all(|&rtt| rtt > 1000));
@@ -111,7 +112,8 @@ fn after_ten_seconds_the_window_falls_to_four_segments_for_a_look_at_the_round_t
 
 #[test]
 fn losses_that_are_no_congestion_cost_little() {
-    // Two percent: NewReno's window stays near 1.2 / sqrt(0.02) = 8.6 segments, less than the ten of the pipe.
+    // Two percent: NewReno's window stays near 1.2 / sqrt(0.02) = 8.6 segments, below the ten
+    // segments of the pipe.
     let mut paced = pair(Variant::Bbr, Some(50));
     let bytes = ten_seconds(&mut paced, 10);
     let mut halving = pair(Variant::NewReno, Some(50));
@@ -119,8 +121,8 @@ fn losses_that_are_no_congestion_cost_little() {
     assert!(bytes > 900_000 && halved < 700_000, "{bytes} and {halved} of 1,000,000");
 }
 
-/// A token bucket: packets that find too few tokens are dropped and counted, the others pass at once. Bytes, and bytes in a
-/// second.
+/// A token bucket: packets that find too few tokens are dropped and counted, the others pass at
+/// once. `rate` in bytes per second, `burst` in bytes.
 fn policer(rate: f64, burst: f64, dropped: Rc<Cell<u64>>) -> impl FnMut(Time, &Segment) -> Fate {
     let (mut tokens, mut last) = (burst, Time::ZERO);
     move |now, segment| {
@@ -149,7 +151,7 @@ fn a_policer_is_found_and_its_rate_kept_to() {
     };
     let dropped = Rc::new(Cell::new(0));
     let mut pair = Pair::sending_timed(&config, GREEDY, policer(rate, 60_000.0, dropped.clone()));
-    // What the policer drops in each tenth of a second while none is known, and while one is.
+    // Packets dropped in each tenth of a second, while no policer is detected and while one is.
     let (mut lost, mut steps) = ([0_u64; 2], [0_u64; 2]);
     let mut estimates = Vec::new();
     for step in 1..600 {

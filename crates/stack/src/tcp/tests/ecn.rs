@@ -50,11 +50,12 @@ fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
         let mut pair = Pair::sending(&ecn(variant), 60 * u64::from(MSS), |_| Fate::Deliver);
         marking(&mut pair, &[nth(2), nth(5)]);
         pair.run_until(ms(200));
-        // 10 segments left at 100 ms; the first two ACKs let four more leave, the third halves what is under way.
+        // 10 segments are sent at 100 ms. The first two ACKs release four more, and the third
+        // halves the flight size.
         assert_eq!((pair.server.ssthresh(), pair.server.cwnd()), (5.5, 5.5), "{variant:?}");
         pair.run();
         assert_eq!((reductions(&pair), pair.sent_again()), (1, vec![]));
-        // The echo goes on until new data carries CWR.
+        // The echo continues until new data carries CWR.
         let echoes = bits(&pair, End::Ue).iter().filter(|(at, ece, _)| *at > 50 && *ece).count();
         assert!(echoes > 2, "{echoes}");
         assert_eq!(bits(&pair, End::Server).iter().filter(|(at, _, cwr)| *at > 0 && *cwr).count(), 1);

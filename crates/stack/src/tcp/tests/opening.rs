@@ -1,4 +1,4 @@
-//! How connections begin and end (RFC 9293 §3.5, §3.6).
+//! Opening and closing of connections (RFC 9293 §3.5, §3.6).
 
 use umts_units::Duration;
 
@@ -13,7 +13,7 @@ fn flags(segment: &Segment) -> String {
     [(syn, 'S'), (fin, 'F'), (ack, 'A')].iter().filter(|(set, _)| *set).map(|(_, letter)| letter).collect()
 }
 
-/// Instant in ms and flags of what `end` sent.
+/// Time in ms and flags of the segments that `end` sent.
 fn flags_sent(pair: &Pair, end: End) -> Vec<(u64, String)> {
     let sent = pair.sent(end).into_iter();
     sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, flags(&segment))).collect()
@@ -116,7 +116,7 @@ fn each_direction_closes_by_itself() {
     pair.run();
     assert_eq!(pair.states(), (State::FinWait2, State::CloseWait));
     assert_eq!(pair.heard(End::Ue, TcpEvent::PeerClosed), 1);
-    // The FIN rode on the only data segment.
+    // The FIN is in the only data segment.
     assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "FA")]));
     // Half open: the other direction still carries data.
     pair.write(End::Ue, 300);
@@ -134,7 +134,7 @@ fn each_direction_closes_by_itself() {
 
 #[test]
 fn a_fin_is_repeated_until_its_ack_arrives_even_from_an_end_that_is_closed() {
-    // The server's FIN is number 1, the UE's too. Lost: the first FIN, and the ACK of the UE's FIN.
+    // Both FINs have number 1. The server's first FIN and the first ACK of the UE's FIN are lost.
     let mut acks_of_fin = 0;
     let mut pair = Pair::with_script(&config(Variant::Reno), move |segment| {
         let server = segment.direction == End::Server.sends();
@@ -193,7 +193,7 @@ fn one_way_closes_at_once_when_all_was_acknowledged_before() {
 
 #[test]
 fn the_other_end_may_open_and_the_fin_keeps_its_place() {
-    // The first data segment is lost and the FIN behind it arrives early.
+    // The first data segment is lost, so that the FIN behind it arrives early.
     let mut pair = Pair::with_script(&config(Variant::Reno), lose(&[(1, 0)]));
     pair.open(End::Ue);
     pair.write(End::Server, u64::from(MSS) + 1);
@@ -205,8 +205,8 @@ fn the_other_end_may_open_and_the_fin_keeps_its_place() {
     assert_eq!(pair.sent_again()[0].1, nth(0));
 }
 
-/// RFC 9293 §3.5.1: the RST of the end that gives up is lost, so the other one still takes the connection for open, until it
-/// sends something.
+/// RFC 9293 §3.5.1: the RST of the end that gives up is lost. The other end considers the
+/// connection open until it sends something.
 #[test]
 fn a_half_open_connection_is_found_out_when_its_live_end_sends() {
     let retries = Retries { data: Some(2), ..Retries::default() };

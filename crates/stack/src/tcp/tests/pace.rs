@@ -1,4 +1,5 @@
-//! What leaves when beyond the congestion window: small segments, pauses, byte counting, quick acknowledgments.
+//! Limits on sending besides the congestion window: small segments, pauses, byte counting, quick
+//! acknowledgments.
 
 use umts_units::Duration;
 
@@ -8,7 +9,7 @@ use crate::tcp::{Nagle, TcpConfig, Variant};
 
 const SEGMENT: u64 = MSS as u64;
 
-/// Instants in ms and payloads of the server's data.
+/// Times in ms and payloads of the server's data segments.
 fn data(pair: &Pair) -> Vec<(u64, u32)> {
     let sent = pair.sent(End::Server).into_iter().filter(|(_, segment, _)| segment.payload > 0);
     sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.payload)).collect()
@@ -69,7 +70,7 @@ fn byte_counting_makes_up_for_delayed_acks() {
     };
     assert_eq!(rounds(false), [4, 6, 9]);
     assert_eq!(rounds(true), [4, 8, 16]);
-    // Congestion avoidance: a segment for each window of segments acknowledged.
+    // Congestion avoidance: one segment for each acknowledged window.
     let config =
         TcpConfig { abc: true, initial_window: 4, initial_ssthresh: Some(4), ..config(Variant::NewReno) };
     let mut pair = Pair::sending(&config, u64::MAX, |_| Fate::Deliver);

@@ -1,4 +1,4 @@
-//! RACK and tail loss probes (RFC 8985) between two ends, and where they do not apply.
+//! RACK and tail loss probes (RFC 8985) between two ends, and the cases in which they are inactive.
 
 use umts_units::Duration;
 
@@ -10,7 +10,7 @@ use crate::trace::TraceEvent;
 
 const SEGMENT: u64 = MSS as u64;
 
-/// Ten segments leave at 100 ms, their ACKs return at 200 ms.
+/// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
 fn ten(variant: Variant) -> TcpConfig {
     TcpConfig {
         initial_window: 10,
@@ -22,7 +22,7 @@ fn ten(variant: Variant) -> TcpConfig {
     }
 }
 
-/// Probes that repeat data, probes with new data, and repaired losses.
+/// Number of probes that repeat data, of probes with new data, and of repaired losses.
 fn probes(pair: &Pair) -> (usize, usize, usize) {
     let probes = |again| {
         pair.count(|event| matches!(event, TraceEvent::TailLossProbe { repeats, .. } if *repeats == again))
@@ -39,7 +39,7 @@ fn a_lost_tail_is_repaired_without_a_timeout_whatever_the_law() {
             let mut pair = Pair::sending(&ten(variant), 10 * SEGMENT, lose(&tail));
             pair.run();
             assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT), "{variant:?} {lost}");
-            // That the probe repaired the loss would be seen if more were to follow.
+            // A repair by the probe would be detected only if more data followed.
             assert_eq!(probes(&pair), (1, 0, 0), "{variant:?} {lost}");
             assert_eq!(pair.sent_again()[0].2, TailLoss, "{variant:?} {lost}");
         }
@@ -90,7 +90,7 @@ fn one_way_and_fack_go_by_their_own_rules() {
 
 #[test]
 fn a_slow_start_that_ends_by_delay_ends_before_the_queue_is_long() {
-    // A link of 10 ms for a segment: a round trip of 100 ms holds ten, all beyond wait.
+    // A link of 10 ms per segment: a round trip of 100 ms holds ten segments, the rest queues.
     let window = |slow_start| {
         let config = TcpConfig { slow_start, timestamps: true, ..ten(Variant::Cubic) };
         let link = |segment: &crate::packet::Segment| {

@@ -1,5 +1,5 @@
-//! No connection stands still while the network delivers: every congestion control, with and without selective
-//! acknowledgments, one way and full duplex, under every kind of impairment.
+//! No connection stalls while the network delivers: all congestion controls, with and without SACK,
+//! one-way and full duplex, under all kinds of impairment.
 
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration, Time};
@@ -24,38 +24,40 @@ const VARIANTS: [Variant; 9] = [
     Variant::Bbr,
 ];
 
-/// The longest that anything takes after the network is repaired: two of the longest timeouts, then the rest at a segment in a
-/// round trip, with a reader of 40 kbit/s.
+/// The limit on the time to finish after the repair of the network: two of the longest timeouts,
+/// then the rest at one segment per round trip, with a reader of 40 kbit/s.
 const LATEST: Duration = Duration::from_secs(200);
 
-/// ns-2's FACK sends nothing on an ACK that leaves the forward-most segment one or two beyond the oldest hole, so that each of
-/// these holes takes a timeout of its own: up to two more of them. ns-2 does it row by row (`f2_stall` in tools/oracle-ns2/golden).
+/// ns-2's FACK sends nothing on an ACK that leaves the forward-most segment one or two beyond the
+/// oldest hole, so that each of these holes costs a timeout: up to two more. ns-2 behaves
+/// identically row by row (`f2_stall` in tools/oracle-ns2/golden).
 const LATEST_OF_FACK: Duration = Duration::from_secs(320);
 
-/// What the pipe does to packets, in parts of a thousand, until it is repaired.
+/// The treatment of packets until the repair. `loss`, `double` and `reorder` are in parts per
+/// thousand.
 #[derive(Debug, Clone)]
 struct Trouble {
     loss: u32,
     double: u32,
     reorder: u32,
-    /// How long a packet that is overtaken is held up.
+    /// The delay of a packet that others overtake.
     hold: Duration,
-    /// A packet's time on the slowest link.
+    /// Transmission time of a packet on the slowest link.
     slot: Option<Duration>,
-    /// Everything is lost in this interval.
+    /// All packets are lost in this interval.
     outage: (Time, Duration),
-    /// From here on everything is delivered.
+    /// From this time on all packets are delivered.
     repaired: Time,
     seed: u64,
 }
 
 impl Trouble {
-    /// The fate of packets, drawn one after another.
+    /// The fates of packets, drawn one after another.
     fn script(&self) -> impl FnMut(Time, &Segment) -> Fate + use<> {
         let trouble = self.clone();
         let mut state = trouble.seed;
         move |now, _| {
-            // A linear congruential generator: any sequence does.
+            // A linear congruential generator: any sequence suffices.
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let draw = (state >> 33) as u32 % 1000;
             let straight = trouble.slot.map_or(Fate::Deliver, Fate::Link);
@@ -138,8 +140,9 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
-/// Writes `pieces` (bytes, and a pause in ms after them), and the other way `up` bytes; everything arrives, both ends hear of
-/// it, and it does not take long once the network delivers.
+/// Writes `pieces` (bytes, and a pause in ms after them) in one direction and `up` bytes in the
+/// other. Checks that all bytes are delivered, that both ends close, and that this is not long
+/// after the network delivers.
 fn goes_on(
     config: &TcpConfig,
     trouble: &Trouble,
@@ -174,7 +177,8 @@ fn goes_on(
     let late = pair.now.saturating_since(repaired);
     let latest = if config.one_way && config.variant == Variant::Fack { LATEST_OF_FACK } else { LATEST };
     prop_assert!(late < latest, "it took {late:?} after the repair");
-    // Retransmission and persist timers have a bound, and a delayed ACK, a paced segment and a reader wait no longer.
+    // Retransmission and persist timers are bounded. A delayed ACK, a paced segment and a reader
+    // wait no longer than that.
     prop_assert!(pair.longest_wait <= config.rto.max, "a timer of {:?}", pair.longest_wait);
     Ok(())
 }
@@ -193,7 +197,7 @@ proptest! {
     }
 }
 
-/// A path that delivers from the beginning, to be made worse.
+/// A path without impairments, as a base for others.
 fn quiet(seed: u64) -> Trouble {
     Trouble {
         loss: 0,
@@ -222,7 +226,8 @@ fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min: u64) -> TcpCon
     config
 }
 
-/// Its estimate of the bandwidth was below one segment in a round trip, and so was its window after the recovery.
+/// The bandwidth estimate was below one segment per round trip, and so was the window after the
+/// recovery.
 #[test]
 fn westwood_goes_on_after_a_recovery_with_a_low_estimate() {
     let config = TcpConfig { limited_transmit: true, ..one_way(Variant::Westwood, 5, RtoRule::Ns2, 1) };
@@ -239,7 +244,8 @@ fn westwood_goes_on_after_a_recovery_with_a_low_estimate() {
     goes_on(&config, &trouble, &[(19_001, 0)], 0).expect("it goes on");
 }
 
-/// ns-2's FACK had stopped for the timer, which no longer ran since all that had left was acknowledged.
+/// ns-2's FACK had stopped until the timer would expire, but the timer no longer ran because all
+/// sent data was acknowledged.
 #[test]
 fn fack_goes_on_after_it_has_stopped() {
     let config = one_way(Variant::Fack, 4, RtoRule::Rfc6298, 384);
@@ -254,7 +260,8 @@ fn fack_goes_on_after_it_has_stopped() {
     goes_on(&config, &trouble, &[(6001, 0)], 0).expect("it goes on");
 }
 
-/// Three holes, and a timeout of a minute for each of them: it goes on, at the pace that ns-2 has.
+/// Three holes, each of which costs a timeout of a minute: the connection continues, as slowly as
+/// in ns-2.
 #[test]
 fn fack_repairs_a_hole_by_each_timeout() {
     let config = TcpConfig {
@@ -278,7 +285,7 @@ fn fack_repairs_a_hole_by_each_timeout() {
     goes_on(&config, &trouble, &[(7122, 0), (21_879, 0)], 0).expect("it goes on");
 }
 
-/// Its window was closed by duplicates after a timeout, and an ACK with ECE took back what reopened it.
+/// Duplicates after a timeout had closed the window, and an ACK with ECE reverted what reopened it.
 #[test]
 fn vegas_goes_on_after_a_timeout_and_a_mark() {
     let mut config = TcpConfig {

@@ -1,4 +1,4 @@
-//! How much may be on the way, and when the receiver answers (RFC 5681 §3.1 and §4.2).
+//! Limits on the data in flight, and the schedule of acknowledgments (RFC 5681 §3.1 and §4.2).
 
 use umts_units::Duration;
 
@@ -33,7 +33,7 @@ fn above_ssthresh_the_window_grows_by_a_segment_each_round_trip() {
     let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(1050));
     let rounds: Vec<_> = (1..10).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
-    // 1/cwnd for each ACK falls a little short of a segment, so a round is now and then as the one before.
+    // 1/cwnd per ACK adds slightly less than a segment, so a round sometimes equals the one before.
     assert_eq!(rounds, [2, 4, 4, 5, 6, 7, 8, 9, 10]);
 }
 
@@ -77,7 +77,8 @@ fn a_gap_is_reported_at_once_and_so_is_its_end() {
     let config = TcpConfig { initial_window: 4, ..delayed() };
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), lose(&[(nth(0), 0)]));
     pair.run();
-    // Three out of order at 150 ms; the third duplicate fetches the hole, which is filled at 250 ms.
+    // Three segments arrive out of order at 150 ms. The third duplicate triggers the
+    // retransmission, which fills the hole at 250 ms.
     assert_eq!(acks(&pair), [(150, nth(0)), (150, nth(0)), (150, nth(0)), (250, nth(4))]);
 }
 
@@ -137,6 +138,7 @@ fn windows_are_recorded_only_when_they_change() {
         .collect();
     assert!(windows.windows(2).all(|pair| pair[0] != pair[1]));
     let rto = |event: &TraceEvent| matches!(event, TraceEvent::RtoUpdated { end: End::Server, .. });
-    // The first sample sets the round trip; equal ones after it move the deviation, but the bound of 1 s hides that.
+    // The first sample sets the round trip. Equal samples change the deviation, but the minimum of
+    // 1 s hides that.
     assert_eq!(pair.count(rto), 1);
 }
