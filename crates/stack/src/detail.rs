@@ -41,9 +41,10 @@ pub enum Stage {
     Leaves,
     /// The Node B has no room for it.
     Dropped,
-    /// It has waited in the queue of the Node B and goes on the air for one TTI. Shown where there is such a queue.
+    /// It leaves the queue of the Node B and goes on the air for one TTI. Shown only if the Node B
+    /// has such a queue.
     OnAir,
-    /// It is about to be taken by the peer, without the lost blocks.
+    /// The peer is about to receive it, without the lost blocks.
     Arrives(Lost),
 }
 

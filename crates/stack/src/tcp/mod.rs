@@ -6,7 +6,7 @@
 //!                │                                    ▲
 //!        ┌───────▼────────┐  poll_transmit   ┌────────┴───────┐
 //!        │ sender         │ ───segments────► │ receiver       │   each end has both halves;
-//!        │  congestion    │ ◄─────ACKs────── │  delayed ACK   │   an ACK rides on data that goes its way
+//!        │  congestion    │ ◄─────ACKs────── │  delayed ACK   │   data segments carry ACKs
 //!        │  rto           │  handle_packet   │  reordering    │
 //!        └────────────────┘                  └────────────────┘
 //! ```

@@ -66,8 +66,8 @@ pub struct Acknowledged {
 ///
 /// ```text
 ///   una            next             max_sent
-///    │ sent, maybe  │ to be sent     │ never sent
-///    │ on the way   │ again          │
+///    │ sent, may be │ to be sent     │ never sent
+///    │ in flight    │ again          │
 ///    └──── ring ────┴────────────────┘
 /// ```
 #[derive(Debug, Clone, Default)]

@@ -3,11 +3,12 @@
 //! acknowledgment shows which segments are missing.
 //!
 //! ```text
-//!   data ─ ─ ─ ✗    silence: PTO    probe: new data, or the last segment again
-//!                                   ├─ reported selectively: RACK marks what is lost, a recovery begins
-//!                                   ├─ acknowledged, with more:      it repaired a single loss; the window falls
-//!                                   └─ acknowledged, and a second
-//!                                      acknowledgment or report:     it was needless
+//!   data ─ ─ ─ ✗    no ACK: PTO    probe: new data, or the last segment again
+//!                                  ├─ SACKed: RACK marks lost segments, a recovery begins
+//!                                  ├─ acknowledged, with later data: the probe repaired a single
+//!                                  │     loss, and the window is reduced
+//!                                  └─ acknowledged, and a second acknowledgment or a duplicate
+//!                                        report: the probe was spurious
 //! ```
 
 use umts_kernel::TraceSink;

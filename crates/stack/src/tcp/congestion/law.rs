@@ -6,11 +6,11 @@
 //! NewReno's otherwise. The calls for each ACK:
 //!
 //! ```text
-//!   on_ack ─► the recovery decides ─┬─ the window may grow:  grow
-//!                                   ├─ a loss was found:     reduce (also when the timer expires)
-//!                                   └─ the loss was none:    undo
-//!   on_round_trip, when one was measured
-//!   settle: when all that is done, a law may name the window itself
+//!   on_ack ─► loss recovery ─┬─ the window may grow:     grow
+//!                            ├─ a loss was detected:     reduce (also on a timeout)
+//!                            └─ the loss was spurious:   undo
+//!   on_round_trip, if a round trip was measured
+//!   settle, at the end: the law may set the window itself
 //! ```
 
 use std::fmt;

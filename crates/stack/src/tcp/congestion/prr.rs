@@ -5,9 +5,10 @@
 //! recovery. With each ACK it sets cwnd to `pipe` plus what may be sent now:
 //!
 //! ```text
-//!   pipe > ssthresh   in proportion: so much has left as ssthresh / RecoverFS of what has arrived
-//!   else              what has arrived since the recovery began and not left again (conservative bound), and one segment
-//!                     more if the ACK advances and tells of no further loss (slow start bound); not above ssthresh
+//!   pipe > ssthresh   in proportion: segments sent = ssthresh / RecoverFS × segments delivered
+//!   otherwise         segments delivered minus segments sent since the recovery began (conservative
+//!                     bound), plus one if the ACK advances and shows no further loss (slow start
+//!                     bound); at most ssthresh
 //! ```
 //!
 //! Counted in segments, as SACK marks and Linux count. The RFC counts bytes.

@@ -2,10 +2,12 @@
 //! HyStart (Ha and Rhee 2011) as in Linux's CUBIC.
 //!
 //! ```text
-//!   HyStart++   least round trip of this round ≥ that of the last + threshold ─► conservative slow start, a quarter of the
-//!               growth ─► five rounds: ssthresh = cwnd; or the round trip falls again: slow start goes on
-//!   HyStart     the same against the least of all, from 16 segments on, or ACKs in a train that lasts half of the least
-//!               round trip ─► ssthresh = cwnd
+//!   HyStart++   minimum RTT of this round ≥ minimum RTT of the last round + threshold
+//!               ─► conservative slow start with a quarter of the growth
+//!               ─► after five rounds: ssthresh = cwnd; if the RTT falls again: slow start
+//!   HyStart     minimum RTT of this round > minimum RTT of the connection + threshold, from a
+//!               window of 16 segments on; or a train of ACKs longer than half of the minimum RTT
+//!               ─► ssthresh = cwnd
 //! ```
 //!
 //! A round lasts until the data sent at its beginning is acknowledged. Both need a round-trip

@@ -2,10 +2,10 @@
 //! segments that were not retransmitted, the originals have arrived and the timeout was spurious.
 //!
 //! ```text
-//!   timeout: the oldest leaves again ─► first ACK ─► two new segments ─► second ACK ─► advances: spurious
-//!                                          │                                │
-//!                                          └─ all, or nothing new:          └─ nothing new: slow start, at most 3
-//!                                             as after any timeout
+//!   timeout: resend the oldest ─► first ACK ─► two new segments ─► second ACK ─► advances: spurious
+//!                                    │                                │
+//!                                    └─ all, or nothing new:          └─ nothing new: slow start
+//!                                       as after any timeout             with a window of at most 3
 //! ```
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

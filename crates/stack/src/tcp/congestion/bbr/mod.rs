@@ -8,7 +8,7 @@
 //!   Startup ──rate stopped growing──► Drain ──queue is gone──► ProbeBW ──────┐
 //!    2.89 · BtlBw     for 3 rounds     /2.89                   1.25, 0.75, 1 … │ RTprop 10 s old
 //!      ▲                                                          ▲        ▼
-//!      └───────────────── if the pipe was never full ────────── ProbeRTT: 4 segments for 200 ms
+//!      └──────────── if the pipe was never full ─────────────── ProbeRTT: 4 segments for 200 ms
 //! ```
 //!
 //! Loss detection and retransmission are those of the other variants. A retransmitted segment
@@ -29,7 +29,7 @@ use policer::{Policer, Progress};
 
 /// 2/ln 2: the smallest gain that doubles the rate in each round.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
-/// Gain on the window outside Startup and Drain.
+/// Gain of the window in ProbeBW.
 const CWND_GAIN: f64 = 2.0;
 /// Pacing gains of a ProbeBW cycle.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];

@@ -9,9 +9,10 @@
 //! then used with a gain of 1 for 48 round trips.
 //!
 //! ```text
-//!   waiting ──loss──► a stretch ──loss, 4 to 16 rounds, a fifth lost──► the next ──same rate──► policed, 48 rounds
-//!      ▲                 │ longer, or limited by the application          │ another rate: once more
-//!      └─────────────────┘◄───────────────────────────────────────────────┘
+//!   waiting ─loss─► interval ─loss, 4 to 16 rounds, a fifth lost─► next ─equal rate─► policed,
+//!      ▲             │    ▲                                          │                48 rounds
+//!      │             │    └────────────── other rate ────────────────┘
+//!      └─────────────┘ longer, or limited by the application
 //! ```
 
 use umts_units::Time;

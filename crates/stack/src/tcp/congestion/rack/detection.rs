@@ -3,9 +3,9 @@
 //! handled like originals.
 //!
 //! ```text
-//!   left      A          B (delivered: RACK.xmit_ts)      now
+//!   sent      A          B (delivered: RACK.xmit_ts)      now
 //!   ──────────┼──────────┼───────────────────────────────┼──►
-//!             └ lost when A + RACK.rtt + RACK.reo_wnd has passed; until then the reordering timer waits
+//!             └ lost at A + RACK.rtt + RACK.reo_wnd; the reordering timer runs until then
 //! ```
 //!
 //! The reordering window is 0 if no reordering was observed and either a recovery is in progress or
