@@ -37,14 +37,14 @@ pub enum Detail<'a> {
 /// Where a block set is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It leaves its RLC entity.
+    /// The block set leaves its RLC entity.
     Leaves,
-    /// The Node B has no room for it.
+    /// The Node B has no room for the block set.
     Dropped,
-    /// It leaves the queue of the Node B and goes on the air for one TTI. Shown only if the Node B
-    /// has such a queue.
+    /// The block set leaves the queue of the Node B and goes on the air for one TTI. Shown only if
+    /// the Node B has such a queue.
     OnAir,
-    /// The peer is about to receive it, without the lost blocks.
+    /// The peer is about to receive the block set, without the lost blocks.
     Arrives(Lost),
 }
 

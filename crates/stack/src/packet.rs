@@ -251,7 +251,8 @@ impl Packet {
         Bytes(u64::from(payload) + u64::from(header))
     }
 
-    /// Marks the packet if its sender supports ECN (RFC 3168 §5). Returns whether it is marked now.
+    /// Marks the packet if the sender supports ECN (RFC 3168 §5). Returns whether the packet is
+    /// marked.
     #[inline]
     pub fn mark(&mut self) -> bool {
         match &mut self.content {

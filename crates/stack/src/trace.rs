@@ -89,32 +89,32 @@ pub enum DropPlace {
     LinkLoss(u8),
     /// Link number n was down.
     LinkDown(u8),
-    /// The script of the scenario dropped it.
+    /// The script of the scenario dropped the packet.
     Script,
     /// The RLC transmission buffer was full.
     RlcBuffer,
     /// Random loss of a flat radio.
     FlatLoss,
-    /// Transparent RLC delivered it marked as erroneous.
+    /// Transparent RLC delivered the packet marked as erroneous.
     ErroneousSdu,
-    /// RLC delivered it with undetected errors, and its checksum failed.
+    /// RLC delivered the packet with undetected errors, and the checksum failed.
     Checksum,
-    /// It arrived long after its connection was closed.
+    /// The packet arrived long after the end of its connection.
     NoConnection,
-    /// It arrived at a proxy that had failed.
+    /// The packet arrived at a proxy that had failed.
     ProxyDown,
-    /// A proxy suppressed it: it repeats information that the proxy already used.
+    /// A proxy suppressed the packet, whose information the proxy already had.
     ProxyHidden,
 }
 
 /// Why an RLC entity dropped a PDU that the lower layers gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PduDrop {
-    /// Its bits are not a valid PDU: invalid or reserved values (TS 25.322 §10).
+    /// The bits are not a valid PDU: invalid or reserved values (TS 25.322 §10).
     Malformed,
-    /// It belongs to another mode than the entity's.
+    /// The PDU belongs to another mode than the entity's.
     WrongMode,
-    /// Its number lies outside the receiving window (§11.3.4).
+    /// The sequence number lies outside the receiving window (§11.3.4).
     OutsideWindow,
     /// A RESET is in progress, or was given up (§11.4.2).
     Resetting,
@@ -343,8 +343,8 @@ pub enum TraceEvent {
     SdusLimited { ue: UeId, direction: Direction, sdus: Option<u32> },
     /// `count` data PDUs from `first_sn` on left for the lower layers.
     PdusSent { ue: UeId, direction: Direction, first_sn: u32, count: u32, retransmission: bool, poll: bool },
-    /// A STATUS was sent, in a PDU of its own or piggybacked on a data PDU. `mrw`: it moves the
-    /// receiving window.
+    /// A STATUS was sent, alone or piggybacked on a data PDU. `mrw`: the STATUS moves the receiving
+    /// window.
     StatusSent { ue: UeId, direction: Direction, octets: u32, piggybacked: bool, mrw: bool },
     /// The receiving entity dropped `count` PDUs. `direction` is the direction in which it
     /// receives.
@@ -422,9 +422,9 @@ pub enum TraceEvent {
     DschHeld { cell: u16, users: u32, codes: Real<f32>, power: Real<f32> },
     /// A UE requested a TTI of the DSCH, and the request was postponed.
     DschPostponed { ue: UeId, cell: u16, why: Postponed },
-    /// A TTI of a cell, with its power in mW and its load factor. `calls`: number of calls; `sent`,
-    /// `lost`: their blocks. `scaled`: the power did not suffice for all dedicated channels and was
-    /// scaled down.
+    /// A TTI of a cell, with power in mW and load factor. `calls`: number of calls; `sent`, `lost`:
+    /// their blocks. `scaled`: the power did not suffice for all dedicated channels and was scaled
+    /// down.
     CellPower { cell: u16, power: Real<f32>, load: Real<f32>, calls: u32, sent: u32, lost: u32, scaled: bool },
 
     /// A step of a call. Recorded if codes are limited, handover is soft, or calls have gaps.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers, the lowest first. A file belongs to the layer with the longest name that matches its
-/// module or a module above it. It may import from its own layer and from those below.
+/// module or a parent module. A file may import from the same layer and from lower layers.
 const STOREYS: [&[&str]; 9] = [
     // Values without behaviour, used everywhere.
     &[

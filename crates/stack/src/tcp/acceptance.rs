@@ -15,14 +15,14 @@ use crate::trace::TraceEvent;
 /// The result of the acceptance tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Accept this many bytes of its payload. A FIN counts only if the whole payload is accepted.
+    /// Accept this many bytes of the payload. A FIN counts only if the whole payload is accepted.
     Take(u32),
-    /// Reject it, and answer with an acknowledgment. `takes_ack`: the acknowledgment in the segment
-    /// counts.
+    /// Reject the segment, and answer with an acknowledgment. `takes_ack`: the acknowledgment in
+    /// the segment counts.
     Refuse { takes_ack: bool },
-    /// Reject it without an answer.
+    /// Reject the segment without an answer.
     Ignore,
-    /// It needs no further processing: it belongs to no connection, or was a RST.
+    /// No further processing: the segment belongs to no connection, or was a RST.
     Done,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Agreed {
 }
 
 impl Agreed {
-    /// A one-way connection does not negotiate. It uses its configuration.
+    /// A one-way connection uses the configuration without negotiation.
     pub fn before_syn(config: &TcpConfig) -> Self {
         Agreed { blocks: if config.one_way { config.sack_blocks } else { 0 }, ..Agreed::default() }
     }

@@ -17,13 +17,13 @@ pub struct Sent {
     pub transmissions: u16,
     pub syn: bool,
     pub fin: bool,
-    /// A SACK block covers it.
+    /// A SACK block covers the segment.
     pub sacked: bool,
-    /// RACK counts it as lost, and it has not been sent again since.
+    /// RACK has marked the segment as lost, and it has not been sent again since.
     pub lost: bool,
     /// Time of the last transmission.
     pub sent_at: Time,
-    /// The next sequence number in order when it was last sent out of order. 0 if it never was.
+    /// The next sequence number in order at the last transmission out of order. 0: none.
     pub(super) resent_before: u64,
 }
 
@@ -192,8 +192,8 @@ impl Outstanding {
         Outstanding { una: seq, max_sent: seq, ..Outstanding::default() }
     }
 
-    /// Counts a transmission of a hole and continues behind it. Returns the segment as it was
-    /// before.
+    /// Counts a transmission of a hole and continues behind it. Returns the previous state of the
+    /// hole.
     #[inline]
     pub(super) fn send_hole(&mut self, index: usize, now: Time) -> Option<Sent> {
         let before = self.send_again(index, now);
@@ -201,15 +201,15 @@ impl Outstanding {
         before
     }
 
-    /// Counts a transmission of a segment further on and continues behind it. Returns the segment
-    /// as it was before.
+    /// Counts a transmission of a segment further on and continues behind it. Returns the previous
+    /// state of the segment.
     #[inline]
     pub(super) fn send_onward(&mut self, index: usize, now: Time) -> Option<Sent> {
         self.next = self.next.max(index);
         self.send_next(now)
     }
 
-    /// Counts a transmission of a segment out of order. Returns it as it was before.
+    /// Counts a transmission of a segment out of order. Returns the previous state of the segment.
     #[inline]
     pub(super) fn send_again(&mut self, index: usize, now: Time) -> Option<Sent> {
         let next = self.next_seq();
@@ -219,7 +219,8 @@ impl Outstanding {
         Some(before)
     }
 
-    /// Counts a transmission of the segment next in order. Returns it as it was before.
+    /// Counts a transmission of the segment next in order. Returns the previous state of the
+    /// segment.
     #[inline]
     pub(super) fn send_next(&mut self, now: Time) -> Option<Sent> {
         let sent = Self::count(self.ring.get_mut(self.next)?, now);

@@ -11,23 +11,23 @@ pub(super) enum AckDue {
     No,
     /// May wait for a second segment or the timer.
     Delayed,
-    /// Send it at once. It may be piggybacked on data.
+    /// Send an acknowledgment at once. Data may carry it.
     Now,
-    /// Send it at once and without data. Otherwise it would not count as a duplicate ACK (RFC 5681
-    /// §2).
+    /// Send an acknowledgment at once and without data. With data it would not count as a duplicate
+    /// ACK (RFC 5681 §2).
     Alone,
 }
 
 /// The effect of a received segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Arrival {
-    /// Payload that it made available in order, in bytes, including data that waited behind a hole.
+    /// Payload that became available in order, in bytes, including data that waited behind a hole.
     pub delivered: u64,
-    /// All its payload had arrived before.
+    /// The whole payload had arrived before.
     pub duplicate: bool,
-    /// How soon it must be acknowledged.
+    /// How soon the segment must be acknowledged.
     pub ack: AckDue,
-    /// It was not accepted, and neither was its acknowledgment.
+    /// Neither the segment nor its acknowledgment was accepted.
     pub refused: bool,
 }
 

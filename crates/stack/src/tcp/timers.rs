@@ -50,7 +50,7 @@ impl Timers {
         Some(self.0[timer as usize]).filter(|&at| at != Time::NEVER)
     }
 
-    /// Stops `timer` if it is due at `now`. Returns whether it was due.
+    /// Stops `timer` if it is due at `now`. Returns whether this is the case.
     #[inline]
     pub fn take_due(&mut self, timer: Timer, now: Time) -> bool {
         let due = self.is_running(timer) && self.0[timer as usize] <= now;

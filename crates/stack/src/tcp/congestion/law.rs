@@ -25,17 +25,17 @@ use crate::tcp::config::{TcpConfig, Variant};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heard {
     pub now: Time,
-    /// Number of segments that it covers completely. 0 for a duplicate.
+    /// Number of segments covered completely. 0 for a duplicate.
     pub segments: u32,
-    /// It acknowledges no new data.
+    /// No new data is acknowledged.
     pub duplicate: bool,
-    /// Number of segments outstanding before it arrived.
+    /// Number of segments outstanding before the acknowledgment.
     pub flight: u32,
     /// Smoothed round-trip time. Zero before the first sample.
     pub srtt: Duration,
-    /// The number of ACKs that it counts as: one, or with `abc` the number of covered segments.
+    /// The weight of the acknowledgment: 1, or with `abc` the number of covered segments.
     pub acks: f64,
-    /// The number of ACKs that it counts as in slow start.
+    /// The weight of the acknowledgment in slow start.
     pub acks_in_slow_start: f64,
     /// Window validation is enabled and finds that the window limits the sender. No other criterion
     /// is needed then.

@@ -91,9 +91,9 @@ pub struct Duplicate<'a> {
     pub flight: Flight,
     /// SACK blocks.
     pub sack: &'a SackBlocks,
-    /// It was counted in [`Window::duplicates`].
+    /// Whether [`Window::duplicates`] counts this acknowledgment.
     pub counted: bool,
-    /// It is below SND.UNA, because it arrived out of order.
+    /// Its number is below SND.UNA, because of reordering.
     pub is_late: bool,
     pub now: Time,
 }
@@ -117,7 +117,7 @@ pub trait CongestionControl {
     /// New data (not the SYN) was acknowledged.
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction;
 
-    /// Counts a duplicate ACK with these blocks if it qualifies. Returns whether it does.
+    /// Counts a duplicate ACK if its blocks qualify. Returns whether they do.
     fn count_duplicate(
         &mut self,
         window: &mut Window,

@@ -107,7 +107,7 @@ pub struct HyStart {
     last_ack: Time,
     /// The minimum round-trip time of the connection (delay_min).
     least: Option<Duration>,
-    /// It has ended slow start. It does so again only after a timeout.
+    /// Whether HyStart has ended slow start. A timeout resets this.
     found: bool,
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Heard {
     /// Oldest unacknowledged sequence number.
     pub una: u64,
     pub advances: bool,
-    /// Segments that it covers, sent once and not SACKed before.
+    /// Segments covered, sent once and not SACKed before.
     pub originals: u32,
     /// SACKed segments below `recover` that were sent once.
     pub sacked: usize,

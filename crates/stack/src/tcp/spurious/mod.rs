@@ -63,9 +63,9 @@ pub(super) struct Adaptation {
 /// An acknowledgment by which an episode is decided.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Judged {
-    /// It acknowledges new data.
+    /// New data is acknowledged.
     pub advances: bool,
-    /// Number of segments that it covers.
+    /// Number of segments covered.
     pub acked: u32,
     /// Number of segments among them that were sent once and not SACKed before.
     pub originals: u32,
