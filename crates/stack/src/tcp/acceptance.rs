@@ -81,7 +81,7 @@ impl Connection {
         if segment.flags.syn && self.sender.outstanding.una() == 0 {
             return self.examine_second_syn(segment);
         }
-        let verdict = self.examine_place(segment);
+        let verdict = self.examine_window(segment);
         if !matches!(verdict, Verdict::Take(_)) {
             return verdict;
         }
@@ -149,7 +149,7 @@ impl Connection {
     ///
     /// Linux accepts a segment that ends where its last acknowledgment was. The acknowledgment in
     /// the segment then counts although its data are old (`tcp_sequence`).
-    fn examine_place(&self, segment: &Segment) -> Verdict {
+    fn examine_window(&self, segment: &Segment) -> Verdict {
         let (next, edge) = (self.receiver.next(), self.receiver.edge());
         let is_old = if self.config.is_recent_linux() {
             segment.end() < self.receiver.acknowledged()
@@ -191,7 +191,7 @@ impl Connection {
 
     /// A RST in SYN-RECEIVED ends the other end's attempt. A passive open returns to LISTEN
     /// (§3.10.7.4, second check).
-    pub(super) fn listen_again(&mut self) {
+    pub(super) fn return_to_listen(&mut self) {
         let config = Arc::clone(&self.config);
         let mut fresh = Connection::new(self.id, self.flow, self.ue, self.end, config);
         fresh.set_leg(self.leg);

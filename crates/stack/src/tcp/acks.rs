@@ -17,7 +17,7 @@ use super::options::whole_ticks;
 use super::outstanding::Acknowledged;
 use super::rto::RttEstimator;
 use super::sender::Sender;
-use super::spurious::Judged;
+use super::spurious::AckEvidence;
 
 impl Connection {
     /// Processes the acknowledgment in a segment.
@@ -36,19 +36,19 @@ impl Connection {
             return self.handle_old_ack(cx, segment);
         }
         let same_window = segment.window == sender.peer_window;
-        if sender.is_window_news(segment, &self.config) {
+        if sender.updates_window(segment, &self.config) {
             sender.window_seq = segment.seq;
-            sender.hear_window(segment.window, &self.config);
+            sender.update_peer_window(segment.window, &self.config);
         }
         sender.limited = false;
         sender.only_holes = false;
         let before = (sender.window.cwnd, sender.window.ssthresh);
-        self.tell_rack(cx.now, segment);
+        self.update_rack(cx.now, segment);
         let outstanding = &self.sender.outstanding;
         if segment.ack > una {
             self.handle_new_ack(cx, segment);
         } else if !outstanding.is_empty()
-            && ((segment.sequence_length() == 0 && same_window) || self.may_say_news(segment))
+            && ((segment.sequence_length() == 0 && same_window) || self.carries_sack_blocks(segment))
         {
             // RFC 5681 §2, the five conditions of a duplicate.
             self.handle_duplicate_ack(cx, segment);
@@ -60,13 +60,13 @@ impl Connection {
     /// count (RFC 6675 §4: each acknowledgment updates the scoreboard).
     #[inline(never)]
     fn handle_old_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
-        if self.sender.outstanding.is_empty() || !self.may_say_news(segment) {
+        if self.sender.outstanding.is_empty() || !self.carries_sack_blocks(segment) {
             return;
         }
         let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
         let una = self.sender.outstanding.una();
         self.sender.limited = false;
-        self.tell_rack(cx.now, segment);
+        self.update_rack(cx.now, segment);
         self.handle_duplicate_ack(cx, segment);
         self.sender.only_holes = self.rack().is_none();
         self.finish_ack(cx, segment, una, before);
@@ -86,8 +86,8 @@ impl Connection {
             self.handle_echo(cx, before.0);
         }
         self.sender.burst = self.sender.variant.burst(&self.sender.window);
-        self.settle_rack(cx, segment, una);
-        self.tell_settled(cx.now);
+        self.finish_rack(cx, segment, una);
+        self.settle_law(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
             self.record_window(cx);
         }
@@ -95,7 +95,7 @@ impl Connection {
 
     /// With SACK, an acknowledgment with blocks may count as a duplicate whatever else it carries
     /// (RFC 6675 §2).
-    fn may_say_news(&self, segment: &Segment) -> bool {
+    fn carries_sack_blocks(&self, segment: &Segment) -> bool {
         self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty()
     }
 
@@ -107,7 +107,12 @@ impl Connection {
         window.acked = done.payload as f64 / f64::from(window.smss);
         if !done.syn && done.last_transmissions == 1 {
             let max_sent = self.sender.outstanding.max_sent();
-            window.hear_last(|| RoundTrip { now: cx.now, rtt: cx.now - done.last_sent_at, una, max_sent });
+            window.sample_last_segment(|| RoundTrip {
+                now: cx.now,
+                rtt: cx.now - done.last_sent_at,
+                una,
+                max_sent,
+            });
         }
         let mut segments = done.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
@@ -116,7 +121,7 @@ impl Connection {
             window.acked = segments.into();
         }
         if !done.syn {
-            self.tell_acknowledgment(cx.now, flight, segments, false);
+            self.notify_law_of_ack(cx.now, flight, segments, false);
         }
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
         self.sender.limited_sent = 0;
@@ -135,10 +140,10 @@ impl Connection {
         }
         self.react(cx, segment, reaction);
         if self.sender.episode.is_some() {
-            self.judge(
+            self.decide_episode(
                 cx,
                 segment,
-                &Judged { advances: true, acked: done.segments, originals: done.originals },
+                &AckEvidence { advances: true, acked: done.segments, originals: done.originals },
             );
         }
         self.sender.fin_acked |= done.fin;
@@ -168,7 +173,7 @@ impl Connection {
 
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
-        self.tell_acknowledgment(cx.now, self.sender.outstanding.len() as u32, 0, true);
+        self.notify_law_of_ack(cx.now, self.sender.outstanding.len() as u32, 0, true);
         let Sender { variant, window, outstanding, limited, .. } = &mut self.sender;
         let counted = variant.count_duplicate(window, outstanding, segment.ack, &segment.sack);
         let count = window.duplicates;
@@ -189,7 +194,7 @@ impl Connection {
         self.react(cx, segment, reaction);
         // A late acknowledgment that reports nothing new does not count.
         if self.sender.episode.is_some() && (counted || !is_late) {
-            self.judge(cx, segment, &Judged::default());
+            self.decide_episode(cx, segment, &AckEvidence::default());
         }
     }
 
@@ -283,13 +288,13 @@ impl Connection {
         }
         let Sender { estimator, outstanding, adaptation, window, .. } = &mut self.sender;
         let (una, max_sent) = (outstanding.una(), outstanding.max_sent());
-        window.hear_sample(|| RoundTrip { now: cx.now, rtt, una, max_sent });
-        estimator.tell_progress(outstanding.una(), outstanding.max_sent());
+        window.sample_round_trip(|| RoundTrip { now: cx.now, rtt, una, max_sent });
+        estimator.note_progress(outstanding.una(), outstanding.max_sent());
         let before = (estimator.srtt(), estimator.timeout());
         sample(estimator, cx.now);
         // RFC 4015 §3.2, step 6.
         if let Some(adaptation) = adaptation.take_if(|adaptation| outstanding.una() > adaptation.after) {
-            estimator.be_careful(adaptation.registers, rtt);
+            estimator.adapt_after_spurious_timeout(adaptation.registers, rtt);
         }
         if before != (estimator.srtt(), estimator.timeout()) {
             self.record_rto(cx);

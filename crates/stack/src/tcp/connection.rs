@@ -223,8 +223,8 @@ impl Connection {
             return;
         }
         // Only a SYN and a segment after our close request need the previous state.
-        let asks_for_state = segment.flags.syn || self.sender.close_requested;
-        let was = if asks_for_state { self.state() } else { State::Established };
+        let needs_state = segment.flags.syn || self.sender.close_requested;
+        let was = if needs_state { self.state() } else { State::Established };
         let was_finished = self.receiver.is_finished();
         let arrival = match verdict {
             // `receive` is called in one place, so that it is inlined.
@@ -267,7 +267,7 @@ impl Connection {
         }
         self.check_established(cx);
         self.check_closed(cx, was);
-        self.note_sign_of_life(cx.now);
+        self.restart_keepalive_timer(cx.now);
     }
 
     /// Handles all timers that are due, such as retransmission, delayed acknowledgment and pacing.
@@ -313,7 +313,7 @@ impl Connection {
     fn is_silent(&self) -> bool {
         self.ack_due < AckDue::Now
             && self.only_receives()
-            && !self.has_question()
+            && !self.has_due_probe()
             && self.rst_due.is_none()
             && self.sender.window.law.is_standard()
     }
@@ -356,7 +356,7 @@ impl Connection {
         }
         self.note_usage();
         self.watch_window(cx.now);
-        if let Some(cause) = self.take_question() {
+        if let Some(cause) = self.take_due_probe() {
             return Some(Leaving::empty(self.sender.outstanding.una() - 1, cause));
         }
         (self.ack_due == AckDue::Now).then_some(acknowledgment)
@@ -430,7 +430,7 @@ impl Connection {
     /// Processes a SYN, which has the other end's segment size and window.
     #[cold]
     fn handle_syn(&mut self, segment: &Segment, was: State) {
-        self.sender.hear_window(segment.window, &self.config);
+        self.sender.update_peer_window(segment.window, &self.config);
         self.agree(segment);
         self.agree_on_ecn(segment);
         // Simultaneous open: our SYN is sent again, with an acknowledgment (RFC 9293 §3.5, figure
@@ -553,7 +553,7 @@ impl Connection {
         let header = if without { 0 } else { self.config.header };
         segment.header = header + self.charged_options(&segment.options, &segment.sack, false);
         let window = self.window_now(now);
-        segment.window = self.sayable(window, self.agreed.shift);
+        segment.window = self.representable_window(window, self.agreed.shift);
         self.receiver.advertise(segment.window);
         if leaving.syn {
             self.make_syn(segment, now, window);
@@ -579,7 +579,7 @@ impl Connection {
             segment.echo = self.echo(&segment.options);
         }
         segment.header = self.config.header + self.charged_options(&segment.options, &segment.sack, true);
-        segment.window = self.sayable(window, 0);
+        segment.window = self.representable_window(window, 0);
         self.receiver.advertise(segment.window);
         self.set_ecn_of_syn(&mut segment.flags);
     }

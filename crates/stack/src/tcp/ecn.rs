@@ -24,14 +24,14 @@ pub(super) struct Marks {
     /// The window is not reduced again until more than this is acknowledged.
     reduced_to: u64,
     /// The next new data segment signals that the window was reduced.
-    tells: bool,
+    cwr_due: bool,
 }
 
 impl Connection {
     /// Sets the ECN flags of our SYN or SYN+ACK (§6.1.1).
     pub(super) fn set_ecn_of_syn(&self, flags: &mut Flags) {
-        let asks = self.config.ecn && !self.config.one_way && !self.receiver.is_synchronised();
-        (flags.ece, flags.cwr) = (asks || self.marks.agreed, asks);
+        let offers = self.config.ecn && !self.config.one_way && !self.receiver.is_synchronised();
+        (flags.ece, flags.cwr) = (offers || self.marks.agreed, offers);
     }
 
     /// Processes the ECN flags of the other end's SYN or SYN+ACK.
@@ -60,7 +60,7 @@ impl Connection {
         segment.flags.ece = self.marks.echoes;
         if segment.transmission == 0 && segment.payload > 0 {
             segment.ecn = Ecn::Capable;
-            segment.flags.cwr = std::mem::take(&mut self.marks.tells);
+            segment.flags.cwr = std::mem::take(&mut self.marks.cwr_due);
         }
     }
 
@@ -76,7 +76,7 @@ impl Connection {
         if flight.una <= self.marks.reduced_to {
             return;
         }
-        self.marks.tells = true;
+        self.marks.cwr_due = true;
         // A loss in the same window of data has reduced it already.
         let by_loss = flight.una < window.recover;
         self.marks.reduced_to = if by_loss { window.recover } else { flight.max_sent };

@@ -18,7 +18,7 @@ impl Connection {
         &mut self,
         cx: &mut Context<'_, T>,
     ) {
-        if self.gives_up(cx) {
+        if self.give_up_after_retries(cx) {
             return;
         }
         let flight = self.flight();
@@ -67,7 +67,7 @@ impl Connection {
     #[inline]
     pub(super) fn restart_timer(&mut self, now: Time) {
         let sender = &self.sender;
-        if sender.outstanding.is_empty() && !sender.variant.times_silence(&sender.window) {
+        if sender.outstanding.is_empty() && !sender.variant.needs_timer_when_empty(&sender.window) {
             self.timers.stop(Timer::Rto);
         } else {
             self.timers.set(Timer::Rto, now + self.sender.estimator.timeout());

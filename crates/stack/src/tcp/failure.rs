@@ -71,7 +71,7 @@ impl Connection {
             }
         } else if segment.seq == next {
             if self.is_passive() && self.sender.outstanding.una() == 0 {
-                self.listen_again();
+                self.return_to_listen();
             } else {
                 self.fail(cx, Failure::Reset);
             }
@@ -82,7 +82,10 @@ impl Connection {
     }
 
     /// Counts an expiry of the retransmission timer. Returns whether the end gives up.
-    pub(super) fn gives_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
+    pub(super) fn give_up_after_retries<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+    ) -> bool {
         let sender = &mut self.sender;
         sender.expiries = sender.expiries.saturating_add(1);
         if self.config.one_way {

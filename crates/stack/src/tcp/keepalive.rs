@@ -26,7 +26,7 @@ pub(super) struct KeepAlive {
 impl Connection {
     /// Restarts the timer after a segment has arrived.
     #[inline]
-    pub(super) fn note_sign_of_life(&mut self, now: Time) {
+    pub(super) fn restart_keepalive_timer(&mut self, now: Time) {
         let Some(config) = self.config.keepalive else { return };
         self.keepalive = KeepAlive::default();
         if self.is_open() {
@@ -58,14 +58,14 @@ impl Connection {
 
     /// Whether a window probe or a keep-alive probe is due.
     #[inline]
-    pub(super) fn has_question(&self) -> bool {
+    pub(super) fn has_due_probe(&self) -> bool {
         self.sender.persist.has_probe() | self.keepalive.due
     }
 
     /// Returns the cause of the probe that is due, and clears it: a window probe before a
     /// keep-alive.
     #[inline]
-    pub(super) fn take_question(&mut self) -> Option<SendCause> {
+    pub(super) fn take_due_probe(&mut self) -> Option<SendCause> {
         let probe = self.take_probe().then_some(SendCause::WindowProbe);
         probe.or_else(|| self.take_keepalive().then_some(SendCause::KeepAlive))
     }

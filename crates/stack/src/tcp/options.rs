@@ -100,14 +100,14 @@ impl Connection {
         let octets = if timestamps { u32::from(TIMESTAMPS) } else { 0 };
         self.sender.set_segment_size(largest.saturating_sub(octets).max(1));
         if self.agreed.blocks == 0 {
-            self.sender.do_without_sack(&self.config);
+            self.sender.disable_sack(&self.config);
         }
     }
 
     /// The largest window up to `window` that the header field can express: 16 bits, shifted if
     /// both ends scale windows.
     #[inline]
-    pub(super) fn sayable(&self, window: u32, shift: u8) -> u32 {
+    pub(super) fn representable_window(&self, window: u32, shift: u8) -> u32 {
         if self.config.one_way {
             return window;
         }

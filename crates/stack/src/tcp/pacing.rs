@@ -17,13 +17,13 @@ impl Connection {
 
     /// Whether the next paced segment must still wait.
     #[inline]
-    pub(super) fn is_held_back(&self) -> bool {
+    pub(super) fn waits_for_pacing(&self) -> bool {
         self.timers.is_running(Timer::Pacing)
     }
 
     /// Notifies the law of an acknowledgment, other than that of a SYN, before the variant reacts.
     #[inline]
-    pub(super) fn tell_acknowledgment(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
+    pub(super) fn notify_law_of_ack(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
         let Sender { window, estimator, .. } = &mut self.sender;
         if let Some(law) = window.law.own() {
             let (acked, abc) = (window.acked, &window.abc);
@@ -48,7 +48,7 @@ impl Connection {
     /// Notifies the law of the acknowledgment after the variant has reacted. The law may set the
     /// window.
     #[inline]
-    pub(super) fn tell_settled(&mut self, now: Time) {
+    pub(super) fn settle_law(&mut self, now: Time) {
         let Sender { window, outstanding, .. } = &mut self.sender;
         let inflation = window.inflation;
         if let Some(law) = window.law.own()
@@ -61,7 +61,7 @@ impl Connection {
     /// Notifies the law that segment `number` was sent, and delays the next one according to the
     /// law's rate.
     #[inline]
-    pub(super) fn tell_departure(&mut self, now: Time, number: u64, sent: &Sent) {
+    pub(super) fn notify_law_of_departure(&mut self, now: Time, number: u64, sent: &Sent) {
         let Sender { window, outstanding, .. } = &mut self.sender;
         let Some(law) = window.law.own() else { return };
         let payload = sent.payload;
@@ -78,7 +78,7 @@ impl Connection {
 
     /// Notifies the law if the window has room but the application has written nothing more.
     #[inline]
-    pub(super) fn tell_nothing_to_send(&mut self) {
+    pub(super) fn notify_law_nothing_to_send(&mut self) {
         let sender = &mut self.sender;
         let flight = sender.outstanding.max_sent() - sender.outstanding.una();
         let all_sent = sender.written <= sender.outstanding.max_sent();

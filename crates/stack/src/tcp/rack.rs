@@ -30,7 +30,7 @@ impl Connection {
 
     /// Passes an acknowledgment to RACK, before its content is applied.
     #[inline]
-    pub(super) fn tell_rack(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn update_rack(&mut self, now: Time, segment: &Segment) {
         let timestamps = self.agreed.timestamps && segment.options.timestamps;
         let probed = self.sender.tail.end();
         let Sender { variant: VariantState::Rack(rack), outstanding, estimator, .. } = &mut self.sender
@@ -54,7 +54,7 @@ impl Connection {
 
     /// Finishes the processing of an acknowledgment. `before`: SND.UNA before it.
     #[inline]
-    pub(super) fn settle_rack<T: TraceSink<TraceEvent>>(
+    pub(super) fn finish_rack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
@@ -63,19 +63,19 @@ impl Connection {
         if self.rack().is_none() {
             return;
         }
-        self.tell_marks(cx);
-        self.hear_of_probe(cx, segment, before);
+        self.record_rack_losses(cx);
+        self.process_probe_ack(cx, segment, before);
         self.set_loss_timer(cx.now);
     }
 
     /// Linux takes a round-trip sample from segments newly SACKed, if nothing new is acknowledged.
     pub(super) fn measure_report<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let is_linux = self.config.rto.rule == RtoRule::Linux;
-        let Some(sent) = self.rack().and_then(Rack::take_news_sent_at).filter(|_| is_linux) else { return };
+        let Some(sent) = self.rack().and_then(Rack::take_sacked_sent_at).filter(|_| is_linux) else { return };
         self.measure_since(cx, sent, RttEstimator::sample);
     }
 
-    fn tell_marks<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+    fn record_rack_losses<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let segments = self.rack().map_or(0, Rack::take_marked);
         let (connection, end) = (self.id, self.end);
         if segments > 0 {
@@ -131,7 +131,7 @@ impl Connection {
             return;
         };
         if rack.reordering_wait().is_none() {
-            self.sender.tail.fall_due();
+            self.sender.tail.set_due();
             // The retransmission timer may be due at the same instant. The probe precedes it
             // (§7.2).
             return self.restart_timer(cx.now);
@@ -140,7 +140,7 @@ impl Connection {
         if reaction.resend == Resend::Lost {
             self.begin_recovery(cx, &flight, before);
         }
-        self.tell_marks(cx);
+        self.record_rack_losses(cx);
         self.set_loss_timer(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
             self.record_window(cx);

@@ -135,7 +135,7 @@ impl Connection {
         let Some(reading) = &mut self.reading else { return self.config.advertised_window };
         // The SYN takes no room.
         let window = reading.window(now, self.receiver.next().max(1), self.sender.mss);
-        self.sleep_until_update();
+        self.schedule_window_update();
         window
     }
 
@@ -143,7 +143,7 @@ impl Connection {
     pub(super) fn note_arrival(&mut self, now: Time, octets: u64) {
         if let Some(reading) = &mut self.reading {
             reading.add(now, octets);
-            self.sleep_until_update();
+            self.schedule_window_update();
         }
     }
 
@@ -154,11 +154,11 @@ impl Connection {
         if reading.has_update(now, next, mss) && !self.receiver.is_finished() {
             self.ack_due = self.ack_due.max(AckDue::Now);
         } else {
-            self.sleep_until_update();
+            self.schedule_window_update();
         }
     }
 
-    fn sleep_until_update(&mut self) {
+    fn schedule_window_update(&mut self) {
         let Some(reading) = &self.reading else { return };
         match reading.next_update(self.receiver.next(), self.sender.mss) {
             Some(at) if !self.receiver.is_finished() => self.timers.set(Timer::Reading, at),

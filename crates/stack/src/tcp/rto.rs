@@ -134,7 +134,7 @@ impl RttEstimator {
 
     /// Notes the progress before a sample: Linux's deviation falls once per window.
     #[inline]
-    pub fn tell_progress(&mut self, una: u64, max_sent: u64) {
+    pub fn note_progress(&mut self, una: u64, max_sent: u64) {
         if let Rule::Linux(rule) = &mut self.rule {
             (rule.una, rule.max_sent) = (una, max_sent);
         }
@@ -156,7 +156,7 @@ impl RttEstimator {
 
     /// Takes the first round trip after a spurious timeout. SRTT and RTTVAR become at least those
     /// before it and those of this sample (RFC 4015 §3.2, step 6).
-    pub fn be_careful(&mut self, before: (Duration, Duration), rtt: Duration) {
+    pub fn adapt_after_spurious_timeout(&mut self, before: (Duration, Duration), rtt: Duration) {
         let srtt = before.0.max(rtt);
         let rttvar = before.1.max(Duration::from_nanos(rtt.as_nanos() / 2));
         self.base = match &mut self.rule {
@@ -380,22 +380,22 @@ mod tests {
     #[test]
     fn linux_bounds_the_deviation_and_lets_it_fall_once_in_a_window() {
         let mut estimator = estimator(RtoRule::Linux);
-        estimator.tell_progress(1, 1001);
+        estimator.note_progress(1, 1001);
         estimator.sample(time(0), time(400));
         // SRTT 400, mdev 200: 4 mdev = 800.
         assert_eq!((estimator.srtt(), estimator.timeout()), (ms(400), ms(1200)));
         // Equal round trips: mdev falls by a quarter each time, but the deviation in use waits for
         // the end of the window.
-        estimator.tell_progress(501, 1501);
+        estimator.note_progress(501, 1501);
         estimator.sample(time(0), time(400));
         assert_eq!(estimator.timeout(), ms(1200));
-        estimator.tell_progress(1002, 2002);
+        estimator.note_progress(1002, 2002);
         estimator.sample(time(0), time(400));
         // The maximum of the window was 800 (its first value), so nothing falls yet. The next
         // window's maximum is the minimum, 200.
         assert_eq!(estimator.timeout(), ms(1200));
         for window in 2..60 {
-            estimator.tell_progress(1000 * window + 3, 1000 * window + 1002);
+            estimator.note_progress(1000 * window + 3, 1000 * window + 1002);
             estimator.sample(time(0), time(400));
         }
         // Never below SRTT + 200, however steady. The RFC's rule would give 400 and the
@@ -415,7 +415,7 @@ mod tests {
             let mut estimator = estimator(rule);
             estimator.sample(time(0), time(400));
             let before = estimator.registers().expect("a sample");
-            estimator.be_careful(before, ms(2000));
+            estimator.adapt_after_spurious_timeout(before, ms(2000));
             // SRTT 2 s, RTTVAR 1 s.
             assert_eq!(estimator.timeout(), ms(6000), "{rule:?}");
         }

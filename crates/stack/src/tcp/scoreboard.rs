@@ -33,12 +33,12 @@ impl Sent {
 impl Outstanding {
     /// Marks the segments that blocks above `ack` cover completely.
     pub fn note_sack(&mut self, ack: u64, blocks: &SackBlocks) -> Noted {
-        self.note_sack_telling(ack, blocks, |_| {})
+        self.note_sack_with(ack, blocks, |_| {})
     }
 
     /// Like [`note_sack`](Self::note_sack), and calls `tell` for each newly SACKed segment before
     /// marking it.
-    pub(super) fn note_sack_telling(
+    pub(super) fn note_sack_with(
         &mut self,
         ack: u64,
         blocks: &SackBlocks,
@@ -90,7 +90,7 @@ impl Outstanding {
 
     /// After a go-back: skips the segments up to the highest SACKed one, whose holes are sent
     /// separately.
-    pub fn go_on_behind_sacked(&mut self) {
+    pub fn skip_sacked(&mut self) {
         self.next = self.next.max(self.sacked_reach());
     }
 

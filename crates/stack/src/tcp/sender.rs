@@ -143,7 +143,7 @@ impl Sender {
     /// For the same number, Linux accepts a smaller window only if it is closed
     /// (`tcp_may_update_window`).
     #[inline]
-    pub fn is_window_news(&self, segment: &Segment, config: &TcpConfig) -> bool {
+    pub fn updates_window(&self, segment: &Segment, config: &TcpConfig) -> bool {
         if segment.ack > self.outstanding.una() || segment.seq > self.window_seq {
             return true;
         }
@@ -153,7 +153,7 @@ impl Sender {
 
     /// Processes the other end's window.
     #[inline]
-    pub fn hear_window(&mut self, window: u32, config: &TcpConfig) {
+    pub fn update_peer_window(&mut self, window: u32, config: &TcpConfig) {
         if window != self.peer_window {
             self.peer_window = window;
             self.advertised = in_segments(window, config);
@@ -168,7 +168,7 @@ impl Sender {
     }
 
     /// Replaces the variant if the other end does not support SACK.
-    pub fn do_without_sack(&mut self, config: &TcpConfig) {
+    pub fn disable_sack(&mut self, config: &TcpConfig) {
         if let Some(variant) = self.variant.without_sack(config.newreno) {
             self.variant = variant;
         }
@@ -221,11 +221,11 @@ impl Connection {
         &mut self,
         cx: &mut Context<'_, T>,
     ) -> Option<(Sent, SendCause)> {
-        if self.is_held_back() {
+        if self.waits_for_pacing() {
             return None;
         }
         if self.only_receives() {
-            self.tell_nothing_to_send();
+            self.notify_law_nothing_to_send();
             return None;
         }
         self.restart_after_idle(cx);
@@ -233,7 +233,7 @@ impl Connection {
         let number = self.sender.outstanding.number_of(turn);
         let sent = match turn {
             Turn::Wait => return None,
-            Turn::First => self.first_again(cx.now),
+            Turn::First => self.send_first_again(cx.now),
             Turn::Hole(index) | Turn::Rescue(index) | Turn::Lost(index) | Turn::Probe(index) => {
                 self.sender.outstanding.send_hole(index, cx.now)?
             }
@@ -247,7 +247,7 @@ impl Connection {
             }
         };
         self.sender.variant.on_sent(turn, number, cx.now);
-        self.tell_departure(cx.now, number, &sent);
+        self.notify_law_of_departure(cx.now, number, &sent);
         self.sender.last_sent = cx.now;
         self.sender.sent_new |= sent.transmissions == 0;
         if sent.transmissions > 0 && self.sender.episode.is_some() {
@@ -337,7 +337,7 @@ impl Connection {
     /// Sends the oldest segment again. If none is outstanding, sends a new segment, which is still
     /// next in order afterwards, or an empty one at the end of the data. (Only Vegas needs the
     /// latter two.)
-    fn first_again(&mut self, now: Time) -> Sent {
+    fn send_first_again(&mut self, now: Time) -> Sent {
         if self.sender.outstanding.is_empty() {
             let _ = self.add_segment(now);
         }
@@ -380,7 +380,7 @@ impl Connection {
     #[inline]
     fn add_segment(&mut self, now: Time) -> Option<()> {
         let Some(new) = self.new_segment() else {
-            self.tell_nothing_to_send();
+            self.notify_law_nothing_to_send();
             return None;
         };
         self.end_persist();

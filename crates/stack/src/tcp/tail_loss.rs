@@ -52,7 +52,7 @@ impl TailLoss {
         self.end
     }
 
-    pub fn fall_due(&mut self) {
+    pub fn set_due(&mut self) {
         self.due = true;
     }
 
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     /// TLP_process_ack (§7.4.2). `before`: SND.UNA before this acknowledgment.
-    pub(super) fn hear_of_probe<T: TraceSink<TraceEvent>>(
+    pub(super) fn process_probe_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,

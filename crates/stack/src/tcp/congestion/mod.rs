@@ -168,7 +168,7 @@ pub trait CongestionControl {
 
     /// Whether the retransmission timer runs although no segment is outstanding.
     #[inline]
-    fn times_silence(&self, _window: &Window) -> bool {
+    fn needs_timer_when_empty(&self, _window: &Window) -> bool {
         false
     }
 }
@@ -295,7 +295,7 @@ impl CongestionControl for VariantState {
     }
 
     #[inline]
-    fn times_silence(&self, window: &Window) -> bool {
-        each_version!(self, variant => variant.times_silence(window))
+    fn needs_timer_when_empty(&self, window: &Window) -> bool {
+        each_version!(self, variant => variant.needs_timer_when_empty(window))
     }
 }

@@ -34,7 +34,7 @@ impl NewReno {
 
     /// §3.2 step 1: whether three duplicates indicate a loss to which no earlier reduction
     /// responded.
-    fn believes(&self, window: &Window, flight: &Flight) -> bool {
+    fn indicates_new_loss(&self, window: &Window, flight: &Flight) -> bool {
         window.is_past_recover(flight) || (!self.config.careful && flight.una == window.recover)
     }
 
@@ -78,7 +78,7 @@ impl CongestionControl for NewReno {
             window.inflation += 1;
             return Reaction::NOTHING;
         }
-        if window.duplicates != DUPLICATE_THRESHOLD || !self.believes(window, &ack.flight) {
+        if window.duplicates != DUPLICATE_THRESHOLD || !self.indicates_new_loss(window, &ack.flight) {
             return Reaction::NOTHING;
         }
         (self.in_recovery, self.partial_seen) = (true, false);

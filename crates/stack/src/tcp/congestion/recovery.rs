@@ -25,7 +25,7 @@ pub struct SackRecovery {
     reduction: Reduction,
     over_damping: Option<OverDamping>,
     /// Number of segments newly SACKed by the current duplicate.
-    news: u32,
+    newly_sacked: u32,
 }
 
 /// How cwnd is reduced to ssthresh.
@@ -54,7 +54,7 @@ impl SackRecovery {
                 _ => Reduction::AtOnce,
             },
             over_damping: (fack && config.fack.over_damping).then(OverDamping::default),
-            news: 0,
+            newly_sacked: 0,
         }
     }
 
@@ -71,8 +71,8 @@ impl SackRecovery {
             Reduction::AtOnce => {}
             Reduction::Smooth => window.cwnd = window.cwnd.max(before),
             Reduction::Proportional(prr) => {
-                *prr = Prr::begin(sent.unsacked() as u32 + self.news);
-                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), self.news, false);
+                *prr = Prr::begin(sent.unsacked() as u32 + self.newly_sacked);
+                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), self.newly_sacked, false);
                 window.cwnd = cwnd.unwrap_or(window.cwnd);
             }
         }
@@ -80,7 +80,7 @@ impl SackRecovery {
 
     /// Processes an ACK of a recovery after its blocks were applied. `delivered`: number of
     /// segments that it delivers.
-    fn go_on(&mut self, window: &mut Window, sent: &Outstanding, delivered: u32, advances: bool) {
+    fn continue_recovery(&mut self, window: &mut Window, sent: &Outstanding, delivered: u32, advances: bool) {
         let more_lost = self.holes.update(window, sent);
         match &mut self.reduction {
             Reduction::AtOnce => {}
@@ -106,10 +106,10 @@ impl SackRecovery {
 
 impl CongestionControl for SackRecovery {
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        let news = sent.note_sack(ack.flight.una, ack.sack).segments;
+        let newly_sacked = sent.note_sack(ack.flight.una, ack.sack).segments;
         if self.holes.in_recovery() {
             if ack.flight.una < window.recover {
-                self.go_on(window, sent, news + ack.segments - ack.done.sacked, true);
+                self.continue_recovery(window, sent, newly_sacked + ack.segments - ack.done.sacked, true);
             } else {
                 self.end(window);
             }
@@ -132,9 +132,9 @@ impl CongestionControl for SackRecovery {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        self.news = sent.note_sack(ack, sack).segments;
-        window.duplicates += u32::from(self.news > 0);
-        self.news > 0
+        self.newly_sacked = sent.note_sack(ack, sack).segments;
+        window.duplicates += u32::from(self.newly_sacked > 0);
+        self.newly_sacked > 0
     }
 
     fn on_duplicate_ack(
@@ -144,7 +144,7 @@ impl CongestionControl for SackRecovery {
         ack: &Duplicate<'_>,
     ) -> Reaction {
         if self.holes.in_recovery() {
-            self.go_on(window, sent, self.news, false);
+            self.continue_recovery(window, sent, self.newly_sacked, false);
             return Reaction::NOTHING;
         }
         // §5: not before all data outstanding at the last timeout or recovery is acknowledged.

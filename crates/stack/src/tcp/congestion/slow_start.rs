@@ -124,7 +124,7 @@ impl Exit {
 
     /// Processes a sample of the RTT estimator. Returns whether slow start ends at the current
     /// window.
-    pub fn hear_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    pub fn sample_round_trip(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         match self {
             Exit::PlusPlus(rule) => rule.hear(trip, cwnd, ssthresh),
             Exit::HyStart(_) => false,
@@ -135,7 +135,7 @@ impl Exit {
     /// grows. Returns whether slow start ends. This segment did not wait for a delayed
     /// acknowledgment, unlike the one with the echoed timestamp. The SYN is not sampled, because
     /// CUBIC starts after it.
-    pub fn hear_last(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    pub fn sample_last_segment(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         match self {
             Exit::PlusPlus(_) => false,
             Exit::HyStart(rule) => rule.hear(trip, cwnd, ssthresh),
@@ -232,7 +232,7 @@ mod tests {
             let now = Time::ZERO + Duration::from_millis(1000 * una + gap_ms * i);
             let rtt = Duration::from_millis(rtt_ms);
             let trip = RoundTrip { now, rtt, una, max_sent: una };
-            exit.hear_sample(&trip, cwnd, UNLIMITED) || exit.hear_last(&trip, cwnd, UNLIMITED)
+            exit.sample_round_trip(&trip, cwnd, UNLIMITED) || exit.sample_last_segment(&trip, cwnd, UNLIMITED)
         })
     }
 

@@ -26,7 +26,7 @@ use crate::tcp::config::{TcpConfig, VegasConfig};
 use crate::tcp::outstanding::{Acknowledged, Sent};
 
 /// Number of ACKs after a retransmission that check the age of the next segment.
-const WORRIED_ACKS: u32 = 2;
+const AGE_CHECKS: u32 = 2;
 
 /// The fast retransmit of Vegas.
 const RETRANSMIT: Reaction = Reaction { backoff: Backoff::Double, ..Reaction::RETRANSMIT };
@@ -57,7 +57,7 @@ pub struct Vegas {
     /// it is 0 after a timeout.
     target: f64,
     cut_at: Option<Time>,
-    worried: u32,
+    age_checks: u32,
     timed_out: bool,
     /// The timer has just expired: the next transmission sets the time of that reduction.
     cuts_with_next: bool,
@@ -126,7 +126,7 @@ impl Vegas {
             fine: FineTimeout::default(),
             target: 0.0,
             cut_at: None,
-            worried: 0,
+            age_checks: 0,
             timed_out: false,
             cuts_with_next: false,
             begun_at: None,
@@ -296,13 +296,13 @@ impl CongestionControl for Vegas {
         if !first && (window.rules == Rules::Rfc5681 || last.last != self.begun_at) {
             self.measure(last, ack.now);
         }
-        if self.worried > 0 {
-            self.worried -= 1;
+        if self.age_checks > 0 {
+            self.age_checks -= 1;
             if self.first(window, sent).is_some_and(|first| self.is_overdue(first, ack.now)) {
                 window.duplicates = DUPLICATE_THRESHOLD;
                 return Reaction { resend: Resend::First, ..Reaction::NEW_ACK };
             }
-            self.worried = 0;
+            self.age_checks = 0;
         }
         Reaction::NEW_ACK
     }
@@ -329,7 +329,7 @@ impl CongestionControl for Vegas {
             if !again {
                 window.duplicates = DUPLICATE_THRESHOLD;
             }
-            self.worried = WORRIED_ACKS;
+            self.age_checks = AGE_CHECKS;
             return RETRANSMIT;
         }
         if window.duplicates > DUPLICATE_THRESHOLD {
@@ -368,7 +368,7 @@ impl CongestionControl for Vegas {
 
     /// ns-2's closed window.
     #[inline]
-    fn times_silence(&self, window: &Window) -> bool {
+    fn needs_timer_when_empty(&self, window: &Window) -> bool {
         window.cwnd < 1.0
     }
 }

@@ -133,9 +133,9 @@ impl Window {
 
     /// Passes a sample of the RTT estimator to the exit rule, which may end slow start.
     #[inline]
-    pub fn hear_sample(&mut self, trip: impl FnOnce() -> RoundTrip) {
+    pub fn sample_round_trip(&mut self, trip: impl FnOnce() -> RoundTrip) {
         if let Some(exit) = &mut self.exit
-            && exit.hear_sample(&trip(), self.cwnd, self.ssthresh)
+            && exit.sample_round_trip(&trip(), self.cwnd, self.ssthresh)
         {
             self.ssthresh = self.cwnd;
         }
@@ -144,9 +144,9 @@ impl Window {
     /// Passes the sample of the last segment that an ACK covers to the exit rule, which may end
     /// slow start. Call it before the window grows.
     #[inline]
-    pub fn hear_last(&mut self, trip: impl FnOnce() -> RoundTrip) {
+    pub fn sample_last_segment(&mut self, trip: impl FnOnce() -> RoundTrip) {
         if let Some(exit) = &mut self.exit
-            && exit.hear_last(&trip(), self.cwnd, self.ssthresh)
+            && exit.sample_last_segment(&trip(), self.cwnd, self.ssthresh)
         {
             self.ssthresh = self.cwnd;
         }

@@ -39,11 +39,11 @@ pub(super) struct FRto {
     /// SACK blocks count as evidence (§3).
     with_sack: bool,
     /// Number of SACKed segments that were sent once. Counted when the probe was sent, or
-    /// (`believes_originals`) at the last ACK.
+    /// (`accepts_originals`) at the last ACK.
     sacked: usize,
     /// An acknowledged original decides at once (Linux: FLAG_ORIG_SACK_ACKED in
     /// `tcp_process_loss`).
-    believes_originals: bool,
+    accepts_originals: bool,
 }
 
 /// An acknowledgment, and the state after it.
@@ -62,12 +62,12 @@ pub(super) struct Heard {
 
 impl FRto {
     pub fn new(recover: u64, with_sack: bool) -> Self {
-        FRto { step: Step::Resent, recover, with_sack, sacked: 0, believes_originals: false }
+        FRto { step: Step::Resent, recover, with_sack, sacked: 0, accepts_originals: false }
     }
 
     /// As Linux. `sacked`: number of originals that are SACKed.
-    pub fn believing_originals(self, sacked: usize) -> Self {
-        FRto { believes_originals: true, sacked, ..self }
+    pub fn accepting_originals(self, sacked: usize) -> Self {
+        FRto { accepts_originals: true, sacked, ..self }
     }
 
     /// Starts again because the same segment has timed out again.
@@ -85,7 +85,7 @@ impl FRto {
     }
 
     pub fn on_ack(&mut self, heard: &Heard) -> Verdict {
-        if self.believes_originals && self.step != Step::Over {
+        if self.accepts_originals && self.step != Step::Over {
             let reported = heard.sacked > std::mem::replace(&mut self.sacked, heard.sacked);
             if reported || (heard.originals > 0 && heard.una <= self.recover) {
                 self.step = Step::Over;

@@ -62,7 +62,7 @@ pub(super) struct Adaptation {
 
 /// An acknowledgment by which an episode is decided.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Judged {
+pub(super) struct AckEvidence {
     /// New data is acknowledged.
     pub advances: bool,
     /// Number of segments covered.
@@ -126,7 +126,7 @@ impl Connection {
     fn new_frto(&self, recover: u64) -> FRto {
         let frto = FRto::new(recover, self.agreed.blocks > 0);
         if self.config.is_recent_linux() {
-            frto.believing_originals(self.sacked_originals(recover))
+            frto.accepting_originals(self.sacked_originals(recover))
         } else {
             frto
         }
@@ -161,13 +161,13 @@ impl Connection {
     }
 
     /// Decides by an acknowledgment that has been processed whether the episode was spurious.
-    pub(super) fn judge<T: TraceSink<TraceEvent>>(
+    pub(super) fn decide_episode<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
-        judged: &Judged,
+        evidence: &AckEvidence,
     ) {
-        let Judged { advances, acked, .. } = *judged;
+        let AckEvidence { advances, acked, .. } = *evidence;
         let Some(mut episode) = self.sender.episode.take() else { return };
         let by_duplicates = episode.duplicates.as_mut().is_some_and(|duplicates| duplicates.on_ack(segment));
         let by_timestamp = advances && episode.eifel.as_mut().is_some_and(|eifel| eifel.on_new_ack(segment));
@@ -175,7 +175,7 @@ impl Connection {
             let by = if by_timestamp { SpuriousBy::Eifel } else { SpuriousBy::Dsack };
             return self.respond(cx, &episode, by, acked);
         }
-        let verdict = self.ask_frto(&mut episode, judged);
+        let verdict = self.frto_verdict(&mut episode, evidence);
         match verdict {
             Verdict::Spurious => return self.respond(cx, &episode, SpuriousBy::FRto, acked),
             Verdict::Probe => {
@@ -192,12 +192,12 @@ impl Connection {
         self.sender.episode = Some(episode);
     }
 
-    fn ask_frto(&self, episode: &mut Episode, judged: &Judged) -> Verdict {
+    fn frto_verdict(&self, episode: &mut Episode, evidence: &AckEvidence) -> Verdict {
         let Some(frto) = &mut episode.frto else { return Verdict::Undecided };
         frto.on_ack(&Heard {
             una: self.sender.outstanding.una(),
-            advances: judged.advances,
-            originals: judged.originals,
+            advances: evidence.advances,
+            originals: evidence.originals,
             sacked: self.sacked_originals(frto.recover()),
             has_new_data: self.new_segment().is_some(),
         })

@@ -237,7 +237,7 @@ impl Bbr {
     }
 
     /// Updates the detection of policers (see [`policer`]).
-    fn look_for_policer(&mut self, sample: &RateSample, now: Time) {
+    fn detect_policer(&mut self, sample: &RateSample, now: Time) {
         let policed = self.policer.rate().is_some();
         let over = self.policer.on_ack(&Progress {
             delivered_at: self.sampler.delivered_at(),
@@ -442,7 +442,7 @@ impl WindowLaw for Bbr {
         let delivered = sample.newly_delivered as f64 / self.mss;
         self.prior_flight = flight + delivered;
         self.rounds.update(&sample, self.sampler.delivered());
-        self.look_for_policer(&sample, now);
+        self.detect_policer(&sample, now);
         if let Some(rate) = sample.rate
             && (rate >= self.rates.get() || !sample.app_limited)
         {

@@ -41,7 +41,7 @@ pub struct Fack {
 
 impl Fack {
     /// Processes an ACK outside of a recovery that reports a gap.
-    fn see_gap(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) -> Reaction {
+    fn process_gap(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) -> Reaction {
         let reach = sent.sacked_reach() as u32;
         window.duplicates = reach.saturating_sub(1);
         self.held = reach != 1;
@@ -54,7 +54,7 @@ impl Fack {
         Reaction { resend: Resend::First, sample: Sample::EchoAndCancel, ..TIMED_BY_ECHO }
     }
 
-    fn go_on(&mut self, window: &mut Window, sent: &Outstanding) -> Reaction {
+    fn continue_recovery(&mut self, window: &mut Window, sent: &Outstanding) -> Reaction {
         window.increase();
         self.stopped |= sent.has_lost_again();
         TIMED_BY_ECHO
@@ -75,14 +75,14 @@ impl CongestionControl for Fack {
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         self.held = false;
         let noted = sent.note_sack(ack.flight.una, ack.sack);
-        sent.go_on_behind_sacked();
+        sent.skip_sacked();
         self.resent = self.resent.saturating_sub(noted.resent + ack.done.resent);
         let has_blocks = !ack.sack.is_empty();
         if self.in_recovery && (has_blocks || ack.flight.una <= self.recover) {
-            return self.go_on(window, sent);
+            return self.continue_recovery(window, sent);
         }
         if has_blocks {
-            return self.see_gap(window, sent, &ack.flight);
+            return self.process_gap(window, sent, &ack.flight);
         }
         let reaction = if self.in_recovery { TIMED_BY_ECHO } else { Reaction::NEW_ACK };
         *self = Fack::default();
@@ -101,7 +101,7 @@ impl CongestionControl for Fack {
     ) -> bool {
         self.held = false;
         let noted = sent.note_sack(ack, sack);
-        sent.go_on_behind_sacked();
+        sent.skip_sacked();
         self.resent = self.resent.saturating_sub(noted.resent);
         true
     }
@@ -113,9 +113,9 @@ impl CongestionControl for Fack {
         ack: &Duplicate<'_>,
     ) -> Reaction {
         if self.in_recovery {
-            return self.go_on(window, sent);
+            return self.continue_recovery(window, sent);
         }
-        self.see_gap(window, sent, &ack.flight)
+        self.process_gap(window, sent, &ack.flight)
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
@@ -147,7 +147,7 @@ impl CongestionControl for Fack {
     /// All outstanding segments may be acknowledged while the loss of a retransmission blocks
     /// transmission.
     #[inline]
-    fn times_silence(&self, _window: &Window) -> bool {
+    fn needs_timer_when_empty(&self, _window: &Window) -> bool {
         self.held || self.stopped || self.resent > 0
     }
 }

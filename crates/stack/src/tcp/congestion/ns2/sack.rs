@@ -66,9 +66,9 @@ impl CongestionControl for Sack {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        let news = !self.timed_out && sent.note_sack(ack, sack).segments > 0;
-        window.duplicates += u32::from(news);
-        news
+        let newly_sacked = !self.timed_out && sent.note_sack(ack, sack).segments > 0;
+        window.duplicates += u32::from(newly_sacked);
+        newly_sacked
     }
 
     fn on_duplicate_ack(

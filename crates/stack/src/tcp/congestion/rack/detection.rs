@@ -179,11 +179,11 @@ impl Detection {
 
     /// Marks the segments that are lost at `now` (step 5).
     pub fn mark(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) -> Marked {
-        let patience = self.rtt + self.reordering_window(in_recovery, sacked);
+        let max_age = self.rtt + self.reordering_window(in_recovery, sacked);
         let mut marked = Marked::default();
         let waiting = sent.ring.iter_mut().filter(|segment| !segment.sacked && !segment.lost);
         for segment in waiting.filter(|segment| departed(segment) < self.delivered) {
-            let due = segment.sent_at + patience;
+            let due = segment.sent_at + max_age;
             if due > now {
                 marked.wait = marked.wait.max(due - now);
                 continue;
@@ -198,10 +198,10 @@ impl Detection {
     /// Marks segments after an expiry of the retransmission timer (§6.3): the oldest one, and all
     /// that were sent long enough ago.
     pub fn mark_on_timeout(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) {
-        let patience = self.rtt + self.reordering_window(in_recovery, sacked);
+        let max_age = self.rtt + self.reordering_window(in_recovery, sacked);
         let unsacked = sent.ring.iter_mut().enumerate().filter(|(_, segment)| !segment.sacked);
         for (index, segment) in unsacked {
-            segment.lost |= index == 0 || segment.sent_at + patience <= now;
+            segment.lost |= index == 0 || segment.sent_at + max_age <= now;
         }
     }
 }

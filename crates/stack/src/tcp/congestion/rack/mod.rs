@@ -49,8 +49,8 @@ pub struct Rack {
     limited: u32,
     /// Number of segments newly SACKed by the current duplicate, and the earliest transmission time
     /// among those that were sent once.
-    news: u32,
-    news_sent_at: Option<Time>,
+    newly_sacked: u32,
+    sacked_sent_at: Option<Time>,
     /// Number of marked segments not yet reported by `take_marked`.
     marked: u32,
     /// Remaining time of the reordering timer. Zero if no segment waits for it.
@@ -81,8 +81,8 @@ impl Rack {
             lost: 0,
             sacked: 0,
             limited: 0,
-            news: 0,
-            news_sent_at: None,
+            newly_sacked: 0,
+            sacked_sent_at: None,
             marked: 0,
             wait: Duration::ZERO,
             at_once: false,
@@ -133,8 +133,8 @@ impl Rack {
 
     /// Takes the earliest transmission time of the segments that the current duplicate newly SACKs
     /// and that were sent once.
-    pub fn take_news_sent_at(&mut self) -> Option<Time> {
-        self.news_sent_at.take()
+    pub fn take_sacked_sent_at(&mut self) -> Option<Time> {
+        self.sacked_sent_at.take()
     }
 
     /// Takes the number of segments marked since the last call.
@@ -151,12 +151,12 @@ impl Rack {
         flight: &Flight,
         now: Time,
     ) -> Reaction {
-        let marked = self.look(sent, now);
+        let marked = self.mark_lost(sent, now);
         if marked.segments == 0 {
             return Reaction::NOTHING;
         }
         if self.phase == Phase::Recovery {
-            self.go_on(window, 1, false);
+            self.continue_recovery(window, 1, false);
             return Reaction::NOTHING;
         }
         self.begin(window, sent, flight, 0);
@@ -185,7 +185,7 @@ impl Rack {
     }
 
     /// Marks the segments that are lost at `now`, and counts those in flight.
-    fn look(&mut self, sent: &mut Outstanding, now: Time) -> Marked {
+    fn mark_lost(&mut self, sent: &mut Outstanding, now: Time) -> Marked {
         if std::mem::take(&mut self.sent_again) {
             self.again_to = sent.max_sent();
         }
@@ -222,12 +222,12 @@ impl Rack {
             let load = outstanding - self.sacked + delivered;
             *prr = Prr::begin(if self.is_recent_linux { before } else { load });
         }
-        self.go_on(window, delivered.max(1), false);
+        self.continue_recovery(window, delivered.max(1), false);
     }
 
     /// Updates PRR after `delivered` segments have arrived in a recovery. `safe`: SND.UNA advanced,
     /// and no further segment is lost.
-    fn go_on(&mut self, window: &mut Window, delivered: u32, safe: bool) {
+    fn continue_recovery(&mut self, window: &mut Window, delivered: u32, safe: bool) {
         if let Some(prr) = &mut self.prr
             && let Some(cwnd) = prr.on_ack(window.ssthresh, self.pipe, delivered, safe)
         {
@@ -251,13 +251,13 @@ impl Rack {
 
     fn note(&mut self, sent: &mut Outstanding, ack: u64, sack: &SackBlocks) -> u32 {
         let mut first: Option<Time> = None;
-        let noted = sent.note_sack_telling(ack, sack, |segment| {
+        let noted = sent.note_sack_with(ack, sack, |segment| {
             self.detection.deliver(segment, true);
             if segment.transmissions == 1 {
                 first = Some(first.map_or(segment.sent_at, |at| at.min(segment.sent_at)));
             }
         });
-        self.news_sent_at = first;
+        self.sacked_sent_at = first;
         // Cumulatively acknowledged segments take precedence over SACKed ones.
         if let Some(rtt) = self.covered_rtt.take() {
             self.detection.set_rtt(rtt);
@@ -275,7 +275,7 @@ impl CongestionControl for Rack {
         initial: u32,
     ) -> Reaction {
         self.phase = Phase::Open;
-        self.look(sent, ack.now);
+        self.mark_lost(sent, ack.now);
         window.cwnd = f64::from(initial);
         window.duplicates = 0;
         Reaction::NEW_ACK
@@ -291,7 +291,7 @@ impl CongestionControl for Rack {
         if ends {
             self.end(window);
         }
-        let marked = self.look(sent, ack.now);
+        let marked = self.mark_lost(sent, ack.now);
         let begins = match self.phase {
             Phase::Open => marked.segments > 0,
             Phase::Recovery => false,
@@ -302,7 +302,7 @@ impl CongestionControl for Rack {
             return Reaction { sample: super::Sample::Timed, ..Reaction::RECOVER };
         }
         if self.phase == Phase::Recovery {
-            self.go_on(window, delivered, marked.segments == 0);
+            self.continue_recovery(window, delivered, marked.segments == 0);
         } else if ack.segments > 0 && (!ends_recovery || self.is_recent_linux) {
             window.increase();
         }
@@ -316,9 +316,9 @@ impl CongestionControl for Rack {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        self.news = self.note(sent, ack, sack);
-        window.duplicates += u32::from(self.news > 0);
-        self.news > 0
+        self.newly_sacked = self.note(sent, ack, sack);
+        window.duplicates += u32::from(self.newly_sacked > 0);
+        self.newly_sacked > 0
     }
 
     fn on_duplicate_ack(
@@ -327,21 +327,21 @@ impl CongestionControl for Rack {
         sent: &mut Outstanding,
         ack: &Duplicate<'_>,
     ) -> Reaction {
-        let marked = self.look(sent, ack.now);
+        let marked = self.mark_lost(sent, ack.now);
         let begins = marked.segments > 0 && (self.phase == Phase::Open || self.is_expired() && marked.again);
         if begins {
             let cwnd = window.cwnd;
-            self.begin(window, sent, &ack.flight, self.news);
+            self.begin(window, sent, &ack.flight, self.newly_sacked);
             if self.keeps_window(ack) {
                 window.cwnd = cwnd;
             }
             return Reaction::RECOVER;
         }
         if self.phase == Phase::Recovery && !self.keeps_window(ack) {
-            self.go_on(window, self.news, false);
+            self.continue_recovery(window, self.newly_sacked, false);
         }
         let left_before = |first: Time| sent.first().is_some_and(|oldest| first < oldest.sent_at);
-        let restart_timer = self.reports_restart_timer && self.news_sent_at.is_some_and(left_before);
+        let restart_timer = self.reports_restart_timer && self.sacked_sent_at.is_some_and(left_before);
         Reaction { restart_timer, ..Reaction::NOTHING }
     }
 
