@@ -39,7 +39,7 @@ impl Connection {
         };
         // The duplicate of a probe is not evidence of reordering (Linux).
         let duplicate = segment.sack.duplicate(segment.ack).filter(|(_, end)| Some(*end) != probed);
-        rack.hear(
+        rack.process_ack(
             outstanding,
             &RackHeard {
                 now,

@@ -105,7 +105,7 @@ impl Detection {
     }
 
     /// Processes an acknowledgment: the part of §6.2 that is independent of segments.
-    pub fn hear(&mut self, heard: &RackHeard) {
+    pub fn process_ack(&mut self, heard: &RackHeard) {
         (self.now, self.echo, self.srtt) = (heard.now, heard.echo, heard.srtt);
         self.fack_before = self.fack;
         self.dsack_round = self.dsack_round.filter(|&round| heard.ack < round);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn deliver(detection: &mut Detection, sent: &mut Outstanding, now: u64, index: usize) {
-        detection.hear(&heard(now));
+        detection.process_ack(&heard(now));
         detection.deliver(&sent.ring[index], true);
         sent.ring[index].sacked = true;
     }
@@ -279,10 +279,10 @@ mod tests {
         deliver(&mut detection, &mut sent, 190, 0);
         assert_eq!(detection.delivered, (at(30), 300, 400));
         sent.send_again(1, at(200));
-        detection.hear(&RackHeard { echo: Some(at(10)), ..heard(310) });
+        detection.process_ack(&RackHeard { echo: Some(at(10)), ..heard(310) });
         detection.deliver(&sent.ring[1], false);
         assert_eq!(detection.delivered, (at(30), 300, 400), "it echoes the time of the original");
-        detection.hear(&RackHeard { echo: Some(at(200)), ..heard(310) });
+        detection.process_ack(&RackHeard { echo: Some(at(200)), ..heard(310) });
         detection.deliver(&sent.ring[1], false);
         assert_eq!((detection.delivered, detection.rtt), ((at(200), 400, 200), ms(110)));
     }
@@ -292,13 +292,13 @@ mod tests {
         let mut detection =
             Detection { reordering_seen: true, min_rtt: Some(ms(80)), ..Detection::new(ms(1)) };
         let report = RackHeard { duplicate: true, ..heard(200) };
-        detection.hear(&report);
+        detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40));
-        detection.hear(&report);
+        detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40), "the same round trip");
-        detection.hear(&RackHeard { ack: 1000, ..report });
+        detection.process_ack(&RackHeard { ack: 1000, ..report });
         assert_eq!(detection.reordering_window(true, 0), ms(60));
-        detection.hear(&RackHeard { ack: 1000, max_sent: 2000, srtt: ms(50), ..heard(300) });
+        detection.process_ack(&RackHeard { ack: 1000, max_sent: 2000, srtt: ms(50), ..heard(300) });
         assert_eq!(detection.reordering_window(true, 0), ms(50), "not above SRTT");
         (0..15).for_each(|_| detection.leave_recovery());
         assert_eq!(detection.reo_wnd_mult, 3);

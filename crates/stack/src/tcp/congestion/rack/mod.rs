@@ -95,8 +95,8 @@ impl Rack {
     }
 
     /// Processes an acknowledgment before its content is applied.
-    pub fn hear(&mut self, sent: &Outstanding, heard: &RackHeard) {
-        self.detection.hear(heard);
+    pub fn process_ack(&mut self, sent: &Outstanding, heard: &RackHeard) {
+        self.detection.process_ack(heard);
         let covered = sent.ring.iter().take_while(|segment| segment.end() <= heard.ack);
         let mut any = false;
         for segment in covered.filter(|segment| !segment.sacked) {
