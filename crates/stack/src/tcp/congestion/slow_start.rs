@@ -126,7 +126,7 @@ impl Exit {
     /// window.
     pub fn sample_round_trip(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         match self {
-            Exit::PlusPlus(rule) => rule.hear(trip, cwnd, ssthresh),
+            Exit::PlusPlus(rule) => rule.process_sample(trip, cwnd, ssthresh),
             Exit::HyStart(_) => false,
         }
     }
@@ -138,7 +138,7 @@ impl Exit {
     pub fn sample_last_segment(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         match self {
             Exit::PlusPlus(_) => false,
-            Exit::HyStart(rule) => rule.hear(trip, cwnd, ssthresh),
+            Exit::HyStart(rule) => rule.process_sample(trip, cwnd, ssthresh),
         }
     }
 
@@ -160,7 +160,7 @@ impl Exit {
 
 impl PlusPlus {
     /// §4.2.
-    fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let initial = *self.initial.get_or_insert(ssthresh);
         self.over |= cwnd >= ssthresh || ssthresh < initial;
         if self.over {
@@ -193,7 +193,7 @@ impl PlusPlus {
 impl HyStart {
     /// `hystart_update` of tcp_cubic.c, with both ways of detection. Samples count only from a
     /// window of [`LOW_WINDOW`] on, even within a round.
-    fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let least = self.least.map_or(trip.rtt, |least| least.min(trip.rtt));
         self.least = Some(least);
         if self.found || cwnd >= ssthresh {
