@@ -194,7 +194,7 @@ mod tests {
             self.cwnd = self.law.reduce(self.cwnd, self.cwnd, loss);
         }
 
-        fn hear(&mut self, segments: u32, flight: u32) {
+        fn acknowledge(&mut self, segments: u32, flight: u32) {
             let (now, srtt) = (Time::from_nanos(self.now_ms * 1_000_000), Duration::from_millis(RTT_MS));
             self.law.on_ack(&Heard { now, segments, flight, srtt, ..Heard::default() });
             self.cwnd = self.law.grow(self.cwnd, 2.0);
@@ -203,7 +203,7 @@ mod tests {
         fn round_trips(&mut self, count: u64) {
             for _ in 0..count {
                 let window = self.cwnd as u32;
-                (0..window).for_each(|_| self.hear(1, self.cwnd as u32));
+                (0..window).for_each(|_| self.acknowledge(1, self.cwnd as u32));
                 self.now_ms += RTT_MS;
             }
         }
@@ -284,7 +284,7 @@ mod tests {
         paused.lose(Loss::Acks);
         paused.round_trips(5);
         for _ in 0..50 {
-            paused.hear(1, 3);
+            paused.acknowledge(1, 3);
             paused.now_ms += 1000;
         }
         paused.round_trips(5);
