@@ -9,7 +9,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use super::config::RtoRule;
-use super::congestion::{Rack, RackHeard, Resend, Turn, VariantState};
+use super::congestion::{Rack, RackAck, Resend, Turn, VariantState};
 use super::connection::Connection;
 use super::rto::RttEstimator;
 use super::sender::Sender;
@@ -41,7 +41,7 @@ impl Connection {
         let duplicate = segment.sack.duplicate(segment.ack).filter(|(_, end)| Some(*end) != probed);
         rack.process_ack(
             outstanding,
-            &RackHeard {
+            &RackAck {
                 now,
                 echo: timestamps.then_some(segment.echo),
                 srtt: estimator.srtt(),

@@ -34,7 +34,7 @@ pub use law::{Departure, Heard, Law, Loss, Settled, WindowLaw};
 pub use newreno::NewReno;
 pub use ns2::{Fack, Rules, Sack};
 pub use prr::Prr;
-pub use rack::{Rack, RackHeard};
+pub use rack::{Rack, RackAck};
 pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
 pub use recovery::SackRecovery;

@@ -35,7 +35,7 @@ fn departed(segment: &Sent) -> Departed {
 
 /// An acknowledgment before it is processed.
 #[derive(Debug, Clone, Copy)]
-pub struct RackHeard {
+pub struct RackAck {
     pub now: Time,
     /// The timestamp that it echoes, if timestamps are in use.
     pub echo: Option<Time>,
@@ -105,7 +105,7 @@ impl Detection {
     }
 
     /// Processes an acknowledgment: the part of §6.2 that is independent of segments.
-    pub fn process_ack(&mut self, heard: &RackHeard) {
+    pub fn process_ack(&mut self, heard: &RackAck) {
         (self.now, self.echo, self.srtt) = (heard.now, heard.echo, heard.srtt);
         self.fack_before = self.fack;
         self.dsack_round = self.dsack_round.filter(|&round| heard.ack < round);
@@ -228,8 +228,8 @@ mod tests {
         sent
     }
 
-    fn heard(now: u64) -> RackHeard {
-        RackHeard { now: at(now), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
+    fn heard(now: u64) -> RackAck {
+        RackAck { now: at(now), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
     }
 
     fn deliver(detection: &mut Detection, sent: &mut Outstanding, now: u64, index: usize) {
@@ -279,10 +279,10 @@ mod tests {
         deliver(&mut detection, &mut sent, 190, 0);
         assert_eq!(detection.delivered, (at(30), 300, 400));
         sent.send_again(1, at(200));
-        detection.process_ack(&RackHeard { echo: Some(at(10)), ..heard(310) });
+        detection.process_ack(&RackAck { echo: Some(at(10)), ..heard(310) });
         detection.deliver(&sent.ring[1], false);
         assert_eq!(detection.delivered, (at(30), 300, 400), "it echoes the time of the original");
-        detection.process_ack(&RackHeard { echo: Some(at(200)), ..heard(310) });
+        detection.process_ack(&RackAck { echo: Some(at(200)), ..heard(310) });
         detection.deliver(&sent.ring[1], false);
         assert_eq!((detection.delivered, detection.rtt), ((at(200), 400, 200), ms(110)));
     }
@@ -291,14 +291,14 @@ mod tests {
     fn duplicate_reports_widen_the_window_once_in_a_round_trip_for_sixteen_recoveries() {
         let mut detection =
             Detection { reordering_seen: true, min_rtt: Some(ms(80)), ..Detection::new(ms(1)) };
-        let report = RackHeard { duplicate: true, ..heard(200) };
+        let report = RackAck { duplicate: true, ..heard(200) };
         detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40));
         detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40), "the same round trip");
-        detection.process_ack(&RackHeard { ack: 1000, ..report });
+        detection.process_ack(&RackAck { ack: 1000, ..report });
         assert_eq!(detection.reordering_window(true, 0), ms(60));
-        detection.process_ack(&RackHeard { ack: 1000, max_sent: 2000, srtt: ms(50), ..heard(300) });
+        detection.process_ack(&RackAck { ack: 1000, max_sent: 2000, srtt: ms(50), ..heard(300) });
         assert_eq!(detection.reordering_window(true, 0), ms(50), "not above SRTT");
         (0..15).for_each(|_| detection.leave_recovery());
         assert_eq!(detection.reo_wnd_mult, 3);

@@ -19,7 +19,7 @@ use super::{CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, Reac
 use crate::packet::SackBlocks;
 use crate::tcp::config::{RtoRule, TcpConfig, Variant};
 
-pub use self::detection::RackHeard;
+pub use self::detection::RackAck;
 
 /// The state of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Rack {
     }
 
     /// Processes an acknowledgment before its content is applied.
-    pub fn process_ack(&mut self, sent: &Outstanding, heard: &RackHeard) {
+    pub fn process_ack(&mut self, sent: &Outstanding, heard: &RackAck) {
         self.detection.process_ack(heard);
         let covered = sent.ring.iter().take_while(|segment| segment.end() <= heard.ack);
         let mut any = false;
