@@ -48,7 +48,7 @@ pub(super) struct FRto {
 
 /// An acknowledgment, and the state after it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Heard {
+pub(super) struct FrtoAck {
     /// Oldest unacknowledged sequence number.
     pub una: u64,
     pub advances: bool,
@@ -84,28 +84,28 @@ impl FRto {
         self.step == Step::Probing
     }
 
-    pub fn on_ack(&mut self, heard: &Heard) -> Verdict {
+    pub fn on_ack(&mut self, ack: &FrtoAck) -> Verdict {
         if self.accepts_originals && self.step != Step::Over {
-            let reported = heard.sacked > std::mem::replace(&mut self.sacked, heard.sacked);
-            if reported || (heard.originals > 0 && heard.una <= self.recover) {
+            let reported = ack.sacked > std::mem::replace(&mut self.sacked, ack.sacked);
+            if reported || (ack.originals > 0 && ack.una <= self.recover) {
                 self.step = Step::Over;
                 return Verdict::Spurious;
             }
         }
         match self.step {
             Step::Over => Verdict::Undecided,
-            Step::Resent if heard.advances && heard.una < self.recover && heard.has_new_data => {
+            Step::Resent if ack.advances && ack.una < self.recover && ack.has_new_data => {
                 self.step = Step::Probing;
-                self.sacked = heard.sacked;
+                self.sacked = ack.sacked;
                 Verdict::Probe
             }
             // §3 step 2: with SACK, an ACK that decides may still follow a duplicate.
-            Step::Resent if !heard.advances && self.with_sack => Verdict::Undecided,
+            Step::Resent if !ack.advances && self.with_sack => Verdict::Undecided,
             Step::Resent => {
                 self.step = Step::Over;
                 Verdict::Undecided
             }
-            Step::Probing if heard.advances || (self.with_sack && heard.sacked > self.sacked) => {
+            Step::Probing if ack.advances || (self.with_sack && ack.sacked > self.sacked) => {
                 self.step = Step::Over;
                 Verdict::Spurious
             }
@@ -121,17 +121,17 @@ impl FRto {
 mod tests {
     use super::*;
 
-    fn advance(una: u64) -> Heard {
-        Heard { una, advances: true, originals: 0, sacked: 0, has_new_data: true }
+    fn advance(una: u64) -> FrtoAck {
+        FrtoAck { una, advances: true, originals: 0, sacked: 0, has_new_data: true }
     }
 
-    fn duplicate(una: u64) -> Heard {
-        Heard { advances: false, ..advance(una) }
+    fn duplicate(una: u64) -> FrtoAck {
+        FrtoAck { advances: false, ..advance(una) }
     }
 
-    fn verdicts(with_sack: bool, heard: &[Heard]) -> Vec<Verdict> {
+    fn verdicts(with_sack: bool, ack: &[FrtoAck]) -> Vec<Verdict> {
         let mut frto = FRto::new(1000, with_sack);
-        heard.iter().map(|heard| frto.on_ack(heard)).collect()
+        ack.iter().map(|ack| frto.on_ack(ack)).collect()
     }
 
     use Verdict::{Conventional, Probe, Spurious, Undecided};
@@ -146,13 +146,13 @@ mod tests {
     fn an_ack_of_all_or_of_nothing_or_without_new_data_decides_nothing() {
         assert_eq!(verdicts(false, &[advance(1000), advance(1100)]), [Undecided, Undecided]);
         assert_eq!(verdicts(false, &[duplicate(100), advance(200)]), [Undecided, Undecided]);
-        let without = Heard { has_new_data: false, ..advance(200) };
+        let without = FrtoAck { has_new_data: false, ..advance(200) };
         assert_eq!(verdicts(false, &[without, advance(300)]), [Undecided, Undecided]);
     }
 
     #[test]
     fn with_sack_blocks_of_originals_count() {
-        let sacked = Heard { sacked: 1, ..duplicate(200) };
+        let sacked = FrtoAck { sacked: 1, ..duplicate(200) };
         assert_eq!(verdicts(true, &[duplicate(100), advance(200), sacked]), [Undecided, Probe, Spurious]);
         assert_eq!(verdicts(true, &[advance(200), duplicate(200)]), [Probe, Conventional]);
     }

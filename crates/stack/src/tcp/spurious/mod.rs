@@ -19,7 +19,7 @@ use umts_units::{Duration, Time};
 
 use self::dsack::Duplicates;
 use self::eifel::Eifel;
-use self::frto::{FRto, Heard, Verdict};
+use self::frto::{FRto, FrtoAck, Verdict};
 use super::congestion::{CongestionControl, Flight};
 use super::connection::Connection;
 use crate::context::Context;
@@ -194,7 +194,7 @@ impl Connection {
 
     fn frto_verdict(&self, episode: &mut Episode, evidence: &AckEvidence) -> Verdict {
         let Some(frto) = &mut episode.frto else { return Verdict::Undecided };
-        frto.on_ack(&Heard {
+        frto.on_ack(&FrtoAck {
             una: self.sender.outstanding.una(),
             advances: evidence.advances,
             originals: evidence.originals,
