@@ -129,9 +129,9 @@ mod tests {
         FrtoAck { advances: false, ..advance(una) }
     }
 
-    fn verdicts(with_sack: bool, ack: &[FrtoAck]) -> Vec<Verdict> {
+    fn verdicts(with_sack: bool, acks: &[FrtoAck]) -> Vec<Verdict> {
         let mut frto = FRto::new(1000, with_sack);
-        ack.iter().map(|ack| frto.on_ack(ack)).collect()
+        acks.iter().map(|ack| frto.on_ack(ack)).collect()
     }
 
     use Verdict::{Conventional, Probe, Spurious, Undecided};
