@@ -86,7 +86,7 @@ mod tests {
     use crate::ids::CellId;
 
     #[test]
-    fn one_wake_up_at_a_time_and_the_earliest_counts() {
+    fn earliest_deadline_is_scheduled_once() {
         let (mut agenda, mut sink) = (EventQueue::new(), NoTrace);
         let at = |ms| Time::ZERO + Duration::from_millis(ms);
         let event = Event::CellWake(CellId(0));
@@ -108,7 +108,7 @@ mod tests {
     /// Two connections share a wake-up, as on both sides of a proxy. Each time the later deadline
     /// is scheduled first.
     #[test]
-    fn what_was_overtaken_brings_no_new_one_with_it() {
+    fn superseded_wake_ups_are_not_rescheduled() {
         let (mut agenda, mut sink) = (EventQueue::new(), NoTrace);
         let mut wakeup = Wakeup::NONE;
         let mut events = 0;
