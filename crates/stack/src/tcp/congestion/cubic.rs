@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_back_at_w_max_after_k() {
+    fn window_returns_to_w_max_after_k() {
         let mut flow = Greedy::new(pure(), 100.0);
         flow.lose(Loss::Acks);
         assert_eq!((flow.cwnd, flow.law.w_max()), (70.0, 100.0));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_convergence_gives_way_when_the_window_did_not_come_back() {
+    fn fast_convergence_lowers_w_max_if_the_window_did_not_recover() {
         let mut flow = Greedy::new(CubicConfig::default(), 100.0);
         flow.lose(Loss::Acks);
         flow.lose(Loss::Acks);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_grows_as_renos_would() {
+    fn small_window_grows_like_reno() {
         // With 10 segments and 100 ms the cubic curve is far slower than Reno.
         let mut flow = Greedy::new(CubicConfig::default(), 10.0);
         flow.lose(Loss::Acks);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_begins_with_a_plateau_where_slow_start_ends() {
+    fn plateau_follows_slow_start_after_a_timeout() {
         let mut flow = Greedy::new(pure(), 100.0);
         flow.lose(Loss::Timeout);
         assert_eq!(flow.cwnd, 70.0);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn time_in_which_the_application_limits_does_not_count() {
+    fn application_limited_time_does_not_count() {
         let mut busy = Greedy::new(pure(), 100.0);
         busy.lose(Loss::Acks);
         busy.round_trips(10);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn undo_returns_to_the_curve_before() {
+    fn undo_restores_the_previous_curve() {
         let mut flow = Greedy::new(CubicConfig::default(), 100.0);
         flow.lose(Loss::Acks);
         flow.round_trips(10);

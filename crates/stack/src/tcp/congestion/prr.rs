@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_window_leaves_evenly_one_segment_for_two_acks() {
+    fn halving_sends_one_segment_per_two_acks() {
         // 20 segments, one lost, Reno's half.
         let history = recover(20, 1, 10.0);
         assert_eq!(history[..6], [1, 1, 2, 2, 3, 3]);
@@ -91,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn after_many_losses_a_segment_leaves_for_each_that_arrives() {
+    fn many_losses_send_one_segment_per_delivered_one() {
         // pipe is below ssthresh at once: packet conservation instead of a burst of nine.
         assert_eq!(recover(20, 15, 14.0), [1, 2, 3, 4, 5]);
     }
 
     #[test]
-    fn an_ack_that_advances_without_loss_adds_a_segment_and_never_more_than_ssthresh() {
+    fn safe_ack_adds_one_segment_up_to_ssthresh() {
         let mut prr = Prr { recover_fs: 20, delivered: 5, out: 5 };
         assert_eq!(prr.clone().on_ack(14.0, 4, 1, true), Some(6.0));
         assert_eq!(prr.clone().on_ack(14.0, 4, 1, false), Some(5.0));
@@ -109,7 +109,7 @@ mod tests {
         /// §1: cwnd never falls below `pipe`, and never exceeds both ssthresh and the packet
         /// conservation bound.
         #[test]
-        fn what_leaves_is_bounded(
+        fn window_stays_within_its_bounds(
             window in 2u32..200,
             ssthresh in 2u32..200,
             acks in prop::collection::vec((0u32..200, 0u32..4, any::<bool>(), 0u32..4), 1..60),

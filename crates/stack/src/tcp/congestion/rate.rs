@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_what_came_through_over_the_longer_of_two_times() {
+    fn rate_is_delivered_data_over_the_longer_interval() {
         let mut flow = flow();
         // Four segments are sent at once and arrive 10 ms apart.
         (0..4).for_each(|_| flow.send(0));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_counts_when_it_is_sacked_and_not_again() {
+    fn sacked_segment_counts_once() {
         let mut flow = flow();
         (0..3).for_each(|_| flow.send(0));
         flow.sent.note_sack(1, &SackBlocks::new(1, [(2001, 3001)]));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_application_limited_is_marked_until_it_is_through() {
+    fn application_limited_samples_are_marked_until_delivered() {
         let mut flow = flow();
         flow.send(0);
         flow.sampler.limit_by_application(1000);

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_lost_with_three_runs_or_more_than_two_segments_above() {
+    fn segment_is_lost_below_three_runs_or_more_than_two_segments() {
         assert_eq!(lost_below(&sent(9, &[(2, 4)]), 100), 0, "two segments are not more than two");
         assert_eq!(lost_below(&sent(9, &[(2, 5)]), 100), 200);
         assert_eq!(lost_below(&sent(9, &[(2, 3), (5, 7)]), 100), 200);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_leave_before_new_data_and_the_rescue_comes_last() {
+    fn holes_precede_new_data_and_the_rescue_is_last() {
         // 0 and 2 are lost, 5 is a hole not known to be lost, 7 to 9 are not reported.
         let mut sent = sent(10, &[(6, 7), (3, 5), (1, 2)]);
         let mut board = Selective::new(LossRule::Rfc6675, false);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn forward_acknowledgment_takes_every_hole_for_lost() {
+    fn forward_acknowledgment_counts_every_hole_as_lost() {
         let sent = sent(10, &[(6, 7)]);
         let mut board = Selective::new(LossRule::Forward, false);
         let window = window(8.0);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_timeout_what_is_sacked_is_left_out() {
+    fn sacked_segments_are_skipped_after_a_timeout() {
         let mut sent = sent(6, &[(1, 3), (4, 5)]);
         let mut board = Selective::new(LossRule::Rfc6675, false);
         board.time_out(&mut sent);

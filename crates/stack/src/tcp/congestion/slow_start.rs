@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_by_an_eighth_makes_slow_start_conservative_for_five_rounds() {
+    fn rtt_rise_makes_slow_start_conservative_for_five_rounds() {
         let mut exit = plus_plus();
         assert_eq!(round(&mut exit, 1, 8, 100, 10, 20.0), None);
         assert_eq!(round(&mut exit, 2, 8, 112, 10, 20.0), None);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_that_goes_away_lets_slow_start_go_on() {
+    fn slow_start_resumes_when_the_rtt_falls_again() {
         let mut exit = plus_plus();
         for (una, rtt_ms, divisor) in [(1, 100, 1.0), (2, 120, 4.0), (3, 101, 1.0), (4, 101, 1.0)] {
             assert_eq!(round(&mut exit, una, 8, rtt_ms, 10, 20.0), None);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn hystart_ends_with_the_delay_or_with_a_long_train_from_sixteen_segments_on() {
+    fn hystart_ends_on_delay_or_ack_train_from_sixteen_segments() {
         let hystart = || Exit::new(SlowStart::Hystart, Variant::Cubic).expect("it has one");
         let mut exit = hystart();
         assert_eq!(round(&mut exit, 1, 20, 100, 10, 20.0), None);

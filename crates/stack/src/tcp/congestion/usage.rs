@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_window_limits_until_a_round_trip_has_passed() {
+    fn full_window_limits_for_a_round_trip() {
         let mut usage = Usage::default();
         usage.note(true, 10, 1, 10_001);
         // Less is sent in the same round trip.
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn in_slow_start_half_of_the_window_is_enough() {
+    fn half_of_the_window_limits_in_slow_start() {
         let mut usage = Usage::default();
         usage.note(false, 6, 1, 6001);
         usage.note(false, 2, 5001, 7001);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_is_the_bandwidth_over_the_least_round_trip() {
+    fn threshold_is_bandwidth_times_minimum_rtt() {
         let mut law = Westwood::default();
         law.on_round_trip(Duration::from_millis(100));
         // 50 segments per second, then round trips of 400 ms: the queue has grown, not the path.
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_forgets_a_tenth_in_each_round_trip() {
+    fn filter_weighs_a_new_sample_by_a_tenth() {
         let mut law = Westwood::default();
         law.on_round_trip(Duration::from_millis(100));
         law.on_ack(&ack(0, 0));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_and_the_ack_that_ends_them_count_each_segment_once() {
+    fn segments_count_once_across_duplicates_and_their_ack() {
         let mut law = Westwood::default();
         let counts: Vec<u32> =
             [0, 0, 0, 5, 1, 0, 0, 0, 2, 4].map(|segments| law.count(&ack(0, segments))).into();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn before_an_estimate_a_loss_halves() {
+    fn loss_before_any_estimate_halves_the_window() {
         assert_eq!(Westwood::default().reduce(10.0, 9.0, Loss::Acks), 4.5);
     }
 }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn two_stretches_of_the_same_rate_with_a_fifth_lost_are_a_policer() {
+    fn two_equal_rates_with_a_fifth_lost_indicate_a_policer() {
         let mut path = Path::new();
         path.rounds(5, 10_000, 2_500);
         assert_eq!(path.policer.rate(), None, "one stretch is not enough");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn few_losses_changing_rates_and_pauses_are_none() {
+    fn few_losses_varying_rates_and_pauses_indicate_no_policer() {
         let mut few = Path::new();
         few.rounds(200, 10_000, 1_000);
         let mut changing = Path::new();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undone_loss_ends_the_search() {
+    fn undone_loss_resets_the_detection() {
         let mut path = Path::new();
         path.rounds(5, 10_000, 2_500);
         path.policer.reset();

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_before_the_last_that_arrived_is_lost_after_the_reordering_window() {
+    fn earlier_segments_are_lost_after_the_reordering_window() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(5));
         // Segment 3 was sent at 30 ms and took 100 ms. Segment 0 would be lost 125 ms after it was
         // sent, segment 4 never by this.
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn three_above_or_a_recovery_leave_no_window_until_something_was_reordered() {
+    fn reordering_window_is_zero_before_any_reordering() {
         let (mut detection, mut board) = (Detection::new(ms(1)), sent(6));
         deliver(&mut detection, &mut board, 130, 3);
         for (in_recovery, sacked) in [(true, 1), (false, 3)] {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_that_may_be_of_the_original_tells_nothing() {
+    fn ambiguous_acknowledgments_are_not_measured() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(4));
         deliver(&mut detection, &mut sent, 130, 3);
         sent.send_again(0, at(140));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicate_reports_widen_the_window_once_in_a_round_trip_for_sixteen_recoveries() {
+    fn duplicate_reports_widen_the_window_for_sixteen_recoveries() {
         let mut detection =
             Detection { reordering_seen: true, min_rtt: Some(ms(80)), ..Detection::new(ms(1)) };
         let report = RackAck { duplicate: true, ..heard(200) };
