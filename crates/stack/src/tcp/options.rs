@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_are_whole_words() {
+    fn options_fill_whole_words() {
         let all = Options { window_scale: Some(2), sack_permitted: true, timestamps: true };
         // MSS 4, SACK permitted and timestamps 12, window scale 4: the 20 octets of a SYN of Linux.
         assert_eq!(octets(&all, 0, true), 20);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shift_is_the_least_that_does() {
+    fn shift_is_the_smallest_sufficient_one() {
         assert_eq!([0, 65_535, 65_536, 1_000_000].map(shift_for), [0, 0, 1, 4]);
         assert_eq!(shift_for(u32::MAX), MAX_SHIFT);
     }

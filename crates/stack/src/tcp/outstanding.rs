@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_takes_whole_segments_and_cuts_the_last() {
+    fn acknowledgment_removes_whole_segments_and_cuts_the_last() {
         let mut outstanding = Outstanding::default();
         for seq in [0, 100, 200] {
             outstanding.push(data(seq, 100));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn going_back_sends_the_same_segments_again() {
+    fn go_back_resends_the_same_segments() {
         let mut outstanding = Outstanding::default();
         for seq in [0, 100] {
             outstanding.push(data(seq, 100));

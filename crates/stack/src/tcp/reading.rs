@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn by_hand_nothing_is_read_until_it_is_said() {
+    fn manual_reader_reads_only_on_request() {
         let config = TcpConfig { advertised_window: 4000, ..TcpConfig::default() };
         let mut reading = Reading::by_hand(&config);
         reading.window(ms(0), 1, 1000);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_edge_moves_by_segments_not_by_octets() {
+    fn window_edge_moves_by_whole_segments() {
         let mut reading = reading();
         assert_eq!(reading.window(ms(0), 1, 1000), 4000);
         reading.add(ms(0), 4000);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_is_due_after_two_segments_or_half_of_the_buffer() {
+    fn update_is_due_after_two_segments_or_half_of_the_buffer() {
         let mut reading = reading();
         reading.window(ms(0), 1, 1000);
         reading.add(ms(0), 4000);

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_holds_back_what_follows() {
+    fn data_behind_a_hole_is_held_back() {
         let mut receiver = synchronised();
         let arrival = |delivered, duplicate, ack| Arrival { delivered, duplicate, ack, refused: false };
         assert_eq!(receiver.receive(&data(1, 10)), arrival(10, false, AckDue::Delayed));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fin_counts_when_all_before_it_is_there() {
+    fn fin_counts_once_all_data_has_arrived() {
         let mut receiver = synchronised();
         receiver.receive(&segment(11, 5, Flags { fin: true, ..Flags::default() }));
         assert!(!receiver.is_finished());
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fin_alone_above_a_hole_is_no_block() {
+    fn fin_without_data_is_not_reported_as_a_block() {
         let mut receiver = Receiver { most_reported: 3, ..synchronised() };
         for held in [data(11, 5), data(31, 5)] {
             receiver.receive(&held);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_acknowledgment_repeats_no_data() {
+    fn refused_pure_ack_is_not_reported_as_duplicate() {
         let mut receiver = Receiver { most_reported: 3, reports_duplicates: true, ..synchronised() };
         receiver.receive(&data(11, 20));
         receiver.refuse(&data(21, 0), false);
@@ -354,14 +354,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_before_the_syn() {
+    fn data_before_the_syn_is_dropped() {
         let mut receiver = Receiver::default();
         assert_eq!(receiver.receive(&data(1, 10)), NOTHING);
         assert_eq!(receiver.next(), 0);
     }
 
     #[test]
-    fn ranges_that_touch_become_one() {
+    fn adjacent_ranges_are_merged() {
         let mut receiver = synchronised();
         for (seq, len) in [(21, 10), (41, 10), (31, 10), (61, 10)] {
             receiver.receive(&data(seq, len));

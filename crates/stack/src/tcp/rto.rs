@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_round_trip_leaves_the_granularity_and_the_minimum() {
+    fn constant_rtt_leaves_granularity_or_minimum() {
         let config = RtoConfig { granularity: ms(100), min: ms(1), ..RtoConfig::default() };
         let mut estimator = RttEstimator::new(&config);
         (0..100).for_each(|i| estimator.sample(time(1000 * i), time(1000 * i + 400)));
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_bounds_the_deviation_and_lets_it_fall_once_in_a_window() {
+    fn linux_bounds_the_deviation_and_lowers_it_once_per_window() {
         let mut estimator = estimator(RtoRule::Linux);
         estimator.note_progress(1, 1001);
         estimator.sample(time(0), time(400));
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_spurious_timeout_the_timer_is_careful() {
+    fn spurious_timeout_makes_the_timer_conservative() {
         for rule in [RtoRule::Rfc6298, RtoRule::Linux] {
             let mut estimator = estimator(rule);
             estimator.sample(time(0), time(400));
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_syn_leaves_three_seconds() {
+    fn lost_syn_sets_the_timeout_to_three_seconds() {
         let config = RtoConfig::default();
         let mut estimator = RttEstimator::new(&config);
         estimator.back_off();
@@ -432,7 +432,7 @@ mod tests {
 
     /// The first rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`): 8 SRTT of 160, 161 and 4 RTTVAR of 40, 31.
     #[test]
-    fn ns2_counts_the_ticks_that_its_clock_crossed() {
+    fn ns2_counts_crossed_clock_ticks() {
         let clock_phase = Duration::from_nanos(7_663_544);
         let config = RtoConfig { granularity: ms(10), clock_phase, ..RtoConfig::default() };
         let mut estimator = Ns2::new(&config);
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn ns2_folds_srtt_into_the_deviation_when_backed_off_far() {
+    fn ns2_adds_srtt_to_the_deviation_after_much_back_off() {
         let mut estimator = estimator(RtoRule::Ns2);
         estimator.sample(time(0), time(400));
         (0..4).for_each(|_| estimator.back_off());

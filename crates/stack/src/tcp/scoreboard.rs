@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_leave_holes_that_are_filled_in_order() {
+    fn holes_between_blocks_are_filled_in_order() {
         let mut board = sent(8);
         let noted = board.note_sack(0, &SackBlocks::new(0, [(500, 600), (200, 300)]));
         assert_eq!((noted.segments, board.sacked_reach()), (2, 6));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_sent_again_is_lost_again_when_later_ones_arrive() {
+    fn retransmission_is_lost_if_later_segments_arrive() {
         let mut board = sent(4);
         board.note_sack(0, &SackBlocks::new(0, [(300, 400)]));
         board.send_again(0, Time::ZERO);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_tells_what_it_took_that_was_sent_again() {
+    fn acknowledgment_counts_resent_segments() {
         let mut board = sent(4);
         board.note_sack(0, &SackBlocks::new(0, [(200, 300)]));
         board.send_again(0, Time::ZERO);

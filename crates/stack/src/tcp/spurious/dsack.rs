@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_was_sent_again_must_come_twice() {
+    fn all_retransmitted_data_must_be_reported_as_duplicate() {
         let mut duplicates = Duplicates::new(100, 900);
         assert!(!duplicates.on_ack(&report(100, 200)), "nothing was sent again yet");
         duplicates.on_sent_again(100);

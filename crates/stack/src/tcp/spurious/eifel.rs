@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_new_ack_decides_by_what_it_echoes() {
+    fn first_new_ack_decides_by_its_echo() {
         let eifel = Eifel::new(Time::ZERO + Duration::from_millis(50));
         assert!(eifel.clone().on_new_ack(&ack(49)));
         assert!(!eifel.clone().on_new_ack(&ack(50)));

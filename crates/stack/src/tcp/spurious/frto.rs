@@ -137,13 +137,13 @@ mod tests {
     use Verdict::{Conventional, Probe, Spurious, Undecided};
 
     #[test]
-    fn two_acks_that_advance_tell_that_the_timeout_was_spurious() {
+    fn two_advancing_acks_show_a_spurious_timeout() {
         assert_eq!(verdicts(false, &[advance(200), advance(300)]), [Probe, Spurious]);
         assert_eq!(verdicts(false, &[advance(200), duplicate(200)]), [Probe, Conventional]);
     }
 
     #[test]
-    fn an_ack_of_all_or_of_nothing_or_without_new_data_decides_nothing() {
+    fn full_duplicate_or_unprobed_acks_decide_nothing() {
         assert_eq!(verdicts(false, &[advance(1000), advance(1100)]), [Undecided, Undecided]);
         assert_eq!(verdicts(false, &[duplicate(100), advance(200)]), [Undecided, Undecided]);
         let without = FrtoAck { has_new_data: false, ..advance(200) };
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn with_sack_blocks_of_originals_count() {
+    fn sacked_originals_count_as_evidence() {
         let sacked = FrtoAck { sacked: 1, ..duplicate(200) };
         assert_eq!(verdicts(true, &[duplicate(100), advance(200), sacked]), [Undecided, Probe, Spurious]);
         assert_eq!(verdicts(true, &[advance(200), duplicate(200)]), [Probe, Conventional]);
