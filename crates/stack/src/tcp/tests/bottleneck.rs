@@ -60,7 +60,7 @@ fn round_trips_ms(pair: &Pair, from_s: u64) -> Vec<u64> {
 }
 
 #[test]
-fn startup_doubles_until_the_pipe_is_full_then_drains() {
+fn startup_fills_the_pipe_and_drain_follows() {
     let mut pair = pair(Variant::Bbr, None);
     pair.run_until(ms(150));
     assert_eq!(bbr(&pair).mode(), Mode::Startup);
@@ -77,7 +77,7 @@ fn startup_doubles_until_the_pipe_is_full_then_drains() {
 }
 
 #[test]
-fn the_link_stays_full_and_its_queue_short() {
+fn bbr_keeps_the_link_full_and_the_queue_short() {
     let mut paced = pair(Variant::Bbr, None);
     let bytes = ten_seconds(&mut paced, 20);
     assert!(bytes >= 950_000, "{bytes} of 1,000,000");
@@ -93,7 +93,7 @@ fn the_link_stays_full_and_its_queue_short() {
 }
 
 #[test]
-fn after_ten_seconds_the_window_falls_to_four_segments_for_a_look_at_the_round_trip() {
+fn probe_rtt_reduces_the_window_to_four_segments_after_ten_seconds() {
     let mut pair = pair(Variant::Bbr, None);
     pair.run_until(ms(25_000));
     let small: Vec<u64> = pair
@@ -111,7 +111,7 @@ fn after_ten_seconds_the_window_falls_to_four_segments_for_a_look_at_the_round_t
 }
 
 #[test]
-fn losses_that_are_no_congestion_cost_little() {
+fn random_losses_cost_bbr_little() {
     // Two percent: NewReno's window stays near 1.2 / sqrt(0.02) = 8.6 segments, below the ten
     // segments of the pipe.
     let mut paced = pair(Variant::Bbr, Some(50));
@@ -141,7 +141,7 @@ fn policer(rate: f64, burst: f64, dropped: Rc<Cell<u64>>) -> impl FnMut(Time, &S
 }
 
 #[test]
-fn a_policer_is_found_and_its_rate_kept_to() {
+fn bbr_detects_a_policer_and_keeps_its_rate() {
     let rate = 100_000.0;
     let config = TcpConfig {
         advertised_window: 200 * MSS,
@@ -169,7 +169,7 @@ fn a_policer_is_found_and_its_rate_kept_to() {
 }
 
 #[test]
-fn random_losses_are_no_policer() {
+fn random_losses_indicate_no_policer() {
     let mut pair = pair(Variant::Bbr, Some(20));
     for step in 1..300 {
         pair.run_until(ms(100 * step));
@@ -178,7 +178,7 @@ fn random_losses_are_no_policer() {
 }
 
 #[test]
-fn the_same_connection_probes_in_the_same_way_every_time() {
+fn probe_phases_are_reproducible() {
     let run = || {
         let mut pair = pair(Variant::Bbr, Some(70));
         pair.run_until(ms(30_000));

@@ -31,7 +31,7 @@ fn failures(pair: &Pair) -> Vec<(u64, End, Failure)> {
 }
 
 #[test]
-fn a_slow_reader_slows_the_sender_down() {
+fn slow_reader_limits_the_sender() {
     let mut pair = Pair::sending(&slow_reader(), 100 * SEGMENT, |_| Fate::Deliver);
     pair.run_until(ms(5150));
     // The buffer, and 5 s of reading.
@@ -43,7 +43,7 @@ fn a_slow_reader_slows_the_sender_down() {
 }
 
 #[test]
-fn the_window_closes_and_opens_by_segments() {
+fn window_moves_by_whole_segments() {
     let mut pair = Pair::sending(&slow_reader(), 20 * SEGMENT, |_| Fate::Deliver);
     pair.run();
     let windows = windows(&pair);
@@ -54,7 +54,7 @@ fn the_window_closes_and_opens_by_segments() {
 }
 
 #[test]
-fn a_lost_window_update_is_asked_for() {
+fn lost_window_update_is_probed_for() {
     // From 180 ms to 2 s all segments of the UE are lost, including window updates.
     let lost = |segment: &Segment| {
         let gone = segment.direction == End::Ue.sends() && (ms(180)..ms(2000)).contains(&segment.timestamp);
@@ -71,7 +71,7 @@ fn a_lost_window_update_is_asked_for() {
 }
 
 #[test]
-fn probes_back_off_and_never_end() {
+fn window_probes_back_off_without_end() {
     // Practically nothing is read: 1 bit/s.
     let config = TcpConfig { read_rate: BitRate::from_bps(1), ..slow_reader() };
     let mut pair = Pair::sending(&config, 20 * SEGMENT, |_| Fate::Deliver);
@@ -85,20 +85,20 @@ fn probes_back_off_and_never_end() {
 }
 
 #[test]
-fn a_refused_connection_is_reported() {
+fn refused_connection_is_reported() {
     let mut pair = Pair::new(&TcpConfig { listens: false, ..config(Variant::NewReno) });
     pair.open(End::Server);
     pair.write(End::Server, 1000);
     pair.run();
     assert_eq!(failures(&pair), [(100, End::Server, Failure::Refused)]);
-    assert_eq!(pair.heard(End::Server, TcpEvent::Failed(Failure::Refused)), 1);
-    assert_eq!((pair.heard(End::Server, TcpEvent::Closed), pair.states().0), (1, State::Closed));
+    assert_eq!(pair.event_count(End::Server, TcpEvent::Failed(Failure::Refused)), 1);
+    assert_eq!((pair.event_count(End::Server, TcpEvent::Closed), pair.states().0), (1, State::Closed));
     let rst = pair.sent(End::Ue)[0].1;
     assert!(rst.flags.rst && rst.flags.ack && rst.ack == 1);
 }
 
 #[test]
-fn a_syn_that_nobody_answers_is_given_up() {
+fn unanswered_syn_is_given_up() {
     let all: Vec<_> = (0..20).map(|n| (0, n)).collect();
     let retries = Retries { syn: Some(3), ..Retries::default() };
     let config = TcpConfig { retries, ..config(Variant::NewReno) };
@@ -119,7 +119,7 @@ fn a_syn_that_nobody_answers_is_given_up() {
 }
 
 #[test]
-fn data_that_does_not_get_through_ends_the_connection_and_the_other_end_is_told() {
+fn undeliverable_data_ends_the_connection_with_a_reset() {
     // All data segments from the server are lost.
     let retries = Retries { data: Some(2), ..Retries::default() };
     let config = TcpConfig { retries, ..config(Variant::NewReno) };
@@ -152,7 +152,7 @@ fn late_segment() -> Segment {
 }
 
 #[test]
-fn both_ends_may_open_at_once() {
+fn simultaneous_open_establishes_the_connection() {
     let config = TcpConfig { sack_blocks: 3, timestamps: true, ..config(Variant::Sack) };
     let mut pair = Pair::new(&config);
     pair.open(End::Server);
@@ -173,7 +173,7 @@ fn both_ends_may_open_at_once() {
             .map(|(at, segment, _)| (*at, segment.flags.syn, segment.flags.ack))
             .collect();
         assert_eq!(flags, [(Time::ZERO, true, false), (ms(50), true, true)]);
-        assert_eq!(pair.heard(end, TcpEvent::Established), 1);
+        assert_eq!(pair.event_count(end, TcpEvent::Established), 1);
     }
     let _ = Duration::ZERO;
 }

@@ -93,13 +93,13 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     })
 }
 
-struct Talk {
+struct Driver {
     end: Connection,
     now: Time,
     delivered: u64,
 }
 
-impl Talk {
+impl Driver {
     fn number(of: u64, offset: i64) -> u64 {
         of.saturating_add_signed(offset)
     }
@@ -191,29 +191,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn no_segment_breaks_an_end(
+    fn arbitrary_segments_keep_the_invariants(
         config in any_config(),
         opens in any::<bool>(),
         steps in proptest::collection::vec(step(), 1..60),
     ) {
         let end = Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, config);
-        let mut talk = Talk { end, now: Time::ZERO, delivered: 0 };
+        let mut driver = Driver { end, now: Time::ZERO, delivered: 0 };
         let mut una = 0;
         if opens {
-            talk.act(&Step::Open);
+            driver.act(&Step::Open);
         }
         for step in &steps {
-            talk.act(step);
-            let outstanding = &talk.end.sender.outstanding;
+            driver.act(step);
+            let outstanding = &driver.end.sender.outstanding;
             prop_assert!(outstanding.una() <= outstanding.max_sent());
             // A passive end that was reset in SYN-RECEIVED starts again.
-            prop_assert!(outstanding.una() >= una || talk.end.state() == State::Listen);
+            prop_assert!(outstanding.una() >= una || driver.end.state() == State::Listen);
             una = outstanding.una();
-            prop_assert!(outstanding.max_sent() <= talk.end.sender.written.saturating_add(1));
-            let receiver = &talk.end.receiver;
+            prop_assert!(outstanding.max_sent() <= driver.end.sender.written.saturating_add(1));
+            let receiver = &driver.end.receiver;
             let text = receiver.next().saturating_sub(1 + u64::from(receiver.is_finished()));
-            prop_assert_eq!(talk.delivered, text);
-            let (cwnd, ssthresh) = (talk.end.cwnd(), talk.end.ssthresh());
+            prop_assert_eq!(driver.delivered, text);
+            let (cwnd, ssthresh) = (driver.end.cwnd(), driver.end.ssthresh());
             prop_assert!(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0, "{cwnd} {ssthresh}");
         }
     }

@@ -22,7 +22,7 @@ fn left_after_a_loss(variant: Variant) -> f64 {
 }
 
 #[test]
-fn a_loss_leaves_half_or_seven_tenths_or_what_the_path_carries() {
+fn loss_reduces_the_window_according_to_the_law() {
     // 24 segments are outstanding when the loss of segment 90 is detected: 20, and one more for
     // each of four round trips.
     let half = left_after_a_loss(Variant::NewReno);
@@ -36,7 +36,7 @@ fn a_loss_leaves_half_or_seven_tenths_or_what_the_path_carries() {
 }
 
 #[test]
-fn all_laws_repair_what_is_lost() {
+fn all_laws_repair_losses() {
     let lost = [(nth(30), 0), (nth(33), 0), (nth(34), 0), (nth(90), 0), (nth(90), 1)];
     for variant in [Variant::Westwood, Variant::Cubic] {
         let mut pair = Pair::sending(&twenty(variant), 200 * SEGMENT, lose(&lost));
@@ -46,7 +46,7 @@ fn all_laws_repair_what_is_lost() {
 }
 
 #[test]
-fn cubic_comes_back_to_the_window_of_the_loss() {
+fn cubic_returns_to_the_window_of_the_loss() {
     // One loss at 24 segments. With 100 ms and such a small window Reno's growth is faster (§4.3),
     // so it takes about (24 - 17) / (9/17) round trips.
     let mut pair = Pair::sending(&twenty(Variant::Cubic), GREEDY, lose(&[(nth(90), 0)]));

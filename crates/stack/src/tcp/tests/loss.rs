@@ -18,7 +18,7 @@ fn ten(variant: Variant) -> TcpConfig {
 }
 
 #[test]
-fn tahoe_begins_again_with_one_segment() {
+fn tahoe_restarts_with_one_segment() {
     // Segment 0 is lost: nine duplicate ACKs, the third at 200 ms.
     let mut pair = Pair::sending(&ten(Variant::Tahoe), GREEDY, lose(&[(nth(0), 0)]));
     pair.run_until(ms(200));
@@ -31,7 +31,7 @@ fn tahoe_begins_again_with_one_segment() {
 }
 
 #[test]
-fn tahoe_sends_again_what_had_arrived() {
+fn tahoe_resends_delivered_segments() {
     // Segment 5 is lost as well. Slow start repairs this loss by going back, without another
     // reduction.
     let mut pair = Pair::sending(&ten(Variant::Tahoe), 10 * SEGMENT, lose(&[(nth(0), 0), (nth(5), 0)]));
@@ -67,7 +67,7 @@ fn reno_stalls_on_several_losses_in_a_window() {
 }
 
 #[test]
-fn newreno_fetches_a_hole_each_round_trip() {
+fn newreno_repairs_one_hole_per_round_trip() {
     let mut pair = Pair::sending(&ten(Variant::NewReno), 30 * SEGMENT, lose(THREE));
     pair.run();
     let expected = [(200, nth(0), DupAck), (300, nth(2), DupAck), (400, nth(4), DupAck)];
@@ -76,7 +76,7 @@ fn newreno_fetches_a_hole_each_round_trip() {
 }
 
 #[test]
-fn newreno_deflates_by_what_a_partial_ack_covers() {
+fn partial_ack_deflates_newreno_by_its_segments() {
     let mut pair = Pair::sending(&ten(Variant::NewReno), GREEDY, lose(THREE));
     pair.run_until(ms(200));
     // Seven segments arrived: seven duplicates, so that two segments beyond ten may be sent: 5 + 7
@@ -94,7 +94,7 @@ fn newreno_deflates_by_what_a_partial_ack_covers() {
 }
 
 #[test]
-fn three_duplicates_of_what_a_timeout_sent_again_are_not_a_loss() {
+fn duplicates_of_go_back_n_are_not_a_loss() {
     // Segments 0 to 4 are lost, segment 0 twice. Go-back-N then duplicates the others.
     let lost: &[(u64, u16)] = &[(nth(0), 0), (nth(0), 1), (nth(1), 0), (nth(2), 0), (nth(3), 0), (nth(4), 0)];
     for variant in [Variant::Tahoe, Variant::Reno, Variant::NewReno] {
@@ -107,7 +107,7 @@ fn three_duplicates_of_what_a_timeout_sent_again_are_not_a_loss() {
 }
 
 #[test]
-fn a_timeout_goes_back_and_slow_starts() {
+fn timeout_goes_back_and_slow_starts() {
     // Two segments are too few for three duplicates.
     let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, lose(&[(nth(0), 0), (nth(1), 0)]));
     pair.run_until(ms(1100));
@@ -146,7 +146,7 @@ fn timeouts_back_off_until_a_segment_sent_once_is_timed() {
 }
 
 #[test]
-fn limited_transmit_answers_the_first_two_duplicates_with_new_data() {
+fn limited_transmit_sends_new_data_on_two_duplicates() {
     // Of three segments the first is lost: only two duplicates. With RFC 3042 the two new segments
     // bring further duplicates.
     let three = TcpConfig { initial_window: 3, ..config(Variant::NewReno) };
@@ -165,7 +165,7 @@ fn limited_transmit_answers_the_first_two_duplicates_with_new_data() {
 }
 
 #[test]
-fn reordering_by_two_is_no_loss() {
+fn reordering_by_two_is_not_a_loss() {
     let mut pair = Pair::sending(&ten(Variant::NewReno), 10 * SEGMENT, |segment| {
         if segment.seq == nth(3) { Fate::HoldUp(Duration::from_millis(1)) } else { Fate::Deliver }
     });

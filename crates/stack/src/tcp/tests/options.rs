@@ -32,7 +32,7 @@ fn segments(pair: &Pair, end: End) -> Vec<Segment> {
 }
 
 #[test]
-fn a_syn_offers_and_the_answer_agrees() {
+fn syn_ack_accepts_only_offered_options() {
     let mut pair = between(&all(), &TcpConfig { timestamps: false, ..all() });
     pair.open(End::Server);
     pair.run();
@@ -64,7 +64,7 @@ fn windows_above_64_kib_need_both_ends_to_scale() {
 }
 
 #[test]
-fn options_come_out_of_the_payload_and_count_on_the_wire() {
+fn options_reduce_the_payload_and_are_charged() {
     let mut pair = Pair::sending(&all(), 5 * u64::from(MSS), lose(&[(1, 0)]));
     pair.run();
     let data = segments(&pair, End::Server);
@@ -82,7 +82,7 @@ fn options_come_out_of_the_payload_and_count_on_the_wire() {
 }
 
 #[test]
-fn every_ack_measures_a_round_trip_with_timestamps_also_of_what_was_sent_again() {
+fn timestamps_give_a_sample_per_ack_including_retransmissions() {
     let timed = TcpConfig { timestamps: true, ..config(Variant::NewReno) };
     let samples = |config: &TcpConfig| {
         let mut pair = Pair::sending(config, 20 * u64::from(MSS), lose(&[(1, 0)]));
@@ -101,7 +101,7 @@ fn every_ack_measures_a_round_trip_with_timestamps_also_of_what_was_sent_again()
 }
 
 #[test]
-fn the_echo_is_of_the_first_segment_that_a_delayed_ack_answers() {
+fn delayed_ack_echoes_its_first_segment() {
     // Two segments 10 ms apart, one ACK: it echoes the first one (RFC 7323 §4.3).
     let config = TcpConfig {
         timestamps: true,
@@ -120,7 +120,7 @@ fn the_echo_is_of_the_first_segment_that_a_delayed_ack_answers() {
 }
 
 #[test]
-fn a_segment_from_before_the_last_timestamp_is_refused() {
+fn segment_with_an_old_timestamp_is_refused() {
     // A copy of the first segment arrives long after those that followed it.
     let config = TcpConfig { timestamps: true, sack_blocks: 3, ..config(Variant::NewReno) };
     let mut first = true;

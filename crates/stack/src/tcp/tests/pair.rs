@@ -305,8 +305,8 @@ impl Pair {
         of_end.map(|(_, event)| if let TcpEvent::Delivered(bytes) = event { *bytes } else { 0 }).sum()
     }
 
-    pub fn heard(&self, end: End, event: TcpEvent) -> usize {
-        self.events.iter().filter(|heard| **heard == (end, event)).count()
+    pub fn event_count(&self, end: End, event: TcpEvent) -> usize {
+        self.events.iter().filter(|event_count| **event_count == (end, event)).count()
     }
 
     pub fn states(&self) -> (State, State) {

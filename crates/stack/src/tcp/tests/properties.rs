@@ -114,18 +114,18 @@ proptest! {
         pair.run();
         prop_assert_eq!(pair.delivered(End::Ue), down);
         prop_assert_eq!(pair.server.state(), State::Closed);
-        prop_assert_eq!(pair.heard(End::Server, TcpEvent::Closed), 1);
+        prop_assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
         prop_assert_eq!(pair.server.outstanding_bytes(), 0);
         prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
         if !config.one_way {
             prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (up, State::Closed));
-            prop_assert_eq!(pair.heard(End::Ue, TcpEvent::PeerClosed), 1);
+            prop_assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 1);
         }
     }
 
     /// The outstanding data never exceeds the receiver's window (and the FIN behind it).
     #[test]
-    fn the_window_holds_under_loss(
+    fn outstanding_data_fits_the_window_under_loss(
         config in with_options(),
         fates in proptest::collection::vec(fate(), 0..100),
     ) {

@@ -32,7 +32,7 @@ fn probes(pair: &Pair) -> (usize, usize, usize) {
 }
 
 #[test]
-fn a_lost_tail_is_repaired_without_a_timeout_whatever_the_law() {
+fn lost_tail_is_repaired_without_a_timeout_by_all_laws() {
     for variant in [Variant::Sack, Variant::Cubic, Variant::Westwood, Variant::Bbr] {
         for lost in 1..10 {
             let tail: Vec<_> = (10 - lost..10).map(|n| (nth(n), 0)).collect();
@@ -47,7 +47,7 @@ fn a_lost_tail_is_repaired_without_a_timeout_whatever_the_law() {
 }
 
 #[test]
-fn the_only_segment_waits_for_a_delayed_acknowledgment() {
+fn probe_waits_for_a_delayed_acknowledgment() {
     let once = TcpConfig { delayed_ack: Some(Duration::from_millis(200)), ..ten(Variant::Sack) };
     let mut pair = Pair::sending(&once, 100, |_| Fate::Deliver);
     pair.run();
@@ -55,7 +55,7 @@ fn the_only_segment_waits_for_a_delayed_acknowledgment() {
 }
 
 #[test]
-fn what_rack_finds_is_recorded_and_sent_once() {
+fn rack_losses_are_recorded_and_resent_once() {
     let lost = [(nth(0), 0), (nth(2), 0), (nth(4), 0)];
     let mut pair = Pair::sending(&ten(Variant::Sack), 30 * SEGMENT, lose(&lost));
     pair.run();
@@ -69,7 +69,7 @@ fn what_rack_finds_is_recorded_and_sent_once() {
 }
 
 #[test]
-fn without_selective_acknowledgments_at_the_other_end_there_is_neither() {
+fn rack_and_probes_need_sack_at_the_other_end() {
     let mut pair = Pair::with_script(&ten(Variant::Sack), lose(&[(nth(9), 0)]));
     let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
@@ -80,7 +80,7 @@ fn without_selective_acknowledgments_at_the_other_end_there_is_neither() {
 }
 
 #[test]
-fn one_way_and_fack_go_by_their_own_rules() {
+fn rack_is_inactive_for_one_way_and_fack() {
     for config in [TcpConfig { one_way: true, ..ten(Variant::Sack) }, ten(Variant::Fack)] {
         let mut pair = Pair::sending(&config, 10 * SEGMENT, lose(&[(nth(9), 0)]));
         pair.run();
@@ -89,7 +89,7 @@ fn one_way_and_fack_go_by_their_own_rules() {
 }
 
 #[test]
-fn a_slow_start_that_ends_by_delay_ends_before_the_queue_is_long() {
+fn delay_based_exit_keeps_the_window_small() {
     // A link of 10 ms per segment: a round trip of 100 ms holds ten segments, the rest queues.
     let window = |slow_start| {
         let config = TcpConfig { slow_start, timestamps: true, ..ten(Variant::Cubic) };

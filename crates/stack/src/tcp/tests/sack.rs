@@ -17,7 +17,7 @@ fn ten(variant: Variant) -> TcpConfig {
 const THREE: &[(u64, u16)] = &[(nth(0), 0), (nth(2), 0), (nth(4), 0)];
 
 #[test]
-fn sack_fetches_all_holes_in_one_round_trip() {
+fn sack_repairs_all_holes_in_one_round_trip() {
     let mut pair = Pair::sending(&ten(Variant::Sack), 30 * SEGMENT, lose(THREE));
     pair.run();
     let expected = [(200, nth(0), DupAck), (200, nth(2), DupAck), (200, nth(4), DupAck)];
@@ -26,7 +26,7 @@ fn sack_fetches_all_holes_in_one_round_trip() {
 }
 
 #[test]
-fn sack_halves_once_and_sends_what_pipe_lets() {
+fn sack_halves_once_and_sends_up_to_pipe() {
     let mut pair = Pair::sending(&ten(Variant::Sack), GREEDY, lose(THREE));
     pair.run_until(ms(200));
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (5.0, 5.0, 0));
@@ -41,7 +41,7 @@ fn sack_halves_once_and_sends_what_pipe_lets() {
 }
 
 #[test]
-fn sack_leaves_a_retransmission_that_is_lost_again_to_the_timer() {
+fn lost_retransmission_waits_for_the_timer() {
     let mut pair = Pair::sending(&ten(Variant::Sack), GREEDY, lose(&[(nth(0), 0), (nth(0), 1)]));
     pair.run_until(ms(2000));
     let again = pair.sent_again();
@@ -50,7 +50,7 @@ fn sack_leaves_a_retransmission_that_is_lost_again_to_the_timer() {
 }
 
 #[test]
-fn sack_begins_with_fewer_than_three_duplicates_when_what_lies_above_shows_the_loss() {
+fn sacked_segments_above_begin_a_recovery_without_three_duplicates() {
     // The ACKs for segments 1 and 2 are lost. The duplicate that segment 3 causes SACKs three
     // segments.
     let mut duplicates = 0;
@@ -66,7 +66,7 @@ fn sack_begins_with_fewer_than_three_duplicates_when_what_lies_above_shows_the_l
 }
 
 #[test]
-fn the_rescue_fetches_a_lost_tail() {
+fn rescue_repairs_a_lost_tail() {
     // Of ten segments the first and the last two are lost. Without new data, NextSeg rule 4 sends
     // the last one. Its ACK (of a SACKed run above) shows that the one before it is missing.
     let lost: &[(u64, u16)] = &[(nth(0), 0), (nth(8), 0), (nth(9), 0)];
@@ -77,7 +77,7 @@ fn the_rescue_fetches_a_lost_tail() {
 }
 
 #[test]
-fn without_sack_at_the_other_end_newreno_takes_over() {
+fn newreno_replaces_sack_without_support_at_the_other_end() {
     let mut pair = Pair::with_script(&ten(Variant::Sack), lose(THREE));
     let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
@@ -89,7 +89,7 @@ fn without_sack_at_the_other_end_newreno_takes_over() {
 }
 
 #[test]
-fn fack_is_triggered_by_a_gap() {
+fn gap_triggers_fack() {
     // Segments 0 to 3 of five are lost: the only ACK, of the fifth, shows a gap of four.
     let lost: Vec<_> = (0..4).map(|n| (nth(n), 0)).collect();
     let five = |variant| TcpConfig { initial_window: 5, ..ten(variant) };
@@ -104,7 +104,7 @@ fn fack_is_triggered_by_a_gap() {
 }
 
 #[test]
-fn data_smoothing_spreads_the_halving_over_a_round_trip() {
+fn data_smoothing_spreads_the_reduction() {
     let smooth = |data_smoothing| {
         let fack = FackConfig { data_smoothing, over_damping: false };
         let config = TcpConfig { initial_window: 20, fack, ..ten(Variant::Fack) };
@@ -124,7 +124,7 @@ fn data_smoothing_spreads_the_halving_over_a_round_trip() {
 }
 
 #[test]
-fn over_damping_halves_twice_what_was_lost_in_slow_start() {
+fn over_damping_halves_twice_after_slow_start() {
     let run = |over_damping, initial_ssthresh| {
         let fack = FackConfig { data_smoothing: false, over_damping };
         let config = TcpConfig { initial_window: 4, initial_ssthresh, fack, ..ten(Variant::Fack) };
@@ -138,7 +138,7 @@ fn over_damping_halves_twice_what_was_lost_in_slow_start() {
 }
 
 #[test]
-fn vegas_over_full_duplex_keeps_a_few_segments_in_the_queue() {
+fn vegas_repairs_a_loss_on_full_duplex_connections() {
     // The pipe has no queue, so the window grows by one segment per round trip after slow start.
     let config = TcpConfig { initial_ssthresh: Some(6), ..config(Variant::Vegas) };
     let mut pair = Pair::sending(&config, 300 * SEGMENT, lose(&[(nth(60), 0)]));

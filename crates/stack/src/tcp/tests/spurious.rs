@@ -58,7 +58,7 @@ fn found(pair: &Pair) -> Vec<(u64, SpuriousBy, bool)> {
 }
 
 #[test]
-fn a_standstill_costs_a_whole_window_without_detection() {
+fn standstill_resends_a_window_without_detection() {
     let mut pair = Pair::sending(&ten(Variant::NewReno, OFF), GREEDY, standstill);
     pair.run_until(ms(2500));
     // Timeout at 1100 ms. From 1700 ms on, the originals' ACKs trigger further retransmissions.
@@ -68,7 +68,7 @@ fn a_standstill_costs_a_whole_window_without_detection() {
 }
 
 #[test]
-fn eifel_takes_the_first_ack_after_the_timeout_back() {
+fn eifel_undoes_a_timeout_with_the_first_ack() {
     let mut pair = Pair::sending(&ten(Variant::NewReno, EIFEL), GREEDY, standstill);
     pair.run_until(ms(1700));
     assert_eq!(found(&pair), [(1700, SpuriousBy::Eifel, true)]);
@@ -82,7 +82,7 @@ fn eifel_takes_the_first_ack_after_the_timeout_back() {
 }
 
 #[test]
-fn frto_sends_new_data_and_learns_from_the_second_ack() {
+fn frto_decides_with_the_second_ack_after_new_data() {
     let mut pair = Pair::sending(&ten(Variant::NewReno, FRTO), GREEDY, standstill);
     pair.run_until(ms(1700));
     assert_eq!(found(&pair), [(1700, SpuriousBy::FRto, true)]);
@@ -93,7 +93,7 @@ fn frto_sends_new_data_and_learns_from_the_second_ack() {
 }
 
 #[test]
-fn frto_lets_a_needed_timeout_be_one() {
+fn frto_accepts_a_needed_timeout() {
     // Segments 0 to 7 of ten are lost, then the network delivers.
     let lost: Vec<_> = (0..8).map(|n| (nth(n), 0)).collect();
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
@@ -108,7 +108,7 @@ fn frto_lets_a_needed_timeout_be_one() {
 }
 
 #[test]
-fn frto_without_an_advance_goes_back() {
+fn frto_goes_back_after_a_duplicate() {
     // All four segments are lost. The first ACK advances only over segment 0, and the probe causes
     // a duplicate.
     let mut pair = Pair::sending(
@@ -124,7 +124,7 @@ fn frto_without_an_advance_goes_back() {
 }
 
 #[test]
-fn frto_is_for_the_first_timeout_of_a_recovery() {
+fn frto_applies_to_the_first_timeout_of_a_recovery() {
     // Segments 1 and 3 of ten arrive. The first timeout repairs 0, and both new segments of F-RTO are lost.
     let lost: Vec<_> = [0, 2, 4, 5, 6, 7, 8, 9, 10, 11].map(|n| (nth(n), 0)).to_vec();
     let mut pair = Pair::sending(&ten(Variant::NewReno, FRTO), 30 * u64::from(MSS), lose(&lost));
@@ -139,7 +139,7 @@ fn frto_is_for_the_first_timeout_of_a_recovery() {
 }
 
 #[test]
-fn reordering_that_looked_like_a_loss_is_undone() {
+fn reordering_mistaken_for_a_loss_is_undone() {
     // Segment 3 arrives after segment 9: six duplicates, one spurious fast retransmit.
     let late = |segment: &Segment| {
         let first = segment.seq == nth(3) && segment.transmission == 0;
@@ -159,7 +159,7 @@ fn reordering_that_looked_like_a_loss_is_undone() {
 }
 
 #[test]
-fn a_report_of_one_of_two_undoes_nothing() {
+fn report_of_one_of_two_undoes_nothing() {
     // Segment 3 is late and segment 5 lost: two are retransmitted, one of which arrives twice.
     let script = |segment: &Segment| match (segment.seq, segment.transmission) {
         (seq, 0) if seq == nth(3) => Fate::HoldUp(Duration::from_millis(30)),

@@ -20,7 +20,7 @@ fn delayed() -> TcpConfig {
 }
 
 #[test]
-fn slow_start_doubles_each_round_trip() {
+fn slow_start_doubles_per_round_trip() {
     let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(550));
     let rounds: Vec<_> = (1..6).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
@@ -28,7 +28,7 @@ fn slow_start_doubles_each_round_trip() {
 }
 
 #[test]
-fn above_ssthresh_the_window_grows_by_a_segment_each_round_trip() {
+fn congestion_avoidance_adds_a_segment_per_round_trip() {
     let config = TcpConfig { initial_ssthresh: Some(4), ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(1050));
@@ -38,7 +38,7 @@ fn above_ssthresh_the_window_grows_by_a_segment_each_round_trip() {
 }
 
 #[test]
-fn the_receivers_window_is_never_exceeded() {
+fn receiver_window_is_never_exceeded() {
     for one_way in [false, true] {
         let config = TcpConfig { advertised_window: 5 * MSS, one_way, ..config(Variant::NewReno) };
         let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
@@ -50,7 +50,7 @@ fn the_receivers_window_is_never_exceeded() {
 }
 
 #[test]
-fn a_window_smaller_than_a_segment_still_moves_data() {
+fn window_below_a_segment_still_moves_data() {
     let config = TcpConfig { advertised_window: 700, ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, 2000, |_| Fate::Deliver);
     pair.run();
@@ -59,21 +59,21 @@ fn a_window_smaller_than_a_segment_still_moves_data() {
 }
 
 #[test]
-fn without_delay_every_segment_is_acknowledged() {
+fn every_segment_is_acknowledged_without_delay() {
     let mut pair = Pair::sending(&config(Variant::Reno), 2 * u64::from(MSS), |_| Fate::Deliver);
     pair.run();
     assert_eq!(acks(&pair), [(150, nth(1)), (150, nth(2))]);
 }
 
 #[test]
-fn delayed_acks_answer_every_second_segment_or_wait_for_their_timer() {
+fn delayed_acks_cover_two_segments_or_wait_for_the_timer() {
     let mut pair = Pair::sending(&delayed(), 3 * u64::from(MSS), |_| Fate::Deliver);
     pair.run();
     assert_eq!(acks(&pair), [(150, nth(2)), (250 + 200, nth(3))]);
 }
 
 #[test]
-fn a_gap_is_reported_at_once_and_so_is_its_end() {
+fn gap_and_its_end_are_reported_at_once() {
     let config = TcpConfig { initial_window: 4, ..delayed() };
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), lose(&[(nth(0), 0)]));
     pair.run();
@@ -83,7 +83,7 @@ fn a_gap_is_reported_at_once_and_so_is_its_end() {
 }
 
 #[test]
-fn a_duplicate_is_answered_at_once() {
+fn duplicate_is_acknowledged_at_once() {
     let mut pair = Pair::sending(&delayed(), u64::from(MSS), |segment: &Segment| {
         if segment.payload > 0 { Fate::Double } else { Fate::Deliver }
     });
@@ -94,7 +94,7 @@ fn a_duplicate_is_answered_at_once() {
 }
 
 #[test]
-fn data_both_ways_carries_the_acks() {
+fn data_in_both_directions_carries_acks() {
     let mut pair = Pair::new(&delayed());
     pair.open(End::Ue);
     pair.write(End::Ue, 4000);
@@ -102,7 +102,7 @@ fn data_both_ways_carries_the_acks() {
     pair.run();
     assert_eq!((pair.delivered(End::Server), pair.delivered(End::Ue)), (4000, 6000));
     for end in [End::Server, End::Ue] {
-        assert_eq!(pair.heard(end, TcpEvent::AllAcked), 1);
+        assert_eq!(pair.event_count(end, TcpEvent::AllAcked), 1);
     }
     let carried =
         pair.sent(End::Ue).iter().filter(|(_, segment, _)| segment.payload > 0 && segment.ack > 1).count();
@@ -112,12 +112,12 @@ fn data_both_ways_carries_the_acks() {
 }
 
 #[test]
-fn a_second_write_finds_the_window_open() {
+fn later_write_is_sent_without_a_timeout() {
     let mut pair = Pair::sending(&config(Variant::Reno), 1500, |_| Fate::Deliver);
     pair.run();
     pair.write(End::Server, 500);
     pair.run();
-    assert_eq!((pair.delivered(End::Ue), pair.heard(End::Server, TcpEvent::AllAcked)), (2000, 2));
+    assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Server, TcpEvent::AllAcked)), (2000, 2));
     assert!(
         pair.sent(End::Server).iter().all(|(.., cause)| matches!(cause, SendCause::New | SendCause::Ack))
     );
