@@ -143,7 +143,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
 /// Writes `pieces` (bytes, and a pause in ms after them) in one direction and `up` bytes in the
 /// other. Checks that all bytes are delivered, that both ends close, and that this is not long
 /// after the network delivers.
-fn completes(
+fn check_completion(
     config: &TcpConfig,
     impairment: &Impairment,
     pieces: &[(u64, u64)],
@@ -193,7 +193,7 @@ proptest! {
         pieces in proptest::collection::vec((1u64..30_000, 0u64..4000), 1..4),
         up in 0u64..20_000,
     ) {
-        completes(&config, &impairment, &pieces, up)?;
+        check_completion(&config, &impairment, &pieces, up)?;
     }
 }
 
@@ -241,7 +241,7 @@ fn westwood_continues_after_a_recovery_with_a_low_estimate() {
         repaired: super::pair::ms(24_613),
         ..unimpaired(12_295_128_814_752_223_007)
     };
-    completes(&config, &impairment, &[(19_001, 0)], 0).expect("it goes on");
+    check_completion(&config, &impairment, &[(19_001, 0)], 0).expect("it goes on");
 }
 
 /// ns-2's FACK had stopped until the timer would expire, but the timer no longer ran because all
@@ -257,7 +257,7 @@ fn fack_continues_after_it_has_stopped() {
         repaired: super::pair::ms(301),
         ..unimpaired(15_478_238_836_257_214_015)
     };
-    completes(&config, &impairment, &[(6001, 0)], 0).expect("it goes on");
+    check_completion(&config, &impairment, &[(6001, 0)], 0).expect("it goes on");
 }
 
 /// Three holes, each of which costs a timeout of a minute: the connection continues, as slowly as
@@ -282,7 +282,7 @@ fn fack_repairs_one_hole_per_timeout() {
         repaired: super::pair::ms(101_266),
         ..unimpaired(4_170_163_510_002_795_728)
     };
-    completes(&config, &impairment, &[(7122, 0), (21_879, 0)], 0).expect("it goes on");
+    check_completion(&config, &impairment, &[(7122, 0), (21_879, 0)], 0).expect("it goes on");
 }
 
 /// Duplicates after a timeout had closed the window, and an ACK with ECE reverted what reopened it.
@@ -310,7 +310,7 @@ fn vegas_continues_after_a_timeout_and_a_mark() {
         repaired: super::pair::ms(30_655),
         ..unimpaired(17_381_151_828_513_657_254)
     };
-    completes(&config, &impairment, &[(23_001, 0)], 9001).expect("it goes on");
+    check_completion(&config, &impairment, &[(23_001, 0)], 9001).expect("it goes on");
 }
 
 /// The reader opens the window with each ACK, so that no ACK is a duplicate and F-RTO does not
@@ -343,5 +343,5 @@ fn bbr_continues_when_frto_does_not_decide() {
         repaired: super::pair::ms(66_092),
         ..unimpaired(6_965_935_005_063_238_741)
     };
-    completes(&config, &impairment, &[(27_720, 0), (14_281, 0)], 2001).expect("it goes on");
+    check_completion(&config, &impairment, &[(27_720, 0), (14_281, 0)], 2001).expect("it goes on");
 }
