@@ -306,7 +306,7 @@ impl Pair {
     }
 
     pub fn event_count(&self, end: End, event: TcpEvent) -> usize {
-        self.events.iter().filter(|event_count| **event_count == (end, event)).count()
+        self.events.iter().filter(|polled| **polled == (end, event)).count()
     }
 
     pub fn states(&self) -> (State, State) {
