@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The layers, the lowest first. A file belongs to the layer with the longest name that matches its
 /// module or a parent module. A file may import from the same layer and from lower layers.
-const STOREYS: [&[&str]; 9] = [
+const LAYERS: [&[&str]; 9] = [
     // Values without behaviour, used everywhere.
     &[
         "ids",
@@ -35,10 +35,10 @@ fn sources() -> PathBuf {
 }
 
 /// The layer of a module path such as `radio/rlc/am`.
-fn storey(module: &str) -> Option<usize> {
+fn layer(module: &str) -> Option<usize> {
     let is_in = |name: &&str| module == *name || module.starts_with(&format!("{name}/"));
-    let longest = |storey: &[&str]| storey.iter().filter(|name| is_in(name)).map(|name| name.len()).max();
-    let found = STOREYS.iter().enumerate().filter_map(|(at, storey)| Some((longest(storey)?, at)));
+    let longest = |layer: &[&str]| layer.iter().filter(|name| is_in(name)).map(|name| name.len()).max();
+    let found = LAYERS.iter().enumerate().filter_map(|(at, layer)| Some((longest(layer)?, at)));
     found.max().map(|(_, at)| at)
 }
 
@@ -71,13 +71,13 @@ fn imports(source: &str) -> Vec<String> {
     let code = lines.collect::<Vec<_>>().join(" ");
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
-        spell_out("", &code[at + "crate::".len()..], &mut found);
+        expand_path("", &code[at + "crate::".len()..], &mut found);
     }
     found
 }
 
 /// Reads one path from the beginning of `rest`. Returns the text after it.
-fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a str {
+fn expand_path<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a str {
     let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     let (name, mut rest) = rest.split_at(word);
     let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
@@ -85,7 +85,7 @@ fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a st
     if let Some(inner) = rest.strip_prefix(opening) {
         rest = inner.trim_start();
         while !rest.starts_with('}') && !rest.is_empty() {
-            rest = spell_out(&path, rest, found).trim_start();
+            rest = expand_path(&path, rest, found).trim_start();
             rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
         }
         return rest.strip_prefix('}').unwrap_or(rest);
@@ -93,7 +93,7 @@ fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a st
     if let Some(inner) =
         rest.strip_prefix("::").filter(|inner| inner.starts_with(|c: char| c.is_alphabetic()))
     {
-        return spell_out(&path, inner, found);
+        return expand_path(&path, inner, found);
     }
     found.push(path);
     rest
@@ -101,7 +101,7 @@ fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a st
 
 /// Imports of `module`, which has this source, from a higher layer.
 fn upwards(module: &str, source: &str) -> Vec<String> {
-    let from = storey(module).unwrap_or_else(|| panic!("{module} has no storey: name one in this test"));
+    let from = layer(module).unwrap_or_else(|| panic!("{module} has no layer: name one in this test"));
     let named = |path: &String| {
         let short = SHORT.iter().find(|(name, _)| path == name).map(|(_, module)| (*module).to_owned());
         short.unwrap_or_else(|| path.clone())
@@ -110,16 +110,16 @@ fn upwards(module: &str, source: &str) -> Vec<String> {
     for path in imports(source) {
         let target = named(&path);
         let to =
-            storey(&target).unwrap_or_else(|| panic!("{module} imports crate::{path}, which has no storey"));
+            layer(&target).unwrap_or_else(|| panic!("{module} imports crate::{path}, which has no layer"));
         if to > from {
-            arrows.push(format!("{module} (storey {from}) looks up to {target} (storey {to})"));
+            arrows.push(format!("{module} (layer {from}) looks up to {target} (layer {to})"));
         }
     }
     arrows
 }
 
 #[test]
-fn no_import_of_the_stack_points_up() {
+fn stack_has_no_upward_imports() {
     let mut all = Vec::new();
     files(&sources(), &mut all);
     assert!(all.len() > 100, "the sources were found: {}", all.len());
@@ -131,7 +131,7 @@ fn no_import_of_the_stack_points_up() {
 }
 
 #[test]
-fn an_arrow_upwards_is_seen() {
+fn upward_imports_are_detected() {
     assert_eq!(upwards("radio/rlc/am", "use crate::utran::Utran;").len(), 1);
     assert_eq!(upwards("trace", "use crate::radio::rlc::Rlc;").len(), 1);
     assert_eq!(upwards("hosts/flow", "fn f(_: &crate::network::Network) {}").len(), 1);

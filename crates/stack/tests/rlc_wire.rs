@@ -190,7 +190,7 @@ fn expected(table: &str) -> Vec<BTreeMap<&str, &str>> {
 }
 
 #[test]
-fn every_pdu_is_read_as_tshark_reads_it_and_written_again() {
+fn pdus_are_parsed_like_tshark_and_emitted_unchanged() {
     let (mut agreed, mut all) = (0, 0);
     for (case, mode, table) in CASES {
         let (pdus, lines) = (pdus(case), expected(table));
@@ -224,7 +224,7 @@ fn ip_length(packet: &[u8]) -> usize {
 }
 
 #[test]
-fn sdus_come_out_whole_as_many_as_tshark_finds() {
+fn as_many_sdus_are_reassembled_as_by_tshark() {
     for (case, mode, table) in CASES {
         let (mut whole, mut partial) = (Vec::new(), Vec::<u8>::new());
         for (_, octets) in pdus(case) {

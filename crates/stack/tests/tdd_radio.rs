@@ -43,7 +43,7 @@ fn losses(config: TddRadioConfig, users: u16, frames: u64) -> (f64, f64) {
 }
 
 #[test]
-fn mean_block_errors_are_those_of_the_table() {
+fn mean_block_errors_match_the_table() {
     for (reading, numbers) in rows(include_str!("link-level/tdd-bler-mean.csv")) {
         let (users, expected) = (numbers[0].expect("users"), numbers[2].expect("hard bound, 1 code"));
         // In the worst row 0.036 of 1,000,000 blocks are lost: one standard error is 0.5 %.
@@ -55,7 +55,7 @@ fn mean_block_errors_are_those_of_the_table() {
 }
 
 #[test]
-fn errors_after_errors_are_those_of_the_table() {
+fn consecutive_errors_match_the_table() {
     const BLOCKS: f64 = 1e6;
     for (reading, numbers) in rows(include_str!("link-level/tdd-bler-bursts.csv")) {
         let number = |n: usize| numbers[n].expect("a number");
@@ -75,7 +75,7 @@ fn errors_after_errors_are_those_of_the_table() {
 }
 
 #[test]
-fn the_mean_does_not_depend_on_the_correlation() {
+fn mean_does_not_depend_on_the_correlation() {
     let means = [0.0, 0.1, 0.5, 0.9].map(|rho| losses(table_i("variance 10 dB^2", rho), 4, 500_000).0);
     // 0.9 leaves a nineteenth of independent frames: one standard error of its mean is 0.7 %.
     for mean in means {
@@ -84,23 +84,23 @@ fn the_mean_does_not_depend_on_the_correlation() {
 }
 
 #[test]
-fn the_error_of_a_user_does_not_depend_on_others_or_on_when_it_is_asked() {
+fn error_of_a_user_does_not_depend_on_others_or_on_call_order() {
     let config = TddRadioConfig { joint_detection: 0.0, ..table_i("std 10 dB", 0.9) };
     let sir = |radio: &mut TddRadio, at: u64, all: &[SlotTransmission]| {
         radio.judge(at, all, &mut Vec::new());
         radio.sirs().last().expect("somebody sends")
     };
     let new = || TddRadio::new(config, &Streams::new(3, 1));
-    let (mut lonely, mut crowded) = (new(), new());
+    let (mut alone_radio, mut shared_radio) = (new(), new());
     let (own, all) = (&frame(5)[4..], frame(5));
-    let in_order: Vec<f64> = (0..300).map(|at| sir(&mut lonely, at, own)).collect();
+    let in_order: Vec<f64> = (0..300).map(|at| sir(&mut alone_radio, at, own)).collect();
     for at in (0..300).rev().chain((0..300).map(|n| n * 7 % 300)) {
-        assert_eq!(sir(&mut crowded, at, &all), in_order[at as usize], "frame {at}");
+        assert_eq!(sir(&mut shared_radio, at, &all), in_order[at as usize], "frame {at}");
     }
 }
 
 #[test]
-fn equation_1_slot_by_slot_or_for_the_cell() {
+fn equation_1_holds_per_slot_and_per_cell() {
     let block = |ue, slot, block, codes| SlotTransmission {
         ue: UeId(ue),
         direction: Direction::Downlink,
