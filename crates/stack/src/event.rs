@@ -7,8 +7,8 @@ pub enum Event {
     FlowStarts(FlowId),
     /// A packet reaches the end of a link of the core network.
     LinkArrival(LinkId),
-    /// A packet is lost on a link of the core network, after the packet that entered the link
-    /// before it.
+    /// A packet is lost on a core network link behind the one that it entered last. (A packet
+    /// passes links that nothing else enters in one step, and their losses are decided in advance.)
     LinkLoss(HeldId),
     /// A packet that a script delayed enters the core network.
     HeldPacketEnters(HeldId),

@@ -35,7 +35,7 @@ id!(
     LinkId(u32)
 );
 id!(
-    /// A packet that a script delays, or that will be lost on its link.
+    /// A packet that a script delays, or whose later loss is already decided.
     HeldId(u32)
 );
 id!(

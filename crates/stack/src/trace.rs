@@ -67,7 +67,8 @@ pub enum SpuriousBy {
     Dsack,
 }
 
-/// The action on a packet of a proxy that does not split connections (snoop, ACK regulation).
+/// The action on a packet by a proxy that does not split connections (snoop, ACK regulation, window
+/// clamp).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Help {
     /// Retransmitted a segment from its copy.
@@ -158,7 +159,8 @@ pub enum CallStep {
     Blocked,
     /// This cell serves the call from now on.
     HandedOver,
-    /// A call could not move to this cell: no code is free, or none for its compressed mode gaps.
+    /// A call could not use this cell, as its cell or as a further one: no code is free, or none
+    /// for its compressed mode gaps.
     Refused,
     /// The call ends early because a better cell refused it.
     Dropped,
@@ -390,8 +392,8 @@ pub enum TraceEvent {
     /// Meanwhile `blocks` were sent, and `sdus` were acknowledged or given up.
     CapacityReleased { ue: UeId, direction: Direction, frames: u32, blocks: u32, sdus: u32 },
     /// A frame of a TDD cell with granted capacity. `slots`: number in each direction. `held`,
-    /// `used`: resource units. `sent`, `lost`: blocks, indexed by the number of other blocks in the
-    /// same slot (0 to 3).
+    /// `used`: resource units. `sent`, `lost`: blocks, indexed by the number of blocks of other UEs
+    /// in the same slot (3: three or more).
     FrameUsed { cell: u16, slots: [u8; 2], held: [u16; 2], used: [u16; 2], sent: [u8; 4], lost: [u8; 4] },
     /// A UE collided with another on the common channel of uplink acknowledgments.
     AckCollision { ue: UeId },

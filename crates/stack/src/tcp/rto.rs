@@ -154,8 +154,8 @@ impl RttEstimator {
         }
     }
 
-    /// Takes the first round trip after a spurious timeout. SRTT and RTTVAR become at least those
-    /// before it and those of this sample (RFC 4015 §3.2, step 6).
+    /// Takes the first round trip after a spurious timeout. SRTT and RTTVAR become the larger of
+    /// `before` and of the values of this sample alone (RFC 4015 §3.2, step 6).
     pub fn adapt_after_spurious_timeout(&mut self, before: (Duration, Duration), rtt: Duration) {
         let srtt = before.0.max(rtt);
         let rttvar = before.1.max(Duration::from_nanos(rtt.as_nanos() / 2));
