@@ -247,7 +247,7 @@ impl Hash for Real<f64> {
 #[derive(Debug, Clone, Copy, PartialEq, Hash)]
 #[allow(missing_docs, reason = "the variants' sentences name their fields")]
 pub enum TraceEvent {
-    // ── TCP (one connection, both ends) ──────────────────────────────────────────────────────────────────────────
+    // ── TCP (one connection, both ends) ──────────────────────────────────────────────────────────
     /// A connection was created. Its SYN follows. `sender` is the end that sends the data of the
     /// flow. A connection on the whole path is a transfer of its own. The two connections of a
     /// proxied transfer have the number of the first one in `transfer`.
@@ -298,7 +298,7 @@ pub enum TraceEvent {
     /// Congestion window or slow start threshold changed, in segments.
     Window { connection: ConnectionId, end: End, cwnd: Real<f64>, ssthresh: Real<f64> },
 
-    // ── A proxy ──────────────────────────────────────────────────────────────────────────────────────────────────
+    // ── Proxy ────────────────────────────────────────────────────────────────────────────────────
     /// The buffer of a proxy: octets of a transfer that were read on one side and are not
     /// acknowledged on the other. `is_full`: more octets wait to be read.
     ProxyBuffer { transfer: ConnectionId, direction: Direction, octets: u64, is_full: bool },
@@ -308,13 +308,13 @@ pub enum TraceEvent {
     /// A proxy that does not split connections acted on a packet of a connection.
     ProxyHelped { connection: ConnectionId, help: Help },
 
-    // ── UDP ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    // ── UDP ──────────────────────────────────────────────────────────────────────────────────────
     /// A datagram left its host.
     DatagramSent { flow: FlowId, datagram: Datagram },
     /// A datagram reached its host.
     DatagramReceived { flow: FlowId, datagram: Datagram },
 
-    // ── Applications ─────────────────────────────────────────────────────────────────────────────────────────────
+    // ── Applications ─────────────────────────────────────────────────────────────────────────────
     /// A packet call begins. From now on the packet calls of this connection come from these events
     /// and are not inferred.
     PacketCallStarted { connection: ConnectionId },
@@ -325,7 +325,7 @@ pub enum TraceEvent {
     /// The session that began at `since` is over.
     SessionEnded { flow: FlowId, since: Time },
 
-    // ── IP ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    // ── IP ───────────────────────────────────────────────────────────────────────────────────────
     /// A packet passed a capture point.
     PacketCaptured { at: CapturePoint, packet: Packet },
     /// The Internet delay of a packet, recorded when it enters the links that lead there.
@@ -333,7 +333,7 @@ pub enum TraceEvent {
     /// A packet was dropped above RLC.
     PacketDropped { place: DropPlace, packet: Packet },
 
-    // ── RLC (of one UE, in one direction; recorded at the sending entity unless stated) ───────────────────────────
+    // ── RLC (of one UE, in one direction; recorded at the sending entity unless stated) ──────────
     /// An SDU entered the transmission buffer.
     SduQueued { ue: UeId, direction: Direction, sdu: PacketId, size: Bytes },
     /// The receiving entity delivered an SDU, which had entered the sender's buffer at `entered`.
@@ -363,7 +363,7 @@ pub enum TraceEvent {
     /// SDU octets in the sender's buffer: not yet sent, or not yet acknowledged.
     RlcBuffer { ue: UeId, direction: Direction, octets: u64 },
 
-    // ── MAC, Iub and the air ─────────────────────────────────────────────────────────────────────────────────────
+    // ── MAC, Iub and air interface ───────────────────────────────────────────────────────────────
     /// Blocks of `bits` each crossed the Iub.
     IubSent { ue: UeId, direction: Direction, blocks: u32, bits: u32 },
     /// The Node B dropped blocks because its queue was full.
@@ -374,7 +374,7 @@ pub enum TraceEvent {
     /// same code.
     RachCollision { ue: UeId },
 
-    // ── Capacity of a TDD cell (`direction` is that of the data) ─────────────────────────────────────────────────
+    // ── Capacity of a TDD cell (`direction`: of the data) ────────────────────────────────────────
     /// There is data to send but no capacity for it. A UE will send a request on the RACH. The RNC
     /// issues its own request.
     CapacityNeeded { ue: UeId, direction: Direction },
@@ -400,7 +400,7 @@ pub enum TraceEvent {
     /// A UE's control PDU was not scheduled on the common channel of downlink acknowledgments.
     AckDeferred { ue: UeId },
 
-    // ── Cells that share their radio: the downlink of a layout ───────────────────────────────────────────────────
+    // ── Cells of a layout (downlink) ─────────────────────────────────────────────────────────────
     /// A UE moved to another cell. Its DSCH is interrupted for `interruption`.
     Handover { ue: UeId, from: u16, to: u16, interruption: Duration },
     /// SDUs of a UE, of which nothing had been sent, were lost with the buffer of the cell that it
@@ -445,7 +445,7 @@ pub enum TraceEvent {
         codes: Real<f32>,
     },
 
-    // ── RRC (of UEs that are switched between channels) ──────────────────────────────────────────────────────────
+    // ── RRC (UEs that change channels) ───────────────────────────────────────────────────────────
     /// A UE is in `state` from now on. Recorded at the beginning and at the end of each switch.
     RrcState { ue: UeId, state: RrcState },
     /// A switch begins. No user data moves until the new state is entered, unless the scenario
@@ -466,7 +466,7 @@ pub enum TraceEvent {
     /// preempted.
     CellReserved { cell: u16, rates: [u64; 2], dchs: u32, is_full: bool },
 
-    // ── Cell update (of UEs with RLC of their own) ───────────────────────────────────────────────────────────────
+    // ── Cell update (UEs with their own RLC) ─────────────────────────────────────────────────────
     /// A cell update begins. RLC sends nothing in either direction until `CellUpdateEnded`.
     CellUpdateStarted { ue: UeId, cause: CellUpdateCause },
     /// The UE sent a CELL UPDATE. `attempt`: its number in this procedure, from 1. `arrives`: not
@@ -480,7 +480,7 @@ pub enum TraceEvent {
     /// RRC re-established both RLC entities of the UE's bearer.
     RlcReestablished { ue: UeId },
 
-    // ── RLC without acknowledgments ──────────────────────────────────────────────────────────────────────────────
+    // ── RLC without acknowledgments and flat radio ───────────────────────────────────────────────
     /// An SDU of unacknowledged or transparent mode, or a packet of a flat radio, can no longer be
     /// delivered because a part of it was lost. Recorded when its last block arrives, is lost on
     /// the air, or is dropped.

@@ -33,7 +33,7 @@ pub enum Variant {
     Westwood,
     /// CUBIC: the window is a cubic function of the time since the last loss (RFC 9438).
     Cubic,
-    /// BBR version 1: paced at the bandwidth that the path has shown (draft-cardwell-iccrg-bbr-congestion-control-00).
+    /// BBR version 1: paced at the measured rate (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
     /// The class of `python`: slow, for experiments.
     // The index of the flow, by which a custom law is looked up (`UserLaws`). Without one the
@@ -59,9 +59,9 @@ fn word_alone(variant: &mut schemars::Schema) {
 pub enum SlowStart {
     /// At the threshold only (RFC 5681).
     Standard,
-    /// HyStart: the round trip has grown, or acknowledgments come in a long train (Ha and Rhee 2011, as in Linux).
+    /// HyStart: the RTT has grown, or ACKs come in a long train (Ha and Rhee 2011; Linux).
     Hystart,
-    /// HyStart++: the round trip has grown and stays grown (RFC 9406).
+    /// HyStart++: the RTT has grown and stays high (RFC 9406).
     HystartPlusPlus,
 }
 

@@ -1,4 +1,5 @@
-//! Connections that fail: refused, reset, or given up (RFC 9293 §3.5.2, §3.8.3, §3.10.7; RFC 5961 §3.2).
+//! Connections that fail: refused, reset, or given up (RFC 9293 §3.5.2, §3.8.3, §3.10.7; RFC 5961
+//! §3.2).
 
 use umts_kernel::TraceSink;
 

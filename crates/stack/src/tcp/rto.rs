@@ -430,7 +430,8 @@ mod tests {
         assert_eq!(estimator.timeout(), ms(3000));
     }
 
-    /// The first rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`): 8 SRTT of 160, 161 and 4 RTTVAR of 40, 31.
+    /// The first rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`): 8 SRTT of 160, 161 and 4
+    /// RTTVAR of 40, 31.
     #[test]
     fn ns2_counts_crossed_clock_ticks() {
         let clock_phase = Duration::from_nanos(7_663_544);

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438): between losses the window is a cubic function of the time since the last one.
 //!
 //! ```text
-//!  cwnd      W_max ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄╭──────╯ convex: probes for more    W_cubic(t) = C (t - K)³ + W_max
+//!  cwnd      W_max ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄╭──────╯ convex: probing  W_cubic(t) = C (t - K)³ + W_max
 //!                        ╭─────────────╯  │
 //!   0.7 W_max ───╭───────╯ concave        K = ∛((W_max - cwnd_epoch) / C)
 //!                t = 0

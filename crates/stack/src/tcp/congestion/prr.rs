@@ -6,9 +6,9 @@
 //!
 //! ```text
 //!   pipe > ssthresh   in proportion: segments sent = ssthresh / RecoverFS × segments delivered
-//!   otherwise         segments delivered minus segments sent since the recovery began (conservative
-//!                     bound), plus one if the ACK advances and shows no further loss (slow start
-//!                     bound); at most ssthresh
+//!   otherwise         segments delivered minus segments sent since the recovery began
+//!                     (conservative bound), plus one if the ACK advances and shows no further
+//!                     loss (slow start bound); at most ssthresh
 //! ```
 //!
 //! Counted in segments, as SACK marks and Linux count. The RFC counts bytes.

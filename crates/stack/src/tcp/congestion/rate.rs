@@ -1,4 +1,5 @@
-//! Delivery rate samples (Cheng, Cardwell, Yeganeh and Jacobson: draft-cheng-iccrg-delivery-rate-estimation).
+//! Delivery rate samples (Cheng, Cardwell, Yeganeh and Jacobson:
+//! draft-cheng-iccrg-delivery-rate-estimation).
 //!
 //! Each segment records at transmission the amount delivered so far and the time of the last
 //! delivery. Its acknowledgment then gives the amount delivered in between. The rate is this amount

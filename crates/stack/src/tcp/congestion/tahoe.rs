@@ -1,5 +1,5 @@
-//! TCP Tahoe: slow start, congestion avoidance and fast retransmit, without fast recovery (Jacobson 1988; Fall and
-//! Floyd 1996).
+//! TCP Tahoe: slow start, congestion avoidance and fast retransmit, without fast recovery (Jacobson
+//! 1988; Fall and Floyd 1996).
 //!
 //! Each loss leads to slow start from one segment. The sender goes back to the oldest segment and
 //! sends all segments again as the window opens, including those that had arrived. Their duplicate

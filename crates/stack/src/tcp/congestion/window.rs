@@ -13,7 +13,8 @@ pub struct Window {
     pub inflation: u32,
     /// Consecutive duplicate ACKs, as the variant counts them.
     pub duplicates: u32,
-    /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582 `recover` + 1).
+    /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582
+    /// `recover` + 1).
     pub recover: u64,
     /// `una` at the last timeout: a second timeout there concerns the same segment.
     pub(in crate::tcp) timed_out_at: u64,

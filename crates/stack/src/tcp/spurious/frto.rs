@@ -2,10 +2,10 @@
 //! segments that were not retransmitted, the originals have arrived and the timeout was spurious.
 //!
 //! ```text
-//!   timeout: resend the oldest ─► first ACK ─► two new segments ─► second ACK ─► advances: spurious
-//!                                    │                                │
-//!                                    └─ all, or nothing new:          └─ nothing new: slow start
-//!                                       as after any timeout             with a window of at most 3
+//!   timeout: resend oldest ─► first ACK ─► two new segments ─► second ACK ─► advances: spurious
+//!                                │                                │
+//!                                └─ all, or nothing new:          └─ nothing new: slow start
+//!                                   as after any timeout             with a window of at most 3
 //! ```
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

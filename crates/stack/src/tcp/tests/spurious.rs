@@ -125,12 +125,14 @@ fn frto_goes_back_after_a_duplicate() {
 
 #[test]
 fn frto_applies_to_the_first_timeout_of_a_recovery() {
-    // Segments 1 and 3 of ten arrive. The first timeout repairs 0, and both new segments of F-RTO are lost.
+    // Segments 1 and 3 of ten arrive. The first timeout repairs 0, and both new segments of F-RTO
+    // are lost.
     let lost: Vec<_> = [0, 2, 4, 5, 6, 7, 8, 9, 10, 11].map(|n| (nth(n), 0)).to_vec();
     let mut pair = Pair::sending(&ten(Variant::NewReno, FRTO), 30 * u64::from(MSS), lose(&lost));
     pair.run();
     assert_eq!((timeouts(&pair), found(&pair)), (2, vec![]));
-    // The ACK of segment 2 acknowledges 3 as well, as an ACK of originals would. Holes leave before new segments.
+    // The ACK of segment 2 acknowledges 3 as well, as an ACK of originals would. Holes leave before
+    // new segments.
     let again: Vec<_> = pair.sent_again().into_iter().map(|(_, seq, _)| seq).collect();
     assert_eq!(again[..4], [nth(0), nth(2), nth(4), nth(5)]);
     let (second, ..) = pair.sent_again()[1];

@@ -1,4 +1,5 @@
-//! BBR version 1 (Cardwell, Cheng, Yeganeh and Jacobson: draft-cardwell-iccrg-bbr-congestion-control-00).
+//! BBR version 1 (Cardwell, Cheng, Yeganeh and Jacobson:
+//! draft-cardwell-iccrg-bbr-congestion-control-00).
 //!
 //! The sender keeps a model of the path: the maximum delivery rate of the last ten round trips
 //! (BtlBw) and the minimum round-trip time of the last ten seconds (RTprop). It paces at a multiple
