@@ -140,7 +140,7 @@ impl Sender {
     }
 
     /// Whether the window in `segment` is newer than the current one (RFC 9293 §3.10.7.4, SND.WL1).
-    /// For the same number, Linux accepts a smaller window only if it is closed
+    /// For the same number, Linux accepts a smaller window only if it is 0
     /// (`tcp_may_update_window`).
     #[inline]
     pub fn updates_window(&self, segment: &Segment, config: &TcpConfig) -> bool {
@@ -268,9 +268,9 @@ impl Connection {
         Some((sent, if sent.transmissions == 0 { SendCause::New } else { again }))
     }
 
-    /// Whether all written data is sent and acknowledged, or nothing may ever be sent: no window
-    /// and no law has to decide. This shortcut serves the receiver of a download, which is polled
-    /// twice for each received segment.
+    /// Whether all written data is sent and acknowledged, or this end has not opened: no window and
+    /// no law has to decide. This shortcut serves the receiver of a download, which is polled twice
+    /// for each received segment.
     #[inline]
     pub(super) fn only_receives(&self) -> bool {
         let sender = &self.sender;
@@ -300,7 +300,8 @@ impl Connection {
     }
 
     /// RFC 5681 §4.1 sets the restart window at once. Linux halves the window for each timeout of
-    /// the pause, and sets the threshold to three quarters of the window (`tcp_cwnd_restart`).
+    /// the pause, and raises the threshold to at least three quarters of the old window
+    /// (`tcp_cwnd_restart`).
     fn restart_window(&mut self, pause: Duration, restart: f64) {
         let timeout = self.sender.estimator.timeout();
         let window = &mut self.sender.window;
