@@ -2,7 +2,7 @@ use super::*;
 use crate::tcp::Failure;
 use crate::traffic::laws::Truncation;
 
-/// Pages of 1,000 bytes with two embedded objects of 500, asked for over two connections.
+/// Pages of 1,000 bytes with two embedded objects of 500 bytes, requested over two connections.
 fn user(request: Option<u64>) -> Browsing {
     let size = |bytes| Law::pareto(1.0, bytes, bytes, Truncation::Clip);
     let two = Count { law: size(4.0), least: 2.0, nearest: true };
@@ -43,7 +43,7 @@ fn a_page_is_asked_for_alone_and_what_it_refers_to_over_all_connections() {
     user.handle_start(now);
     let [first, told] = open(0, End::Ue);
     assert_eq!(drain(&mut user), [first, told, write(0, End::Ue, 300)]);
-    // Half a request is none.
+    // Half a request gets no answer.
     user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
     assert_eq!(drain(&mut user), []);
     user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
@@ -77,7 +77,7 @@ fn a_pushed_object_follows_one_parsing_time_after_the_one_before_has_left() {
     assert_eq!(drain(&mut user), [first, told, write(0, end, 1000)]);
     let mut now = Time::ZERO;
     for _ in 0..2 {
-        // That what has left is acknowledged does not matter.
+        // An acknowledgment does not start the parsing time.
         user.handle_event(now, Nth(0), end, TcpEvent::AllAcked);
         assert_eq!(user.poll_timeout(), None);
         user.handle_all_sent(now, Nth(0), end);
@@ -125,7 +125,7 @@ fn a_connection_that_fails_ends_the_call_and_not_the_user() {
     user.handle_timeout(later);
     let [again, told] = open(1, End::Ue);
     assert_eq!(drain(&mut user), [again, told, write(1, End::Ue, 300)]);
-    // What is late from the old connection is nobody's.
+    // Late data of the failed connection are ignored.
     user.handle_event(later, Nth(0), End::Ue, TcpEvent::Delivered(1000));
     assert_eq!(drain(&mut user), []);
 }
