@@ -49,10 +49,7 @@ pub enum Action {
         bytes: u64,
     },
     /// The application at `end` has nothing more to write.
-    Close {
-        connection: Nth,
-        end: End,
-    },
+    Close { connection: Nth, end: End },
     /// `end` sends a UDP datagram.
     Send {
         end: End,
@@ -67,9 +64,7 @@ pub enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
     /// A connection is opened for a packet call.
-    CallStarted {
-        connection: Nth,
-    },
+    CallStarted { connection: Nth },
     /// All bytes of a packet call are acknowledged.
     CallEnded {
         /// The connection of the call that was opened last.
@@ -92,9 +87,7 @@ pub enum Report {
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrafficConfig {
     /// One transfer of `bytes`. `u64::MAX`: without end.
-    Ftp {
-        bytes: u64,
-    },
+    Ftp { bytes: u64 },
     /// Pages or files with pauses between them.
     Browsing(BrowsingConfig),
     /// WWW sessions of UMTS 30.03.
