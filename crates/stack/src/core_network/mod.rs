@@ -1,9 +1,9 @@
-//! From the server to the RNC: a chain of links with routers, GGSN and SGSN between them, and a script that does something
-//! to single packets as they enter.
+//! The path from the server to the RNC: a chain of links between routers, GGSN and SGSN, and a
+//! script that acts on single packets as they enter.
 //!
-//! Each server has the first hop to itself, the flows share the others, unless a link says otherwise. The uplink is the
-//! same chain backwards, with queues of its own. A node of the chain may be a proxy ([`proxy`](crate::proxy)): there connections end, and
-//! others begin.
+//! By default each server has its own first link, and all flows share the other links. The uplink
+//! is the same chain in reverse, with separate queues. A node of the chain may be a proxy
+//! ([`proxy`](crate::proxy)), where connections end and new ones begin.
 
 mod crossing;
 mod delay;
@@ -29,26 +29,27 @@ use crate::proxy::{Helper, ProxyConfig};
 use crate::trace::DropPlace;
 use routes::{Hop, Routes};
 
-/// The links of both directions, and the script.
+/// The links of both directions, and the impairment script.
 #[derive(Debug)]
 pub struct CoreNetwork {
     hops: Vec<Hop>,
     routes: Routes,
-    /// Hop by hop; of a hop, for each that has a link of its own, downlink and uplink.
+    /// Ordered by hop, then by server, then downlink before uplink. A shared hop has one pair.
     links: Vec<Link>,
-    /// The hop of each link.
+    /// Hop of each link.
     hop_of: Vec<u8>,
     impairments: Impairments,
     /// Packets that the script delays.
     delayed: BTreeMap<HeldId, Packet>,
-    /// Packets that get lost behind the link that they entered last, when their time has come.
+    /// Packets that will be lost in a later link, until the time of the loss.
     lost: BTreeMap<HeldId, (DropPlace, Packet)>,
-    /// How many hops are between the servers and a proxy that splits nothing, and what it does.
+    /// A proxy that does not split connections, and the number of hops between the servers and the
+    /// proxy.
     helper: Option<(usize, Helper)>,
 }
 
 impl CoreNetwork {
-    /// The chain `hops`, server first, for `servers` servers. Each link has losses of its own.
+    /// The chain `hops`, server first, for `servers` servers. Each link has its own random losses.
     pub fn new(hops: &[LinkConfig], servers: u32, script: &[Impairment], streams: &Streams) -> Self {
         let servers = servers.max(1);
         let (mut chain, mut links, mut hop_of) = (Vec::new(), Vec::new(), Vec::new());
@@ -56,7 +57,7 @@ impl CoreNetwork {
             let shared = config.shared.unwrap_or(hop > 0);
             let reorders = Direction::BOTH.map(|direction| config.reorders(direction));
             chain.push(Hop { first: links.len() as u32, shared: shared || servers == 1, reorders });
-            // Hops that are shared have the names of the first server's.
+            // Shared hops use the stream name of the first server.
             for owner in 0..if shared { 1 } else { servers } {
                 for direction in Direction::BOTH {
                     let name = format!("core_network/{direction:?}/hop{hop}/server{owner}");
@@ -78,7 +79,9 @@ impl CoreNetwork {
         }
     }
 
-    /// The same chain with a proxy, which helps those flows of which `helped` says so if it splits nothing.
+    /// Adds a proxy. `helped` holds for each flow whether a proxy that does not split acts on the
+    /// flow.
+
     #[must_use]
     pub fn with_proxy(self, proxy: &ProxyConfig, helped: Vec<bool>) -> Self {
         let hops = proxy.hops as usize;
@@ -170,12 +173,13 @@ mod tests {
         let links =
             |hop: usize| paths.iter().map(|path| path[hop].0).collect::<std::collections::BTreeSet<_>>();
         assert_eq!([0, 1, 2].map(|hop| links(hop).len()), [1, 3, 1]);
-        // A shared link takes packets of all flows as they come.
+        // A shared link receives packets of all flows in the order of their arrival.
         let route = core.routes.of(&packet(Direction::Downlink, FlowId(1)));
         assert_eq!(route.iter().map(|stage| stage.goes_on).collect::<Vec<_>>(), [true, false, false]);
     }
 
-    /// When packets of 100 ms apart come out of a chain of two links, and in which order.
+    /// Arrival times in ms at the end of a chain of two links, in order of arrival. Packets are
+    /// sent every 20 ms.
     fn through_the_internet(keeps_order: bool) -> Vec<(u64, PacketId)> {
         let delay = InternetDelay { keeps_order, ..InternetDelay::default() };
         let hops = [
@@ -209,7 +213,8 @@ mod tests {
         let (kept, mixed) = (through_the_internet(true), through_the_internet(false));
         assert!(kept.len() > 450 && in_order(&kept));
         assert!(mixed.len() > 450 && !in_order(&mixed));
-        // At least 35 ms and the 10 ms of the link behind, and nothing gets lost or comes twice.
+        // Delays are at least 35 ms, plus 10 ms of the second link. No packet is lost or
+        // duplicated.
         assert!(mixed.iter().all(|&(at, id)| at >= id.0 * 20 + 45));
         let different: std::collections::BTreeSet<_> = mixed.iter().map(|(_, id)| id).collect();
         assert_eq!(different.len(), mixed.len());
@@ -242,7 +247,7 @@ mod tests {
         assert!(at >= Time::ZERO + Duration::from_millis(35));
     }
 
-    /// What is told of packets, and when.
+    /// Dropped packets with the time of the record.
     struct Told(Vec<(Time, DropPlace)>);
 
     impl TraceSink<TraceEvent> for Told {
@@ -274,7 +279,8 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        // The link of the server joins others in front of the second hop; from there on nothing does.
+        // The links of the two servers meet before the second hop. After the second hop there are
+        // no other inputs.
         assert_eq!(happened, [(10, Event::LinkArrival(LinkId(0))), (30, Event::LinkLoss(HeldId(0)))]);
         assert_eq!(told.0, [(Time::ZERO + Duration::from_millis(30), DropPlace::LinkLoss(3))]);
     }

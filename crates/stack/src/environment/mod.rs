@@ -1,8 +1,8 @@
 //! Positions of mobiles and sites, and the gain of the radio path between them.
 //!
 //! ```text
-//!   position (mobility) ─► vector from each site (layout) ─► path loss, pattern (propagation) ┐
-//!        └──────► distance travelled ─► shadow of each site (shadowing) ──────────────────────┴─► gain of each cell
+//!   position (mobility) ─► vector from site (layout) ─► path loss (propagation) ┐
+//!        └─► distance travelled ─────► shadow of site (shadowing) ──────────────┴─► gain of cell
 //! ```
 //!
 //! A gain is the share of the transmitted power that arrives, antennas included.

@@ -154,7 +154,7 @@ pub struct Propagation {
     free_space: [f64; 2],
     /// Gain in the main direction of an antenna.
     antenna: f64,
-    /// Its fall for each square of a radian beside that, and how far it falls at most.
+    /// Attenuation of the pattern per squared radian, and its maximum.
     fall: f64,
     behind: f64,
     /// Maximum gain.

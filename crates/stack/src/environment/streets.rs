@@ -44,8 +44,9 @@ pub const AXES: [usize; 2] = [0, 1];
 pub struct Spot {
     /// Coordinates. For a place in a house, those of the nearest point on the walls.
     pub at: [f64; 2],
-    /// The streets that it is in, or that are outside its wall: of the one along the first axis how far up its middle lies, of
-    /// the one along the second how far to the right.
+    /// The streets that contain the place, or the street outside the nearest wall. For the street
+    /// along the first axis the y coordinate of its middle, for the street along the second axis
+    /// the x coordinate.
     pub lines: [Option<f64>; 2],
     pub is_indoors: bool,
 }

@@ -1,19 +1,20 @@
-//! Places on the torus: shares of cells, how far other cells are, and what is best where.
+//! Statistics over the torus: best cells, geometry and loss, and distances of sites.
 
 use super::*;
 
 const PLACES: u64 = 200_000;
 
-/// What is looked at in each place.
+/// Results over all places.
 struct Seen {
-    /// Places by their best cell.
+    /// Number of places per best cell.
     best: Vec<u32>,
     in_own_hexagon: u32,
-    /// Power of other cells over that of the best, all powers alike.
+    /// f of each place: power of other cells relative to the best cell, if all transmit the same
+    /// power.
     f: Vec<f64>,
-    /// Decibels to the best cell.
+    /// Loss to the best cell in dB.
     loss: Vec<f64>,
-    /// Places with a second cell at most so many decibels below the best.
+    /// Places where a second cell is at most 1 dB, and at most 3 dB, below the best one.
     within: [u32; 2],
 }
 
@@ -41,7 +42,6 @@ fn look(deviation_db: f64) -> Seen {
     seen
 }
 
-/// Of sorted values.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[(share * sorted.len() as f64) as usize]
 }
@@ -56,14 +56,16 @@ fn near(is: f64, expected: f64, bound: f64) {
     assert!((is - expected).abs() <= bound, "{is} is not within {bound} of {expected}");
 }
 
-/// A quantile in dB is that of rrm.md §1, to 0.15 dB and three standard errors: those of the share, over the density.
+/// Compares a quantile in dB with rrm.md §1. The tolerance is 0.15 dB plus three standard errors:
+/// those of the share divided by the density.
 #[track_caller]
 fn quantile_is(sorted: &[f64], share: f64, expected: f64) {
     let density = 0.02 / (quantile(sorted, share + 0.01) - quantile(sorted, share - 0.01));
     near(quantile(sorted, share), expected, 0.15 + error(share) / density);
 }
 
-/// The quantiles of geometry at 5, 25, 50, 75 and 95 %, those of loss at 5, 50 and 95 %, and as many places for each cell.
+/// Compares the quantiles of geometry (5, 25, 50, 75 and 95 %) and of loss (5, 50 and 95 %), and
+/// checks that all cells are best equally often.
 #[track_caller]
 fn holds(seen: &Seen, geometry: [f64; 5], loss: [f64; 3]) {
     let of_geometry: Vec<f64> = seen.f.iter().rev().map(|f| -decibels(*f)).collect();
@@ -78,7 +80,7 @@ fn holds(seen: &Seen, geometry: [f64; 5], loss: [f64; 3]) {
     }
 }
 
-/// Mean and median of f, the reference having an error of its own as large as ours.
+/// Compares mean and median of f. The reference has a statistical error as large as ours.
 fn f_is(seen: &Seen, mean: f64, median: f64) {
     let n = seen.f.len() as f64;
     let is = seen.f.iter().sum::<f64>() / n;
@@ -129,7 +131,7 @@ fn sites_stand_three_radii_apart_and_sectors_look_at_three_of_six_neighbours() {
         let is_there = |other: &Site| layout.way(ahead, other.place).squared() < 1e-12;
         assert!(layout.sites().iter().any(is_there), "{ahead:?}");
     }
-    // Three hexagons at a site, and a centre of each.
+    // The three hexagons of a site: each contains its own centre.
     for cell in (0..36).map(CellId) {
         let site = layout.sites()[cell.index() / 3].place;
         near(libm::sqrt(layout.way(site, layout.centre(cell)).squared()), 500.0, 1e-9);

@@ -1,4 +1,4 @@
-//! Legs, tracks, and that a mobile meets the same whoever else is there and whenever it is looked at.
+//! Legs and tracks. Positions do not depend on other mobiles or on the times of measurement.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// Mobile `who` at these instants: where it is and what it gets.
+/// Position and gains of mobile `who` at these instants.
 fn looked_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
     let mut mobile = environment.appear(who, &driving(), None, Time::ZERO);
     let mut look = |&millis| {
@@ -49,7 +49,7 @@ fn another_user_another_seed_another_way() {
     assert_ne!(first(1, 1).0, first(2, 1).0);
 }
 
-/// Who appears later goes the same way later.
+/// A mobile that appears later takes the same path later.
 #[test]
 fn time_counts_from_when_a_mobile_appears() {
     let environment = environment(10.0, 2);
@@ -66,7 +66,7 @@ fn legs_are_straight_and_one_in_five_turns_by_up_to_45_degrees() {
     for who in 0..50 {
         let draws = Streams::new(9, 0).addressed(&format!("environment/{who}"));
         let mut way = Trajectory::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
-        // 20 m take 1.44 s.
+        // A leg of 20 m takes 1.44 s.
         let mut places = (0..=200).map(|leg| way.at(Duration::from_millis(1_440) * leg, &layout, &draws).0);
         let mut before = places.next().expect("the first");
         let mut heading = None;
@@ -88,12 +88,12 @@ fn legs_are_straight_and_one_in_five_turns_by_up_to_45_degrees() {
     let share = f64::from(turns) / f64::from(legs);
     let bound = 3.0 * libm::sqrt(0.16 / f64::from(legs));
     assert!((share - 0.2).abs() < bound, "{turns} of {legs}");
-    // Uniform within ±45°: a third of the square of the most.
+    // Turns are uniform within ±45°: their mean square is a third of the squared maximum.
     let mean = squares / f64::from(turns) / (std::f64::consts::FRAC_PI_4 * std::f64::consts::FRAC_PI_4);
     assert!((mean - 1.0 / 3.0).abs() < 3.0 * libm::sqrt(0.0889 / f64::from(turns)), "{mean}");
 }
 
-/// Uniform places stay uniform places.
+/// A uniform distribution of mobiles stays uniform.
 #[test]
 fn who_drives_is_everywhere_alike() {
     let environment = environment(0.0, 6);
@@ -109,7 +109,7 @@ fn who_drives_is_everywhere_alike() {
             .map(|&count| (f64::from(count) - 555.6) * (f64::from(count) - 555.6) / 555.6)
             .sum::<f64>()
     };
-    // The quantile of χ² with 35 degrees of freedom at 0.1 % is 66.6.
+    // The 99.9 % quantile of χ² with 35 degrees of freedom is 66.6.
     for millis in [0, 5_000, 60_000] {
         assert!(sum(millis) < 66.6, "{millis} ms: {}", sum(millis));
     }

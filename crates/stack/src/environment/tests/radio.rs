@@ -1,4 +1,4 @@
-//! Path loss, antennas, the least coupling loss.
+//! Path loss, antenna pattern, minimum coupling loss.
 
 use super::*;
 use crate::environment::Sites;
@@ -13,7 +13,7 @@ fn path_loss_is_that_of_umts_30_03() {
         (vehicular, 250.0, 105.5),
         (vehicular, 500.0, 116.8),
         (vehicular, 1000.0, 128.1),
-        // Nearer than 20 m free space would be more.
+        // Below about 20 m the loss of free space is larger.
         (vehicular, 10.0, 58.5),
         (pedestrian, 1000.0, 148.0),
         (pedestrian, 100.0, 108.0),
@@ -26,7 +26,7 @@ fn path_loss_is_that_of_umts_30_03() {
     }
 }
 
-/// Decibels from each sector of a site that looks to the right, at a distance and an angle.
+/// Loss in dB from each sector of a site, at a distance and an angle from its first antenna.
 fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTORS] {
     let angle = degrees * std::f64::consts::PI / 180.0;
     let way = Place::default().ahead(metres, [libm::cos(angle), libm::sin(angle)]);
