@@ -1,4 +1,4 @@
-//! The ends of TCP connections: segments that come and go, timers, and what applications are told.
+//! The ends of TCP connections: received and sent segments, timers, and events for applications.
 
 use umts_kernel::{Phase, TraceSink};
 
@@ -14,7 +14,8 @@ use crate::trace::{DropPlace, TraceEvent};
 use crate::traffic::Action;
 
 impl Hosts {
-    /// A segment reaches its end of the connection, if there still is one.
+    /// Handles a segment that reached its end of the connection. If the connection was forgotten,
+    /// refuses the segment.
     #[inline]
     pub(super) fn reach_connection<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -38,7 +39,8 @@ impl Hosts {
         }
     }
 
-    /// A segment came to a host that has forgotten its connection: a RST says so (RFC 9293 §3.5.2, group 1).
+    /// Answers a segment for a connection that the host has forgotten with a RST (RFC 9293 §3.5.2,
+    /// group 1).
     pub(super) fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -58,7 +60,8 @@ impl Hosts {
         between.leave(ctx, site, &mut packet);
     }
 
-    /// Sends what an application's end has to send, tells the application what it is to know, and sees to the timer.
+    /// Sends the pending segments of an application's end, delivers TCP events to the application,
+    /// and schedules the end's timer.
     pub(super) fn tcp_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -74,7 +77,8 @@ impl Hosts {
         }
     }
 
-    /// The application heard something of one end, and asks for this and perhaps more: it is done, and then the end sleeps.
+    /// Performs `asked` and further actions of the application, then schedules the timer of the
+    /// end.
     #[inline(never)]
     fn act_and_sleep<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -86,13 +90,14 @@ impl Hosts {
         between: &mut NetworkPath,
     ) {
         self.act_on(ctx, id, asked, between);
-        // It may have opened another, and this one be forgotten.
+        // The actions may have opened another connection, after which this one may be forgotten.
         if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
             open.sleep(ctx, end);
         }
     }
 
-    /// A timer of one end of a flow's connections may be due; waking early, it sleeps again.
+    /// Handles a timer of one end of a flow's connections. If the wake-up is early, only schedules
+    /// the next one.
     pub fn tcp_wake<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -119,8 +124,9 @@ impl Hosts {
 }
 
 impl OpenConnection<'_> {
-    /// Sends what an application's end has to send and tells the application what it is to know. Returns what that asks
-    /// for; mostly it asks for nothing, and the end sleeps already. Inlined, as each packet that comes in needs it.
+    /// Sends pending segments and delivers TCP events to the application. Returns the first action
+    /// of the application. If there is none, the usual case, the timer of the end is already
+    /// scheduled. Inlined because it runs for every received packet.
     #[inline]
     fn carry_on<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -146,7 +152,7 @@ impl OpenConnection<'_> {
         None
     }
 
-    /// Sends what one end has to send. Tells whether its application heard of it.
+    /// Sends the pending segments of one end. Returns whether the application was notified.
     pub(super) fn send<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -158,7 +164,7 @@ impl OpenConnection<'_> {
         let mut told = false;
         let mut segment = Segment::new(self.connection.id, end.sends());
         while let Some(cause) = self.connection.end(end).poll_transmit(&mut ctx.cx, &mut segment) {
-            // The push bit marks the end of what was written.
+            // The push bit marks the end of the written data.
             if segment.flags.psh && segment.transmission == 0 && site != Site::Proxy {
                 self.traffic.handle_all_sent(ctx.cx.now, self.connection.nth, end);
                 told = true;
@@ -170,7 +176,7 @@ impl OpenConnection<'_> {
         told
     }
 
-    /// Sees to it that one end is woken when it wants to be.
+    /// Schedules the timer of one end.
     #[inline]
     pub(super) fn sleep<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, end: End) {
         let deadline = self.connection.end(end).poll_timeout();

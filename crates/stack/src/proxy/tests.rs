@@ -1,4 +1,4 @@
-//! Conversations with a proxy that splits nothing: what comes, what goes on.
+//! Exchanges of packets with a proxy that does not split connections.
 
 use super::{Helper, HelperKind, Passing};
 use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
@@ -17,7 +17,7 @@ fn data(n: u64) -> Packet {
     packet(Segment { seq: 1 + n * u64::from(OCTETS), payload: OCTETS, ..base })
 }
 
-/// The UE has so many whole segments.
+/// An ACK of the UE for `n` complete segments.
 fn ack(n: u64) -> Packet {
     window(n, 32_768)
 }
@@ -32,7 +32,7 @@ fn helper(kind: HelperKind) -> Helper {
     Helper::new(kind, vec![true, false])
 }
 
-/// The segments that the UE still lacks by the acknowledgments that go on.
+/// Acknowledged segments of the ACKs that are forwarded.
 fn acks(passing: &Passing) -> Vec<u64> {
     let segments = passing.up.iter().filter_map(Packet::segment);
     segments.map(|segment| (segment.ack - 1) / u64::from(OCTETS)).collect()
@@ -49,7 +49,7 @@ fn snoop_sends_again_what_duplicates_ask_for_and_hides_them() {
         snoop.pass_down(&data(n));
     }
     assert_eq!(acks(&snoop.pass_up(ack(1))), [1]);
-    // Segment 1 is lost behind it; 2, 3 and 4 cause duplicates.
+    // Segment 1 is lost after the proxy. Segments 2, 3 and 4 cause duplicates.
     let first = snoop.pass_up(ack(1));
     assert_eq!((acks(&first), repeated(&first), first.done), (vec![], Some(1), Some(Help::Repeated)));
     assert!(first.hidden && first.down.is_some_and(|packet| packet.id.0 >= 1 << 48), "a packet of its own");
@@ -66,7 +66,7 @@ fn snoop_sends_a_lost_repetition_again_when_more_duplicates_come_than_can() {
     (0..3).for_each(|n| snoop.pass_down(&data(n)));
     snoop.pass_up(ack(0));
     let answers: Vec<_> = (0..4).map(|_| repeated(&snoop.pass_up(ack(0)))).collect();
-    // Two segments lie behind it.
+    // Two segments follow the lost one.
     assert_eq!(answers, [Some(0), None, None, Some(0)]);
 }
 
@@ -81,7 +81,7 @@ fn snoop_leaves_to_the_server_what_it_never_had() {
     snoop.pass_down(&data(1));
     assert_eq!(acks(&snoop.pass_up(ack(1))), [1], "it was on its way up when the server's repetition passed");
     assert_eq!(acks(&snoop.pass_up(ack(4))), [4]);
-    // Two fit: 0 and 2, so 4 was not kept.
+    // The cache holds segments 0 and 2, so 4 was not kept.
     assert_eq!(acks(&snoop.pass_up(ack(4))), [4]);
 }
 
@@ -90,7 +90,7 @@ fn what_the_server_repeats_in_vain_asks_for_nothing() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     (0..4).for_each(|n| snoop.pass_down(&data(n)));
     snoop.pass_up(ack(3));
-    // Acknowledgments were late: the server goes back to segment 1, and the UE has 1 and 2.
+    // ACKs were late: the server goes back to segment 1 although the UE has 1 and 2.
     (1..3).for_each(|n| snoop.pass_down(&data(n)));
     let answers: Vec<_> = (0..3).map(|_| snoop.pass_up(ack(3))).collect();
     assert_eq!(answers.iter().map(acks).collect::<Vec<_>>(), [vec![3], vec![3], vec![]]);
@@ -112,7 +112,7 @@ fn acknowledgments_wait_while_too_much_is_under_way() {
     (0..6).for_each(|n| regulator.pass_down(&data(n)));
     let held: Vec<_> = (1..=3).map(|n| regulator.pass_up(ack(n))).collect();
     assert!(held.iter().all(|passing| passing.up.is_empty() && passing.done == Some(Help::Held)));
-    // Two segments are under way: two go with each that comes, and all with the last.
+    // Two segments are in flight: each new ACK releases two, the last one all.
     assert_eq!(acks(&regulator.pass_up(ack(4))), [1, 2]);
     assert_eq!(acks(&regulator.pass_up(ack(5))), [3, 4]);
     assert_eq!(acks(&regulator.pass_up(ack(6))), [5, 6]);
