@@ -1,4 +1,4 @@
-//! Sizes, bits, what is refused, and that what was written is read.
+//! Sizes and bits of headers, errors, and round trips.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -24,7 +24,7 @@ fn blocks_have_the_sizes_of_ts_34_108() {
     assert_eq!(bits(MacHeader::RachDedicated(7, dtch)), 360);
     assert_eq!(bits(MacHeader::FachDedicated(UeAddress::CRnti(7), dtch)), 360);
     assert_eq!(bits(MacHeader::FachDedicated(UeAddress::URnti(7), dtch)), 376);
-    // CCCH: transparent mode up, unacknowledged mode down.
+    // CCCH: transparent mode in the uplink, unacknowledged mode in the downlink.
     assert_eq!(MacHeader::RachCcch.bits() + 166, 168);
     assert_eq!(MacHeader::FachCcch.bits() + 8 + 152, 168);
     assert_eq!(MacHsHeader::new(0, 0, vec![MacHsSizes { sid: 0, pdus: 3 }]).expect("fits").bits(), 21);
@@ -32,7 +32,8 @@ fn blocks_have_the_sizes_of_ts_34_108() {
 
 #[test]
 fn headers_have_these_bits() {
-    // The first octets of blocks that tshark reads as C-RNTI 0x1234 (U-RNTI 0x00200004) and C/T 8, behind them ones.
+    // First octets of blocks that tshark decodes as C-RNTI 0x1234 (U-RNTI 0x00200004) and C/T 8.
+    // The SDU is all ones.
     let begins = |header: MacHeader, octets: &[u8]| assert_eq!(&block(header)[..octets.len()], octets);
     let dtch = channel(9);
     begins(MacHeader::Dch(dtch), &[0x8F, 0xFF]);
