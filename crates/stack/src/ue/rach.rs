@@ -46,7 +46,6 @@ impl Rach {
 #[derive(Debug)]
 pub struct PrivateRach {
     /// Maximum access delay.
-
     most: Duration,
     draws: AddressedStream,
 }
