@@ -159,20 +159,20 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_maximum_is_one_packet_in_so_many() {
+    fn quantile_has_exceedance_probability_1e_5() {
         let above = 0.5 * libm::erfc(QUANTILE / std::f64::consts::SQRT_2);
         assert!((above / 1e-5 - 1.0).abs() < 1e-9, "{above}");
     }
 
     #[test]
-    fn the_law_is_that_of_the_study() {
+    fn default_distribution_matches_the_study() {
         // In milliseconds: ln Y is normal with mean 2.722 and standard deviation 1.071.
         let (mu, sigma) = InternetDelay::default().law().expect("there is one");
         assert!((mu - libm::log(1e6) - 2.722).abs() < 1e-3 && (sigma - 1.071).abs() < 1e-3, "{mu} {sigma}");
     }
 
     #[test]
-    fn delays_have_their_moments_and_their_limits() {
+    fn delays_have_the_expected_moments_and_limits() {
         // Delays 10,000 s apart are almost independent.
         let far: Vec<f64> = series(1, 400_000, 10_000_000);
         let n = far.len() as f64;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_is_long() {
+    fn delays_have_long_range_correlation() {
         // The driver's correlation is the sum of its weights times exp(-lag / memory), and is also
         // the correlation of the logarithms.
         let logs: Vec<f64> = (1..=24)
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_not_always_a_law() {
+    fn inconsistent_delays_have_no_distribution() {
         let with = |minimum, mean, maximum| {
             let [minimum, mean, maximum] = [minimum, mean, maximum].map(Duration::from_millis);
             InternetDelay { minimum, mean, maximum, ..InternetDelay::default() }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_that_names_a_packet_decides() {
+    fn first_matching_script_line_decides() {
         let delay = Treatment::Delay(Duration::from_millis(5));
         let mut script = Impairments::new(&[
             line(PacketKind::Ack, 1, 1, delay),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_packet_follows_the_n_th_after_it() {
+    fn held_packet_is_released_after_the_nth_later_packet() {
         let mut script = Impairments::new(&[]);
         script.hold(packet(0, 7, 0), 2);
         let mut released = Vec::new();

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packet_in_transmission_takes_a_place() {
+    fn packet_in_transmission_counts_against_the_limit() {
         let mut link = link(Some(QueueLimit::Packets(2)), 0.0);
         assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
         assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(30)));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_in_octets_takes_what_fits() {
+    fn octet_limit_accepts_packets_that_fit() {
         let mut link = link(Some(QueueLimit::Bytes(Bytes(1300))), 0.0);
         assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
         assert_eq!(send(&mut link, ms(0), &mut packet(11)), Verdict::QueueFull);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_queue_marks_what_may_be_marked() {
+    fn long_queue_marks_only_ecn_capable_packets() {
         let mut link = link_as(&LinkConfig { mark_from: Some(QueueLimit::Packets(2)), ..config() });
         let capable = || {
             let segment = Segment {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn red_keeps_the_queue_short_where_drop_tail_lets_it_fill() {
+    fn red_keeps_the_queue_shorter_than_drop_tail() {
         let red = RedConfig {
             min_thresh: 5.0,
             max_thresh: 15.0,
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_down_takes_nothing() {
+    fn link_that_is_down_accepts_no_packets() {
         let mut link = link(None, 0.0);
         assert_eq!(send(&mut link, ms(89), &mut packet(1210)), Verdict::Arrives(ms(109)));
         assert_eq!(
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_have_their_ratio() {
+    fn losses_have_the_configured_ratio() {
         let mut link = link(None, 0.1);
         let lost = (0..100_000)
             .filter(|&n| send(&mut link, ms(100 * (n + 1)), &mut packet(0)) == Verdict::Lost)

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_that_a_proxy_splits_take_the_hops_on_their_side() {
+    fn split_connections_use_only_hops_on_their_side() {
         let hops = vec![LinkConfig::default(); 3];
         for (behind, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
             let core =
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_passes_every_hop_both_ways() {
+    fn unsplit_route_has_every_hop_in_both_directions() {
         let hops = vec![LinkConfig::default(); 3];
         let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0));
         for (direction, order) in [(Direction::Downlink, [0, 1, 2]), (Direction::Uplink, [2, 1, 0])] {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_share_all_but_their_own_link() {
+    fn servers_share_all_links_except_the_first() {
         let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &[], &Streams::new(1, 0));
         let path = |flow| links(&core, &packet(Direction::Downlink, flow));
         let (a, b) = (path(FlowId(0)), path(FlowId(1)));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_shared_or_each_flow_has_its_own() {
+    fn shared_option_selects_one_link_or_one_per_flow() {
         let hop = |shared| LinkConfig { shared, ..LinkConfig::default() };
         let core =
             CoreNetwork::new(&[hop(Some(true)), hop(Some(false)), hop(None)], 3, &[], &Streams::new(1, 0));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_overtake_each_other_only_where_they_may() {
+    fn packets_overtake_only_if_order_is_not_kept() {
         let in_order = |out: &[(u64, PacketId)]| out.windows(2).all(|pair| pair[0].1 < pair[1].1);
         let (kept, mixed) = (through_the_internet(true), through_the_internet(false));
         assert!(kept.len() > 450 && in_order(&kept));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_loses_and_delays_in_the_direction_that_is_told() {
+    fn loss_and_delay_apply_only_in_the_configured_direction() {
         let delay = InternetDelay { direction: Ways::Uplink, ..InternetDelay::default() };
         let config = LinkConfig {
             loss: 1.0,
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn links_behind_each_other_are_crossed_at_once_and_a_loss_is_told_when_it_happens() {
+    fn chained_links_need_one_event_and_losses_are_recorded_on_time() {
         let hop = |loss| LinkConfig { delay: Duration::from_millis(10), loss, ..LinkConfig::default() };
         let mut core =
             CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_average_follows_the_length_by_its_weight() {
+    fn average_follows_the_queue_length_with_weight_w_q() {
         let mut queue = red(CONFIG, 1);
         arrive(&mut queue, 10, 100);
         let expected = 10.0 * (1.0 - 0.998_f64.powi(100));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_queue_forgets_as_if_small_packets_had_passed() {
+    fn average_decays_while_the_queue_is_empty() {
         let mut queue = settled(CONFIG, 1, 10);
         // 500 octets take 4 ms at 1 Mbit/s: 100 packets in 400 ms.
         let now = Time::ZERO + Duration::from_millis(1400);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn above_max_thresh_gentle_rises_and_else_everything_is_dropped() {
+    fn gentle_raises_the_drop_rate_above_max_thresh_gradually() {
         let dropped = |config, length| {
             let choices = arrive(&mut settled(config, 3, length), length, 1000);
             choices.iter().filter(|&&choice| choice == Choice::Drop).count()
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn with_ecn_packets_are_marked_until_all_are_dropped() {
+    fn ecn_marks_packets_until_the_probability_is_one() {
         let ecn = RedConfig { ecn: true, ..CONFIG };
         let choices = arrive(&mut settled(ecn, 3, 20), 20, 1000);
         assert!(choices.contains(&Choice::Mark) && !choices.contains(&Choice::Drop));

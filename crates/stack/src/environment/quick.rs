@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logarithms_and_powers_are_those_of_the_library() {
+    fn logarithms_and_powers_match_libm() {
         let quick = Quick::new();
         for step in 0..100_000 {
             let power = -100.0 + f64::from(step) * 0.002_001;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_are_those_of_the_library() {
+    fn angles_match_libm() {
         let quick = Quick::new();
         for step in 0..100_000 {
             let angle = f64::from(step) * 1e-4;

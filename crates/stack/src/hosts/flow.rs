@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_connection_answers_for_a_while_and_is_then_forgotten() {
+    fn closed_connection_is_removed_after_time_wait() {
         let mut flow = flow();
         let at = |s| Time::ZERO + Duration::from_secs(s);
         for number in 0..3 {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn both_connections_of_a_split_transfer_are_forgotten_together() {
+    fn both_connections_of_a_split_transfer_are_removed_together() {
         let mut flow = Flow { split: Some([TcpConfig::default(); 2].map(Arc::new)), ..flow() };
         let at = |s| Time::ZERO + Duration::from_secs(s);
         let connections = [7, 8].map(ConnectionId);
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_open_connection_is_kept_while_its_live_end_waits_for_something() {
+    fn half_open_connection_is_kept_while_an_end_has_a_timer() {
         let mut flow = flow();
         flow.open(Time::ZERO, ConnectionId(0), Nth(0), None);
         let connection = flow.connection(ConnectionId(0)).expect("it was opened");

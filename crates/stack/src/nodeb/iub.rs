@@ -79,7 +79,7 @@ mod tests {
     const TTI: Duration = Duration::from_millis(10);
 
     #[test]
-    fn blocks_take_the_iub_and_a_tti() {
+    fn arrival_includes_iub_crossing_and_tti() {
         let down = iub(IubTiming::JustInTime, 0);
         let octets = Iub::octets(12, 336);
         assert_eq!(down.arrival(Direction::Downlink, TTI, ms(20), octets, Duration::ZERO), ms(45));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_miss_their_frame_wait_for_the_next() {
+    fn late_blocks_wait_for_the_next_frame() {
         let down = iub(IubTiming::NextFrame, 1);
         // 9 + 15 ms: the next frame starts at 30 ms and takes 10 ms.
         let octets = Iub::octets(12, 320);

@@ -43,7 +43,7 @@ fn repeated(passing: &Passing) -> Option<u64> {
 }
 
 #[test]
-fn snoop_sends_again_what_duplicates_ask_for_and_hides_them() {
+fn snoop_retransmits_on_duplicates_and_hides_them() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     for n in 0..5 {
         snoop.pass_down(&data(n));
@@ -61,7 +61,7 @@ fn snoop_sends_again_what_duplicates_ask_for_and_hides_them() {
 }
 
 #[test]
-fn snoop_sends_a_lost_repetition_again_when_more_duplicates_come_than_can() {
+fn snoop_retransmits_again_after_unexpected_duplicates() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     (0..3).for_each(|n| snoop.pass_down(&data(n)));
     snoop.pass_up(ack(0));
@@ -71,7 +71,7 @@ fn snoop_sends_a_lost_repetition_again_when_more_duplicates_come_than_can() {
 }
 
 #[test]
-fn snoop_leaves_to_the_server_what_it_never_had() {
+fn snoop_forwards_duplicates_for_segments_it_never_received() {
     let mut snoop = helper(HelperKind::Snoop { cache: 2500 });
     (0..5).filter(|&n| n != 1).for_each(|n| snoop.pass_down(&data(n)));
     assert_eq!(acks(&snoop.pass_up(ack(1))), [1]);
@@ -86,7 +86,7 @@ fn snoop_leaves_to_the_server_what_it_never_had() {
 }
 
 #[test]
-fn what_the_server_repeats_in_vain_asks_for_nothing() {
+fn needless_server_retransmissions_trigger_no_repetition() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     (0..4).for_each(|n| snoop.pass_down(&data(n)));
     snoop.pass_up(ack(3));
@@ -98,7 +98,7 @@ fn what_the_server_repeats_in_vain_asks_for_nothing() {
 }
 
 #[test]
-fn a_window_that_opens_is_no_duplicate() {
+fn window_update_is_not_a_duplicate() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     (0..3).for_each(|n| snoop.pass_down(&data(n)));
     snoop.pass_up(window(1, 0));
@@ -107,7 +107,7 @@ fn a_window_that_opens_is_no_duplicate() {
 }
 
 #[test]
-fn acknowledgments_wait_while_too_much_is_under_way() {
+fn acks_are_held_while_too_much_is_in_flight() {
     let mut regulator = helper(HelperKind::AckRegulation { queue: 2500 });
     (0..6).for_each(|n| regulator.pass_down(&data(n)));
     let held: Vec<_> = (1..=3).map(|n| regulator.pass_up(ack(n))).collect();
@@ -119,7 +119,7 @@ fn acknowledgments_wait_while_too_much_is_under_way() {
 }
 
 #[test]
-fn a_duplicate_and_whatever_is_no_bare_acknowledgment_take_all_with_them() {
+fn duplicate_or_non_pure_ack_releases_all_held_acks() {
     for last in [ack(2), {
         let Content::Segment(segment) = ack(3).content else { unreachable!() };
         packet(Segment { flags: Flags { fin: true, ..segment.flags }, ..segment })
@@ -142,7 +142,7 @@ fn windows_are_lowered_and_never_raised() {
 }
 
 #[test]
-fn other_flows_pass_as_they_are() {
+fn other_flows_pass_unchanged() {
     let kinds = [
         HelperKind::Snoop { cache: 64_000 },
         HelperKind::AckRegulation { queue: 1 },

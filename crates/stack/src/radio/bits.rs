@@ -94,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(fields in proptest::collection::vec((any::<u32>(), 0u32..=32), 0..40)) {
+        fn written_fields_are_read_back(fields in proptest::collection::vec((any::<u32>(), 0u32..=32), 0..40)) {
             let low = |value: u32, width: u32| (u64::from(value) & ((1 << width) - 1)) as u32;
             let mut octets = vec![0xff];
             let mut writer = BitWriter::new(&mut octets);

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_packet_takes_an_opportunity_and_small_ones_share_it() {
+    fn opportunity_carries_one_full_or_several_small_packets() {
         let mut link = link(&[5, 5, 20], None);
         for (id, octets) in [(0, 1500), (1, 100), (2, 1400), (3, 1500)] {
             assert!(send(&mut link, ms(0), id, octets));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_may_need_two_and_what_is_left_is_lost() {
+    fn large_packets_need_two_opportunities_and_unused_octets_are_lost() {
         let mut link = link(&[10, 20, 30], None);
         assert!(send(&mut link, ms(0), 0, 1600));
         assert_eq!(drain(&mut link, ms(0)), [(20, 0)]);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trace_begins_again_at_its_end() {
+    fn capacity_trace_repeats_at_its_end() {
         let mut link = link(&[0, 3, 10], None);
         for id in 0..6 {
             assert!(send(&mut link, ms(2), id, 1500));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_takes_nothing() {
+    fn full_queue_rejects_packets() {
         let mut packets = link(&[10], Some(QueueLimit::Packets(1)));
         assert_eq!([0, 1].map(|id| send(&mut packets, ms(0), id, 40)), [true, false]);
         let mut octets = link(&[10], Some(QueueLimit::Bytes(Bytes(100))));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_has_a_length_and_goes_forwards() {
+    fn unordered_or_empty_traces_are_rejected() {
         for wrong in [&[] as &[u32], &[0], &[0, 0], &[5, 4]] {
             assert_eq!(CapacityTrace::new(wrong), None, "{wrong:?}");
         }
@@ -251,7 +251,7 @@ mod tests {
     proptest! {
         /// Compares with the list of all opportunities.
         #[test]
-        fn the_next_opportunity_is_the_first(mut trace in proptest::collection::vec(0u32..30, 1..8), now_us in 0u64..200_000) {
+        fn next_opportunity_matches_the_full_list(mut trace in proptest::collection::vec(0u32..30, 1..8), now_us in 0u64..200_000) {
             trace.sort_unstable();
             prop_assume!(trace.last() > Some(&0));
             let period = u64::from(trace[trace.len() - 1]);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_sent_one_after_the_other_and_then_take_the_delay() {
+    fn packets_are_transmitted_in_order_then_delayed() {
         let mut link = link(0.0, None);
         assert_eq!(send(&mut link, ms(0), 0, 100), Ok(Some(ms(10))));
         assert_eq!(send(&mut link, ms(1), 1, 50), Ok(None));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_takes_nothing() {
+    fn full_queue_rejects_packets() {
         let mut link = link(0.0, Some(QueueLimit::Bytes(Bytes(100))));
         assert_eq!(send(&mut link, ms(0), 0, 60), Ok(Some(ms(6))));
         assert_eq!(send(&mut link, ms(0), 1, 60), Err(packet(1, 60)));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_have_their_ratio_and_take_their_time() {
+    fn lost_packets_have_the_configured_ratio_and_take_transmission_time() {
         let mut link = link(0.1, None);
         let mut lost = 0;
         for n in 0..20_000 {

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refresh_th_packet_of_a_flow_has_full_headers() {
+    fn every_nth_packet_of_a_flow_has_full_headers() {
         let mut pdcp = Pdcp::new(Some(PdcpConfig { compressed_header: 4, refresh: Some(3) }));
         assert_eq!(saved(&mut pdcp, 0, 7), [0, 36, 36, 0, 36, 36, 0]);
         assert_eq!(saved(&mut pdcp, 1, 2), [0, 36]);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_is_not_compressed_and_refreshes() {
+    fn syn_is_uncompressed_and_refreshes_the_context() {
         let mut pdcp = Pdcp::new(Some(PdcpConfig { compressed_header: 4, refresh: None }));
         assert_eq!(saved(&mut pdcp, 0, 3), [0, 36, 36]);
         let mut syn = packet_of_flow(FlowId(0), 0, 40);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_are_small_already_and_no_compression_change_nothing() {
+    fn small_headers_and_disabled_compression_save_nothing() {
         let mut pdcp = Pdcp::new(Some(PdcpConfig { compressed_header: 48, refresh: None }));
         assert_eq!(saved(&mut pdcp, 0, 2), [0, 0]);
         assert_eq!(saved(&mut Pdcp::new(None), 0, 2), [0, 0]);

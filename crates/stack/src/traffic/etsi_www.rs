@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn users_who_are_met_under_way_ask_for_as_much_from_the_first_second_on() {
+    fn users_that_start_under_way_send_at_a_constant_mean_rate() {
         // Users of Rendon et al.: 250 datagrams of 225.6 bytes in each cycle of 140.5 s.
         let config = EtsiWwwConfig {
             calls: 10,
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_consist_of_calls_and_calls_of_datagrams() {
+    fn sessions_calls_and_datagrams_have_the_expected_means() {
         let config = config();
         let mut user = EtsiWww::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
         user.handle_start(Time::ZERO);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_source_keeps_its_interval_and_its_length() {
+    fn constant_source_sends_at_its_interval_until_its_length() {
         let length = Some(Duration::from_secs(1));
         let sent = frames(&FramesConfig { length, ..config() }, 10);
         assert_eq!(sent.len(), 50);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn spurts_and_silences_have_their_means() {
+    fn spurts_and_silences_have_the_configured_means() {
         let (on, off) = (Duration::from_secs(1), Duration::from_millis(1350));
         let sent = frames(&FramesConfig { spurts: Some((on, off)), ..config() }, 100_000);
         let gaps = sent.windows(2).map(|two| (two[1] - two[0]).as_secs()).filter(|gap| *gap > 0.0201);

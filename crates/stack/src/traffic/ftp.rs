@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_opened_written_and_closed_by_the_sender_then_by_the_receiver() {
+    fn sender_opens_writes_and_closes_then_receiver_closes() {
         let (connection, end) = (CONNECTION, End::Server);
         let mut ftp = Ftp::new(end, 1000);
         assert_eq!(drain(&mut ftp), []);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_transfer_never_closes() {
+    fn endless_transfer_never_closes() {
         let (connection, end) = (CONNECTION, End::Ue);
         let mut ftp = Ftp::new(end, u64::MAX);
         ftp.handle_start();

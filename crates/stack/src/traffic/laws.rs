@@ -252,7 +252,7 @@ mod tests {
     /// Expected mean and deviation by quadrature of the density (Dubois 2005, Tables 5.1 and 5.2;
     /// TR 25.892).
     #[test]
-    fn truncated_lognormal_laws_have_their_moments() {
+    fn truncated_lognormal_distributions_have_the_expected_moments() {
         use Truncation::{Clip, Redraw};
         for (mean, deviation, min, max, truncation, expected) in [
             (10_710.0, 25_032.0, 100.0, 2e6, Redraw, (10_734.0, 24_504.0)),
@@ -281,7 +281,7 @@ mod tests {
     /// Without effective limits the moments are the parameters. For Pareto they are compared with a
     /// sample.
     #[test]
-    fn laws_know_their_moments() {
+    fn closed_form_moments_match_parameters_and_samples() {
         let law = Law::lognormal(7_758.0, 126_168.0, 1e-9, 1e30, Truncation::Redraw);
         is(law.moments().0, 7_758.0, 1e-3, 0.0);
         is(law.moments().1, 126_168.0, 1e-2, 0.0);
@@ -297,7 +297,7 @@ mod tests {
 
     /// With equal limits the distribution is a constant. The draw must not repeat for ever.
     #[test]
-    fn a_law_between_close_limits_is_drawn_at_once() {
+    fn draws_between_narrow_limits_terminate() {
         use Truncation::Redraw;
         let mut stream = Streams::new(1, 0).stream("laws");
         for law in [
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn embedded_objects_have_their_mean_and_their_most() {
+    fn embedded_object_counts_have_the_expected_mean_and_maximum() {
         // Sums over the distribution function. The mean before rounding is 5.642 (clip) and 4.37
         // (redraw).
         for (truncation, nearest, expected) in [
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_of_umts_30_03_have_their_mean() {
+    fn umts_30_03_datagram_sizes_have_the_expected_mean() {
         let law = Law::pareto(1.1, 81.5, 66_666.0, Truncation::Clip);
         let sample = sample(|stream| law.draw(stream));
         is(sample.mean, 479.7, 0.1, sample.mean_error);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pareto_law_can_be_made_for_a_mean() {
+    fn pareto_with_mean_has_the_requested_mean() {
         for truncation in [Truncation::Redraw, Truncation::Clip] {
             for alpha in [1.0, 1.2, 1.76] {
                 let law = Law::pareto_with_mean(alpha, 40_000.0, 2e6, truncation);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_exponential_and_numbers_geometric() {
+    fn exponential_and_geometric_draws_have_the_expected_moments() {
         let time = sample(|stream| exponential(Duration::from_millis(130), stream).as_secs());
         is(time.mean, 0.13, 0.0, time.mean_error);
         is(time.deviation, 0.13, 0.0, time.deviation_error);

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_leave_at_their_times_and_once() {
+    fn datagrams_are_sent_once_at_their_recorded_times() {
         let send = |end, bytes| Action::Send { end, bytes };
         let once = [(100, send(End::Server, 10)), (105, send(End::Ue, 20)), (105, send(End::Server, 30))];
         assert_eq!(replay(false, None, 9), once);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_opened_written_at_both_ends_and_closed() {
+    fn tcp_replay_opens_writes_at_both_ends_and_closes() {
         let (connection, end) = (CONNECTION, End::Server);
         let expected = [
             (100, Action::Open { connection, end, segment_payload: None }),

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_goes_its_way() {
+    fn capacity_request_passes_through_its_states() {
         let mut request = CapacityRequest::default();
         assert!(request.backlog(7));
         assert!(!request.backlog(9), "it asks already");

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_or_many_they_are_all_there() {
+    fn inline_and_heap_rows_hold_all_values() {
         for number in [0, 1, FEW, FEW + 1, 108] {
             let mut row = Row::new(number);
             row.iter_mut().zip(1..).for_each(|(gain, of)| *gain = f64::from(of));

@@ -90,7 +90,7 @@ fn f_is(seen: &Seen, mean: f64, median: f64) {
 }
 
 #[test]
-fn without_shadows_the_best_cell_is_mostly_that_of_the_hexagon() {
+fn best_cell_without_shadows_is_usually_the_hexagon() {
     let seen = look(0.0);
     holds(&seen, [-2.16, 0.42, 4.02, 8.90, 15.11], [102.3, 121.1, 126.3]);
     f_is(&seen, 0.576, 0.396);
@@ -115,7 +115,7 @@ fn geometry_under_shadows_of_10_db() {
 }
 
 #[test]
-fn sites_stand_three_radii_apart_and_sectors_look_at_three_of_six_neighbours() {
+fn lattice_has_sites_three_radii_apart_and_sectors_towards_neighbours() {
     let layout = torus();
     assert_eq!((layout.sites().len(), layout.cells()), (12, 36));
     near(layout.size()[0], 4500.0, 1e-9);
@@ -140,7 +140,7 @@ fn sites_stand_three_radii_apart_and_sectors_look_at_three_of_six_neighbours() {
 }
 
 #[test]
-fn distances_on_the_torus_are_symmetric_and_the_shortest() {
+fn torus_distances_are_symmetric_and_minimal() {
     let layout = torus();
     let [width, height] = layout.size();
     let mut stream = Streams::new(3, 0).stream("places");
@@ -160,7 +160,7 @@ fn distances_on_the_torus_are_symmetric_and_the_shortest() {
 }
 
 #[test]
-fn a_place_outside_is_one_inside() {
+fn places_outside_are_mapped_into_the_area() {
     let torus = torus();
     let mirror = Layout::lattice([3, 5], 500.0, Border::Reflect, Some([5000.0; 2]));
     let [width, height] = torus.size();
@@ -180,7 +180,7 @@ fn a_place_outside_is_one_inside() {
 }
 
 #[test]
-fn an_area_of_five_kilometres_has_fifteen_sites_around_a_central_one() {
+fn five_kilometre_area_has_fifteen_sites_around_a_central_one() {
     let layout = Layout::lattice([3, 5], 500.0, Border::Reflect, Some([5000.0; 2]));
     assert_eq!((layout.sites().len(), layout.central_site()), (15, 7));
     let middle = layout.way(layout.at([0.5; 2]), layout.sites()[7].place);

@@ -28,7 +28,7 @@ fn looked_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place,
 }
 
 #[test]
-fn places_and_shadows_depend_on_the_user_and_the_time_alone() {
+fn places_and_shadows_depend_only_on_user_and_time() {
     let environment = environment(10.0, 2);
     let often: Vec<u64> = (0..=3_000).map(|step| 100 * step).collect();
     for who in 0..5 {
@@ -42,7 +42,7 @@ fn places_and_shadows_depend_on_the_user_and_the_time_alone() {
 }
 
 #[test]
-fn another_user_another_seed_another_way() {
+fn user_and_seed_determine_the_start() {
     let first = |seed, who| looked_at(&environment(10.0, seed), who, &[500]).remove(0);
     assert_eq!(first(1, 1), first(1, 1));
     assert_ne!(first(1, 1).0, first(1, 2).0);
@@ -60,7 +60,7 @@ fn time_counts_from_when_a_mobile_appears() {
 }
 
 #[test]
-fn legs_are_straight_and_one_in_five_turns_by_up_to_45_degrees() {
+fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
     let layout = Layout::lattice([6, 6], 50_000.0, Border::Torus, None);
     let (mut turns, mut squares, mut legs) = (0, 0.0, 0);
     for who in 0..50 {
@@ -95,7 +95,7 @@ fn legs_are_straight_and_one_in_five_turns_by_up_to_45_degrees() {
 
 /// A uniform distribution of mobiles stays uniform.
 #[test]
-fn who_drives_is_everywhere_alike() {
+fn vehicular_mobiles_stay_uniformly_distributed() {
     let environment = environment(0.0, 6);
     let sum = |millis| {
         let mut cells = [0u32; 36];
@@ -116,7 +116,7 @@ fn who_drives_is_everywhere_alike() {
 }
 
 #[test]
-fn who_stands_still_meets_one_shadow() {
+fn shadow_of_a_still_mobile_is_constant() {
     let environment = environment(10.0, 2);
     let mut mobile = still(&environment, 8);
     let before = (mobile.place(), mobile.gains().clone());
@@ -154,7 +154,7 @@ fn a_track_is_followed_from_place_to_place() {
 }
 
 #[test]
-fn a_track_begins_at_once_and_its_times_rise() {
+fn tracks_without_rising_times_from_zero_are_rejected() {
     let point = |seconds| (Duration::from_secs(seconds), Place::default());
     assert_eq!(Track::new(&[]), None);
     assert_eq!(Track::new(&[point(1), point(2)]), None);

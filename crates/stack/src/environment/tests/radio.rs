@@ -4,7 +4,7 @@ use super::*;
 use crate::environment::Sites;
 
 #[test]
-fn path_loss_is_that_of_umts_30_03() {
+fn path_loss_matches_umts_30_03() {
     let of = |path_loss, floors| PropagationConfig { path_loss, floors, ..PropagationConfig::default() };
     let vehicular = of(PathLoss::Vehicular, 0);
     let pedestrian = of(PathLoss::Pedestrian, 0);
@@ -36,7 +36,7 @@ fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTOR
 }
 
 #[test]
-fn antennas_have_the_pattern_of_tr_25_996() {
+fn antenna_pattern_matches_tr_25_996() {
     let config = PropagationConfig::default();
     let in_front = config.loss_db(700.0);
     for (degrees, beside) in [
@@ -55,7 +55,7 @@ fn antennas_have_the_pattern_of_tr_25_996() {
 }
 
 #[test]
-fn nobody_gets_more_than_the_least_coupling_loss_lets_through() {
+fn loss_never_falls_below_the_minimum_coupling_loss() {
     let near = losses(&PropagationConfig::default(), 5.0, 0.0);
     assert!((near[0] - 70.0).abs() < 1e-9, "{near:?}");
     assert!(near[1] > 70.0, "behind the antenna: {near:?}");
@@ -64,7 +64,7 @@ fn nobody_gets_more_than_the_least_coupling_loss_lets_through() {
 }
 
 #[test]
-fn a_net_gain_is_for_all() {
+fn net_gain_applies_in_all_directions() {
     let config = PropagationConfig::default();
     let antenna = Antenna { net_gain_db: 14.0, ..config.antenna };
     let stronger = losses(&PropagationConfig { antenna, ..config }, 800.0, 50.0);
@@ -74,7 +74,7 @@ fn a_net_gain_is_for_all() {
 }
 
 #[test]
-fn power_of_other_cells_is_all_but_the_own() {
+fn power_of_other_cells_excludes_the_own_cell() {
     let powers: Vec<f64> = (1..=21).map(|cell| f64::from(cell * cell)).collect();
     for sites in [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 2, 3, 6], vec![5]] {
         let mut gains = Gains::of_sites(Arc::new(Sites::new(sites.clone())));

@@ -34,7 +34,7 @@ fn compare(who: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile
 
 /// Sites enter and leave the reach. With long intervals the whole list of sites changes at once.
 #[test]
-fn near_sites_have_the_same_shadows_with_a_reach_and_the_rest_arrives_alike_from_all() {
+fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
     for (who, each) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
         let (mut heard, mut before, mut changes) = (0, Vec::new(), 0);
         compare(who, Duration::from_millis(each), 2_500.0, |limited, unlimited| {
@@ -65,7 +65,7 @@ fn near_sites_have_the_same_shadows_with_a_reach_and_the_rest_arrives_alike_from
 /// Without shadows the difference comes from the antenna directions and from the distance to the
 /// middle of the square.
 #[test]
-fn what_arrives_of_far_sites_is_the_same_on_average() {
+fn reach_keeps_the_mean_gain_of_far_sites() {
     for (deviation_db, mobiles, apart, tolerance) in
         [(0.0, 1_000, 0.25, 0.01), (6.0, 4_000, f64::INFINITY, 0.1)]
     {
@@ -90,7 +90,7 @@ fn what_arrives_of_far_sites_is_the_same_on_average() {
 }
 
 #[test]
-fn the_nearest_site_is_always_heard() {
+fn nearest_site_is_always_within_reach() {
     let layout = wide(f64::INFINITY, 0.0).layout().clone();
     for who in 0..50 {
         let place = still(&wide(f64::INFINITY, 0.0), who).place();

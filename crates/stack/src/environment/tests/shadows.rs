@@ -66,7 +66,7 @@ fn shadows_are_normal() {
 /// Not only equally distributed but equal: a shadow does not depend on the steps of the
 /// measurement.
 #[test]
-fn one_step_of_40_metres_is_ten_of_4() {
+fn shadow_does_not_depend_on_the_step_length() {
     let short: Vec<f64> = (0..=10).map(|step| 4.0 * f64::from(step)).collect();
     for who in 0..200 {
         assert_eq!(shadows(who, &[40.0])[0], shadows(who, &short)[10], "{who}");

@@ -47,7 +47,7 @@ fn middle(number: u32) -> f64 {
 }
 
 #[test]
-fn losses_along_streets_are_those_by_hand() {
+fn street_losses_match_worked_examples() {
     let environment = losses(Border::Reflect, &[place(middle(2), line(3))], |_| ());
     for (at, expected) in [
         // Line of sight: free space up to 300 m, twice the slope beyond.
@@ -81,7 +81,7 @@ fn a_station_on_a_crossing_has_one_corner_to_the_next_street() {
 }
 
 #[test]
-fn what_is_open_in_the_model_is_what_its_keys_say() {
+fn breakpoint_corner_and_roof_parameters_take_effect() {
     let station = [place(middle(2), line(3))];
     let far = place(middle(2) + 600.0, line(3));
     let [never, corner] = [
@@ -98,7 +98,7 @@ fn what_is_open_in_the_model_is_what_its_keys_say() {
 
 /// In any part of a house, along streets or over the roofs.
 #[test]
-fn the_loss_in_a_house_is_the_loss_outside_the_nearest_wall_and_the_penetration() {
+fn indoor_loss_is_the_loss_outside_the_nearest_wall_plus_penetration() {
     for border in [Border::Torus, Border::Reflect] {
         for over_roofs in [false, true] {
             let station = [place(middle(2), line(3))];
@@ -126,7 +126,7 @@ fn the_loss_in_a_house_is_the_loss_outside_the_nearest_wall_and_the_penetration(
 }
 
 #[test]
-fn losses_are_the_same_both_ways_and_never_below_free_space() {
+fn street_losses_are_symmetric_and_at_least_free_space() {
     for border in [Border::Torus, Border::Reflect] {
         let streets = town(border);
         let draws = Streams::new(4, 0).addressed("places");
@@ -146,7 +146,7 @@ fn losses_are_the_same_both_ways_and_never_below_free_space() {
 
 /// A path with three corners is never better: all paths through the grid are tried.
 #[test]
-fn more_corners_lose_more() {
+fn paths_with_more_corners_have_more_loss() {
     let config = StreetLossConfig::default();
     for [right, up] in [[1, 2], [3, 1], [3, 3]] {
         // From the middle of a street along x to the middle of a street along y.
@@ -164,7 +164,7 @@ fn more_corners_lose_more() {
 }
 
 #[test]
-fn stations_are_where_they_are_asked_for_and_every_street_has_some() {
+fn stations_are_on_the_requested_places_of_all_streets() {
     for (border, stand, every, number) in [
         (Border::Torus, Stations::Crossings, 2, 24),
         (Border::Torus, Stations::Middles, 2, 48),
@@ -187,7 +187,7 @@ fn stations_are_where_they_are_asked_for_and_every_street_has_some() {
 }
 
 #[test]
-fn houses_and_streets_share_the_area() {
+fn houses_match_the_indoor_places() {
     for border in [Border::Torus, Border::Reflect] {
         let streets = town(border);
         let [width, height] = streets.size();
@@ -209,7 +209,7 @@ fn houses_and_streets_share_the_area() {
 }
 
 #[test]
-fn who_may_be_anywhere_is_in_the_middle_of_a_street_and_all_streets_are_alike() {
+fn random_places_are_uniform_along_street_middles() {
     for border in [Border::Torus, Border::Reflect] {
         let layout = Layout::in_streets(town(border), Stations::Crossings, 2);
         let streets = layout.streets().expect("it has some");
@@ -302,7 +302,7 @@ fn ways(border: Border, turning: f64) -> [u32; 3] {
 }
 
 #[test]
-fn at_crossings_half_go_on_and_a_quarter_turn_to_either_side() {
+fn half_of_the_walkers_turn_at_crossings_equally_to_both_sides() {
     let counts = ways(Border::Torus, 0.5);
     let all = f64::from(counts.iter().sum::<u32>());
     for (count, share) in counts.into_iter().zip([0.5, 0.25, 0.25]) {
@@ -312,14 +312,14 @@ fn at_crossings_half_go_on_and_a_quarter_turn_to_either_side() {
 }
 
 #[test]
-fn who_never_turns_turns_where_the_street_ends() {
+fn walkers_turn_only_at_street_ends_if_turning_is_zero() {
     assert_eq!(ways(Border::Torus, 0.0)[1..], [0, 0]);
     let counts = ways(Border::Reflect, 0.0);
     assert!(counts[1] > 100 && counts[2] > 100 && counts[0] > 1_000, "{counts:?}");
 }
 
 #[test]
-fn speeds_are_normal_and_one_leg_in_five_has_a_new_one() {
+fn mean_walking_speed_matches_the_speed_distribution() {
     let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
     let (mut way, mut legs, seconds) = (0.0, 0.0, 6_000);
     for who in 0..100 {
@@ -340,7 +340,7 @@ fn speeds_are_normal_and_one_leg_in_five_has_a_new_one() {
 }
 
 #[test]
-fn a_walk_depends_on_the_user_and_the_time_alone() {
+fn walk_depends_only_on_user_and_time() {
     let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
     for who in 0..5 {
         let mut often = mobile(&environment, who, walk());
@@ -362,7 +362,7 @@ fn a_walk_depends_on_the_user_and_the_time_alone() {
 /// Gains of near stations are as without a reach. The other stations contribute their mean over the
 /// streets of the square.
 #[test]
-fn with_a_reach_near_stations_are_heard_as_before() {
+fn reach_keeps_gains_of_near_stations() {
     let environment = |reach_m| {
         let propagation =
             PropagationConfig { path_loss: PathLoss::Manhattan, reach_m, ..PropagationConfig::default() };
@@ -390,7 +390,7 @@ fn with_a_reach_near_stations_are_heard_as_before() {
 
 /// Another path loss model in a street layout uses the straight line.
 #[test]
-fn streets_are_followed_only_where_the_model_says_so() {
+fn other_path_loss_models_ignore_streets() {
     let layout = Layout::in_streets(town(Border::Torus), Stations::Crossings, 2);
     let config = PropagationConfig { path_loss: PathLoss::Pedestrian, ..PropagationConfig::default() };
     let shadowing = ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() };

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_keeps_the_order_of_arrival_and_drops_the_rest() {
+    fn full_queue_keeps_arrival_order_and_drops_later_blocks() {
         let mut fach = FachQueue::new(2);
         for pushed in [block(30, 0), block(10, 1), block(20, 2), block(99, 3)] {
             fach.push(pushed);

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_go_round() {
+    fn turns_are_round_robin() {
         let mut turns = AckTurns::new(Some(2));
         (0..5).for_each(|ue| assert!(turns.want(UeId(ue))));
         let mut sending = Vec::new();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_everybody_sends() {
+    fn all_ues_send_without_a_limit() {
         let mut turns = AckTurns::new(None);
         (0..40).for_each(|ue| assert!(turns.want(UeId(ue))));
         let mut sending = Vec::new();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_one_gets_through_and_two_on_one_place_back_off() {
+    fn single_ue_succeeds_and_colliding_ues_back_off() {
         let mut acks = contention(1);
         let (mut through, mut collided) = (Vec::new(), Vec::new());
         acks.want(UeId(3), 10);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_gets_through_in_the_end() {
+    fn all_ues_succeed_eventually() {
         let mut acks = contention(4);
         (0..32).for_each(|ue| assert!(acks.want(UeId(ue), 0)));
         let (mut through, mut collided, mut all) = (Vec::new(), Vec::new(), 0);

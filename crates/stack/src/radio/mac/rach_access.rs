@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_begins_before_the_next_tti_does() {
+    fn messages_begin_within_their_tti() {
         for (ms, slots) in [(10, 7), (20, 15), (40, 15), (80, 15)] {
             let (rach, mut acquired) = (of_tti(ms), Vec::new());
             let delays: std::collections::BTreeSet<_> = (0..1000)
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_user_always_gets_in_somewhere_in_the_two_frames() {
+    fn single_user_always_gets_access() {
         let (rach, mut acquired) = (rach(), Vec::new());
         for tti in 0..1000 {
             rach.resolve(tti, [UeId(3)].into_iter(), &mut acquired);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn two_users_share_and_seldom_collide() {
+    fn two_users_share_access_and_rarely_collide() {
         let (rach, mut acquired) = (rach(), Vec::new());
         let (mut won, mut collided) = ([0u32; 2], 0u32);
         const TTIS: u64 = 100_000;

@@ -70,7 +70,7 @@ mod tests {
 
     /// Of G users on c codes, G (1 - 1/c)^(G-1) succeed on average.
     #[test]
-    fn as_many_are_heard_as_chance_lets() {
+    fn success_count_matches_the_closed_form() {
         const FRAMES: u64 = 40_000;
         for (users, codes) in [(1, 8), (2, 8), (8, 8), (16, 8), (16, 16), (48, 8)] {
             let mut access = access(codes);
@@ -93,7 +93,7 @@ mod tests {
 
     /// Of two users that succeed in one frame, each is first equally often, whatever their numbers.
     #[test]
-    fn the_order_within_a_frame_does_not_depend_on_the_number() {
+    fn order_within_a_frame_does_not_depend_on_ue_numbers() {
         const FRAMES: u64 = 20_000;
         let mut access = access(8);
         let mut heard = Vec::new();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_back_off_doubles_up_to_the_longest() {
+    fn back_off_doubles_up_to_its_maximum() {
         let access = access(8);
         for (failures, most) in [(1, 2), (2, 4), (6, 64), (7, 64), (200, 64)] {
             let waits: Vec<_> =

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn independent_errors_have_their_ratio_per_block_and_per_tti() {
+    fn independent_errors_have_the_configured_ratio() {
         for unit in [ErrorUnit::Pdu, ErrorUnit::Tti] {
             let mut errors = process(ErrorModel::Independent { bler: 0.1, unit });
             // Per TTI there are 12 times fewer draws. The standard error is 0.0009.
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tti_is_lost_whole() {
+    fn errors_per_tti_lose_all_blocks_of_the_tti() {
         let mut errors = process(ErrorModel::Independent { bler: 0.5, unit: ErrorUnit::Tti });
         let verdicts: Vec<_> = (0..100).map(|tti| errors.losses(tti, 0, 12).count()).collect();
         assert!(verdicts.iter().all(|&n| n == 0 || n == 12));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_radio_does_not_depend_on_the_traffic() {
+    fn losses_do_not_depend_on_earlier_traffic() {
         let model = ErrorModel::Independent { bler: 0.3, unit: ErrorUnit::Pdu };
         let (mut busy, mut idle) = (process(model.clone()), process(model));
         for tti in 0..999 {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn gilbert_has_the_ratio_and_the_bursts_of_its_table() {
+    fn gilbert_ratio_and_bursts_match_the_table() {
         let mut errors = process(table_7_1(ErrorUnit::Pdu));
         let lost: Vec<bool> = (0..2_000_000).map(|tti| errors.losses(tti, 0, 1).count() == 1).collect();
         let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_per_tti_moves_on_while_nothing_is_sent() {
+    fn chain_per_tti_advances_without_transmissions() {
         // Over 1,000 TTIs the chain forgets its state: errors are independent with the same ratio.
         let mut errors = process(table_7_1(ErrorUnit::Tti));
         let lost: Vec<bool> = (0..200_000).map(|n| errors.losses(n * 1000, 0, 1).count() == 1).collect();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_played_and_starts_again() {
+    fn error_trace_repeats_at_its_end() {
         let mut errors = process(ErrorModel::Trace([true, false, false].into()));
         assert_eq!(errors.losses(0, 0, 2), Lost(0b01));
         assert_eq!(errors.losses(9, 0, 2), Lost(0b10));

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logistic_curve_has_one_percent_at_its_target() {
+    fn logistic_curve_has_one_percent_at_its_target() {
         let table = LinkTable::logistic(2.25, 2.5);
         for (below_target, percent) in [(0.0, 1.0), (0.5, 3.4), (1.0, 11.0), (2.0, 60.0)] {
             let ratio = table.ratio(linear(2.25 - below_target));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_table_goes_through_its_points_and_straight_on() {
+    fn measured_table_interpolates_and_extrapolates_in_the_logit() {
         let points = [(1.0, 0.2), (2.0, 0.05), (4.0, 0.001)];
         let table = LinkTable::new(&points).unwrap();
         for (ebn0_db, ratio) in points {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_does_not_fall_is_none() {
+    fn non_falling_tables_are_rejected() {
         let cases = [
             (&[(1.0, 0.1)][..], "it has 1 of the two points that a line needs"),
             (&[(1.0, 0.1), (2.0, 0.0)], "a block error ratio of 0 is not between 0 and 1"),

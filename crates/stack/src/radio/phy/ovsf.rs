@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_meet_on_the_way_to_the_root() {
+    fn codes_conflict_on_the_path_to_the_root() {
         let cases = [
             (code(4, 3), code(8, 7), true),
             (code(4, 3), code(128, 96), true),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_two_codes_of_128_fit_a_quarter_and_33_do_not() {
+    fn a_quarter_holds_32_codes_of_128_and_no_more() {
         for (spreading_factor, fit) in [(4, 1), (8, 2), (16, 4), (32, 8), (64, 16), (128, 32), (256, 64)] {
             let mut share = CodeShare::new(DSCH);
             assert!((0..fit).all(|_| share.take(spreading_factor)), "SF {spreading_factor}");
@@ -246,7 +246,7 @@ mod tests {
     proptest! {
         /// Kraft's sum never exceeds the share, and codes that fit never overlap.
         #[test]
-        fn what_kraft_allows_finds_places(
+        fn code_sets_within_the_kraft_sum_are_assignable(
             branch in 0_u32..4,
             wants in prop::collection::vec((2_u32..10).prop_map(|level| 1_u16 << level), 0..80),
         ) {
@@ -269,7 +269,7 @@ mod tests {
         /// The same for two phases: the codes of both together stay within the share and never
         /// overlap.
         #[test]
-        fn what_kraft_allows_finds_places_beside_those_of_the_other_phase(
+        fn code_sets_of_both_phases_within_the_kraft_sum_are_assignable(
             branch in 0_u32..4,
             phases in prop::collection::vec(prop::collection::vec((2_u32..10).prop_map(|level| 1_u16 << level), 0..40), 1..12),
         ) {
@@ -295,7 +295,7 @@ mod tests {
         /// A tree allocates only free codes and refuses only if there is none. Released codes can
         /// be allocated again.
         #[test]
-        fn a_tree_gives_what_is_free(
+        fn tree_allocates_only_free_codes(
             deeds in prop::collection::vec(((2_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..120),
         ) {
             let (mut tree, mut taken) = (CodeTree::new(), vec![code(4, 3)]);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_filled_from_the_smallest_and_join_again() {
+    fn smallest_holes_are_filled_first_and_merge_on_release() {
         let mut tree = CodeTree::new();
         let first = tree.allocate(8).unwrap();
         let second = tree.allocate(16).unwrap();

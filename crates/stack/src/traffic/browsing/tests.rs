@@ -38,7 +38,7 @@ fn write(nth: u32, end: End, bytes: u64) -> Action {
 }
 
 #[test]
-fn a_page_is_asked_for_alone_and_what_it_refers_to_over_all_connections() {
+fn page_is_requested_first_and_embedded_objects_over_all_connections() {
     let (mut user, now) = (user(Some(300)), Time::ZERO);
     user.handle_start(now);
     let [first, told] = open(0, End::Ue);
@@ -70,7 +70,7 @@ fn a_page_is_asked_for_alone_and_what_it_refers_to_over_all_connections() {
 }
 
 #[test]
-fn a_pushed_object_follows_one_parsing_time_after_the_one_before_has_left() {
+fn pushed_object_is_written_one_parsing_time_after_the_previous_was_sent() {
     let (mut user, end) = (user(None), End::Server);
     user.handle_start(Time::ZERO);
     let [first, told] = open(0, end);
@@ -96,7 +96,7 @@ fn a_pushed_object_follows_one_parsing_time_after_the_one_before_has_left() {
 }
 
 #[test]
-fn objects_fill_whole_segments_where_the_sender_counts_packets() {
+fn objects_are_rounded_up_to_whole_segments() {
     let sizes = |segments, whole| {
         let config = BrowsingConfig { segments, whole_segments: Some(whole), ..user(None).config };
         let mut user = Browsing::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
@@ -114,7 +114,7 @@ fn objects_fill_whole_segments_where_the_sender_counts_packets() {
 }
 
 #[test]
-fn a_connection_that_fails_ends_the_call_and_not_the_user() {
+fn failed_connection_ends_the_call_but_not_the_user() {
     let (mut user, now) = (user(Some(300)), Time::ZERO);
     user.handle_start(now);
     drain(&mut user);

@@ -82,7 +82,7 @@ fn worked_cases_of_one_cell() {
 }
 
 #[test]
-fn two_coupled_cells_meet_from_any_start() {
+fn two_coupled_cells_converge_from_any_start() {
     let power = power();
     let mut coupled = Coupled::new(2);
     let link = user(64.0, 2.25, 125.0);
@@ -201,7 +201,7 @@ proptest! {
 }
 
 #[test]
-fn a_load_that_no_power_serves_is_sent_at_the_limit() {
+fn unservable_load_is_sent_at_the_power_limit() {
     let power = power();
     let link = user(256.0, 2.0, 120.0);
     let load = (0..100).fold(Load::default(), |load, _| load.with(Load::of(&power, &link)));
@@ -221,7 +221,7 @@ fn a_load_that_no_power_serves_is_sent_at_the_limit() {
 }
 
 #[test]
-fn a_dch_may_have_a_limit_of_its_own() {
+fn dch_power_respects_its_own_limit() {
     let power = PowerConfig { dch_max: Some(linear(20.0)), ..power() };
     let sent = Sent { total: 2000.0, factor: 1.0 };
     assert_eq!(power.dch_power(&sent, &user(64.0, 2.25, 150.0)), linear(20.0));
@@ -230,7 +230,7 @@ fn a_dch_may_have_a_limit_of_its_own() {
 }
 
 #[test]
-fn commands_follow_a_target_within_their_step() {
+fn inner_loop_follows_its_target_within_a_step() {
     let (power, link) = (power(), user(64.0, 2.25, 120.0));
     let others = 500.0;
     let mut inner = InnerLoop::new(0.01);
@@ -249,7 +249,7 @@ fn commands_follow_a_target_within_their_step() {
 }
 
 #[test]
-fn the_outer_loop_keeps_one_percent() {
+fn outer_loop_keeps_one_percent_of_errors() {
     let config = OuterLoopConfig { up_db: 0.5, ratio: 0.01 };
     let table = LinkTable::logistic(2.25, 2.5);
     let draws = Streams::new(1, 0).addressed("blocks");

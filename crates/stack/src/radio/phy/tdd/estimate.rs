@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_has_its_value_in_any_order_of_asking() {
+    fn frame_values_do_not_depend_on_the_query_order() {
         for rho in RHOS {
             let law = EstimateLaw::new(10.0, rho);
             let in_order = series(&law, 5_000);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_variance_and_correlation_are_those_of_the_process() {
+    fn mean_variance_and_correlation_match_the_process() {
         for rho in [0.0, 0.1, 0.5, 0.9, 0.95] {
             let law = EstimateLaw::new(2.0, rho);
             let x = series(&law, 400_000);

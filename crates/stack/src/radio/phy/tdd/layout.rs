@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_fits_its_layout() {
+    fn valid_patterns_are_accepted() {
         let high = LayoutKind::HighChipRate.layout();
         let ways = high.pattern("RUUUUDDDDDDDDDC").expect("that of the reference");
         assert_eq!(ways.iter().filter(|way| **way == Some(Direction::Uplink)).count(), 4);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_does_not_fit_says_why() {
+    fn invalid_patterns_have_specific_errors() {
         let high = LayoutKind::HighChipRate.layout();
         assert_eq!(high.pattern("RUUDDC"), Err(PatternError::Length { is: 6, needed: 15 }));
         assert_eq!(

@@ -403,7 +403,7 @@ fn counting(timer_epc: u64) -> AmConfig {
 }
 
 #[test]
-fn what_a_report_asked_for_in_vain_is_asked_for_again() {
+fn unanswered_status_report_is_repeated_by_timer_epc() {
     let mut talk = Talk::new(counting(100));
     // Ten PDUs are missing: at four in a TTI they take three.
     talk.at(10).hears(&data(0, 11, false, &[]), &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -439,7 +439,7 @@ fn a_report_that_is_due_by_count_keeps_the_distance_of_reports() {
 }
 
 #[test]
-fn what_an_entity_does_not_take_is_dropped_and_told() {
+fn unexpected_pdus_are_dropped_and_recorded() {
     let mut talk = Talk::new(AmConfig { rx_window: 4, ..config() });
     let of_other_modes =
         |run| BlockSet { pdus: vec![Pdu::Umd(run), Pdu::Tmd(run)], blocks: 4, ..BlockSet::default() };
