@@ -162,7 +162,7 @@ impl More {
         let (Some(red), Some(waiting), Some(rate)) = (&mut self.red, &mut of.waiting, of.rate) else {
             return true;
         };
-        waiting.forget_what_is_through(now);
+        waiting.remove_finished(now);
         match red.choose(now, waiting.packets(), waiting.octets(), of.free_at, rate) {
             Choice::Pass => true,
             Choice::Mark => packet.mark(),
@@ -173,7 +173,7 @@ impl More {
     /// Whether the queue is long enough that a packet arriving now is marked.
     fn marks(&self, of: &mut Transmitter, now: Time) -> bool {
         let (Some(waiting), Some(from)) = (&mut of.waiting, self.mark_from) else { return false };
-        waiting.forget_what_is_through(now);
+        waiting.remove_finished(now);
         from.is_reached(waiting.packets(), waiting.octets())
     }
 

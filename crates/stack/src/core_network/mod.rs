@@ -180,7 +180,7 @@ mod tests {
 
     /// Arrival times in ms at the end of a chain of two links, in order of arrival. Packets are
     /// sent every 20 ms.
-    fn through_the_internet(keeps_order: bool) -> Vec<(u64, PacketId)> {
+    fn arrivals_over_internet(keeps_order: bool) -> Vec<(u64, PacketId)> {
         let delay = InternetDelay { keeps_order, ..InternetDelay::default() };
         let hops = [
             LinkConfig { internet_delay: Some(delay), ..LinkConfig::default() },
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn packets_overtake_only_if_order_is_not_kept() {
         let in_order = |out: &[(u64, PacketId)]| out.windows(2).all(|pair| pair[0].1 < pair[1].1);
-        let (kept, mixed) = (through_the_internet(true), through_the_internet(false));
+        let (kept, mixed) = (arrivals_over_internet(true), arrivals_over_internet(false));
         assert!(kept.len() > 450 && in_order(&kept));
         assert!(mixed.len() > 450 && !in_order(&mixed));
         // Delays are at least 35 ms, plus 10 ms of the second link. No packet is lost or
@@ -218,7 +218,7 @@ mod tests {
         assert!(mixed.iter().all(|&(at, id)| at >= id.0 * 20 + 45));
         let different: std::collections::BTreeSet<_> = mixed.iter().map(|(_, id)| id).collect();
         assert_eq!(different.len(), mixed.len());
-        assert_eq!(through_the_internet(false), mixed);
+        assert_eq!(arrivals_over_internet(false), mixed);
     }
 
     #[test]

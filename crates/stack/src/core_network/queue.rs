@@ -90,7 +90,7 @@ impl Waiting {
     #[inline]
     pub fn take(&mut self, now: Time, through: Time, size: Bytes) -> bool {
         if self.last.0 >= now {
-            return self.take_behind_others(now, through, size);
+            return self.add_behind_others(now, through, size);
         }
         // Usually all earlier packets are finished.
         if self.packets > 1 {
@@ -104,8 +104,8 @@ impl Waiting {
         has_room
     }
 
-    fn take_behind_others(&mut self, now: Time, through: Time, size: Bytes) -> bool {
-        self.forget_what_is_through(now);
+    fn add_behind_others(&mut self, now: Time, through: Time, size: Bytes) -> bool {
+        self.remove_finished(now);
         let has_room = self.limit.has_room(self.packets, self.octets, size);
         if has_room {
             if self.packets > 0 {
@@ -131,18 +131,18 @@ impl Waiting {
     /// Removes finished packets. A packet that ends exactly at `now` still takes a place, as in
     /// ns-2.
     #[inline]
-    pub fn forget_what_is_through(&mut self, now: Time) {
+    pub fn remove_finished(&mut self, now: Time) {
         if self.last.0 < now {
             if self.packets > 1 {
                 self.before.clear();
             }
             (self.packets, self.octets) = (0, Bytes::ZERO);
         } else if self.packets > 1 {
-            self.forget_the_first(now);
+            self.remove_first_finished(now);
         }
     }
 
-    fn forget_the_first(&mut self, now: Time) {
+    fn remove_first_finished(&mut self, now: Time) {
         while self.before.front().is_some_and(|&(through, _)| through < now) {
             let (_, size) = self.before.pop_front().expect("it was looked at");
             self.packets -= 1;

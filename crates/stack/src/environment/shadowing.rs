@@ -142,7 +142,7 @@ impl Shadowing {
         while shadows.knot < knot {
             shadows.knot += 1;
             shadows.point = 0;
-            self.leave_knot(shadows, sites, draws);
+            self.advance_knot(shadows, sites, draws);
         }
         while shadows.point < point {
             shadows.point += 1;
@@ -158,11 +158,11 @@ impl Shadowing {
         *shadows = Shadows { knot, point: 0, parts: vec![[0.0; 2]; 1 + sites.len()].into() };
         let first = draws.tti(knot * POINTS);
         shadows.each(sites, |[_, knot], number| *knot = first.normal(number));
-        self.leave_knot(shadows, sites, draws);
+        self.advance_knot(shadows, sites, draws);
     }
 
     /// Moves to the next knot, and draws the one after it.
-    fn leave_knot(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream) {
+    fn advance_knot(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream) {
         let weights = self.from_knot_to_knot;
         let draws = draws.tti((shadows.knot + 1) * POINTS);
         shadows.each(sites, |[here, knot], number| {

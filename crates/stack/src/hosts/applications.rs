@@ -108,7 +108,7 @@ impl Hosts {
             }
         }
         self.touched = touched;
-        self.flows[id.index()].let_traffic_sleep(ctx);
+        self.flows[id.index()].schedule_traffic_wake(ctx);
     }
 
     /// The connection of a traffic model on the application's side of `end`.

@@ -33,9 +33,9 @@ impl Hosts {
             return self.refuse(ctx, site, packet, segment, between);
         };
         open.connection.end(end).handle_packet(&mut ctx.cx, packet);
-        let asked = open.carry_on(ctx, &mut self.packets, end, between);
+        let asked = open.send_and_notify(ctx, &mut self.packets, end, between);
         if asked.is_some() {
-            self.act_and_sleep(ctx, id, asked, segment.connection, end, between);
+            self.act_and_set_timer(ctx, id, asked, segment.connection, end, between);
         }
     }
 
@@ -71,16 +71,16 @@ impl Hosts {
         between: &mut NetworkPath,
     ) {
         if let Some(mut open) = self.flows[id.index()].open_connection(connection)
-            && let asked @ Some(_) = open.carry_on(ctx, &mut self.packets, end, between)
+            && let asked @ Some(_) = open.send_and_notify(ctx, &mut self.packets, end, between)
         {
-            self.act_and_sleep(ctx, id, asked, connection, end, between);
+            self.act_and_set_timer(ctx, id, asked, connection, end, between);
         }
     }
 
     /// Performs `asked` and further actions of the application, then schedules the timer of the
     /// end.
     #[inline(never)]
-    fn act_and_sleep<T: TraceSink<TraceEvent>>(
+    fn act_and_set_timer<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
@@ -128,7 +128,7 @@ impl OpenConnection<'_> {
     /// of the application. If there is none, the usual case, the timer of the end is already
     /// scheduled. Inlined because it runs for every received packet.
     #[inline]
-    fn carry_on<T: TraceSink<TraceEvent>>(
+    fn send_and_notify<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         packets: &mut Packets,

@@ -109,7 +109,7 @@ impl Flow {
     }
 
     /// Schedules the next wake-up of the traffic model.
-    pub fn let_traffic_sleep<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
+    pub fn schedule_traffic_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         let deadline = self.traffic.poll_timeout();
         ctx.wake(&mut self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.id));
     }

@@ -118,13 +118,13 @@ impl Network {
             Event::NodeBTick(carrier) => access.frame(ctx, carrier),
             Event::Opportunity(ue, direction) => {
                 let through = access.opportunity(ctx, ue, direction);
-                self.substitute_hands_up(ctx, direction, through);
+                self.deliver_emulated(ctx, direction, through);
                 self.between.access.wait_for_opportunity(ctx, ue, direction);
             }
             Event::FlatSent(ue, direction) => access.flat_sent(ctx, ue, direction),
             Event::FlatArrival(ue, direction) => {
                 let arrived = access.flat_arrival(ctx, ue, direction);
-                self.substitute_hands_up(ctx, direction, arrived);
+                self.deliver_emulated(ctx, direction, arrived);
             }
             Event::LinkArrival(link) => {
                 if let Some(packet) = between.link_arrival(ctx, link) {
@@ -155,7 +155,7 @@ impl Network {
             let Some(has_sdus) = self.between.access.deliver(ctx, &transmission, sent) else { continue };
             if has_sdus {
                 while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
-                    self.goes_up(ctx, direction, packet);
+                    self.deliver_upward(ctx, direction, packet);
                 }
             }
             self.between.access.finish_delivery(ctx, sent.ue, direction);
@@ -166,18 +166,18 @@ impl Network {
     /// Delivers packets of the link emulation. Not inlined, so that the loop of `handle` stays
     /// small for most networks.
     #[inline(never)]
-    fn substitute_hands_up<T: TraceSink<TraceEvent>>(
+    fn deliver_emulated<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         direction: Direction,
         packets: impl IntoIterator<Item = Packet>,
     ) {
-        packets.into_iter().for_each(|packet| self.goes_up(ctx, direction, packet));
+        packets.into_iter().for_each(|packet| self.deliver_upward(ctx, direction, packet));
     }
 
     /// Handles a packet from the radio access, which may have arrived at its host.
     #[inline]
-    fn goes_up<T: TraceSink<TraceEvent>>(
+    fn deliver_upward<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         direction: Direction,

@@ -120,8 +120,8 @@ impl Relay {
         let mut moved = self.open(cx, server, radio);
         for direction in Direction::BOTH {
             moved |= match direction {
-                Direction::Downlink => self.carry_way(cx, direction, server, radio),
-                Direction::Uplink => self.carry_way(cx, direction, radio, server),
+                Direction::Downlink => self.relay_direction(cx, direction, server, radio),
+                Direction::Uplink => self.relay_direction(cx, direction, radio, server),
             };
         }
         moved
@@ -155,7 +155,7 @@ impl Relay {
         true
     }
 
-    fn carry_way<T: TraceSink<TraceEvent>>(
+    fn relay_direction<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         direction: Direction,

@@ -102,13 +102,13 @@ impl Air {
     /// An empty transmission.
     #[inline]
     pub fn begin(&mut self, direction: Direction, channel: Channel) -> Box<Transmission> {
-        let mut transmission = self.spare.pop().unwrap_or_else(|| self.new_flight(direction, channel));
+        let mut transmission = self.spare.pop().unwrap_or_else(|| self.new_transmission(direction, channel));
         (transmission.direction, transmission.channel, transmission.used) = (direction, channel, 0);
         transmission
     }
 
     #[cold]
-    fn new_flight(&mut self, direction: Direction, channel: Channel) -> Box<Transmission> {
+    fn new_transmission(&mut self, direction: Direction, channel: Channel) -> Box<Transmission> {
         let id = TransmissionId(self.slots.len() as u32);
         self.slots.push(None);
         Box::new(Transmission { id, direction, channel, sets: Vec::new(), used: 0 })

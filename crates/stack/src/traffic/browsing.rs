@@ -165,7 +165,7 @@ impl Browsing {
             TcpEvent::Delivered(bytes) if end == self.sender => self.requested(connection, bytes),
             TcpEvent::Delivered(bytes) => self.delivered(now, connection, bytes),
             TcpEvent::AllAcked if end == self.sender => self.acked(now, connection),
-            TcpEvent::PeerClosed if end == self.closes_second() => {
+            TcpEvent::PeerClosed if end == self.answering_end() => {
                 self.actions.push_back(Action::Close { connection, end });
             }
             TcpEvent::Failed(_) => self.failed(now, connection),
@@ -193,7 +193,7 @@ impl Browsing {
 
     /// The end that closes in reply to the other end: the receiver, except with persistent
     /// connections for requests, which the receiver closes first.
-    fn closes_second(&self) -> End {
+    fn answering_end(&self) -> End {
         match self.config.request.is_some() && self.config.persistent {
             true => self.sender,
             false => self.sender.other(),
@@ -335,7 +335,7 @@ impl Browsing {
         let last = call.connections.last().expect("a call has a connection").connection;
         self.actions.push_back(Action::Report(Report::CallEnded { connection: last, since: call.since }));
         if self.config.request.is_none() || self.config.persistent {
-            self.close(&call.connections, self.closes_second().other());
+            self.close(&call.connections, self.answering_end().other());
         }
         self.pause(now);
     }
@@ -348,7 +348,7 @@ impl Browsing {
         let Some(mut call) = self.call.take() else { return };
         self.rest.clear();
         call.connections.retain(|transfer| transfer.connection != connection);
-        self.close(&call.connections, self.closes_second().other());
+        self.close(&call.connections, self.answering_end().other());
         self.pause(now);
     }
 

@@ -107,13 +107,13 @@ impl Estimate {
         let place = level + usize::from(is_anchor && frame >> level & 1 == 1);
         match self.last[place] {
             known if known.frame == frame => known.db,
-            _ => self.work_out(law, (frame, level), place),
+            _ => self.compute_value(law, (frame, level), place),
         }
     }
 
     /// Computes the value of a frame at this level, and stores it at index `place`.
     #[inline(never)]
-    fn work_out(&mut self, law: &EstimateLaw, (frame, level): (u64, usize), place: usize) -> f64 {
+    fn compute_value(&mut self, law: &EstimateLaw, (frame, level): (u64, usize), place: usize) -> f64 {
         let draw = self.draws.tti(frame).normal(0);
         let db = match law.mid_points.get(level) {
             Some(MidPoint { weight, deviation }) => {
