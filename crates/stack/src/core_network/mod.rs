@@ -187,7 +187,7 @@ mod tests {
             LinkConfig { delay: Duration::from_millis(10), ..LinkConfig::default() },
         ];
         let mut core = CoreNetwork::new(&hops, 1, &[], &Streams::new(1, 0));
-        let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
+        let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
         let mut out = Vec::new();
         for n in 0..500 {
             let now = Time::ZERO + Duration::from_millis(n * 20);
@@ -195,14 +195,14 @@ mod tests {
                 let (at, event) = agenda.pop().expect("it was seen");
                 let Event::LinkArrival(link) = event else { panic!("{event:?}") };
                 let mut packet = core.link_arrival(link);
-                if core.go_on(&mut EventContext::new(at, &mut told, &mut agenda), link, &mut packet) {
+                if core.go_on(&mut EventContext::new(at, &mut log, &mut agenda), link, &mut packet) {
                     out.push((at.as_nanos() / 1_000_000, packet.id));
                 }
             }
             let segment = Segment::new(ConnectionId(0), Direction::Downlink);
             let content = Content::Segment(segment);
             let mut packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
-            core.enter(&mut EventContext::new(now, &mut told, &mut agenda), &mut packet);
+            core.enter(&mut EventContext::new(now, &mut log, &mut agenda), &mut packet);
         }
         out
     }
@@ -248,9 +248,9 @@ mod tests {
     }
 
     /// Dropped packets with the time of the record.
-    struct Told(Vec<(Time, DropPlace)>);
+    struct DropLog(Vec<(Time, DropPlace)>);
 
-    impl TraceSink<TraceEvent> for Told {
+    impl TraceSink<TraceEvent> for DropLog {
         fn record(&mut self, now: Time, event: &TraceEvent) {
             if let TraceEvent::PacketDropped { place, .. } = event {
                 self.0.push((now, *place));
@@ -264,12 +264,12 @@ mod tests {
         let mut core =
             CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));
         let mut packet = packet(Direction::Downlink, FlowId(0));
-        let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
-        core.enter(&mut EventContext::new(Time::ZERO, &mut told, &mut agenda), &mut packet);
+        let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
+        core.enter(&mut EventContext::new(Time::ZERO, &mut log, &mut agenda), &mut packet);
         let mut happened = Vec::new();
         while let Some((now, event)) = agenda.pop() {
             happened.push((now.as_nanos() / 1_000_000, event));
-            let mut ctx = EventContext::new(now, &mut told, &mut agenda);
+            let mut ctx = EventContext::new(now, &mut log, &mut agenda);
             match event {
                 Event::LinkArrival(link) => {
                     let mut packet = core.link_arrival(link);
@@ -282,6 +282,6 @@ mod tests {
         // The links of the two servers meet before the second hop. After the second hop there are
         // no other inputs.
         assert_eq!(happened, [(10, Event::LinkArrival(LinkId(0))), (30, Event::LinkLoss(HeldId(0)))]);
-        assert_eq!(told.0, [(Time::ZERO + Duration::from_millis(30), DropPlace::LinkLoss(3))]);
+        assert_eq!(log.0, [(Time::ZERO + Duration::from_millis(30), DropPlace::LinkLoss(3))]);
     }
 }
