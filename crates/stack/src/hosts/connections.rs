@@ -33,9 +33,9 @@ impl Hosts {
             return self.refuse(ctx, site, packet, segment, between);
         };
         open.connection.end(end).handle_packet(&mut ctx.cx, packet);
-        let asked = open.send_and_notify(ctx, &mut self.packets, end, between);
-        if asked.is_some() {
-            self.act_and_set_timer(ctx, id, asked, segment.connection, end, between);
+        let action = open.send_and_notify(ctx, &mut self.packets, end, between);
+        if action.is_some() {
+            self.act_and_set_timer(ctx, id, action, segment.connection, end, between);
         }
     }
 
@@ -71,25 +71,25 @@ impl Hosts {
         between: &mut NetworkPath,
     ) {
         if let Some(mut open) = self.flows[id.index()].open_connection(connection)
-            && let asked @ Some(_) = open.send_and_notify(ctx, &mut self.packets, end, between)
+            && let action @ Some(_) = open.send_and_notify(ctx, &mut self.packets, end, between)
         {
-            self.act_and_set_timer(ctx, id, asked, connection, end, between);
+            self.act_and_set_timer(ctx, id, action, connection, end, between);
         }
     }
 
-    /// Performs `asked` and further actions of the application, then schedules the timer of the
+    /// Performs `action` and further actions of the application, then schedules the timer of the
     /// end.
     #[inline(never)]
     fn act_and_set_timer<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        asked: Option<Action>,
+        action: Option<Action>,
         connection: ConnectionId,
         end: End,
         between: &mut NetworkPath,
     ) {
-        self.act_on(ctx, id, asked, between);
+        self.act_on(ctx, id, action, between);
         // The actions may have opened another connection, after which this one may be forgotten.
         if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
             open.sleep(ctx, end);
@@ -135,15 +135,15 @@ impl OpenConnection<'_> {
         end: End,
         between: &mut NetworkPath,
     ) -> Option<Action> {
-        let mut told = self.send(ctx, packets, end, between);
+        let mut notified = self.send(ctx, packets, end, between);
         while let Some(event) = self.connection.poll_event(ctx.cx.now, end) {
             self.traffic.handle_event(ctx.cx.now, self.connection.nth, end, event);
-            told = true;
+            notified = true;
         }
-        if told {
-            let asked = self.traffic.poll_action();
-            if asked.is_some() {
-                return asked;
+        if notified {
+            let action = self.traffic.poll_action();
+            if action.is_some() {
+                return action;
             }
             let deadline = self.traffic.poll_timeout();
             ctx.wake(self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.flow));
@@ -161,19 +161,19 @@ impl OpenConnection<'_> {
         between: &mut NetworkPath,
     ) -> bool {
         let site = self.connection.leg.site(end);
-        let mut told = false;
+        let mut notified = false;
         let mut segment = Segment::new(self.connection.id, end.sends());
         while let Some(cause) = self.connection.end(end).poll_transmit(&mut ctx.cx, &mut segment) {
             // The push bit marks the end of the written data.
             if segment.flags.psh && segment.transmission == 0 && site != Site::Proxy {
                 self.traffic.handle_all_sent(ctx.cx.now, self.connection.nth, end);
-                told = true;
+                notified = true;
             }
             let mut packet = packets.number(self.flow, self.ue, Content::Segment(segment));
             ctx.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
             between.leave(ctx, site, &mut packet);
         }
-        told
+        notified
     }
 
     /// Schedules the timer of one end.
