@@ -18,7 +18,7 @@ fn at(millis: u64) -> Time {
 }
 
 /// Position and gains of mobile `who` at these instants.
-fn looked_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
+fn measured_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
     let mut mobile = environment.appear(who, &driving(), None, Time::ZERO);
     let mut look = |&millis| {
         environment.measure(&mut mobile, at(millis));
@@ -32,9 +32,9 @@ fn places_and_shadows_depend_only_on_user_and_time() {
     let environment = environment(10.0, 2);
     let often: Vec<u64> = (0..=3_000).map(|step| 100 * step).collect();
     for who in 0..5 {
-        let all = looked_at(&environment, who, &often);
-        assert_eq!(looked_at(&environment, who, &[300_000])[0], all[3_000]);
-        let seldom = looked_at(&environment, who, &[1_000, 1_100, 55_000, 200_000]);
+        let all = measured_at(&environment, who, &often);
+        assert_eq!(measured_at(&environment, who, &[300_000])[0], all[3_000]);
+        let seldom = measured_at(&environment, who, &[1_000, 1_100, 55_000, 200_000]);
         for (now, expected) in seldom.iter().zip([10, 11, 550, 2_000]) {
             assert_eq!(*now, all[expected]);
         }
@@ -43,7 +43,7 @@ fn places_and_shadows_depend_only_on_user_and_time() {
 
 #[test]
 fn user_and_seed_determine_the_start() {
-    let first = |seed, who| looked_at(&environment(10.0, seed), who, &[500]).remove(0);
+    let first = |seed, who| measured_at(&environment(10.0, seed), who, &[500]).remove(0);
     assert_eq!(first(1, 1), first(1, 1));
     assert_ne!(first(1, 1).0, first(1, 2).0);
     assert_ne!(first(1, 1).0, first(2, 1).0);
@@ -55,7 +55,7 @@ fn time_counts_from_when_a_mobile_appears() {
     let environment = environment(10.0, 2);
     let mut late = environment.appear(3, &driving(), None, at(40_000));
     environment.measure(&mut late, at(47_000));
-    let early = looked_at(&environment, 3, &[7_000]).remove(0);
+    let early = measured_at(&environment, 3, &[7_000]).remove(0);
     assert_eq!((late.place(), late.gains().clone()), early);
 }
 

@@ -41,8 +41,8 @@ fn write(nth: u32, end: End, bytes: u64) -> Action {
 fn page_is_requested_first_and_embedded_objects_over_all_connections() {
     let (mut user, now) = (user(Some(300)), Time::ZERO);
     user.handle_start(now);
-    let [first, told] = open(0, End::Ue);
-    assert_eq!(drain(&mut user), [first, told, write(0, End::Ue, 300)]);
+    let [first, started] = open(0, End::Ue);
+    assert_eq!(drain(&mut user), [first, started, write(0, End::Ue, 300)]);
     // Half a request gets no answer.
     user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
     assert_eq!(drain(&mut user), []);
@@ -52,8 +52,8 @@ fn page_is_requested_first_and_embedded_objects_over_all_connections() {
     assert_eq!(drain(&mut user), [], "the page is parsed first");
     let parsed = user.poll_timeout().expect("it takes a while");
     user.handle_timeout(parsed);
-    let [second, told] = open(1, End::Ue);
-    assert_eq!(drain(&mut user), [write(0, End::Ue, 300), second, told, write(1, End::Ue, 300)]);
+    let [second, started] = open(1, End::Ue);
+    assert_eq!(drain(&mut user), [write(0, End::Ue, 300), second, started, write(1, End::Ue, 300)]);
     for nth in [0, 1] {
         user.handle_event(parsed, Nth(nth), End::Server, TcpEvent::Delivered(300));
         assert_eq!(drain(&mut user), [write(nth, End::Server, 500)]);
@@ -73,8 +73,8 @@ fn page_is_requested_first_and_embedded_objects_over_all_connections() {
 fn pushed_object_is_written_one_parsing_time_after_the_previous_was_sent() {
     let (mut user, end) = (user(None), End::Server);
     user.handle_start(Time::ZERO);
-    let [first, told] = open(0, end);
-    assert_eq!(drain(&mut user), [first, told, write(0, end, 1000)]);
+    let [first, started] = open(0, end);
+    assert_eq!(drain(&mut user), [first, started, write(0, end, 1000)]);
     let mut now = Time::ZERO;
     for _ in 0..2 {
         // An acknowledgment does not start the parsing time.
@@ -123,8 +123,8 @@ fn failed_connection_ends_the_call_but_not_the_user() {
     assert_eq!(drain(&mut user), []);
     let later = user.poll_timeout().expect("the user tries again");
     user.handle_timeout(later);
-    let [again, told] = open(1, End::Ue);
-    assert_eq!(drain(&mut user), [again, told, write(1, End::Ue, 300)]);
+    let [again, started] = open(1, End::Ue);
+    assert_eq!(drain(&mut user), [again, started, write(1, End::Ue, 300)]);
     // Late data of the failed connection are ignored.
     user.handle_event(later, Nth(0), End::Ue, TcpEvent::Delivered(1000));
     assert_eq!(drain(&mut user), []);
