@@ -45,7 +45,7 @@ struct RelayedStream {
     /// The loss of the octets in the proxy was recorded.
     lost: bool,
     /// Buffered octets and whether more are waiting, as recorded last.
-    told: (u64, bool),
+    recorded: (u64, bool),
 }
 
 impl Relay {
@@ -177,10 +177,10 @@ impl Relay {
             way.closed = true;
             to.handle_close(cx);
         }
-        let told = (way.carried - to.acknowledged(), from.unread() > 0);
-        if told != way.told {
-            way.told = told;
-            let (transfer, (octets, is_full)) = (self.transfer, told);
+        let level = (way.carried - to.acknowledged(), from.unread() > 0);
+        if level != way.recorded {
+            way.recorded = level;
+            let (transfer, (octets, is_full)) = (self.transfer, level);
             cx.record(|| TraceEvent::ProxyBuffer { transfer, direction, octets, is_full });
         }
         octets > 0 || closes
@@ -194,8 +194,8 @@ impl Relay {
         radio: &mut Connection,
     ) -> bool {
         self.lose(cx, server, radio);
-        let told = [server.handle_abort(cx), radio.handle_abort(cx)];
-        told.contains(&true)
+        let aborted = [server.handle_abort(cx), radio.handle_abort(cx)];
+        aborted.contains(&true)
     }
 
     /// Loses the state of the transfer at the start of an outage.

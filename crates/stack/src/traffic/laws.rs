@@ -31,7 +31,7 @@ pub struct Law {
 
 /// Limits are narrow if their logarithms differ by less than this part of the distribution's width.
 /// The mean lies between them, so the density changes little there.
-const CLOSE: f64 = 0.01;
+const NARROW_SHARE: f64 = 0.01;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape {
@@ -59,7 +59,8 @@ impl Law {
             Shape::Lognormal { sigma, .. } => sigma,
             Shape::Pareto { alpha, .. } => 1.0 / alpha,
         };
-        let is_narrow = truncation == Truncation::Redraw && libm::log(max) - libm::log(min) < CLOSE * width;
+        let is_narrow =
+            truncation == Truncation::Redraw && libm::log(max) - libm::log(min) < NARROW_SHARE * width;
         Law { shape, min, max, truncation, is_narrow }
     }
 

@@ -159,7 +159,7 @@ impl UeContext {
 
     /// Updates the activity measurements after blocks were sent.
     #[inline]
-    fn note_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
+    fn count_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
         let least = control.rrc().config().inactivity.counts_above;
@@ -197,7 +197,7 @@ impl UeContext {
         let blocks = set.blocks;
         if blocks > 0 {
             show_leaving(cx, self.id, direction, channel, &mut self.shown, set);
-            self.note_activity(cx.now, direction, blocks);
+            self.count_activity(cx.now, direction, blocks);
             let (ue, bits) = (self.id, self.channel(direction).block_bits);
             cx.record(|| TraceEvent::IubSent { ue, direction, blocks, bits });
         }
