@@ -1,8 +1,9 @@
-//! What of a run of PDUs has arrived.
+//! The parts of a run of PDUs that have arrived.
 
 use super::{DataRun, SduEnd};
 
-/// Tells `take` of the parts of `run` that arrived, where bit n of `lost` tells of its n-th PDU: offset in the run, count and ends.
+/// Calls `take` for each part of `run` that arrived, with offset in the run, count and ends. Bit n
+/// of `lost` is set if the n-th PDU is lost.
 #[inline]
 pub(super) fn for_each_arrived<'a>(
     run: &DataRun,
@@ -11,7 +12,7 @@ pub(super) fn for_each_arrived<'a>(
     mut take: impl FnMut(u64, u64, &'a [SduEnd]),
 ) {
     let (first, count) = (run.first, u32::from(run.count));
-    // In two halves: nearly all is told by the lower one, and to shift both takes several instructions.
+    // Two halves: the lower one usually suffices, and shifting 128 bits takes several instructions.
     let lost = [lost as u64, (lost >> 64) as u64];
     let here = lost.map(|half| !half);
     let mut from = first_member(here, 0);

@@ -1,35 +1,36 @@
-//! What an entity could send now: what a scheduler may ask of it.
+//! Data that an entity could send now, for schedulers.
 
 use umts_units::{Bytes, Time};
 
 use super::am::LengthIndicators;
 use super::buffer::{Cutting, Fit};
 
-/// What waits in an entity to be sent, for the first time or again.
+/// Data of an entity to send, for the first time or again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
-    /// Octets of SDUs: those of which something was not yet sent, and the PDUs that are to be sent again.
+    /// Octets of SDUs with an unsent part, and of PDUs to retransmit.
     pub octets: Bytes,
-    /// Since when the oldest SDU of these is in the buffer; `None` if there is none, but control information may wait.
+    /// When the oldest of these SDUs entered the buffer. `None` if there is none, although control
+    /// information may be pending.
     pub since: Option<Time>,
-    /// Data PDUs that it could send now, as far as its window goes, with the room that length indicators take.
+    /// Data PDUs that the window allows now, including the room for length indicators.
     pub pdus: u32,
-    /// SDUs of which something was not yet sent; one at least where PDUs are to be sent again.
+    /// Number of SDUs with an unsent part. At least 1 if PDUs are to be retransmitted.
     pub sdus: u32,
 }
 
-/// An SDU that is not through.
+/// An SDU that is not completely sent or must be retransmitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingSdu {
-    /// When it came into RLC.
+    /// When the SDU entered RLC.
     pub entered: Time,
-    /// Its size.
     pub size: Bytes,
-    /// Blocks of it that are to be sent, for the first time or again. One that two SDUs share counts for the first.
+    /// Blocks of the SDU to send, for the first time or again. A block that two SDUs share counts
+    /// for the first one.
     pub blocks: u32,
 }
 
-/// Counts the blocks of SDUs that are cut into PDUs one after the other, as [`Buffer::compose`] cuts them.
+/// Counts the blocks of SDUs that are cut into PDUs in sequence, like [`Buffer::compose`].
 ///
 /// [`Buffer::compose`]: super::buffer::Buffer::compose
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +38,9 @@ pub(super) struct Cut {
     cutting: Cutting,
     /// SDUs do not share PDUs (transparent mode).
     is_apart: bool,
-    /// Room left in the PDU that is being filled; 0 if none is.
+    /// Room left in the PDU being filled. 0 if there is none.
     room: u16,
-    /// SDUs of which a part is in that PDU.
+    /// Number of SDUs with a part in that PDU.
     parts: u32,
 }
 
@@ -54,8 +55,8 @@ impl Cut {
         Cut { is_apart: true, ..Cut::by(Cutting::without_indicators(payload)) }
     }
 
-    /// Returns the number of PDUs that the last `octets` of an SDU open, the PDU that tells its end included.
-    /// `is_begun` says whether octets before these were sent.
+    /// Returns the number of PDUs that the last `octets` of an SDU open, including a PDU with the
+    /// length indicator of its end. `is_begun`: earlier octets of the SDU were sent.
     pub fn blocks(&mut self, octets: u64, is_begun: bool) -> u32 {
         let (mut opened, mut left) = (0, octets);
         let mut marks_start = self.cutting.marks_start && !is_begun;
@@ -70,7 +71,7 @@ impl Cut {
             if fit == Fit::Goes {
                 left -= u64::from(self.room);
                 self.room = 0;
-                // PDUs that hold nothing but the middle of the SDU.
+                // PDUs with nothing but the middle of the SDU.
                 let full = (left - 1) / u64::from(self.cutting.payload);
                 opened += full;
                 left -= full * u64::from(self.cutting.payload);
@@ -90,8 +91,8 @@ impl Cut {
         }
     }
 
-    /// Opens a PDU that begins with the length indicator of an SDU that ended with the PDU before. Returns 1, the number of
-    /// PDUs opened.
+    /// Opens a PDU that begins with the length indicator of an SDU that ended in the previous PDU.
+    /// Returns 1, the number of PDUs opened.
     pub fn tell_end(&mut self) -> u32 {
         self.open(self.cutting.length_indicator);
         1

@@ -26,11 +26,13 @@ pub enum RlcConfig {
     Tm(TmConfig),
 }
 
-/// One end of a bearer. After any `handle_*`: drain [`Rlc::poll_delivered`] and [`Rlc::poll_erroneous`]; ask
-/// [`Rlc::poll_transmit`] at the next TTI while [`Rlc::has_work`]; else sleep until [`Rlc::poll_timeout`].
+/// One end of a bearer. After any `handle_*`, drain [`Rlc::poll_delivered`] and
+/// [`Rlc::poll_erroneous`]. While [`Rlc::has_work`] returns true, call [`Rlc::poll_transmit`] at
+/// the next TTI. Otherwise sleep until [`Rlc::poll_timeout`].
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are of the large one")]
-// A tag of its own: every call begins with a look at it, and one hidden in a field of `AmEntity` takes longer to read.
+// A tag of its own: every call reads it, and a tag hidden in a field of `AmEntity` takes longer to
+// read.
 #[repr(u8)]
 pub enum Rlc {
     /// Acknowledged.
@@ -129,8 +131,8 @@ impl Rlc {
         );
     }
 
-    /// Fills `set` with `blocks` blocks at most. Tells whether the next TTI is of use to it, as [`has_work`](Self::has_work)
-    /// does.
+    /// Fills `set` with at most `blocks` blocks. Returns whether the next TTI is of use, like
+    /// [`has_work`](Self::has_work).
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -145,7 +147,7 @@ impl Rlc {
         )
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     #[inline]
     pub fn has_delivered(&self) -> bool {
         in_any_mode!(self, entity => entity.has_delivered(), wired => wired.has_delivered())
@@ -157,7 +159,8 @@ impl Rlc {
         in_any_mode!(self, entity => entity.poll_delivered(), wired => wired.poll_delivered())
     }
 
-    /// The next SDU with errors in it, and whether the upper layer is told so: not in acknowledged mode.
+    /// The next SDU with errors, and whether the upper layer is notified of the errors. Never in
+    /// acknowledged mode.
     #[inline]
     pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
         match self {
@@ -294,7 +297,8 @@ impl Rlc {
         }
     }
 
-    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after), on a channel with `blocks` blocks in a TTI.
+    /// Continues after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after), on a
+    /// channel with `blocks` blocks per TTI.
     pub fn resume(&mut self, blocks: u32) {
         match self {
             Rlc::Am(entity) => entity.resume(),
@@ -304,8 +308,8 @@ impl Rlc {
         }
     }
 
-    /// Begins anew, as the peer does at the same instant : SDUs of which something was sent are lost, the
-    /// others stay.
+    /// Re-establishes the entity. The peer must do so at the same time. SDUs of which something was
+    /// sent are lost. The others stay.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
@@ -314,7 +318,7 @@ impl Rlc {
         );
     }
 
-    /// The SDUs of which nothing was sent are lost; what was begun goes on.
+    /// Discards the SDUs of which nothing was sent. Transmission of the others continues.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
@@ -323,12 +327,12 @@ impl Rlc {
         );
     }
 
-    /// What waits to be sent: what a scheduler asks for.
+    /// Data to send, for schedulers.
     pub fn backlog(&self) -> Backlog {
         in_any_mode!(self, entity => entity.backlog(), wired => wired.inner.backlog())
     }
 
-    /// The SDUs that wait to be sent, in order: what a scheduler asks for that looks at each.
+    /// Appends the SDUs that wait to be sent in order, for schedulers that need each SDU.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         in_any_mode!(self, entity => entity.waiting_sdus(into), wired => wired.inner.waiting_sdus(into));
     }

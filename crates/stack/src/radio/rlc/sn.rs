@@ -1,8 +1,8 @@
-//! Sequence numbers of acknowledged mode: modulo 4096 (TS 25.322 §9.4). They have no order by themselves; every
-//! comparison subtracts a base first.
+//! Sequence numbers of acknowledged mode: modulo 4096 (TS 25.322 §9.4). They have no order by
+//! themselves: every comparison subtracts a base first.
 //!
-//! Inside an entity numbers run on without wrapping, as the count of PDUs since it was set up (`u64`); what travels is
-//! the [`Sn`], and the receiving side finds the count again relative to its own base.
+//! Inside an entity PDUs are counted without wrapping since it was set up (`u64`). The [`Sn`] is
+//! sent, and the receiving side restores the count relative to its own base.
 
 /// A 12-bit sequence number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]

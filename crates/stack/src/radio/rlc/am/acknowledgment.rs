@@ -1,4 +1,4 @@
-//! What a STATUS from the peer says to the sending side: VT(A), and what is missing (TS 25.322 §9.4, §11.5.3).
+//! Effect of a STATUS on the sending side: VT(A), and missing PDUs (TS 25.322 §9.4, §11.5.3).
 
 use umts_kernel::TraceSink;
 
@@ -10,7 +10,8 @@ use crate::radio::rlc::{Sn, SnRun};
 use crate::trace::TraceEvent;
 
 impl Sender {
-    /// Applies the acknowledgment of a STATUS. One that names a PDU outside VT(A) to VT(S) does nothing and is told.
+    /// Applies the acknowledgment of a STATUS. Returns an error without any effect if the STATUS
+    /// has a PDU outside VT(A) to VT(S).
     pub(super) fn apply_status<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

@@ -3,8 +3,9 @@
 //!
 //! Not modelled: ciphering.
 //!
-//! After any `handle_*`: drain [`AmEntity::poll_delivered`]; ask [`AmEntity::poll_transmit`] at the next TTI while
-//! [`AmEntity::has_work`]; else sleep until [`AmEntity::poll_timeout`], then call [`AmEntity::take_unrecoverable_error`] and
+//! After any `handle_*`, drain [`AmEntity::poll_delivered`]. While [`AmEntity::has_work`] returns
+//! true, call [`AmEntity::poll_transmit`] at the next TTI. Otherwise sleep until
+//! [`AmEntity::poll_timeout`], then call [`AmEntity::take_unrecoverable_error`] and
 //! [`AmEntity::handle_timeout`].
 
 mod acknowledgment;
@@ -163,7 +164,8 @@ impl AmEntity {
         self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
     }
 
-    /// Takes what is no data. Returns how many PDUs an entity in its state does not take (TS 25.322 §10, §11.4.2).
+    /// Handles PDUs other than data. Returns the number of PDUs that the entity ignores in its
+    /// state (TS 25.322 §10, §11.4.2).
     fn handle_other<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -268,8 +270,8 @@ impl AmEntity {
         self.see_to_reset(cx);
     }
 
-    /// Fills `set` with `blocks` blocks at most: STATUS, then what is to be sent again, then new data. Tells whether the next
-    /// TTI is of use to it, as [`has_work`](Self::has_work) does.
+    /// Fills `set` with at most `blocks` blocks: STATUS, then retransmissions, then new data.
+    /// Returns whether the next TTI is of use, like [`has_work`](Self::has_work).
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -291,11 +293,11 @@ impl AmEntity {
         if set.blocks < blocks {
             self.sender.send_new(cx, config, timers, blocks, set);
         }
-        // A poll that these PDUs ask for has gone with them, or is prohibited for now.
+        // A poll requested by these PDUs was sent with them, or is prohibited for now.
         self.sender.can_send_new()
     }
 
-    /// Fills `set` in the order of importance.
+    /// Fills `set` in the order of priority.
     fn send_whatever_is_due<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -383,33 +385,33 @@ impl AmEntity {
         self.sender.has_work(now) || self.status_is_due(now) || self.reset.has_work()
     }
 
-    /// Sends nothing until [`resume`](Self::resume): the transport channel is being changed ("stop", TS 25.322
-    /// §8.1). All state is kept, timers run on, and what still arrives is taken.
+    /// Stops sending until [`resume`](Self::resume), while the transport channel changes ("stop",
+    /// TS 25.322 §8.1). All state is kept, timers keep running, and PDUs in flight are received.
     pub fn suspend(&mut self) {
         self.suspended = true;
     }
 
-    /// Sends `n` further new PDUs and no more until [`resume`](Self::resume): those from VT(S) + N on wait. Repetitions
-    /// and reports go on, and a RESET keeps the limit. Returns VT(S) (CRLC-SUSPEND, TS 25.322 §9.7.5).
+    /// Sends only `n` further new PDUs until [`resume`](Self::resume): those from VT(S) + N on
+    /// wait. Retransmissions and reports continue, and a RESET keeps the limit. Returns VT(S)
+    /// (CRLC-SUSPEND, TS 25.322 §9.7.5).
     pub fn suspend_after(&mut self, n: u32) -> Sn {
         self.sender.suspend_from(n.into());
         Sn::of(self.sender.vt_s)
     }
 
-    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after), on whatever channel: a TTI may
-    /// hold another number of blocks now.
+    /// Continues after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after). The
+    /// channel, and with it the blocks per TTI, may have changed.
     pub fn resume(&mut self) {
         self.suspended = false;
         self.sender.resume();
     }
 
-    /// Whether it is suspended.
     pub fn is_suspended(&self) -> bool {
         self.suspended
     }
 
-    /// Begins anew, as both ends must (re-establishment): state variables to their initial values, all
-    /// timers stopped. SDUs of which something was sent are lost; the others stay.
+    /// Re-establishes the entity, as the peer must, too: state variables get their initial values,
+    /// and all timers stop. SDUs of which something was sent are lost. The others stay.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.timers = Timers::default();
         self.reset = Reset::default();
@@ -419,27 +421,28 @@ impl AmEntity {
         }
     }
 
-    /// The SDUs of which nothing was sent are lost; what was begun goes on.
+    /// Discards the SDUs of which nothing was sent. Transmission of the others continues.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.lose_unsent(cx, &self.config, &mut self.timers);
     }
 
-    /// Grants the peer this window with every report from now on, in a WINDOW SUFI; `None` sends none.
+    /// Grants the peer this window with every report from now on, in a WINDOW SUFI. `None`: no such
+    /// SUFI.
     ///
     /// # Panics
-    /// If it is larger than a WINDOW SUFI can say, 4095.
+    /// Panics if the window is larger than 4095, the maximum of a WINDOW SUFI.
     pub fn grant_window(&mut self, window: Option<NonZeroU16>) {
         assert!(window.is_none_or(|window| window.get() < 4096), "a WINDOW SUFI holds 12 bits");
         self.receiver.granted_window = window;
     }
 
-    /// Whether MaxRST was reached: nothing is sent or taken until the entity is re-established (TS 25.322 §11.4.4,
-    /// unrecoverable error).
+    /// Whether MaxRST was reached: nothing is sent or received until the entity is re-established
+    /// (TS 25.322 §11.4.4, unrecoverable error).
     pub fn has_failed(&self) -> bool {
         self.reset.has_failed()
     }
 
-    /// What waits to be sent, for the first time or again.
+    /// Data to send, for the first time or again.
     pub fn backlog(&self) -> Backlog {
         self.sender.backlog(&self.config)
     }

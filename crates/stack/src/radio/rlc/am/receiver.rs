@@ -18,13 +18,15 @@ use crate::trace::{PduDrop, TraceEvent};
 /// The receiving side. `direction` is the direction of the data that it receives.
 #[derive(Debug, Clone)]
 pub(super) struct Receiver {
-    /// A report is wanted, but not before this instant (Timer_Status_Prohibit); `Time::NEVER`: none is.
+    /// Earliest time of a pending report (Timer_Status_Prohibit). `Time::NEVER`: no report is
+    /// pending.
     report_due: Time,
-    /// An MRW to be answered: its SN_MRW_LENGTH and N_LENGTH.
+    /// SN_MRW_LENGTH and N_LENGTH of an MRW that must be answered.
     mrw: Option<(Sn, u8)>,
     ue: UeId,
     direction: Direction,
-    /// So many SDUs that end in PDU `given_up_below` were given up too, if it has not arrived.
+    /// Number of SDUs ending in PDU `given_up_below` that were discarded, too, if that PDU has not
+    /// arrived.
     given_up_ends: u8,
     /// The window that every report grants.
     pub(super) granted_window: Option<NonZeroU16>,
@@ -32,21 +34,22 @@ pub(super) struct Receiver {
     pub(super) vr_r: u64,
     /// VR(H): one above the highest PDU seen.
     pub(super) vr_h: u64,
-    /// SDUs whose ends have arrived and are not below VR(R), in order, delivered or not.
+    /// SDUs with known ends that are not below VR(R), in order, delivered or not.
     ends: VecDeque<KnownEnd>,
-    /// PDUs below were given up by the sender.
+    /// The sender discarded the PDUs below this count.
     given_up_below: u64,
     delivered: VecDeque<Sdu>,
     prohibited_until: Time,
-    /// What has arrived between VR(R) and VR(H).
+    /// PDUs that have arrived between VR(R) and VR(H).
     pub(super) arrived: Flags,
-    /// What the last report asked for lies below (EPC).
+    /// All PDUs requested by the last report are below this count (EPC).
     asked_up_to: u64,
-    /// The first part of a report was sent; what is missing from here on is still to be told.
+    /// The first part of a report was sent. Missing PDUs from this count on are still to be
+    /// reported.
     pub(super) report_from: Option<u64>,
-    /// A report that was written before its TTI came (EURANE), …
+    /// A report that was written before its TTI (EURANE), …
     pub(super) written: Option<Status>,
-    /// … and what it names as missing.
+    /// … and its missing PDUs.
     pub(super) written_missing: Vec<SnRun>,
 }
 
@@ -55,7 +58,7 @@ struct KnownEnd {
     first: u64,
     sn: u64,
     sdu: Sdu,
-    /// It went up out of sequence.
+    /// Delivered out of sequence.
     delivered: bool,
 }
 
@@ -177,7 +180,7 @@ impl Receiver {
             let (mut ends_here, rest) = ends.split_at(here);
             ends = rest;
             if !sn.is_within(Sn::of(self.vr_r), u64::from(config.rx_window)) {
-                // A window below VR(R) are repetitions of what was received, or given up.
+                // PDUs within a window below VR(R) are duplicates or were discarded.
                 if sn.is_within(Sn::of(self.vr_r), Sn::MODULUS - u64::from(config.rx_window)) {
                     self.dropped(cx, 1, PduDrop::OutsideWindow);
                 }
@@ -226,7 +229,7 @@ impl Receiver {
         self.ends.insert(after, end);
     }
 
-    /// VR(R) moves over what has arrived.
+    /// Advances VR(R) over the PDUs that have arrived.
     fn advance<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let next = self.arrived.first_gap(self.vr_r, self.vr_h);
         self.arrived.clear_range(self.vr_r, next);
@@ -333,7 +336,7 @@ impl Receiver {
         (vr_mr + mrw.sn.steps_from(first)).checked_sub(below).filter(|&target| target >= self.vr_r)
     }
 
-    /// A report was sent: what it asked for is counted down (EPC). It ends when all of that has come.
+    /// Starts the EPC for the PDUs requested by a report, or stops the EPC if there are none.
     pub fn count_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         let Some(epc) = config.epc else { return };
         let asked = self.vr_h - self.vr_r - self.arrived.count(self.vr_r, self.vr_h);
@@ -344,7 +347,8 @@ impl Receiver {
         }
     }
 
-    /// VR(EP) reached zero: a new report, if anything that the last one asked for is still missing.
+    /// VR(EP) reached zero: requests a new report if a PDU requested by the last one is still
+    /// missing.
     pub fn counted_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         if self.vr_r < self.asked_up_to {
             self.trigger(now, config, timers);
@@ -357,7 +361,7 @@ impl Receiver {
         !(self.report_is_due(now) | self.mrw.is_some())
     }
 
-    /// Whether an MRW is to be answered.
+    /// Whether an MRW must be answered.
     #[inline]
     pub fn owes_mrw_ack(&self) -> bool {
         self.mrw.is_some()
@@ -382,7 +386,8 @@ impl Receiver {
         *self = Receiver { delivered, ..Receiver::new(self.ue, self.direction, config) };
     }
 
-    /// A PDU is missing, which asks for a report (TS 25.322 §9.7.2); while reports are prohibited that waits or is forgotten.
+    /// Triggers a report because a PDU is missing (TS 25.322 §9.7.2). While reports are prohibited,
+    /// the trigger waits or is forgotten.
     #[inline]
     fn notice_gap(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         let is_forgotten =
@@ -392,7 +397,7 @@ impl Receiver {
         }
     }
 
-    /// A report is wanted, whatever for; while reports are prohibited it waits.
+    /// Triggers a report. While reports are prohibited, the report waits.
     #[inline]
     pub fn trigger(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         if self.report_due == Time::NEVER {

@@ -21,8 +21,8 @@ impl AmEntity {
         self.receiver.written_missing = missing;
     }
 
-    /// Sends what is due of report, MRW and MRW_ACK in PDUs of their own, or returns it for the next new PDU, or for one
-    /// that is sent again, to carry.
+    /// Sends due reports, MRW and MRW_ACK in STATUS PDUs, or returns them to be carried by the next
+    /// new PDU or by a retransmitted one.
     #[inline]
     pub(super) fn send_status<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -46,16 +46,16 @@ impl AmEntity {
         self.receiver.report_is_due(now) | self.sender.given_up.mrw_due | self.receiver.owes_mrw_ack()
     }
 
-    /// Of an entity that is disturbed, whether that is only by a report that waits for data to ride on, and there are none: so it
-    /// is in most TTIs of a wait.
+    /// For an entity with something due: whether this is only a report that waits for data to carry
+    /// it, and there are no data. This is the usual case while a report waits.
     #[inline]
     pub(super) fn nothing_carries_the_report(&self, now: Time) -> bool {
         let is_by_report = self.is_sender_undisturbed(now) && !self.receiver.owes_mrw_ack();
         is_by_report && self.report_waits() && !self.sender.can_send_new()
     }
 
-    /// Whether a report that is due waits for data to ride on, until Timer::StatusWait writes it. What follows the first part of
-    /// one does not.
+    /// Whether a due report waits for data to carry it, until Timer::StatusWait writes it. Later
+    /// parts of a report do not wait.
     #[inline]
     fn report_waits(&self) -> bool {
         let has_begun = self.receiver.written.is_some() | self.receiver.report_from.is_some();

@@ -1,6 +1,7 @@
 //! The sending side of an AM entity: window, polling, retransmission (TS 25.322 §9.4, §9.7.1, §11.3.2).
 //!
-//! State variables keep their names. They count PDUs without wrapping; what travels is the 12-bit [`Sn`].
+//! State variables have the names of the standard. They count PDUs without wrapping. The 12-bit
+//! [`Sn`] is sent.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -157,7 +158,7 @@ impl Sender {
         self.window_moved();
     }
 
-    /// Ends that.
+    /// Ends a suspension.
     pub fn resume(&mut self) {
         self.suspended_from = u64::MAX;
         self.window_moved();
@@ -165,11 +166,11 @@ impl Sender {
 
     #[inline]
     pub fn can_send_new(&self) -> bool {
-        // Without a branch: nobody can guess which TTI takes the last octet.
+        // Branch-free, because the processor cannot predict which TTI takes the last octet.
         !self.buffer.is_empty() & (self.window_left() > 0)
     }
 
-    /// Whether nothing but new data can be due: no repetition, MRW or poll.
+    /// Whether only new data can be due: no retransmission, MRW or poll.
     #[inline]
     pub fn is_undisturbed(&self, now: Time) -> bool {
         !((self.nacked_count > 0) | self.given_up.mrw_due | self.polls.is_due(now))
@@ -219,7 +220,8 @@ impl Sender {
         cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
     }
 
-    /// Sends again what is missing, oldest first, `room` PDUs at most, one of them with the STATUS that it carries.
+    /// Retransmits missing PDUs, oldest first, at most `room` PDUs. One of them may carry a STATUS
+    /// (`ride`).
     pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -311,8 +313,8 @@ impl Sender {
         }
     }
 
-    /// The PDU that is sent again in this TTI, which has room for `room` of them, and whose padding holds a STATUS of
-    /// `octets`.
+    /// The PDU among at most `room` retransmissions of this TTI whose padding has room for a STATUS
+    /// of `octets`.
     pub fn carried_by(&self, config: &AmConfig, octets: u16, room: u32) -> Option<u64> {
         if config.piggyback != Piggyback::Padding || self.nacked_count == 0 || self.nacked_count > room {
             return None;

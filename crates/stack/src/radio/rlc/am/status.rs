@@ -1,4 +1,5 @@
-//! Status reports: what is missing, how large the report is, and how it is cut to fit (TS 25.322 §9.2.2.11, §9.7.2).
+//! Status reports: missing PDUs, the size of a report, and its segmentation (TS 25.322 §9.2.2.11,
+//! §9.7.2).
 //!
 //! ```text
 //!   BITMAP  type 4 | LENGTH 4 | FSN 12 | 1 to 16 octets, a bit for each PDU         LSN
@@ -6,9 +7,10 @@
 //!   RLIST   type 4 | LENGTH 4 | FSN 12 | up to 15 codewords of 4 bits
 //! ```
 //!
-//! A codeword of RLIST holds 3 bits of a number, least significant group first, and whether it is the last of its number.
-//! A number is the distance from the missing PDU before; `0001` in its place says that the next number counts further
-//! PDUs in a row. A row of three or more after its first PDU is written so.
+//! A codeword of RLIST holds 3 bits of a number, least significant group first, and a flag for the
+//! last codeword of the number. A number is the distance from the previous missing PDU. `0001`
+//! instead means that the next number counts further consecutive PDUs. Rows of three or more PDUs
+//! after the first one are written in this form.
 
 use super::config::{AmConfig, StatusFormat};
 use super::receiver::Receiver;
@@ -45,7 +47,7 @@ const WINDOW_MOST: u64 = 4095;
 const EURANE_HEAD: u64 = 20;
 const EURANE_MOST: u64 = 300;
 
-/// What a STATUS carries beside a report.
+/// Contents of a STATUS besides a report.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Beside {
     /// SN_MRW fields of an MRW.
@@ -61,35 +63,35 @@ impl Beside {
             + if self.window { WINDOW } else { 0 }
     }
 
-    /// Whether there is anything.
     pub fn takes_room(self) -> bool {
         self.bits() > 0
     }
 
-    /// Octets of a STATUS that reports nothing.
+    /// Octets of a STATUS without a report.
     pub fn octets(self) -> u16 {
         (PDU_TYPE + self.bits() + NO_MORE).div_ceil(8) as u16
     }
 }
 
-/// How far a report speaks, and its size.
+/// The range of a report, and its size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     from: u64,
     end: u64,
     pub octets: u16,
-    /// Something is missing, and not even the first of it fits.
+    /// A PDU is missing, and not even the first missing PDU fits.
     pub is_cramped: bool,
 }
 
-/// SN_MRW fields that a STATUS of `octets` holds beside a window and the answer to an MRW.
+/// SN_MRW fields that fit into a STATUS of `octets` together with a window and an MRW_ACK.
 pub(super) fn most_sn_mrw(octets: u16) -> usize {
     let others = PDU_TYPE + MRW + MRW_ACK + WINDOW + NO_MORE;
     ((u64::from(octets) * 8).saturating_sub(others) / SN_MRW).max(1) as usize
 }
 
 impl Receiver {
-    /// What a report of `most` octets can speak of: what is missing from `report_from` on, as far as it fits.
+    /// Range of a report of at most `most` octets: missing PDUs from `report_from` on, as far as
+    /// they fit.
     pub(super) fn extent(&self, config: &AmConfig, most: u16, beside: Beside) -> Extent {
         let from = self.report_from.map_or(self.vr_r, |from| from.max(self.vr_r));
         let from = self.arrived.first_gap(from, self.vr_h);
@@ -108,7 +110,8 @@ impl Receiver {
         Extent { from, end, octets: bits.div_ceil(8) as u16, is_cramped }
     }
 
-    /// A map of one bit for each PDU from `from` on, `longest` at most, shortened by octets until it fits.
+    /// A map with one bit per PDU from `from` on, at most `longest`, shortened by octets until it
+    /// fits.
     fn map(&self, from: u64, most: u64, longest: u64, bits: impl Fn(u64) -> u64) -> (u64, u64) {
         let mut end = self.vr_h.min(from.saturating_add(longest));
         while end > from && bits(end - from) > most {
@@ -117,11 +120,11 @@ impl Receiver {
         (end, bits(end - from))
     }
 
-    /// Rows of missing PDUs one by one, as long as they fit.
+    /// Rows of missing PDUs, as many as fit.
     fn runs(&self, from: u64, most: u64, around: u64, mut sufis: impl Sufis) -> (u64, u64) {
         let mut bits = around;
         let mut at = from;
-        // The first row is cut short if it must be; where it begins is always told.
+        // The first row is shortened if necessary. Its start is always reported.
         if at < self.vr_h && around + sufis.longest_first() > most {
             return (from + 1, around + sufis.add(from, from + 1));
         }
@@ -138,8 +141,9 @@ impl Receiver {
         (self.vr_h, bits)
     }
 
-    /// Writes the report, or its next part. A part acknowledges no more than what it speaks of; one that does not begin
-    /// with the oldest missing PDU acknowledges what is below that (TS 25.322 §9.2.2.11.3). What is missing goes behind `missing`.
+    /// Writes the report or its next part. A part acknowledges only its own range. A part that does
+    /// not begin with the oldest missing PDU acknowledges the PDUs below that one (TS 25.322
+    /// §9.2.2.11.3). Missing PDUs are appended to `missing`.
     pub(super) fn report(&mut self, config: &AmConfig, extent: Extent, missing: &mut Vec<SnRun>) -> Status {
         let Extent { from, end, octets, .. } = extent;
         let mark = missing.len() as u16;

@@ -15,9 +15,9 @@ pub(super) enum Timer {
     StatusProhibit,
     /// Timer_Status_Periodic.
     StatusPeriodic,
-    /// Timer_EPC and the time that the PDUs asked for take after it, VR(EP).
+    /// Timer_EPC plus the transmission time of the requested PDUs, VR(EP).
     Epc,
-    /// EURANE: the time that a report waits for data to ride on.
+    /// EURANE: the time for which a report waits for data to carry it.
     StatusWait,
     /// Timer_Discard of the oldest SDU.
     Discard,
@@ -29,7 +29,7 @@ pub(super) enum Timer {
 
 const COUNT: usize = Timer::Reset as usize + 1;
 
-/// What a RESET stops (TS 25.322 §11.4.3).
+/// Timers that a RESET stops (TS 25.322 §11.4.3).
 const STOPPED_BY_RESET: [Timer; 6] =
     [Timer::Poll, Timer::PollProhibit, Timer::StatusProhibit, Timer::Epc, Timer::StatusWait, Timer::Mrw];
 
@@ -69,12 +69,11 @@ impl Timers {
         self.deadlines[timer as usize] != Time::NEVER
     }
 
-    /// Stops what a RESET stops.
     pub fn stop_for_reset(&mut self) {
         STOPPED_BY_RESET.into_iter().for_each(|timer| self.stop(timer));
     }
 
-    /// Stops `timer` and says since when it was due, if it is.
+    /// Stops `timer` if it is due. Returns the time since when it was due.
     #[inline]
     pub fn take_due(&mut self, timer: Timer, now: Time) -> Option<Time> {
         let at = self.deadlines[timer as usize];

@@ -1,4 +1,4 @@
-//! What one sending entity puts on the air, as octets.
+//! The octets that a sending entity puts on the air.
 
 use std::collections::VecDeque;
 
@@ -11,23 +11,24 @@ use crate::radio::rlc::wire::{AmdPdu, LengthIndicator, ResetPdu, StatusPdu, UmSn
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sn, Status};
 use crate::trace::TraceEvent;
 
-/// Hyper frame numbers are of no effect without ciphering and are not kept.
+/// Hyper frame numbers have no effect without ciphering and are not kept.
 const HFNI: u32 = 0;
 
-/// Follows a sending entity and writes its block sets as octets.
+/// Encodes the block sets of a sending entity as octets.
 ///
-/// [`queue`](Self::queue) gives it the octets of an SDU when `SduQueued` is recorded; [`observe`](Self::observe) takes the
-/// entity's other events; [`compose`](Self::compose) its block sets, in the order in which they leave. It keeps SDUs that
-/// are not wholly in PDUs, and the PDUs of one window.
+/// [`queue`](Self::queue) takes the octets of an SDU when `SduQueued` is recorded,
+/// [`observe`](Self::observe) the other events of the entity, and [`compose`](Self::compose) its
+/// block sets in the order in which they leave. The composer keeps SDUs that are not completely in
+/// PDUs, and the PDUs of one window.
 #[derive(Debug, Clone)]
 pub struct Composer {
     encoding: Encoding,
     waiting: VecDeque<Waiting>,
-    /// Octets of the first that are in PDUs.
+    /// Octets of the first SDU that are in PDUs.
     head_sent: usize,
-    /// How many of them may still be begun.
+    /// Number of waiting SDUs that may still be started.
     may_begin: u64,
-    /// An SDU whose end the next PDU tells, and how.
+    /// An SDU whose end is indicated in the next PDU, and the length indicator.
     untold: Option<(PacketId, LengthIndicator)>,
     /// PDUs by their count; the counts ascend.
     sent: VecDeque<(u64, Layout)>,
@@ -39,11 +40,11 @@ struct Waiting {
     octets: Vec<u8>,
 }
 
-/// A data PDU without what may change from one transmission to the next.
+/// A data PDU without the fields that may change between transmissions.
 #[derive(Debug, Clone, Default)]
 struct Layout {
     indicators: Vec<LengthIndicator>,
-    /// The SDUs whose ends it tells.
+    /// The SDUs whose ends are in this PDU.
     ends: Vec<PacketId>,
     data: Vec<u8>,
     transmissions: u32,
@@ -185,10 +186,10 @@ impl Composer {
         layout
     }
 
-    /// The octets of a block set that leaves now, one entry for each of its blocks.
+    /// Octets of a block set that leaves now, one entry per block.
     ///
     /// # Panics
-    /// If the set is not one of the entity whose events it was told.
+    /// Panics if the set does not belong to the observed entity.
     pub fn compose(&mut self, set: &BlockSet) -> Vec<Composed> {
         let mut blocks = Vec::with_capacity(set.blocks as usize);
         for pdu in &set.pdus {

@@ -30,7 +30,7 @@ pub enum PduMode {
     Tm,
 }
 
-/// What differs between the modes.
+/// The parts of the encoding that depend on the mode.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mode {
     Am { format: AmdFormat, reports: StatusFormat, window: usize },
@@ -38,7 +38,7 @@ pub(super) enum Mode {
     Tm { segmentation: bool },
 }
 
-/// Options of another simulator that no bits can express, by their keys in a scenario.
+/// Keys of the scenario with options of another simulator that no bits can express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoEncoding(pub Vec<&'static str>);
 
@@ -51,10 +51,10 @@ impl fmt::Display for NoEncoding {
 impl std::error::Error for NoEncoding {}
 
 impl Encoding {
-    /// That of a bearer.
+    /// The encoding of a bearer.
     ///
     /// # Errors
-    /// If its options have none.
+    /// Returns an error if the options have no encoding.
     pub fn of(config: &RlcConfig) -> Result<Self, NoEncoding> {
         match config {
             RlcConfig::Am(config) => Self::of_am(config),
@@ -63,10 +63,11 @@ impl Encoding {
         }
     }
 
-    /// That of a bearer in wire mode, whose receivers decide by nothing but bits.
+    /// The encoding of a bearer in wire mode, whose receivers use only bits.
     ///
     /// # Errors
-    /// If its options have none, or let a receiver know more than bits tell.
+    /// Returns an error if the options have no encoding, or give a receiver information that no bit
+    /// carries.
     pub fn of_wire_mode(config: &RlcConfig) -> Result<Self, NoEncoding> {
         let encoding = Self::of(config)?;
         let RlcConfig::Am(config) = config else { return Ok(encoding) };
@@ -121,12 +122,12 @@ impl Encoding {
         }
     }
 
-    /// That of AMD PDUs, if it has them.
+    /// Format of AMD PDUs in acknowledged mode.
     pub fn amd_format(&self) -> Option<AmdFormat> {
         if let Mode::Am { format, .. } = self.mode { Some(format) } else { None }
     }
 
-    /// That of UMD PDUs, if it has them.
+    /// Format of UMD PDUs in unacknowledged mode.
     pub fn umd_format(&self) -> Option<UmdFormat> {
         if let Mode::Um(format) = self.mode { Some(format) } else { None }
     }

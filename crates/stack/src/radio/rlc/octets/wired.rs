@@ -13,7 +13,8 @@ use crate::radio::phy::Lost;
 use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
 use crate::trace::TraceEvent;
 
-/// An entity whose block sets are written as octets when they leave and read from them when they arrive.
+/// An entity that encodes its block sets as octets when they leave, and decodes them when they
+/// arrive.
 #[derive(Debug, Clone)]
 pub struct Wired {
     pub(in crate::radio::rlc) inner: Rlc,
@@ -47,7 +48,8 @@ impl Wired {
         act(&mut self.inner, &mut Context::new(now, &mut watch))
     }
 
-    /// Fills `set` with `blocks` blocks at most, and their octets. Tells whether the next TTI is of use to it.
+    /// Fills `set` with at most `blocks` blocks and their octets. Returns whether the next TTI is
+    /// of use.
     pub(in crate::radio::rlc) fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -85,7 +87,7 @@ impl Wired {
             .expect("what was composed can be read");
         self.watched(cx, |rlc, cx| {
             rlc.handle_blocks(cx, &read, seen);
-            // What was lost is not read, except in transparent mode.
+            // Lost blocks are not decoded, except in transparent mode.
             if seen != lost {
                 rlc.record_lost_ends(cx, set, lost);
             }

@@ -5,10 +5,11 @@
 //!   | SN 7 | E 1 | LI … | end of one SDU | whole SDUs … | start of the next | padding |
 //! ```
 //!
-//! An SDU that begins with the first data octet of a PDU is told by a length indicator (0x7C, 0x7FFC), so that the
-//! receiver finds its start after a loss. A PDU that does not come takes every SDU with a segment in it along. Of a loss of
-//! 128 PDUs in a row, or a multiple, seven bits say nothing: what is put together around it goes up, and is no packet.
-//! Not modelled: ciphering, duplicate avoidance and reordering (Release 6), out-of-sequence delivery.
+//! A length indicator (0x7C, 0x7FFC) marks an SDU that begins with the first data octet of a PDU,
+//! so that the receiver finds its start after a loss. A lost PDU destroys every SDU with a segment
+//! in it. Seven bits do not show the loss of 128 consecutive PDUs or a multiple: octets from both
+//! sides of such a loss are joined and delivered although they are not a packet. Not modelled:
+//! ciphering, duplicate avoidance and reordering (Release 6), out-of-sequence delivery.
 
 #[cfg(test)]
 mod tests;
@@ -58,17 +59,19 @@ impl UmConfig {
 pub struct UmEntity {
     cutting: Cutting,
     queue: SduQueue,
-    /// VT(US): the next PDU, counted without wrapping, and the first that a suspension with N does not allow.
+    /// VT(US): the next PDU, counted without wrapping, and the first PDU that a suspension with N
+    /// blocks.
     vt_us: u64,
     suspended_from: u64,
-    /// VR(US): the PDU expected next; its lowest 7 bits are known.
+    /// VR(US): the next expected PDU. The receiver sees only its lowest 7 bits.
     vr_us: u64,
-    /// All octets of the SDU that goes on in that PDU are here, as far as the numbers tell.
+    /// According to the sequence numbers, all octets of the SDU that continues in this PDU have
+    /// arrived.
     knows_start: bool,
-    /// The first PDU of the row before VR(US) that is unbroken indeed.
+    /// First PDU of the row before VR(US) that really has no gap.
     unbroken_from: u64,
     delivered: VecDeque<Sdu>,
-    /// Put together from parts that do not belong together.
+    /// SDUs joined from parts that do not belong together.
     erroneous: VecDeque<Sdu>,
 }
 
@@ -164,13 +167,13 @@ impl UmEntity {
         }
     }
 
-    /// Gives up the SDUs that are too old. Where a part of one was sent, VT(US) skips a number, so that the receiver sees a
-    /// hole.
+    /// Discards the SDUs that are too old. If a part of one was sent, VT(US) skips a number, so
+    /// that the receiver detects a gap.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.vt_us += u64::from(self.queue.handle_timeout(cx));
     }
 
-    /// Fills `set` with `blocks` blocks at most. Tells whether the next TTI is of use to it.
+    /// Fills `set` with at most `blocks` blocks. Returns whether the next TTI is of use.
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -212,17 +215,17 @@ impl UmEntity {
         self.delivered.pop_front()
     }
 
-    /// The next SDU that is none: the receiver could not tell that parts of it are missing.
+    /// The next SDU with undetected errors: the receiver could not detect that parts are missing.
     pub fn poll_erroneous(&mut self) -> Option<Sdu> {
         self.erroneous.pop_front()
     }
 
-    /// When the oldest SDU will have waited too long.
+    /// When Timer_Discard of the oldest SDU expires.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.queue.next_discard()
     }
 
-    /// Whether the next TTI is of use to it.
+    /// Whether the next TTI is of use.
     pub fn has_work(&self) -> bool {
         self.queue.has_work() && self.vt_us < self.suspended_from
     }
@@ -244,7 +247,8 @@ impl UmEntity {
         self.suspended_from = u64::MAX;
     }
 
-    /// Begins anew, as both ends must: numbers from zero. An SDU of which something was sent is lost; the others stay.
+    /// Re-establishes the entity, as the peer must, too: numbers start from zero. An SDU of which
+    /// something was sent is lost. The others stay.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let mut given_up = Vec::new();
         self.queue.buffer.discard_started(|_, _| true, |sdu| given_up.push(sdu));
@@ -263,7 +267,6 @@ impl UmEntity {
         self.queue.lose_unsent(cx);
     }
 
-    /// What waits to be sent.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog(&self.cutting, self.suspended_from - self.vt_us)
     }
