@@ -22,7 +22,7 @@ fn send(um: &mut UmEntity, at: u64, blocks: u32) -> BlockSet {
     set
 }
 
-/// What a peer hands up of `set` without the blocks in `lost`.
+/// SDUs that a peer delivers from `set` without the blocks in `lost`.
 fn delivered(um: &mut UmEntity, set: &BlockSet, lost: &[u32]) -> Vec<u64> {
     let lost = Lost(lost.iter().fold(0, |bits, block| bits | 1 << block));
     um.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), set, lost);
@@ -31,13 +31,14 @@ fn delivered(um: &mut UmEntity, set: &BlockSet, lost: &[u32]) -> Vec<u64> {
 
 #[test]
 fn the_start_of_an_sdu_at_the_start_of_a_pdu_costs_a_length_indicator() {
-    // 0x7C, 38 octets and the indicator of their end fill the PDU.
+    // 0x7C, 38 octets and the length indicator of their end fill the PDU.
     for (octets, blocks) in [(38, 1), (39, 2), (40, 2), (78, 2), (79, 3)] {
         let mut um = entity(None);
         queue(&mut um, 0, 0, octets);
         assert_eq!(send(&mut um, 0, 9).blocks, blocks, "{octets} octets");
     }
-    // Where LI = 0 tells the end of the one before, none is needed: 39 octets fill the first, 0 and 38 + 1 the second.
+    // If LI = 0 indicates the end of the previous SDU, no other indicator is needed: 39 octets fill
+    // the first PDU, 0 and 38 + 1 the second.
     let mut um = entity(None);
     queue(&mut um, 0, 0, 39);
     queue(&mut um, 0, 1, 38);
@@ -119,7 +120,8 @@ fn a_suspension_with_n_lets_n_further_pdus_go() {
 }
 
 proptest! {
-    /// An SDU arrives if and only if all its PDUs do, in order, over many wraps of the seven bits.
+    /// An SDU is delivered if and only if all its PDUs arrive, in order, over many wraps of the
+    /// seven bits.
     #[test]
     fn what_arrives_is_what_was_not_hit(
         ttis in prop::collection::vec((prop::option::of(1u32..300), any::<u128>(), any::<u128>()), 1..300)
