@@ -27,7 +27,7 @@ pub(super) fn for_each_arrived<'a>(
     }
 }
 
-/// The first number from `from` on, of 0 to 127, that is in a set; 128 if there is none.
+/// The first member of a set at or after `from`, among 0 to 127. 128 if there is none.
 #[inline]
 fn first_member(set: [u64; 2], from: u32) -> u32 {
     match (set[0].checked_shr(from), from) {

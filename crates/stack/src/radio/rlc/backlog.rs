@@ -128,7 +128,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// An entity on a channel of four blocks with SDUs of 100 octets that came at 0 and 10 ms.
+    /// An entity on a channel of four blocks with SDUs of 100 octets that arrived at 0 and 10 ms.
     fn with_two_sdus(config: &RlcConfig, sends: Direction) -> Rlc {
         let mut rlc = Rlc::new(UeId(0), sends, config, 4);
         for at in [0, 10] {
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(told(&rlc), (120, Some(ms(0)), 4));
         let rest = send(&mut rlc, 30, 9);
         assert_eq!(told(&rlc), (0, None, 0));
-        // The second PDU of all was lost, and the peer says so.
+        // The second PDU was lost, and the peer reports this.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
@@ -178,14 +178,14 @@ mod tests {
         assert_eq!(occupancy(&rlc, 20), 120);
         let rest = send(&mut rlc, 30, 9);
         assert_eq!((occupancy(&rlc, 30), rlc.buffer_occupancy()), (0, Bytes(200)));
-        // The second PDU of all was lost. The peer's report waits as a control PDU of 42 octets.
+        // The second PDU was lost. The peer's report waits as a control PDU of 42 octets.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
         assert_eq!(occupancy(&peer, 50), 42);
         let report = send(&mut peer, 60, 1);
         assert_eq!(occupancy(&peer, 60), 0);
-        // It is to be sent again, with its header.
+        // The PDU must be retransmitted with its header.
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
         assert_eq!(occupancy(&rlc, 70), 42);
     }
@@ -207,7 +207,7 @@ mod tests {
         assert!((Bytes(160)..=Bytes(165)).contains(&occupancy), "{occupancy}");
     }
 
-    /// Entry in ms, size and blocks of each SDU that waits.
+    /// Arrival in ms, size and blocks of each waiting SDU.
     fn waiting(rlc: &Rlc) -> Vec<(u64, u64, u32)> {
         let mut sdus = Vec::new();
         rlc.waiting_sdus(&mut sdus);
@@ -227,7 +227,8 @@ mod tests {
         assert_eq!(waiting(&rlc), []);
         let third = Sdu::new(packet(2, 90), ms(35));
         rlc.handle_sdu(&mut Context::new(ms(35), &mut NoTrace), &third).expect("there is room");
-        // The second and the last PDU of all that were sent are lost: of the first SDU, and of the second.
+        // The second and the last of all sent PDUs are lost: one of the first SDU, one of the
+        // second.
         let last = rest.blocks - 1;
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
@@ -243,11 +244,12 @@ mod tests {
     fn unacknowledged_mode_tells_which_sdus_wait() {
         let um = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let rlc = with_two_sdus(&RlcConfig::Um(um), Direction::Downlink);
-        // 100 octets, the indicators of start and end, and the rest of a PDU; 82 octets and the end.
+        // 100 octets, the indicators of start and end, and the rest of a PDU. 82 octets and the
+        // end.
         assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
     }
 
-    /// The end of an SDU that fills its PDUs is told by one PDU more.
+    /// The end of an SDU that fills its PDUs is indicated by one more PDU.
     #[test]
     fn blocks_of_an_sdu_include_its_length_indicators() {
         let am = |length_indicators| {
@@ -270,7 +272,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever waits, and whatever of it was sent before.
+        /// For any waiting data, and any data sent before.
         #[test]
         fn waiting_blocks_are_the_blocks_that_are_sent(
             sizes in prop::collection::vec(1_u32..400, 1..12),
@@ -316,7 +318,7 @@ mod tests {
         let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
         assert_eq!(told(&rlc), (200, Some(ms(0)), 3));
         send(&mut rlc, 20, 9);
-        // The window is closed: what waits can not go yet.
+        // The window is closed: waiting data cannot be sent yet.
         assert_eq!(told(&rlc).2, 0);
         assert!(told(&rlc).0 > 0);
     }

@@ -109,7 +109,7 @@ pub struct DataRun {
     /// Number of the first PDU.
     pub first: Sn,
     pub count: u16,
-    /// The polling bit, set in the last PDU of the run only.
+    /// The polling bit, which is set only in the last PDU of the run.
     pub poll: bool,
     /// All of these PDUs were sent before.
     pub retransmission: bool,
@@ -194,13 +194,13 @@ impl BlockSet {
         &self.ends[usize::from(run.ends.0)..usize::from(run.ends.1)]
     }
 
-    /// What `status` names as missing.
+    /// Runs of missing PDUs in `status`.
     #[inline]
     pub fn missing_of(&self, status: &Status) -> &[SnRun] {
         &self.missing[usize::from(status.missing.0)..usize::from(status.missing.1)]
     }
 
-    /// Adds a PDU that fills a block by itself.
+    /// Adds a PDU that takes a whole block.
     pub(super) fn push_control(&mut self, pdu: Pdu) {
         self.pdus.push(pdu);
         self.blocks += 1;
@@ -217,8 +217,8 @@ impl BlockSet {
         self.push_control(Pdu::Status(status));
     }
 
-    /// Adds AMD PDUs whose ends were pushed to `ends` from `ends_from` on; they lengthen the run before them if they
-    /// continue it in every respect.
+    /// Adds AMD PDUs. Their ends were pushed to `ends` from `ends_from` on. The PDUs extend the
+    /// previous run if they continue it in every respect.
     #[inline]
     pub(super) fn push_data(&mut self, run: DataRun) {
         self.blocks += u32::from(run.count);
@@ -238,7 +238,7 @@ impl BlockSet {
         self.pdus.push(Pdu::Data(run));
     }
 
-    /// Where the next end will be put.
+    /// Index of the next end.
     #[inline]
     pub(super) fn ends_mark(&self) -> u16 {
         u16::try_from(self.ends.len()).expect("a TTI ends few SDUs")

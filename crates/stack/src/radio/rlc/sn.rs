@@ -9,10 +9,10 @@
 pub struct Sn(u16);
 
 impl Sn {
-    /// How many numbers there are.
+    /// Number of sequence numbers.
     pub const MODULUS: u64 = 4096;
 
-    /// The number that PDU number `count` carries.
+    /// The number of PDU `count`.
     #[inline]
     pub fn of(count: u64) -> Self {
         Sn((count % Self::MODULUS) as u16)
@@ -24,13 +24,13 @@ impl Sn {
         self.0
     }
 
-    /// How far it lies after `base`: 0 to 4095.
+    /// Distance after `base`, 0 to 4095.
     #[inline]
     pub fn steps_from(self, base: Sn) -> u64 {
         u64::from(self.0.wrapping_sub(base.0)) % Self::MODULUS
     }
 
-    /// The `n`-th number after it.
+    /// The `n`-th following number.
     #[inline]
     pub fn plus(self, n: u64) -> Sn {
         Sn::of(u64::from(self.0) + n)
@@ -42,7 +42,7 @@ impl Sn {
         self.steps_from(base) < window
     }
 
-    /// The first count at or after `base` that carries this number.
+    /// The first count at or after `base` with this number.
     #[inline]
     pub fn count_from(self, base: u64) -> u64 {
         base + self.steps_from(Sn::of(base))

@@ -47,7 +47,7 @@ impl Sender {
             if pdu + 1 == self.polls.up_to {
                 timers.stop(Timer::Poll);
             }
-            // Giving up may raise the floor above the rest of the run.
+            // A discard may raise the floor above the rest of the run.
             if pdu < self.given_up.floor {
                 continue;
             }
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// Moves VT(A) to `acknowledged` and lets go of the SDUs below.
+    /// Advances VT(A) to `acknowledged` and releases the SDUs below.
     pub(super) fn acknowledge<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -104,6 +104,6 @@ impl Sender {
     }
 }
 
-/// A STATUS names a PDU outside VT(A) to VT(S).
+/// A STATUS has a PDU outside VT(A) to VT(S).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OutsideWindow;

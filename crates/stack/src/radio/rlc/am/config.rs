@@ -306,7 +306,8 @@ impl AmConfig {
         }
     }
 
-    /// How SDUs are cut: a length indicator takes one octet up to PDUs of 126 octets (TS 25.322 §9.2.2.8).
+    /// Rules for cutting SDUs: a length indicator takes one octet up to PDUs of 126 octets (TS
+    /// 25.322 §9.2.2.8).
     #[inline]
     pub(in crate::radio::rlc) fn cutting(&self) -> Cutting {
         Cutting {
@@ -317,14 +318,14 @@ impl AmConfig {
         }
     }
 
-    /// Whether a PDU sent `transmissions` times may be sent again.
+    /// Whether a PDU sent `transmissions` times may be retransmitted.
     #[inline]
     pub(super) fn may_send_again(&self, transmissions: u16) -> bool {
         let counted = u32::from(transmissions) + u32::from(self.max_dat_reading == MaxDatReading::Ts25322);
         matches!(self.discard, Discard::Timer(_)) || self.max_dat.is_none_or(|max_dat| counted < max_dat)
     }
 
-    /// Poll_Window in PDUs of a window of `vt_ws`.
+    /// Poll_Window in PDUs, for a window of `vt_ws`.
     #[inline]
     pub(super) fn poll_window_pdus(&self, vt_ws: u64) -> Option<u64> {
         self.poll_window.map(|percent| (u64::from(percent) * vt_ws).div_ceil(100).max(1))

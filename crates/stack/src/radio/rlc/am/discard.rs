@@ -52,7 +52,7 @@ pub(super) struct GivenUp {
 
 #[cfg(test)]
 impl GivenUp {
-    /// Elements of all that it keeps.
+    /// Number of stored elements.
     pub fn held(&self) -> usize {
         self.unlisted.len() + self.mrw.as_ref().map_or(0, |mrw| mrw.before.len())
     }
@@ -184,7 +184,8 @@ impl Sender {
     fn move_floor(&mut self, config: &AmConfig, timers: &mut Timers, last: LastEnd) {
         let (floor, floor_ends) = match last {
             LastEnd::Open(rest) => (self.vt_s + rest, 0),
-            // N_LENGTH has four bits: of more ends than that in one PDU the receiver hands the others up.
+            // N_LENGTH has four bits. If more SDUs end in one PDU, the receiver delivers the
+            // others.
             LastEnd::Told(pdu, n) => match self.next_begins() {
                 Some(first) if first <= pdu => (pdu, n.min(N_LENGTH_MOST)),
                 _ => (pdu + 1, 0),
@@ -223,7 +224,7 @@ impl Sender {
     /// Starts the MRW procedure for all SDUs discarded so far.
     fn make_mrw(&mut self, config: &AmConfig, timers: &mut Timers) {
         let given_up = &mut self.given_up;
-        // The last SDU is named by SN_MRW_LENGTH itself.
+        // SN_MRW_LENGTH itself names the last SDU.
         given_up.unlisted.pop();
         let most = MRW_MOST.min(most_sn_mrw(config.pdu_octets()));
         let skip = given_up.unlisted.len().saturating_sub(most - 1);
@@ -238,7 +239,7 @@ impl Sender {
         self.may_send_mrw(config);
     }
 
-    /// An MRW that was sent MaxMRW - 1 times is not sent again: RLC is reset.
+    /// Handles an MRW that was sent MaxMRW - 1 times: RLC is reset instead of another transmission.
     fn may_send_mrw(&mut self, config: &AmConfig) {
         let sent = self.given_up.mrw.as_ref().map_or(0, |mrw| mrw.vt_mrw);
         if config.max_mrw.is_some_and(|max_mrw| sent + 1 >= max_mrw) {
@@ -247,7 +248,7 @@ impl Sender {
         }
     }
 
-    /// Timer_MRW expired.
+    /// Handles the expiry of Timer_MRW.
     pub(super) fn mrw_timer_expired(&mut self, config: &AmConfig) {
         if self.given_up.mrw.is_some() {
             self.given_up.mrw_due = true;
@@ -255,13 +256,13 @@ impl Sender {
         }
     }
 
-    /// SN_MRW fields of the MRW that is to be sent now.
+    /// Number of SN_MRW fields of the due MRW.
     pub(super) fn mrw_fields(&self) -> Option<u64> {
         let mrw = self.given_up.mrw.as_ref().filter(|_| self.given_up.mrw_due)?;
         Some(mrw.before.len() as u64 + 1)
     }
 
-    /// The MRW to send now, if one is due; it counts as sent.
+    /// Returns the due MRW, if any, and counts its transmission.
     pub(super) fn take_mrw<T>(
         &mut self,
         cx: &Context<'_, T>,
@@ -276,12 +277,13 @@ impl Sender {
         mrw.vt_mrw += 1;
         timers.set(Timer::Mrw, cx.now + config.timer_mrw);
         set.discarded.extend(mrw.before.iter().map(|&pdu| Sn::of(pdu)));
-        // Asked anew with each repetition: once VT(A) has moved, PDUs above SN_MRW may have been sent, and VR(R) be there.
+        // Evaluated again for each repetition: after an advance of VT(A), PDUs above SN_MRW may
+        // have been sent, and VR(R) may be there.
         let beyond_window = mrw.before.is_empty() && mrw.sn >= self.vt_a + u64::from(config.window);
         Some(Mrw { sn: Sn::of(mrw.sn), n_length: mrw.n_length, beyond_window })
     }
 
-    /// An MRW_ACK arrived; one that answers nothing is ignored (TS 25.322 §11.6.2).
+    /// Handles an MRW_ACK. One that matches no MRW is ignored (TS 25.322 §11.6.2).
     pub(super) fn apply_mrw_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -300,7 +302,8 @@ impl Sender {
         }
     }
 
-    /// An acknowledgment up to `acknowledged` may show that the window was moved.
+    /// Ends the MRW procedure if an acknowledgment up to `acknowledged` shows that the window was
+    /// moved.
     pub(super) fn mrw_may_be_obeyed(&mut self, config: &AmConfig, timers: &mut Timers, acknowledged: u64) {
         let Some(mrw) = &self.given_up.mrw else { return };
         let implicit = config.mrw_acknowledgment == MrwAcknowledgment::Implicit;
@@ -309,7 +312,7 @@ impl Sender {
         }
     }
 
-    /// The MRW under way was obeyed; the next one may begin.
+    /// Ends the MRW procedure. The next one may start.
     fn end_mrw(&mut self, config: &AmConfig, timers: &mut Timers) {
         let GivenUp { floor, floor_ends, ref mrw, .. } = self.given_up;
         let further = mrw.as_ref().is_some_and(|mrw| (mrw.sn, mrw.n_length) != (floor, floor_ends));

@@ -76,7 +76,7 @@ impl AmEntity {
         }
     }
 
-    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -86,7 +86,7 @@ impl AmEntity {
         if self.sender.queue(cx, &self.config, &mut self.timers, sdu) { Ok(()) } else { Err(BufferFull) }
     }
 
-    /// Takes the block set of a TTI, of which `lost` did not arrive.
+    /// Receives the block set of a TTI without the blocks in `lost`.
     #[inline]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -134,7 +134,8 @@ impl AmEntity {
         }
     }
 
-    /// Takes those PDUs of a run that are not `lost`. Returns how many there are up to the last of them.
+    /// Receives the PDUs of a run that are not `lost`. Returns the number of PDUs up to the last of
+    /// them.
     #[inline(never)]
     fn take_what_arrived<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -151,7 +152,7 @@ impl AmEntity {
         end
     }
 
-    /// Takes `count` PDUs from `first` on, in which these SDUs end.
+    /// Receives `count` PDUs starting with `first`, in which these SDUs end.
     #[inline]
     fn take_part<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -181,14 +182,14 @@ impl AmEntity {
             Pdu::Reset(rsn) if !self.reset.has_failed() => self.handle_reset(cx, rsn),
             Pdu::ResetAck(rsn) if !self.reset.has_failed() => self.handle_reset_ack(cx, rsn),
             Pdu::Status(ref status) if !self.reset.blocks() => self.handle_status(cx, set, status),
-            // PDUs of another mode come from a peer that is configured differently.
+            // PDUs of another mode come from a peer with another configuration.
             Pdu::Umd(_) | Pdu::Tmd(_) => self.receiver.dropped(cx, arrived, PduDrop::WrongMode),
             _ => return arrived,
         }
         0
     }
 
-    /// Timer_Status_Periodic begins with the first PDU that arrives.
+    /// Timer_Status_Periodic starts with the first PDU that arrives.
     #[inline]
     fn await_status_period(&mut self, now: Time) {
         if let Some(period) = self.config.timer_status_periodic
@@ -225,7 +226,7 @@ impl AmEntity {
         }
     }
 
-    /// Lets the timers expire that are due.
+    /// Handles all timers that are due.
     #[inline]
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.timers.any_due(cx.now) {
@@ -239,7 +240,7 @@ impl AmEntity {
         if self.timers.take_due(Timer::Poll, now).is_some() {
             self.sender.poll_timer_expired(cx, &mut self.timers);
         }
-        // A poll or a report that waited is due by itself now: `has_work` sees it.
+        // A poll or report that waited is due now, which `has_work` detects.
         self.timers.take_due(Timer::PollProhibit, now);
         self.timers.take_due(Timer::StatusProhibit, now);
         if self.timers.take_due(Timer::PollPeriodic, now).is_some() {
@@ -318,7 +319,7 @@ impl AmEntity {
         self.see_to_reset(cx);
     }
 
-    /// Fills the rest of `set` with data PDUs, which carry the STATUS that is given.
+    /// Fills the rest of `set` with data PDUs, which carry the given STATUS.
     #[inline]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -343,7 +344,7 @@ impl AmEntity {
         }
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     #[inline]
     pub fn has_delivered(&self) -> bool {
         self.receiver.has_delivered()
@@ -361,19 +362,19 @@ impl AmEntity {
         self.timers.next()
     }
 
-    /// Whether nothing but new data can be due now, as nearly always. Reports and polls that are prohibited wait.
+    /// Whether only new data can be due now, the usual case. Prohibited reports and polls wait.
     #[inline]
     fn is_undisturbed(&self, now: Time) -> bool {
         self.receiver.is_undisturbed(now) & self.is_sender_undisturbed(now)
     }
 
-    /// The same, but that the receiving side may have something to answer.
+    /// Like `is_undisturbed`, but the receiving side may have something to answer.
     #[inline]
     fn is_sender_undisturbed(&self, now: Time) -> bool {
         self.reset.is_at_rest() & !self.suspended & self.sender.is_undisturbed(now)
     }
 
-    /// Whether the next TTI is of use to it. A STATUS that waits for a data PDU counts.
+    /// Whether the next TTI is of use. A STATUS that waits for a data PDU counts.
     #[inline]
     pub fn has_work(&self, now: Time) -> bool {
         if self.is_undisturbed(now) {
@@ -447,7 +448,7 @@ impl AmEntity {
         self.sender.backlog(&self.config)
     }
 
-    /// The SDUs that wait to be sent, in order.
+    /// Appends the SDUs that wait to be sent in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         self.sender.waiting_sdus(into);
     }
@@ -460,12 +461,12 @@ impl AmEntity {
         Bytes(data + control * u64::from(self.config.pdu_octets()))
     }
 
-    /// SDU octets that wait or are not wholly acknowledged.
+    /// Octets of SDUs that are waiting or not completely acknowledged.
     pub fn buffer_occupancy(&self) -> Bytes {
         self.sender.occupancy()
     }
 
-    /// Octets of a PDU behind its header.
+    /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
         Bytes(u64::from(self.config.pdu_payload))
     }

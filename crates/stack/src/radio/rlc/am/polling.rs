@@ -1,4 +1,4 @@
-//! When a PDU polls: TS 25.322 §9.7.1, with Timer_Poll, Timer_Poll_Prohibit and Timer_Poll_Periodic of §9.5.
+//! Polling: TS 25.322 §9.7.1, with Timer_Poll, Timer_Poll_Prohibit and Timer_Poll_Periodic of §9.5.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -89,7 +89,7 @@ impl Sender {
             return counted;
         }
         let for_window = config.poll_window_pdus(self.vt_ws);
-        // J counts the PDU that is about to be sent: VT(S) + 1 - VT(A).
+        // J includes the PDU that is about to be sent: VT(S) + 1 - VT(A).
         for_window
             .map_or(counted, |pdus| counted.min((self.vt_a + pdus).saturating_sub(self.vt_s).max(1) as u32))
     }
@@ -148,7 +148,7 @@ impl Sender {
         true
     }
 
-    /// Timer_Poll expired: poll again if anything is outstanding.
+    /// Handles the expiry of Timer_Poll: polls again if any PDU is outstanding.
     pub fn poll_timer_expired<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -162,12 +162,13 @@ impl Sender {
         cx.record(|| TraceEvent::TimerPollExpired { ue, direction });
     }
 
-    /// The last PDU in the buffer was sent before it was the last.
+    /// Triggers the poll of the last PDU in the buffer, which was sent before it was the last one.
     pub(super) fn poll_for_last(&mut self, now: Time, timers: &mut Timers) {
         self.polls.trigger(now, timers, PollCauses::LAST_PDU);
     }
 
-    /// Timer_Poll_Periodic expired: poll if there is something to send or to be acknowledged.
+    /// Handles the expiry of Timer_Poll_Periodic: polls if there are data to send or to be
+    /// acknowledged.
     pub fn poll_period_ended<T>(&mut self, cx: &Context<'_, T>, config: &AmConfig, timers: &mut Timers) {
         if self.vt_a < self.vt_s || !self.buffer.is_empty() {
             self.polls.trigger(cx.now, timers, PollCauses::PERIODIC);
@@ -175,7 +176,8 @@ impl Sender {
         }
     }
 
-    /// Timer_Poll_Periodic runs from the beginning of time. While there is nothing to poll for it is not watched.
+    /// Timer_Poll_Periodic runs from time zero. It has no deadline while there is nothing to poll
+    /// for.
     pub fn await_poll_period(&self, now: Time, config: &AmConfig, timers: &mut Timers) {
         if let Some(period) = config.timer_poll_periodic
             && !timers.is_running(Timer::PollPeriodic)

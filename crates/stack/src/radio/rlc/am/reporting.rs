@@ -1,4 +1,4 @@
-//! When a report, an MRW or its answer leaves, and in which PDU: TS 25.322 §9.7.2, §11.5.
+//! Transmission of reports, MRW and MRW_ACK, and the PDUs that carry them: TS 25.322 §9.7.2, §11.5.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -11,8 +11,8 @@ use crate::radio::rlc::{BlockSet, Status};
 use crate::trace::TraceEvent;
 
 impl AmEntity {
-    /// EURANE: nothing came by in time for the report to ride on. It is written now and leaves with the next TTI, in
-    /// which it may be out of date.
+    /// EURANE: no data came in time to carry the report. It is written now and sent in the next
+    /// TTI, when it may be out of date.
     pub(super) fn write_report(&mut self) {
         let mut missing = std::mem::take(&mut self.receiver.written_missing);
         missing.clear();
@@ -76,11 +76,11 @@ impl AmEntity {
             window: report_due && self.receiver.granted_window.is_some(),
         };
         let alone = self.config.pdu_octets();
-        // A report that was written before its TTI came is as it is.
+        // A report that was written before its TTI is sent unchanged.
         let written = self.receiver.written.is_some();
         let mut extent = (report_due && !written).then(|| self.receiver.extent(&self.config, alone, beside));
         if beside.takes_room() {
-            // A report that does not fit beside the rest comes next.
+            // A report that does not fit together with the rest comes next.
             extent = extent.filter(|extent| !extent.is_cramped);
         }
         let octets = extent.map_or_else(|| beside.octets(), |extent| extent.octets);
@@ -124,14 +124,14 @@ impl AmEntity {
     }
 }
 
-/// How a STATUS left.
+/// Result for a due STATUS.
 enum Sent {
-    /// In a PDU of its own.
+    /// Sent in a PDU of its own.
     Alone,
     /// Not yet.
     Waits,
-    /// With the next new PDU.
+    /// To be carried by the next new PDU.
     With(Status),
-    /// With a PDU that is sent again.
+    /// To be carried by a retransmitted PDU.
     Again(Ride),
 }

@@ -31,19 +31,19 @@ const MRW_ACK: u64 = 20;
 const WINDOW: u64 = 16;
 /// BITMAP and RLIST without map or codewords: type 4, LENGTH 4, FSN 12.
 const HEAD: u64 = 20;
-/// A BITMAP names 128 PDUs at most.
+/// A BITMAP covers at most 128 PDUs.
 const BITMAP_MOST: u64 = 128;
-/// LIST without its runs; a run is SN 12 and L 4, up to 16 PDUs; 15 runs at most.
+/// LIST without its runs. A run is SN 12 and L 4, for up to 16 PDUs. At most 15 runs.
 const LIST_HEAD: u64 = 8;
 const LIST_RUN: u64 = 16;
 const LIST_RUN_MOST: u64 = 16;
 const LIST_MOST: u64 = 15;
-/// RLIST: 15 codewords at most.
+/// RLIST: at most 15 codewords.
 const CODEWORD: u64 = 4;
 const RLIST_MOST: u64 = 15;
 /// PDUs in the largest window.
 const WINDOW_MOST: u64 = 4095;
-/// EURANE: bits in front of the map, and in the map at most.
+/// EURANE: bits before the map, and maximum bits of the map.
 const EURANE_HEAD: u64 = 20;
 const EURANE_MOST: u64 = 300;
 
@@ -176,16 +176,16 @@ fn eurane(mapped: u64) -> u64 {
     EURANE_HEAD + if mapped == 0 { 0 } else { mapped + 1 }
 }
 
-/// Bits that one more row of missing PDUs costs.
+/// The size of SUFIs. `add` returns the bits for one more row of missing PDUs.
 trait Sufis {
-    /// The longest row that is written as one.
+    /// Maximum length of a row that is written as one.
     fn longest_row(&self) -> u64;
-    /// The most bits that the first row takes.
+    /// Maximum number of bits for the first row.
     fn longest_first(&self) -> u64;
     fn add(&mut self, first: u64, end: u64) -> u64;
 }
 
-/// LIST SUFIs: runs in them.
+/// LIST SUFIs: number of runs.
 #[derive(Default)]
 struct List(u64);
 
@@ -228,7 +228,7 @@ impl Sufis for Rlist {
             return HEAD + row(further) * CODEWORD;
         }
         if used + distance + row(further) > RLIST_MOST {
-            // What follows the first of the row begins another SUFI.
+            // The PDUs after the first one of the row begin another SUFI.
             self.0 = Some((end - 1, row(further - 1)));
             return distance * CODEWORD + HEAD + row(further - 1) * CODEWORD;
         }
@@ -237,12 +237,12 @@ impl Sufis for Rlist {
     }
 }
 
-/// Codewords of `further` PDUs in a row behind one that is named.
+/// Codewords for `further` consecutive PDUs after a listed one.
 fn row(further: u64) -> u64 {
     if further < 3 { further } else { 1 + codewords(further) }
 }
 
-/// Codewords of a number: three of its bits in each.
+/// Codewords of a number, with three bits of the number in each.
 fn codewords(number: u64) -> u64 {
     u64::from(64 - number.leading_zeros()).div_ceil(3)
 }
@@ -263,7 +263,7 @@ mod tests {
     use crate::radio::rlc::wire::{StatusEnd, StatusPdu};
 
     proptest! {
-        /// What a report is said to take is what the codec makes of it, whatever the PDU holds.
+        /// The computed size of a report equals the encoded size, for all PDU sizes.
         #[test]
         fn a_report_has_the_size_that_its_bits_have(
             arrived in prop::collection::btree_set(0u64..1500, 1..300),

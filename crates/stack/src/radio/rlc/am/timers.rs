@@ -1,17 +1,17 @@
-//! The timers of an entity: TS 25.322 §9.5. Every deadline is here and nowhere else.
+//! The timers of an entity: TS 25.322 §9.5. All deadlines are stored here.
 
 use umts_units::Time;
 
-/// A timer of TS 25.322 §9.5, shortened.
+/// A timer of TS 25.322 §9.5, with a shortened name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timer {
     /// Timer_Poll.
     Poll,
-    /// Timer_Poll_Prohibit, as far as a poll waits for it.
+    /// Timer_Poll_Prohibit. Set only while a poll waits for it.
     PollProhibit,
-    /// Timer_Poll_Periodic, as far as there is something to poll for.
+    /// Timer_Poll_Periodic. Set only while there is something to poll for.
     PollPeriodic,
-    /// Timer_Status_Prohibit, as far as a report waits for it.
+    /// Timer_Status_Prohibit. Set only while a report waits for it.
     StatusProhibit,
     /// Timer_Status_Periodic.
     StatusPeriodic,
@@ -84,7 +84,7 @@ impl Timers {
         Some(at)
     }
 
-    /// Whether a deadline has come.
+    /// Whether any deadline has passed.
     #[inline]
     pub fn any_due(&self, now: Time) -> bool {
         self.next <= now

@@ -70,14 +70,14 @@ impl AmEntity {
         self.see_to_reset(cx);
     }
 
-    /// Lets the sender begin `sdus` further SDUs from now on and no more; `None`: as many as there are.
+    /// Lets the sender start only `sdus` further SDUs from now on. `None`: unlimited.
     pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdus: Option<u32>) {
         self.sender.buffer.limit(sdus.map_or(u64::MAX, u64::from));
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::SdusLimited { ue, direction, sdus });
     }
 
-    /// SDUs that are done with since the beginning: acknowledged as a whole, or given up.
+    /// Number of SDUs that were completely acknowledged or discarded since the start.
     pub fn sdus_done(&self) -> u64 {
         self.sender.sdus_done
     }

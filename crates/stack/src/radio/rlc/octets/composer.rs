@@ -30,7 +30,7 @@ pub struct Composer {
     may_begin: u64,
     /// An SDU whose end is indicated in the next PDU, and the length indicator.
     untold: Option<(PacketId, LengthIndicator)>,
-    /// PDUs by their count; the counts ascend.
+    /// PDUs with their counts, in ascending order.
     sent: VecDeque<(u64, Layout)>,
 }
 
@@ -55,7 +55,7 @@ struct Layout {
 pub struct Composed {
     /// The RLC PDU.
     pub octets: Vec<u8>,
-    /// How often this data PDU was sent, this time included; zero for a control PDU.
+    /// Number of transmissions of this data PDU, including this one. Zero for a control PDU.
     pub transmissions: u32,
 }
 
@@ -66,17 +66,18 @@ impl Composer {
         Composer { encoding, waiting, head_sent: 0, may_begin: u64::MAX, untold: None, sent }
     }
 
-    /// The formats that it writes.
+    /// The formats of the PDUs.
     pub fn encoding(&self) -> &Encoding {
         &self.encoding
     }
 
-    /// An SDU entered the transmission buffer.
+    /// Handles an SDU that entered the transmission buffer.
     pub fn queue(&mut self, sdu: PacketId, octets: Vec<u8>) {
         self.waiting.push_back(Waiting { sdu, octets });
     }
 
-    /// Takes an event of the entity: PDUs sent, SDUs given up or held back, and its return to the initial state.
+    /// Handles an event of the entity: PDUs sent, SDUs discarded or held back, return to the
+    /// initial state.
     pub fn observe(&mut self, event: &TraceEvent) {
         match *event {
             TraceEvent::PdusSent { first_sn, count, retransmission: false, .. } => {
@@ -92,7 +93,7 @@ impl Composer {
         }
     }
 
-    /// SDU octets and PDU octets that are kept.
+    /// Octets of stored SDUs and PDUs.
     pub fn kept_octets(&self) -> usize {
         let waiting: usize = self.waiting.iter().map(|waiting| waiting.octets.len()).sum();
         waiting + self.sent.iter().map(|(_, layout)| layout.data.len()).sum::<usize>()
@@ -109,7 +110,7 @@ impl Composer {
         }
     }
 
-    /// Makes `pdus` new PDUs, the first with number `first`.
+    /// Builds `pdus` new PDUs. The first one has number `first`.
     fn fill(&mut self, first: u64, pdus: u64) {
         let keep = match self.encoding.mode {
             Mode::Am { window, .. } => window + Lost::MOST_BLOCKS as usize,
@@ -127,7 +128,7 @@ impl Composer {
         }
     }
 
-    /// Fills one PDU (TS 25.322 §9.2.2.8).
+    /// Builds one PDU (TS 25.322 §9.2.2.8).
     fn cut(&mut self) -> Layout {
         let cutting = self.encoding.cutting;
         let mut layout = Layout::default();
@@ -172,7 +173,7 @@ impl Composer {
         layout
     }
 
-    /// Fills one PDU of transparent mode.
+    /// Builds one PDU of transparent mode.
     fn cut_without_header(&mut self) -> Layout {
         let head = self.waiting.front().expect("PDUs are made of SDUs");
         let end = head.octets.len().min(self.head_sent + self.encoding.pdu_octets);
@@ -243,7 +244,7 @@ impl Composer {
         Composed { octets, transmissions: layout.transmissions }
     }
 
-    /// Where the newest PDU with this number is.
+    /// Index of the newest PDU with this number.
     fn place(&self, sn: Sn) -> usize {
         let newest = self.sent.back().expect("it was sent before").0;
         let count = newest - Sn::of(newest).steps_from(sn);
@@ -268,7 +269,7 @@ impl Composer {
             let status = self.status(status, set, left - li).expect("it rides where it fits");
             status.emit(&mut data);
         } else {
-            // One octet behind an indicator of two is ignored, and nothing says so.
+            // One octet after an indicator of two octets is ignored without any indication.
             let is_told = li > 0 && left >= li;
             indicators.extend(is_told.then_some(LengthIndicator::Padding));
             data.resize(data.len() + left - if is_told { li } else { 0 }, 0);

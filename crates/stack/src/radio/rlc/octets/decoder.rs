@@ -1,4 +1,4 @@
-//! Octets of blocks as the block set that a receiver sees.
+//! Decodes the octets of blocks to the block set that a receiver uses.
 
 use super::encoding::{Encoding, Mode};
 use super::sufis::read_status;
@@ -6,7 +6,7 @@ use crate::radio::phy::Lost;
 use crate::radio::rlc::wire::{AmPdu, AmdPdu, LengthIndicator, Payload, UmSn, UmdPdu, WireError};
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, SduEnd, Sn};
 
-/// A data PDU that was read.
+/// A decoded data PDU.
 #[derive(Debug)]
 pub(super) struct Arrived<'a> {
     /// Sequence number. For a UMD PDU only seven bits of it were read.
@@ -131,7 +131,7 @@ fn put_ends(
     set.ends.extend(told.iter().map(|end| SduEnd { first: first(end), sn, sdu: end.sdu }));
 }
 
-/// Transparent mode has no header: all blocks of a TTI are one SDU, or each is one.
+/// Transparent mode has no header: all blocks of a TTI form one SDU, or each block is one.
 fn read_transparent(sent: &BlockSet, segmentation: bool, set: &mut BlockSet) {
     let per_sdu = if segmentation { sent.blocks } else { 1 };
     for (index, end) in sent.ends.iter().enumerate() {

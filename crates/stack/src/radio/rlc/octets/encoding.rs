@@ -1,4 +1,4 @@
-//! How the PDUs of a bearer look as octets, if its options have an encoding.
+//! The formats of a bearer's PDUs as octets, if its options have an encoding.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::radio::rlc::tm::TmConfig;
 use crate::radio::rlc::um::UmConfig;
 use crate::radio::rlc::wire::{AMD_HEADER, AmdFormat, UMD_HEADER, UmdFormat};
 
-/// The formats of a bearer's PDUs, both directions alike.
+/// The formats of a bearer's PDUs, equal in both directions.
 #[derive(Debug, Clone)]
 pub struct Encoding {
     pub(super) mode: Mode,
@@ -137,13 +137,14 @@ impl Encoding {
         self.pdu_octets
     }
 
-    /// Octets of a length indicator with its extension bit; zero in transparent mode, which has none.
+    /// Octets of a length indicator with its extension bit. Zero in transparent mode, which has
+    /// none.
     pub fn length_indicator_octets(&self) -> u16 {
         self.cutting.length_indicator
     }
 }
 
-/// The options that were chosen, if any, as an error.
+/// Returns the chosen options without an encoding as an error, if there are any.
 fn named<const N: usize>(options: [(bool, &'static str); N]) -> Result<(), NoEncoding> {
     let chosen: Vec<_> = options.into_iter().filter_map(|(chosen, name)| chosen.then_some(name)).collect();
     if chosen.is_empty() { Ok(()) } else { Err(NoEncoding(chosen)) }

@@ -1,4 +1,4 @@
-//! A STATUS as SUFIs, and back.
+//! Conversion between a STATUS and SUFIs.
 
 use std::num::NonZeroU16;
 
@@ -8,7 +8,7 @@ use crate::radio::rlc::wire::{
 };
 use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sn, SnRun, Status};
 
-/// The PDU of a status, as short as it can be.
+/// The shortest PDU of a status.
 pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) -> StatusPdu<'static> {
     let mut sufis = Vec::new();
     let count = |n: u8| MrwCount::new(n).expect("N_LENGTH has four bits");
@@ -40,7 +40,7 @@ fn mapped(status: &Status, missing: &[SnRun]) -> u64 {
     if up_to_lsn < Sn::MODULUS / 2 { needed.max(up_to_lsn) } else { needed }
 }
 
-/// SUFIs that name `missing`, which ascends; a map speaks of `mapped` PDUs.
+/// SUFIs for `missing`, which is in ascending order. A map covers `mapped` PDUs.
 pub(in crate::radio::rlc) fn missing_sufis(
     format: StatusFormat,
     missing: &[SnRun],

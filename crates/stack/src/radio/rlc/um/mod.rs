@@ -31,14 +31,14 @@ use crate::radio::rlc::wire::UmSn;
 use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 
-/// Configuration of an unacknowledged-mode entity, both of its directions.
+/// Configuration of an unacknowledged-mode entity, for both directions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UmConfig {
-    /// Octets of a PDU behind its header octet: length indicators, data and padding.
+    /// Octets of a PDU after its header octet: length indicators, data and padding.
     pub pdu_payload: u16,
-    /// Timer_Discard: an SDU that waits longer is given up; `None`: never.
+    /// Timer_Discard: an SDU that waits longer is discarded. `None`: never.
     pub timer_discard: Option<Duration>,
-    /// Room in the transmission buffer, in octets of SDUs not wholly sent; `None`: any.
+    /// Transmission buffer in octets of SDUs that are not completely sent. `None`: unlimited.
     pub buffer: Option<Bytes>,
 }
 
@@ -91,7 +91,7 @@ impl UmEntity {
         }
     }
 
-    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -101,7 +101,7 @@ impl UmEntity {
         self.queue.push(cx, sdu)
     }
 
-    /// Takes the block set of a TTI, of which `lost` did not arrive.
+    /// Receives the block set of a TTI without the blocks in `lost`.
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -126,7 +126,7 @@ impl UmEntity {
         }
     }
 
-    /// These blocks of the peer never come: neither do the SDUs that end in them.
+    /// Records the SDUs that end in blocks of the peer that never arrive as lost.
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
@@ -204,7 +204,7 @@ impl UmEntity {
         self.has_work()
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     #[inline]
     pub fn has_delivered(&self) -> bool {
         !self.delivered.is_empty()
@@ -230,18 +230,19 @@ impl UmEntity {
         self.queue.has_work() && self.vt_us < self.suspended_from
     }
 
-    /// Sends nothing until [`resume`](Self::resume).
+    /// Stops sending until [`resume`](Self::resume).
     pub fn suspend(&mut self) {
         self.queue.suspended = true;
     }
 
-    /// Sends `n` further PDUs and no more until [`resume`](Self::resume). Returns VT(US) (TS 25.322 §9.7.5).
+    /// Sends only `n` further PDUs until [`resume`](Self::resume). Returns VT(US) (TS 25.322
+    /// §9.7.5).
     pub fn suspend_after(&mut self, n: u32) -> Sn {
         self.suspended_from = self.vt_us + u64::from(n);
         Sn::of(self.vt_us)
     }
 
-    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after).
+    /// Continues after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after).
     pub fn resume(&mut self) {
         self.queue.suspended = false;
         self.suspended_from = u64::MAX;
@@ -262,7 +263,7 @@ impl UmEntity {
         self.queue.record_level(cx);
     }
 
-    /// The SDUs of which nothing was sent are lost.
+    /// Discards the SDUs of which nothing was sent.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.lose_unsent(cx);
     }
@@ -271,22 +272,22 @@ impl UmEntity {
         self.queue.backlog(&self.cutting, self.suspended_from - self.vt_us)
     }
 
-    /// The SDUs that wait to be sent, in order.
+    /// Appends the SDUs that wait to be sent in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         self.queue.waiting_sdus(Cut::by(self.cutting), into);
     }
 
-    /// Octets of SDUs that are in no PDU yet.
+    /// Octets of SDUs that are not in PDUs yet.
     pub fn available_for_transmission(&self) -> Bytes {
         self.queue.unsent()
     }
 
-    /// SDU octets that wait.
+    /// SDU octets in the queue.
     pub fn buffer_occupancy(&self) -> Bytes {
         self.queue.occupancy()
     }
 
-    /// Octets of a PDU behind its header.
+    /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
         Bytes(u64::from(self.cutting.payload))
     }

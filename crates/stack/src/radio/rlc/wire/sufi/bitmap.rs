@@ -1,4 +1,4 @@
-//! BITMAP: TS 25.322 §9.2.2.11.5. The first bit speaks of PDU FSN; 1 is received, 0 is missing.
+//! BITMAP: TS 25.322 §9.2.2.11.5. The first bit is for PDU FSN. 1 means received, 0 missing.
 
 use super::{put_sn, sn};
 use crate::radio::bits::{BitReader, BitWriter};
@@ -15,10 +15,10 @@ pub struct Bitmap {
 impl Bitmap {
     /// Most octets of a map.
     pub const MOST_OCTETS: usize = 16;
-    /// Most PDUs that one speaks of.
+    /// Maximum number of PDUs of a map.
     pub const MOST_PDUS: u64 = Self::MOST_OCTETS as u64 * 8;
 
-    /// A BITMAP whose first bit speaks of `fsn`.
+    /// A BITMAP whose first bit is for `fsn`.
     ///
     /// # Errors
     /// If the map is empty or too long.
@@ -54,7 +54,7 @@ impl Bitmap {
         self.fsn
     }
 
-    /// What it names as missing, as runs.
+    /// Runs of missing PDUs.
     pub fn missing(&self) -> Vec<SnRun> {
         let mut runs: Vec<SnRun> = Vec::new();
         for at in 0..self.map.len() * 8 {

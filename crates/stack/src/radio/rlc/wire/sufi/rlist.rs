@@ -71,7 +71,7 @@ impl Rlist {
         Ok((Rlist::new(fsn, codewords)?, named))
     }
 
-    /// What it names as missing, as runs.
+    /// Runs of missing PDUs.
     pub fn missing(&self) -> Vec<SnRun> {
         decode(self.fsn, &self.codewords).expect("codewords were checked when they came")
     }
@@ -101,7 +101,8 @@ impl Rlist {
     }
 }
 
-/// Codewords for `further` more PDUs in a row, in the shorter of two ways; `None` if there is no room for them.
+/// Codewords for `further` more consecutive PDUs, in the shorter of two forms. `None` if there is
+/// no room for them.
 fn burst(further: u64, room: usize) -> Option<Vec<u8>> {
     let mut marked = vec![BURST];
     put_number(&mut marked, further);
@@ -124,7 +125,7 @@ fn put_number(codewords: &mut Vec<u8>, mut number: u64) {
     }
 }
 
-/// What the codewords name as missing.
+/// Missing PDUs according to the codewords.
 fn decode(fsn: Sn, codewords: &[u8]) -> Result<Vec<SnRun>, Rule> {
     let mut runs = vec![SnRun { first: fsn, count: 1 }];
     let mut span = 1;
