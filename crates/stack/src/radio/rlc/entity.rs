@@ -45,7 +45,7 @@ pub enum Rlc {
     Wired(Box<Wired>),
 }
 
-/// The same of an entity of any mode; in wire mode of the one inside, unless octets have a say.
+/// Evaluates an expression for an entity of any mode. Wire mode has an expression of its own.
 macro_rules! in_any_mode {
     ($rlc:expr, $entity:ident => $call:expr, $wired:ident => $octets:expr) => {
         match $rlc {

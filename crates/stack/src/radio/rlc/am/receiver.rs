@@ -141,7 +141,8 @@ impl Receiver {
         }
     }
 
-    /// Takes PDUs that lie in the window and of which none was here before, if nothing of the MRW last obeyed is waited for.
+    /// Receives a run of PDUs at once, and returns true, if all of them are in the window, none has
+    /// arrived before, and no SDU end was discarded by the last MRW.
     #[inline]
     fn take_new_run(
         &mut self,
@@ -259,8 +260,9 @@ impl Receiver {
         }
     }
 
-    /// Hands up an SDU all of which lies below VR(R); it began in PDU `first`. A peer that gives up the beginning of an SDU gives
-    /// up its end too; of one that does not, the rest is no packet.
+    /// Delivers an SDU that is completely below VR(R) and began in PDU `first`, unless its start
+    /// was discarded. A peer that discards the start of an SDU should discard its end, too.
+    /// Otherwise the rest is not a packet and is not delivered.
     #[inline]
     fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, first: u64, sdu: &Sdu) {
         if first >= self.given_up_below {

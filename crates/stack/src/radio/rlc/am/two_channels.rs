@@ -82,8 +82,8 @@ impl AmEntity {
         self.sender.sdus_done
     }
 
-    /// Whether nothing that was sent waits for an acknowledgment, and no window for the peer to move; or none will come,
-    /// since the entity has failed or is suspended.
+    /// Whether no sent PDU waits for an acknowledgment and no MRW is due. Also true if no
+    /// acknowledgment can be processed, because the entity has failed or is suspended.
     pub fn is_settled(&self) -> bool {
         self.has_failed()
             || self.suspended

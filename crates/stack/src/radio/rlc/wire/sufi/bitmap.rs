@@ -30,12 +30,12 @@ impl Bitmap {
         }
     }
 
-    /// A BITMAP of the `count` PDUs from `fsn` on, of which `missing` are; runs, or parts of them, that lie elsewhere
-    /// are not spoken of. Bits behind the last PDU are set: a 0 there would name a PDU that was perhaps never sent, for
-    /// which the peer has to reset (§10).
+    /// A BITMAP of `count` PDUs from `fsn` on with the runs `missing`. Parts of runs outside this
+    /// range are ignored. Bits after the last PDU are set: a 0 there would report a PDU that was
+    /// perhaps never sent, and the peer would have to reset (§10).
     ///
     /// # Errors
-    /// If it would need no octet, or more than 16.
+    /// Returns an error if the map needs no octet or more than 16.
     pub fn covering(fsn: Sn, count: u64, missing: &[SnRun]) -> Result<Self, Rule> {
         let octets = count.div_ceil(8);
         if octets == 0 || octets > Self::MOST_OCTETS as u64 {
