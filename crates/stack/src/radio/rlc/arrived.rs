@@ -46,7 +46,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_member_is_that_which_a_search_finds(words: [u64; 2], sparse: [u64; 2], from in 0u32..=128) {
+        fn first_member_matches_a_linear_search(words: [u64; 2], sparse: [u64; 2], from in 0u32..=128) {
             for set in [words, [words[0] & sparse[0], words[1] & sparse[1]], [0, words[1]], [words[0], 0], [0; 2]] {
                 let all = u128::from(set[1]) << 64 | u128::from(set[0]);
                 let found = (from..128).find(|bit| all >> bit & 1 == 1).unwrap_or(128);

@@ -82,7 +82,7 @@ impl Cut {
                 _ => 0,
             };
             if fit != Fit::Ends && self.cutting.rule == LengthIndicators::Ts25322 {
-                opened += u64::from(self.tell_end());
+                opened += u64::from(self.open_for_end());
             }
             if self.is_apart {
                 self.room = 0;
@@ -93,7 +93,7 @@ impl Cut {
 
     /// Opens a PDU that begins with the length indicator of an SDU that ended in the previous PDU.
     /// Returns 1, the number of PDUs opened.
-    pub fn tell_end(&mut self) -> u32 {
+    pub fn open_for_end(&mut self) -> u32 {
         self.open(self.cutting.length_indicator);
         1
     }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledged_mode_tells_what_is_new_and_what_is_to_be_sent_again() {
+    fn am_backlog_has_new_data_and_retransmissions() {
         let config = RlcConfig::Am(AmConfig::default().into());
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // 200 octets and two length indicators.
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn buffer_occupancy_leaves_out_what_was_sent_and_not_negatively_acknowledged() {
+    fn buffer_occupancy_excludes_sent_pdus_without_a_nack() {
         let config = RlcConfig::Am(AmConfig::default().into());
         let occupancy = |rlc: &Rlc, at: u64| rlc.available_for_transmission(ms(at)).0;
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn buffer_occupancy_includes_what_lies_beyond_the_window() {
+    fn buffer_occupancy_includes_data_beyond_the_window() {
         let config = AmConfig { window: 3, ..AmConfig::default() };
         let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
         send(&mut rlc, 20, 9);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn buffer_occupancy_of_unacknowledged_mode_is_what_is_not_sent_yet() {
+    fn um_buffer_occupancy_is_the_unsent_data() {
         let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
         send(&mut rlc, 20, 1);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledged_mode_tells_which_sdus_wait() {
+    fn am_lists_waiting_sdus() {
         let config = RlcConfig::Am(AmConfig::default().into());
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // The third block of 40 octets holds the end of the first SDU, its length indicator, and 19 octets of the second.
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn unacknowledged_mode_tells_which_sdus_wait() {
+    fn um_lists_waiting_sdus() {
         let um = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let rlc = with_two_sdus(&RlcConfig::Um(um), Direction::Downlink);
         // 100 octets, the indicators of start and end, and the rest of a PDU. 82 octets and the
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn unacknowledged_mode_tells_what_is_not_sent_yet() {
+    fn um_backlog_is_the_unsent_data() {
         let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
         assert_eq!(told(&rlc), (200, Some(ms(0)), 6));
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn transparent_mode_tells_no_more_than_a_tti_holds() {
+    fn tm_backlog_is_limited_to_one_tti() {
         let erroneous_sdus = ErroneousSdus::Dropped;
         let config = TmConfig {
             pdu_payload: 40,

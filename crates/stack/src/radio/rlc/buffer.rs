@@ -355,7 +355,7 @@ impl Buffer {
     /// Appends the SDUs in order. `again` blocks of the first one are to be retransmitted.
     pub fn waiting_sdus(&self, mut cut: Cut, mut again: u32, into: &mut Vec<WaitingSdu>) {
         if let Some((_, sdu)) = self.untold_end.as_deref() {
-            let blocks = cut.tell_end() + std::mem::take(&mut again);
+            let blocks = cut.open_for_end() + std::mem::take(&mut again);
             into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
         }
         let sent = std::iter::once(self.head_sent).chain(std::iter::repeat(0));

@@ -123,7 +123,7 @@ impl AmEntity {
         let count = u64::from(run.count);
         if lost.is_none() {
             self.take_part(cx, run.first, count, set.ends_of(run));
-        } else if self.take_what_arrived(cx, set, run, lost) < count {
+        } else if self.receive_run(cx, set, run, lost) < count {
             return;
         }
         if run.poll {
@@ -137,7 +137,7 @@ impl AmEntity {
     /// Receives the PDUs of a run that are not `lost`. Returns the number of PDUs up to the last of
     /// them.
     #[inline(never)]
-    fn take_what_arrived<T: TraceSink<TraceEvent>>(
+    fn receive_run<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         set: &BlockSet,
@@ -286,7 +286,7 @@ impl AmEntity {
             if self.nothing_carries_the_report(cx.now) {
                 return true;
             }
-            self.send_whatever_is_due(cx, blocks, set);
+            self.send_due_pdus(cx, blocks, set);
             return self.has_work(cx.now);
         }
         let (config, timers) = (&self.config, &mut self.timers);
@@ -299,7 +299,7 @@ impl AmEntity {
     }
 
     /// Fills `set` in the order of priority.
-    fn send_whatever_is_due<T: TraceSink<TraceEvent>>(
+    fn send_due_pdus<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         blocks: u32,

@@ -265,7 +265,7 @@ mod tests {
     proptest! {
         /// The computed size of a report equals the encoded size, for all PDU sizes.
         #[test]
-        fn a_report_has_the_size_that_its_bits_have(
+        fn computed_report_size_matches_the_encoding(
             arrived in prop::collection::btree_set(0u64..1500, 1..300),
             dense in prop::collection::btree_set(0u64..200, 0..200),
             format in prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)],

@@ -181,7 +181,7 @@ fn transmissions_and_rounds_without_limit() {
 /// Selective repeat with real polls and reports: a channel that is never idle carries a share of 1
 /// - p new PDUs.
 #[test]
-fn a_busy_channel_carries_new_pdus_in_the_share_that_is_not_lost() {
+fn busy_channel_carries_the_expected_share_of_new_pdus() {
     const TTIS: u64 = 20_000;
     for (index, p) in ERROR_RATIOS.into_iter().enumerate() {
         let draws = Streams::new(SEED, index as u64).addressed("busy");
@@ -218,7 +218,7 @@ fn a_busy_channel_carries_new_pdus_in_the_share_that_is_not_lost() {
 
 /// The forms agree with the table of closed forms in the literature, to the digits printed there.
 #[test]
-fn the_forms_have_their_known_values() {
+fn closed_forms_match_published_values() {
     let near =
         |value: f64, expected: f64| assert!((value / expected - 1.0).abs() < 1e-5, "{value}, {expected}");
     near(transmissions(0.2, 3).mean, 1.24);

@@ -13,7 +13,7 @@ fn the_last_pdu_of_the_buffer_polls() {
 }
 
 #[test]
-fn what_is_missing_is_sent_again_before_new_data_and_the_last_of_it_polls() {
+fn missing_pdus_are_retransmitted_before_new_data_and_the_last_polls() {
     let mut talk = Talk::new(config());
     talk.queues(0, 2000).unwrap();
     assert_eq!(talk.at(10).sends(10), ["0-9"]);
@@ -100,7 +100,7 @@ fn eurane_drops_a_status_about_pdus_that_were_never_sent() {
 }
 
 #[test]
-fn a_poll_is_answered_with_what_is_missing() {
+fn poll_is_answered_with_the_missing_pdus() {
     let mut talk = Talk::new(config());
     talk.at(10).hears(&data(0, 6, true, &[(1, 0, 1), (2, 2, 6)]), &[3, 4]);
     assert_eq!(talk.delivers(), [1]);
@@ -202,7 +202,7 @@ fn sdus_go_up_in_sequence() {
 }
 
 #[test]
-fn a_report_too_large_for_a_pdu_tells_the_oldest_first() {
+fn oversized_report_lists_the_oldest_pdus_first() {
     let mut talk = Talk::new(config());
     // Every second PDU of 600 is missing. 42 octets hold two maps of 128 PDUs and the start of a
     // third.

@@ -44,7 +44,7 @@ fn a_repeated_poll_counts_as_a_transmission() {
 }
 
 #[test]
-fn an_sdu_that_is_only_half_sent_is_given_up_whole() {
+fn partly_sent_sdu_is_discarded_completely() {
     let mut talk = Talk::new(AmConfig { max_dat: Some(1), ..config() });
     talk.queues(0, 1000).unwrap();
     talk.queues(1, 39).unwrap();
@@ -67,7 +67,7 @@ fn mrw_of(set: &BlockSet) -> Mrw {
 }
 
 #[test]
-fn an_mrw_above_the_window_says_so_with_length_zero() {
+fn mrw_above_the_window_has_length_zero() {
     let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 8, ..config() });
     talk.queues(0, 1000).unwrap();
     talk.queues(1, 39).unwrap();
@@ -92,7 +92,7 @@ fn an_mrw_above_the_window_says_so_with_length_zero() {
 }
 
 #[test]
-fn a_window_given_up_to_its_end_is_an_mrw_above_the_window() {
+fn discarding_the_whole_window_gives_an_mrw_above_the_window() {
     let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 2, ..config() });
     talk.queues(0, 79).unwrap();
     talk.queues(1, 39).unwrap();
@@ -169,7 +169,7 @@ fn mrw(sn: u64) -> BlockSet {
 }
 
 #[test]
-fn what_was_begun_goes_on_when_the_rest_is_lost() {
+fn started_sdu_continues_when_unsent_sdus_are_lost() {
     let mut talk = Talk::new(config());
     for (id, octets) in [(1, 80), (2, 80), (3, 80)] {
         talk.queues(id, octets).unwrap();
@@ -190,7 +190,7 @@ fn what_was_begun_goes_on_when_the_rest_is_lost() {
 }
 
 #[test]
-fn the_last_pdu_of_a_buffer_that_is_lost_polls_after_all() {
+fn last_sent_pdu_polls_when_the_buffer_is_lost() {
     let mut talk = Talk::new(config());
     // The first SDU fills a PDU with its length indicator: the PDU has nothing of the second one.
     talk.queues(1, 39).unwrap();
@@ -203,7 +203,7 @@ fn the_last_pdu_of_a_buffer_that_is_lost_polls_after_all() {
 }
 
 #[test]
-fn a_moved_window_hands_up_what_is_whole_and_drops_the_rest() {
+fn moved_window_delivers_complete_sdus_and_drops_the_rest() {
     for (mrw_acknowledgment, answer) in [
         (MrwAcknowledgment::Explicit, "STATUS MRW ACK 6 ack 6"),
         (MrwAcknowledgment::Implicit, "STATUS ack 6"),
@@ -231,7 +231,7 @@ fn an_sdu_that_reaches_above_the_new_window_is_dropped_when_its_end_comes() {
 }
 
 #[test]
-fn an_old_mrw_moves_nothing_and_is_answered() {
+fn old_mrw_has_no_effect_and_is_answered() {
     let mut talk = Talk::new(config());
     talk.at(10).hears(&data(0, 5, false, &[]), &[]);
     talk.at(20).hears(&mrw(2), &[]);

@@ -85,7 +85,7 @@ fn a_pdu_with_given_up_ends_is_sent_again_as_it_was() {
 }
 
 #[test]
-fn timer_discard_says_nothing_of_what_was_never_sent() {
+fn timer_discard_sends_no_mrw_for_unsent_sdus() {
     let mut talk =
         Talk::new(AmConfig { discard: Discard::Timer(Duration::from_millis(100)), window: 2, ..config() });
     talk.at(0).queues(0, 79).unwrap();
@@ -122,7 +122,7 @@ fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
 }
 
 #[test]
-fn an_erroneous_sn_leads_to_reset_and_what_was_sent_is_lost() {
+fn erroneous_sn_leads_to_reset_and_loss_of_sent_sdus() {
     for (lsn, missing) in [(11, vec![]), (5, vec![12]), (5, vec![4_000])] {
         let mut talk = Talk::new(config());
         talk.queues(0, 390).unwrap();
@@ -282,7 +282,7 @@ fn a_long_report_goes_into_several_pdus_that_together_name_everything() {
 }
 
 #[test]
-fn what_follows_the_first_part_of_a_report_waits_for_nothing_more() {
+fn later_parts_of_a_report_do_not_wait() {
     let mut talk = Talk::new(AmConfig {
         missing_pdu_indication: MissingPduIndication::Off,
         piggyback: Piggyback::BuildAround,
@@ -315,7 +315,7 @@ fn a_report_rides_in_the_padding_of_a_pdu_that_is_sent_again() {
 }
 
 #[test]
-fn out_of_sequence_an_sdu_goes_up_as_soon_as_it_is_whole() {
+fn out_of_sequence_delivery_delivers_complete_sdus_immediately() {
     let mut talk = Talk::new(AmConfig { in_sequence: false, ..config() });
     let sdus = [(1, 0, 1), (2, 2, 3), (3, 3, 5)];
     talk.at(10).hears(&data(0, 5, false, &sdus), &[0, 4]);
@@ -351,7 +351,7 @@ fn a_suspended_entity_keeps_its_state_and_goes_on_with_another_number_of_blocks(
 
 /// CRLC-SUSPEND with N at the sending end.
 #[test]
-fn a_suspension_with_n_lets_n_further_pdus_go() {
+fn suspension_with_n_permits_n_further_pdus() {
     let mut talk = Talk::new(config());
     talk.queues(0, 1000).unwrap();
     assert_eq!(talk.at(10).sends(4), ["0-3"]);
@@ -390,7 +390,7 @@ fn a_reset_keeps_the_limit_of_a_suspension() {
 /// The peer is suspended: its PDUs are received and reported, and a poll that it cannot answer is
 /// repeated.
 #[test]
-fn a_suspended_peer_is_waited_for() {
+fn polls_to_a_suspended_peer_are_repeated() {
     let mut talk = Talk::new(config());
     talk.queues(0, 39).unwrap();
     assert_eq!(talk.at(10).sends(4), ["0 P"]);
@@ -426,7 +426,7 @@ fn unanswered_status_report_is_repeated_by_timer_epc() {
 }
 
 #[test]
-fn a_report_that_asks_for_nothing_is_not_counted_down() {
+fn report_without_requests_starts_no_epc() {
     let mut talk = Talk::new(counting(100));
     talk.at(10).hears(&data(0, 3, true, &[]), &[]);
     assert_eq!(talk.at(20).sends(1), ["STATUS ack 4"]);
@@ -434,7 +434,7 @@ fn a_report_that_asks_for_nothing_is_not_counted_down() {
 }
 
 #[test]
-fn a_report_that_is_due_by_count_keeps_the_distance_of_reports() {
+fn report_due_by_epc_respects_status_prohibit() {
     let prohibit = Some(Duration::from_millis(200));
     let mut talk = Talk::new(AmConfig { timer_status_prohibit: prohibit, ..counting(50) });
     talk.at(10).hears(&data(0, 2, false, &[]), &[1]);

@@ -292,7 +292,7 @@ proptest! {
 /// Timer_Poll needs a poll with the last retransmitted PDU: a NACK of the polled PDU answers the
 /// poll.
 #[test]
-fn a_lost_repetition_that_polled_nobody_is_never_missed() {
+fn lost_retransmission_without_a_poll_is_never_detected() {
     for (poll_last_retransmitted_pdu, recovers) in [(false, false), (true, true)] {
         let mut talk = Talk::new(AmConfig { poll_last_retransmitted_pdu, ..config() });
         talk.queues(0, 79).unwrap();

@@ -20,7 +20,7 @@ fn an_sdu_inside_a_pdu_costs_one_length_indicator() {
 }
 
 #[test]
-fn an_exact_fill_is_told_by_the_next_pdu() {
+fn exact_fill_is_indicated_in_the_next_pdu() {
     // A PDU with nothing but the indicator for the full previous PDU and padding.
     assert_eq!(overhead(&config(), &[40]), (2, 40));
     // One octet of the next SDU's first PDU: 39 + 1 octets of the second, which ends with its own indicator.
@@ -28,7 +28,7 @@ fn an_exact_fill_is_told_by_the_next_pdu() {
 }
 
 #[test]
-fn eurane_tells_an_exact_fill_for_nothing() {
+fn eurane_needs_no_indicator_for_an_exact_fill() {
     assert_eq!(overhead(&eurane(), &[40]), (1, 0));
     assert_eq!(overhead(&eurane(), &[1040]), (26, 0));
     assert_eq!(overhead(&eurane(), &[1040, 1040]), (52, 0));

@@ -85,7 +85,7 @@ fn a_limited_sender_ends_its_last_sdu_in_a_pdu_of_its_own_and_polls() {
 }
 
 #[test]
-fn what_was_begun_goes_on_and_counts_once() {
+fn started_sdu_continues_and_counts_once() {
     let mut talk = Talk::new(config());
     (0..3).for_each(|id| talk.queues(id, 1000).unwrap());
     talk.may_begin(Some(1));
