@@ -154,7 +154,7 @@ impl Browsing {
             (None, _) => self.begin_call(now),
             (Some(call), Some(_)) => {
                 call.is_parsed = true;
-                self.ask(now);
+                self.request_objects(now);
             }
             (Some(_), None) => self.push(),
         }
@@ -219,7 +219,7 @@ impl Browsing {
             connections: Vec::new(),
         });
         match self.config.request {
-            Some(_) => self.ask(now),
+            Some(_) => self.request_objects(now),
             None => {
                 self.open();
                 self.push();
@@ -259,7 +259,7 @@ impl Browsing {
 
     /// Requests as many objects as free connections allow: first only the page, then its embedded
     /// objects.
-    fn ask(&mut self, now: Time) {
+    fn request_objects(&mut self, now: Time) {
         let Some(request) = self.config.request else { return };
         let most = self.config.connections as usize;
         loop {
@@ -314,7 +314,7 @@ impl Browsing {
         } else if is_whole && !call.is_parsed {
             self.timer = Some(now + self.draws.parsing(&self.config));
         } else if is_whole {
-            self.ask(now);
+            self.request_objects(now);
         }
         self.check_end(now);
     }

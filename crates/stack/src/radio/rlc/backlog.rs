@@ -144,7 +144,7 @@ mod tests {
         set
     }
 
-    fn told(rlc: &Rlc) -> (u64, Option<Time>, u32) {
+    fn summary(rlc: &Rlc) -> (u64, Option<Time>, u32) {
         let Backlog { octets, since, pdus, .. } = rlc.backlog();
         (octets.0, since, pdus)
     }
@@ -154,18 +154,18 @@ mod tests {
         let config = RlcConfig::Am(AmConfig::default().into());
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // 200 octets and two length indicators.
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 6));
+        assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
         let first = send(&mut rlc, 20, 2);
-        assert_eq!(told(&rlc), (120, Some(ms(0)), 4));
+        assert_eq!(summary(&rlc), (120, Some(ms(0)), 4));
         let rest = send(&mut rlc, 30, 9);
-        assert_eq!(told(&rlc), (0, None, 0));
+        assert_eq!(summary(&rlc), (0, None, 0));
         // The second PDU was lost, and the peer reports this.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
         let report = send(&mut peer, 60, 1);
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
-        assert_eq!(told(&rlc), (40, Some(ms(0)), 1));
+        assert_eq!(summary(&rlc), (40, Some(ms(0)), 1));
     }
 
     #[test]
@@ -316,24 +316,24 @@ mod tests {
     fn acknowledged_mode_counts_blocks_within_its_window() {
         let config = AmConfig { window: 3, ..AmConfig::default() };
         let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 3));
+        assert_eq!(summary(&rlc), (200, Some(ms(0)), 3));
         send(&mut rlc, 20, 9);
         // The window is closed: waiting data cannot be sent yet.
-        assert_eq!(told(&rlc).2, 0);
-        assert!(told(&rlc).0 > 0);
+        assert_eq!(summary(&rlc).2, 0);
+        assert!(summary(&rlc).0 > 0);
     }
 
     #[test]
     fn um_backlog_is_the_unsent_data() {
         let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 6));
-        while told(&rlc).1 == Some(ms(0)) {
+        assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
+        while summary(&rlc).1 == Some(ms(0)) {
             assert!(send(&mut rlc, 20, 1).blocks > 0);
         }
-        assert_eq!(told(&rlc).1, Some(ms(10)));
+        assert_eq!(summary(&rlc).1, Some(ms(10)));
         send(&mut rlc, 30, 9);
-        assert_eq!(told(&rlc), (0, None, 0));
+        assert_eq!(summary(&rlc), (0, None, 0));
     }
 
     #[test]
@@ -347,8 +347,8 @@ mod tests {
             buffer: None,
         };
         let mut rlc = with_two_sdus(&RlcConfig::Tm(config), Direction::Downlink);
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 4));
+        assert_eq!(summary(&rlc), (200, Some(ms(0)), 4));
         send(&mut rlc, 20, 4);
-        assert_eq!(told(&rlc), (100, Some(ms(10)), 3));
+        assert_eq!(summary(&rlc), (100, Some(ms(10)), 3));
     }
 }

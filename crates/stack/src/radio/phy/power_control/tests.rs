@@ -155,7 +155,7 @@ fn coupled(power: &PowerConfig, users: &[Placed]) -> Coupled {
 }
 
 /// The link of a user for these transmit powers.
-fn heard(user: &Placed, powers: &[f64]) -> Link {
+fn link_of(user: &Placed, powers: &[f64]) -> Link {
     let others = (0..CELLS).filter(|&cell| cell != user.cell);
     Link { interference: others.map(|cell| powers[cell] * user.gains[cell]).sum(), ..user.link }
 }
@@ -181,7 +181,7 @@ proptest! {
             }
         }
         for cell in 0..CELLS {
-            let links: Vec<Link> = users.iter().filter(|user| user.cell == cell).map(|user| heard(user, &powers)).collect();
+            let links: Vec<Link> = users.iter().filter(|user| user.cell == cell).map(|user| link_of(user, &powers)).collect();
             let load = links.iter().fold(Load::default(), |load, link| load.with(Load::of(&power, link)));
             let sent = load.sent(&power);
             let given: f64 = links.iter().map(|link| sent.power_of(&power, link)).sum();
