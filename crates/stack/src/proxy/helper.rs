@@ -1,8 +1,8 @@
 //! A proxy that does not split connections: it delays, changes or hides passing packets, and
 //! retransmits data from its own copy (RFC 3135 §3.1). If it loses its state, connections continue.
 //!
-//! It acts on data to the UE. In the reverse direction it changes or hides only ACKs without data,
-//! except that the window clamp also applies to data and SYNs.
+//! It acts on data to the UE. In the reverse direction it delays or hides only ACKs without data. The
+//! window clamp changes every segment of the UE with ACK and without RST.
 
 use std::collections::BTreeMap;
 
