@@ -71,7 +71,7 @@ struct Procedure {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum LastEnd {
     /// At the n-th length indicator of this PDU.
-    Told(u64, u8),
+    Indicated(u64, u8),
     /// The SDU is not completely in PDUs, or no PDU has its end yet. The rest would take this
     /// number of PDUs.
     Open(u64),
@@ -92,7 +92,7 @@ impl Sender {
         }
         let last = self.discard_sent(cx, config, |first, _| first <= pdu);
         // The receiver must not wait for a PDU with nothing but padding either.
-        self.move_floor(config, timers, last.unwrap_or(LastEnd::Told(pdu, 0)));
+        self.move_floor(config, timers, last.unwrap_or(LastEnd::Indicated(pdu, 0)));
     }
 
     /// Discards all SDUs that are too old when Timer_Discard of the oldest SDU expires.
@@ -175,7 +175,7 @@ impl Sender {
         }
         match (any_open, any) {
             (true, _) => Some(LastEnd::Open(rest)),
-            (false, true) => Some(LastEnd::Told(at.0, at.1)),
+            (false, true) => Some(LastEnd::Indicated(at.0, at.1)),
             (false, false) => None,
         }
     }
@@ -186,7 +186,7 @@ impl Sender {
             LastEnd::Open(rest) => (self.vt_s + rest, 0),
             // N_LENGTH has four bits. If more SDUs end in one PDU, the receiver delivers the
             // others.
-            LastEnd::Told(pdu, n) => match self.next_begins() {
+            LastEnd::Indicated(pdu, n) => match self.next_begins() {
                 Some(first) if first <= pdu => (pdu, n.min(N_LENGTH_MOST)),
                 _ => (pdu + 1, 0),
             },
