@@ -102,6 +102,7 @@ impl Layout {
     /// where the layout has them, `U` for uplink and `D` for downlink.
     ///
     /// # Errors
+    /// Returns an error if the pattern does not fit the layout.
     pub fn pattern(&self, letters: &str) -> Result<Vec<Option<Direction>>, PatternError> {
         let count = letters.chars().count();
         if count != self.slots.len() {
