@@ -1,4 +1,4 @@
-"""What an emulation needs of this machine."""
+"""Checks that this machine can run emulations, for ``umts doctor``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from umtslab import _core
 
 
 def needs() -> Iterator[tuple[str, str, str]]:
-    """What `umts emulate` needs of this machine, tried out rather than looked up."""
+    """Test what ``umts emulate`` needs by using it. Yields component, finding and advice."""
     namespaces = _tried(_WALLS)
     yield "namespaces", namespaces or "yes", "" if namespaces is None else "umts emulate needs them"
     tun = _tried("from umtslab import _core; _core.leave_host(False); open('/dev/net/tun', 'r+b', 0)")
@@ -33,10 +33,10 @@ inside = "from umtslab import _core; from umtslab.emulate import sandbox; _core.
 done = subprocess.run([sys.executable, "-c", inside], stderr=subprocess.PIPE, text=True)
 sys.exit(done.stderr.strip().splitlines()[-1] if done.returncode else 0)
 """
-"""The emulator's namespaces, and those of programs in them, as an emulation makes them."""
+"""Program that creates the emulator's namespaces and a place for programs, as an emulation does."""
 
 
 def _tried(program: str) -> str | None:
-    """What went wrong when a process of its own tried it; None if nothing did."""
+    """Run a Python program in a new process. Returns the last line of its errors, or None."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]

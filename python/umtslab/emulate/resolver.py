@@ -1,7 +1,7 @@
-"""Answers the names that programs ask for when the host's network is behind the server side.
+"""Forwards DNS queries of programs to the host's name servers, for ``umts emulate --internet``.
 
-The sockets where it is asked are of the server side's namespace and come from whoever starts it; it runs
-in the host's network itself, so that the host's own name servers are in reach, even one on its loopback.
+The listening sockets belong to the server side's namespace and come from the parent process. The
+resolver runs in the host's network, so that it also reaches a name server on the host's loopback.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from pathlib import Path
 
 PORT = 53
 TIMEOUT_S = 5.0
-"""How long one name server is waited for."""
+"""Timeout for an answer of a name server, or for a connection to it."""
 
 IDLE_S = 60.0
-"""After so long without a word a connection is closed."""
+"""Idle time after which a TCP connection is closed."""
 
 _AT_ONCE = 64
-"""Questions under way at once; more wait."""
+"""Maximum concurrent queries, and maximum concurrent TCP connections. Further ones wait."""
 
 
 def name_servers(configuration: str) -> list[str]:
-    """Those of a ``resolv.conf``; without any, that of the machine itself, as resolvers have it."""
+    """Name servers of a ``resolv.conf``. Without any it is 127.0.0.1, as in the C library."""
     lines = (line.split() for line in configuration.splitlines())
     found = [words[1] for words in lines if len(words) > 1 and words[0] == "nameserver"]
     return found or ["127.0.0.1"]
 
 
 def ask(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
-    """The answer of the first server that gives one, over UDP."""
+    """Return the answer of the first server that answers over UDP; None if no server does."""
     for server in servers:
         family = socket.AF_INET6 if ":" in server else socket.AF_INET
         with socket.socket(family, socket.SOCK_DGRAM) as asking:
@@ -39,7 +39,7 @@ def ask(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
                 asking.connect((server, port))
                 asking.send(query)
                 answer = asking.recv(65535)
-                # The number of the question: what comes late is of another one.
+                # Compare the query's ID: a late answer may belong to another query.
                 while answer[:2] != query[:2]:
                     answer = asking.recv(65535)
                 return answer
@@ -49,7 +49,7 @@ def ask(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
 
 
 def serve_datagrams(listening: socket.socket, servers: list[str], port: int = PORT) -> None:
-    """Answer questions until the process ends."""
+    """Answer UDP queries until the process ends."""
     room = threading.BoundedSemaphore(_AT_ONCE)
 
     def answer(query: bytes, asker: tuple[str, int]) -> None:
@@ -58,7 +58,7 @@ def serve_datagrams(listening: socket.socket, servers: list[str], port: int = PO
             if found is not None:
                 listening.sendto(found, asker)
         except OSError:
-            pass  # The asker is gone; it will ask again.
+            pass  # The client is gone, or will repeat its query.
         finally:
             room.release()
 
@@ -69,7 +69,7 @@ def serve_datagrams(listening: socket.socket, servers: list[str], port: int = PO
 
 
 def serve_connections(listening: socket.socket, servers: list[str], port: int = PORT) -> None:
-    """Carry what is asked over TCP to the first server that takes connections, and back."""
+    """Relay TCP connections to the first name server that accepts a connection."""
     room = threading.BoundedSemaphore(_AT_ONCE)
 
     def carry(asker: socket.socket) -> None:
@@ -111,7 +111,7 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Serve; `arguments` are the name servers and then the two sockets, UDP and TCP."""
+    """Serve; `arguments` are the name servers and the descriptors of the UDP and TCP sockets."""
     *servers, datagrams, connections = arguments
     udp = socket.socket(fileno=int(datagrams))
     tcp = socket.socket(fileno=int(connections))
