@@ -37,9 +37,9 @@ def measured(
     """Return an emulation as a run that is not stored yet.
 
     `own` are metrics that its programs measured themselves. Metrics and series of TCP describe the
-    programs' connections and come from the captures at both ends. Connections of simulated users have the separate table ``simulated_connections``, and
-    their series have names with the prefix ``simulated_``. If a capture could not be written, the
-    TCP metrics are unknown.
+    programs' connections and come from the captures at both ends. Connections of simulated users
+    have the separate table ``simulated_connections``, and their series have names with the prefix
+    ``simulated_``. If a capture could not be written, the TCP metrics are unknown.
     """
     metrics, tables = _measured(session, scenario, result, draft)
     metrics |= _taken(own, metrics)
