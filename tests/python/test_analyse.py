@@ -1,4 +1,4 @@
-"""``umts analyse``: captures of our own runs, tables, JSON, figures, and files that are no captures."""
+"""``umts analyse`` on captures of runs: tables, JSON, figures, and files that are not captures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_metrics_of_a_capture_are_those_of_the_run(recorded: Run, server: Path) 
     goodput, run_goodput = analysis.metrics["goodput_kbps"], recorded.metrics["goodput_kbps"]
     assert goodput is not None
     assert run_goodput is not None
-    # A capture lasts from its first packet to its last.
+    # The duration of a capture is the time between its first and last packet.
     assert goodput * analysis.duration_s == pytest.approx(run_goodput * recorded.duration_s)
     assert analysis.start_s == pytest.approx(1_104_537_600, abs=20)
     assert len(analysis.connections()) == analysis.connections()["connection"].n_unique() == 1
@@ -94,7 +94,7 @@ def test_series_are_those_of_one_connection(server: Path) -> None:
 
 
 def test_progress_may_stop_the_work(server: Path) -> None:
-    # Too small for a report: nothing is told, and nothing goes wrong.
+    # The capture is too small for a progress report: the callback is not called.
     told: list[float] = []
     analyse_captures([server], progress=told.append)
     assert all(0 <= fraction <= 1 for fraction in told)
@@ -192,7 +192,7 @@ def test_a_folder_or_a_result_stands_for_its_captures(umts: Umts, tmp_path: Path
 
 
 def write_flood(file: Path, connections: int) -> None:
-    """A capture of SYNs from an address each, that nobody answers."""
+    """Write a capture of unanswered SYNs, each from a different address."""
     tcp = struct.pack(">HHIIBBHHH", 40_000, 80, 1, 0, 5 << 4, 2, 1024, 0, 0)
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101))

@@ -131,7 +131,7 @@ def test_captures_without_tcp_have_no_transfers(umts: Umts, datagrams: Path, tmp
 
 
 def transfers(folder: Path, count: int) -> tuple[Path, Path]:
-    """Captures of both sides of a proxy, a connection each millisecond."""
+    """Write captures of both sides of a proxy, with a new connection every millisecond."""
     sides: tuple[list[tuple[float, bytes]], ...] = ([], [])
     for number in range(count):
         client, server = (1 + number // 50_000, 1024 + number % 50_000), (250, 80)

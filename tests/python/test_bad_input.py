@@ -1,4 +1,4 @@
-"""Wrong input: a clear message, the right exit status, and nothing half-written."""
+"""Wrong input: a clear message, the right exit status, and no partial output."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_disk_that_fills_up_keeps_whole_runs_only(
 
 
 def test_a_disk_that_was_full_before_is_found_out_first(small_disk: Path, umts: Umts) -> None:
-    # One file more than fits; what fitted of it stays.
+    # A file larger than the disk fills it; the part that fits stays.
     with pytest.raises(OSError, match="No space"):
         (small_disk / "rubbish").write_bytes(bytes(2**21))
     done = umts("run", FTP, "--out", small_disk / "results", status=1)

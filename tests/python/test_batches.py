@@ -1,4 +1,4 @@
-"""Batches for executors of other processes: as large as they need to be, and nothing lost of a bad one."""
+"""Batches of runs for executors: their size, and runs after a failed batch."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_runs_before_a_failure_come_home(scenario: Scenario) -> None:
 
 
 class Unlucky(Executor):
-    """An executor that gives the first `losses` batches up, as if their workers had died."""
+    """An executor that fails the first `losses` batches, as if their workers had died."""
 
     def __init__(self, losses: int) -> None:
         self.losses = losses

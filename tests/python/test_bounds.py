@@ -1,4 +1,4 @@
-"""Plans and studies of any size answer at once: counted first, listed as far as somebody would read."""
+"""Plans and studies of any size answer at once: they are counted first, and long lists are cut."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_plan_of_many_runs_is_counted(umts: Umts, tmp_path: Path) -> None:
 
 
 def grid(folder: Path, where: str = "") -> Path:
-    """Twelve million points of a hundred thousand runs each."""
+    """Write a campaign of twelve million points with a hundred thousand runs each."""
     axes = {
         "duration": [f"{number} s" for number in range(1, 251)],
         "radio.bler": [number / 1000 for number in range(1, 401)],

@@ -16,7 +16,7 @@ def test_a_run_tells_its_budget_if_it_was_asked_for() -> None:
     budget = run.budget()
     assert budget["cause"].to_list() == list(causes())
     total = run.metrics["budget_total_s"]
-    assert total == pytest.approx(19.5)  # FTP begins at 0.5 s
+    assert total == pytest.approx(19.5)  # FTP starts at 0.5 s.
     assert budget["time_s"].sum() == pytest.approx(total)
     assert budget["share_pct"].sum() == pytest.approx(100)
     assert budget["time_s"].item(causes().index("rlc_recovery")) > 1
@@ -56,7 +56,7 @@ def test_the_command_prints_a_table_that_adds_up(umts: Umts) -> None:
     parts = [metrics[f"budget_{cause}_s"] for cause in causes()]
     assert sum(parts) == pytest.approx(metrics["budget_total_s"])
     connection = told["runs"][0]["connections"][0]
-    assert connection["budget_total_s"] == pytest.approx(19.5)  # FTP begins at 0.5 s
+    assert connection["budget_total_s"] == pytest.approx(19.5)  # FTP starts at 0.5 s.
 
 
 def test_needed_timeouts_are_divided_by_their_losses_and_counted_for_both_ends(umts: Umts) -> None:

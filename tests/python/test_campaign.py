@@ -1,4 +1,4 @@
-"""Sweeps: every combination, and only what is missing."""
+"""Sweeps: every combination of parameters, and only missing runs are simulated."""
 
 from __future__ import annotations
 

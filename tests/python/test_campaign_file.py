@@ -1,4 +1,4 @@
-"""Campaign files: which points they mean, and what is wrong with wrong ones."""
+"""Campaign files: the points that they describe, and errors of invalid files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A campaign's name stands for one plan; nothing is replaced."""
+"""A campaign's name belongs to one plan. A different plan does not replace it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHORT = {"duration": "5 s"}
 
 
 def swept(store: Store, **axes: list[str]) -> Record:
-    """Two runs at each point of a grid."""
+    """Run a sweep with two runs at each point of a grid."""
     keys = {key.replace("__", "."): values for key, values in axes.items()}
     plan = load_campaign(FTP).with_settings(SHORT.items()).with_parameters(keys)
     run_campaign(plan, store=store)

@@ -1,4 +1,4 @@
-"""The command line itself: words in any order, help, and what is answered to what there is not."""
+"""The command line: order of the words, help, completions, and errors for unknown words."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_bash_understands_its_completions(umts: Umts, tmp_path: Path) -> None:
 
 
 def on_a_terminal(words: Sequence[str], columns: int) -> str:
-    """What a command writes on a terminal of so many columns."""
+    """Return the output of a command on a terminal with `columns` columns."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
     with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environment) as process:
@@ -211,7 +211,7 @@ def on_a_terminal(words: Sequence[str], columns: int) -> str:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65536)
-    except OSError:  # whoever wrote there has ended
+    except OSError:  # The other end of the terminal is closed.
         return b""
 
 

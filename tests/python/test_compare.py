@@ -1,4 +1,4 @@
-"""Comparisons: what differs, and whether by chance."""
+"""Comparisons of results: differences of metrics, and their statistical significance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled core, as Python sees it."""
+"""The Python interface of the compiled core."""
 
 import pickle
 from collections.abc import Callable
@@ -76,7 +76,7 @@ def test_metrics_are_those_that_are_defined(short: _core.Scenario) -> None:
     assert twins <= defined
     goodput = result.metrics["goodput_kbps"]
     assert goodput is not None
-    # 20 s of a channel of 32 kbit/s, started from nothing: some of it, and never more.
+    # Goodput over the 32 kbit/s channel, including slow start: positive and below the channel rate.
     assert 0 < goodput < 32
     assert result.events > 0
 
@@ -87,7 +87,7 @@ def test_connections_are_an_arrow_stream_that_can_be_read_twice(short: _core.Sce
     assert table.height == len(result.connections) == 1
     assert table.equals(pl.DataFrame(result.connections))
     assert table["goodput_kbps"][0] == result.metrics["goodput_kbps"]
-    # Greedy: still open at the end.
+    # A greedy flow is still open at the end.
     assert table["closed_s"].to_list() == [None]
 
 

@@ -1,4 +1,4 @@
-"""``umts emulate`` with real programs, the kernel's TCP, and namespaces that it makes itself."""
+"""``umts emulate`` with real programs and the kernel's TCP, in its own namespaces."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_download_comes_through_and_is_measured(umts: Umts, tmp_path: Path) ->
     assert "fidelity" in done.stderr
     run = only_run(tmp_path)
     metrics = json.loads((run / "metrics.json").read_text())
-    # The command ends with the last octet, and the emulation with it: some acknowledgments never arrive.
+    # The emulation ends with the command, at its last byte: the last acknowledgments never arrive.
     assert 20_000 < metrics["acknowledged_bytes"] <= metrics["payload_bytes"] < 40_000
     # A round trip over DCHs of 10 and 20 ms takes some TTIs and the core network's delay.
     assert metrics["min_rtt_s"] > 0.05
@@ -80,7 +80,7 @@ def test_a_bearer_by_name_carries_a_program(
     trips = polars.read_parquet(run / "series" / "program_rtt.parquet")
     assert set(trips["from"]) == {"ue", "server"}
     assert set(trips["kind"]) == {"tcp"}
-    # Those of the first connection and request; none can be below the delays that the model has.
+    # Round trips of the first connection and request. None can be below the delays of the model.
     least = {"fach": 0.12, "flat:wpt-3g-fast": 0.15, "trace:every-ms": 0.12}.get(bearer, 0.01)
     assert min(trips["rtt_s"].to_list()) >= least
     if bearer.startswith("fach-dch"):
@@ -210,7 +210,7 @@ def test_the_hosts_network_is_out_of_reach(umts: Umts) -> None:
             "print(sorted(line.split(':')[0].strip() for line in open('/proc/net/dev').readlines()[2:]))"
         ).replace("PORT", str(port))
         done = umts("emulate", "-q", "--", sys.executable, "-c", reach)
-    # The other address is that of the server side, where nobody listens on that port.
+    # The second address belongs to the server side, where no server listens on the port.
     assert done.stdout.splitlines() == ["ConnectionRefusedError ConnectionRefusedError", "['lo', 'umts0']"]
 
 
@@ -237,7 +237,7 @@ def test_a_recorded_session_replays_event_for_event(umts: Umts, tmp_path: Path) 
     form, colon, _ = json.loads(kept)["digest"].partition(":")
     write_and_seal(card, kept.replace(form + colon, form + colon + "0"))
     assert "went another way" in umts("replay", "results", status=1).stderr
-    # Of an earlier version, which had no form in front.
+    # Digests of earlier versions have no prefix for the format.
     write_and_seal(card, kept.replace(form + colon, ""))
     assert "is of another form than this version's" in umts("replay", "results", status=1).stderr
     umts("emulate", "-q", "--out", "other", "--", "true")
@@ -297,7 +297,8 @@ flood(("9.9.9.9", 9))
 """
 
 MOST_GROWTH = 24 << 20
-"""Octets: packets that wait for the loop are 4096 of 1,500, and what the network holds is much less."""
+"""Bound in bytes. At most 4096 packets of 1,500 bytes wait for the event loop (6 MB), and the
+network holds much less."""
 
 
 def test_a_flood_in_both_directions_takes_bounded_memory_and_is_counted(umts: Umts, tmp_path: Path) -> None:
@@ -345,7 +346,7 @@ def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_
     causes = [name for name in rows.columns if name.startswith("budget_") and name.endswith("_s")]
     parts = sum(rows[name][0] for name in causes if name != "budget_total_s")
     assert parts == pytest.approx(rows["budget_total_s"][0]) == pytest.approx(whole)
-    # A download that is given windows, not one whose packets alone are seen.
+    # The budget is that of a simulated connection, not one derived from packets.
     assert rows["budget_serialisation_s"][0] > 0
     assert rows["budget_not_visible_s"][0] in (0, None)
     metrics = json.loads((run / "metrics.json").read_text())
@@ -409,7 +410,7 @@ def test_a_plain_user_may_emulate(tmp_path: Path) -> None:
     script = f"{shlex.join([sys.executable, '-c', inside])} && {shlex.join(words)}"
     done = plain_user.run(command("emulate", "-q", "--", "sh", "-c", script), tmp_path)
     user = os.geteuid() or plain_user.NOBODY
-    # Root inside, and nobody but this user outside.
+    # The program is root inside the namespace. Its files belong to the user outside.
     assert (done.returncode, done.stdout) == (0, "0 3000"), done.stderr
     assert (tmp_path / "made").stat().st_uid == user
     refused = plain_user.run(command("emulate", "--internet", "--", "true"), tmp_path)
@@ -446,7 +447,7 @@ def test_the_kernel_takes_the_settings_of_2004(umts: Umts, tmp_path: Path) -> No
 
 
 def test_the_kernel_obeys_the_least_timeout_of_a_route(umts: Umts) -> None:
-    """TCP_INFO of a connection inside: states and options in eight octets, then the timeout in us."""
+    """TCP_INFO begins with eight bytes of states and options, then the timeout in µs."""
     look = (
         "import socket, struct\n"
         "s = socket.create_connection(('10.45.0.1', 80))\n"

@@ -1,4 +1,4 @@
-"""``umts emulate`` beside simulated users: a program is in the place of the flows of its UE."""
+"""``umts emulate`` beside simulated users: a program replaces the flows of its UE."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_nothing_is_said_where_programs_have_no_flows() -> None:
 
 
 def run_of(umts: Umts, folder: Path, *options: str) -> tuple[Path, str]:
-    """The results of a short download in the place of `alone`, and what was said."""
+    """Emulate a short download as UE `alone`. Returns the run's folder and the errors."""
     file = folder / "groups.toml"
     file.write_text(GROUPS, encoding="utf-8")
     words = ["--record", "--scenario", str(file), *options, "--", sys.executable, "-c", FETCH]
@@ -83,5 +83,5 @@ def test_a_program_is_in_the_place_of_its_ues_flow_unless_that_is_kept(
     simulated = polars.read_parquet(run / "series" / "simulated_connections.parquet")
     assert sorted(set(simulated["ue"].to_list())) == ([0, 1, 2, 3] if keeps else [1, 2, 3])
     assert json.loads((run / "emulation.json").read_text())["session"]["keep_flows"] == keeps
-    # What was left out is left out again.
+    # The replay leaves out the same flows.
     assert "every event as in the emulation" in umts("replay", str(run)).stdout

@@ -1,4 +1,4 @@
-"""What goes wrong with ``umts emulate``, before its command runs and meanwhile, and how it is told."""
+"""Failures of ``umts emulate`` before and while its command runs, and how they are reported."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def test_a_disk_that_fills_up_costs_what_it_has_no_room_for(umts: Umts, small_di
     assert "No space left on device" in done.stderr
     told = json.loads(done.stdout)
     metrics = told["runs"][0]["metrics"]
-    # Captures tell of TCP: without them it is unknown, and nothing else is.
+    # TCP metrics come from captures. Without captures only these metrics are unknown.
     assert (metrics["goodput_kbps"], metrics["tcp_retransmissions"]) == (None, None)
     assert metrics["sdu_delay_ms"] > 0
-    # 415 segments carry 600,000 octets, and one of two is acknowledged at least (RFC 5681 §4.2). How many
-    # more are, the kernel chooses: fewer when it is busy.
+    # 415 segments carry 600,000 bytes, and at least every second one is acknowledged (RFC 5681
+    # §4.2). The kernel may send more acknowledgments, but fewer when it is busy.
     assert told["emulation"]["packets"]["packets_in"] >= 415 + 415 // 2
     assert len(told["emulation"]["lost"]) == 1
     (run,) = (out / "runs").iterdir()

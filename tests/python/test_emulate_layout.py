@@ -48,7 +48,8 @@ traffic = "etsi_www"
 etsi_www = { first_session = "under_way", between_sessions = "1 s", reading_time = "1 s" }
 """
 
-# 60 kB over 64 kbit/s of RLC payload: what service credits guarantee, headers and control PDUs included.
+# 60 kB over 64 kbit/s of RLC payload, which service credits guarantee. Headers and control PDUs
+# count too.
 DOWNLOAD = """
 import time, urllib.request
 began = time.monotonic()
@@ -63,7 +64,7 @@ def test_a_program_gets_what_service_credits_guarantee_it(umts: Umts, tmp_path: 
     done = umts("emulate", "-q", "--scenario", scenario, "--", sys.executable, "-c", DOWNLOAD)
     octets, seconds = (float(word) for word in done.stdout.split())
     assert octets == 60_000
-    # Credits that grew before it let the first packets go faster; a block lost now and then, slower.
+    # Credit that accumulated before the download makes it faster. Lost blocks make it slower.
     assert 60_000 * 8 / 64_000 * 0.8 < seconds < 60_000 * 8 / 64_000 * 2.5
 
 

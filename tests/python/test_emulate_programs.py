@@ -1,4 +1,5 @@
-"""The programs beside the command of ``umts emulate``: what they write, and what becomes of them."""
+"""Programs beside the command of ``umts emulate``: their output, their exit status, and their
+end."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from conftest import Umts, command, started
 from umtslab.emulate.labels import CHUNK, Labels
 
 WAIT_S = 60
-"""For what takes a moment, on any machine."""
+"""Timeout for short operations, sufficient on any machine."""
 
 
 needs_privileges = pytest.mark.usefixtures("may_emulate")
@@ -80,7 +81,7 @@ def test_a_server_has_the_port_that_it_takes(umts: Umts, tmp_path: Path) -> None
     done = umts("emulate", "--server", OWN_SERVER, "--", *line)
     assert done.stdout == "of the server's own\n"
     assert "port 80 is used by a --server, not by the built-in one" in done.stderr
-    # Without a server of that port there is the built-in one.
+    # If no program uses the port, the built-in server does.
     other = umts(
         "emulate", "-q", "--server", "exec sleep 60", "--", *line[:-1], "http://some.example/bytes/3"
     )
@@ -96,7 +97,7 @@ def test_idle_time_is_emulated_to_the_end_of_the_command_and_replayed(umts: Umts
     assert emulation["fidelity"]["duration_s"] >= 1.5
     assert emulation["fidelity"]["core_share"] < 1
     assert f"emulated {emulation['fidelity']['duration_s']:.1f} s" in said
-    # Its status says that every event was the same.
+    # Exit status 0 of the replay means that every event was the same.
     umts("replay", str(run))
 
 
@@ -136,7 +137,7 @@ def test_ctrl_c_after_the_end_of_the_command_waits_no_longer(tmp_path: Path) -> 
         for _ in range(WAIT_S):
             os.killpg(at_work.pid, signal.SIGINT)
             try:
-                # The first may have come to the command itself.
+                # The first signal may have reached the command itself.
                 assert at_work.wait(1) in (0, 130)
             except subprocess.TimeoutExpired:
                 continue
@@ -160,7 +161,7 @@ def test_built_in_servers_that_end_are_told(tmp_path: Path) -> None:
 
 
 def below(ancestor: int, word: bytes) -> list[int]:
-    """Processes that this one started, or that they did, with a word in their command lines."""
+    """Return descendants of a process with `word` in their command line."""
     found = []
     for process in (int(name) for name in os.listdir("/proc") if name.isdigit()):
         try:
@@ -190,7 +191,7 @@ labels.finish()
 
 
 def relayed(*texts: str, **variables: str) -> list[str]:
-    """The lines that come of what two programs write, which are still there at the end."""
+    """Return the labelled lines of two programs that still run at the end."""
     done = subprocess.run(
         [sys.executable, "-c", RELAY, *texts],
         env={**os.environ, **variables},
@@ -214,7 +215,7 @@ def test_lines_come_whole_however_they_were_written() -> None:
 
 def test_lines_that_are_written_over_have_the_name_each_time() -> None:
     found = relayed("10 %\\r20 %\\rdone\\r\\n")
-    # As a terminal has it: a carriage return goes back to the beginning of the line.
+    # On a terminal a carriage return goes back to the beginning of the line.
     assert [line for line in found if not line.startswith("b")] == ["a: 10 %", "a: 20 %", "a: done"]
 
 

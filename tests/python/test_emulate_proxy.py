@@ -1,4 +1,5 @@
-"""``umts emulate --proxy``: the kernel's TCP ends the programs' connections between the links."""
+"""``umts emulate --proxy``: the kernel's TCP terminates the programs' connections between the
+links."""
 
 from __future__ import annotations
 
@@ -55,14 +56,14 @@ def run_of(folder: Path) -> Path:
 
 
 def rtt(capture: Path) -> float:
-    """The least round trip from there on, in seconds."""
+    """Return the minimum round-trip time in seconds, seen from the point of capture."""
     (value,) = analyse_captures(capture)[0].connections()["min_rtt_s"].to_list()
     return float(value)
 
 
 @pytest.fixture(scope="module")
 def download(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A download with a distant and lossy server, as a run."""
+    """A run with a download from a distant server, with losses."""
     folder = tmp_path_factory.mktemp("download")
     core = ["--core-delay", "80 ms", "--core-loss", "0.02"]
     kept = ["--pcap", "--record", "--series", "--budget"]
@@ -76,7 +77,7 @@ def download(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def test_each_side_has_its_own_round_trip_and_losses(download: Path) -> None:
     captures = download / "captures"
     server, radio = (rtt(captures / f"{name}.pcapng") for name in ("server", "proxy-radio"))
-    # All the delay of the core is on the servers' side, and none of the radio's.
+    # The delay of the core network is on the side of the servers, the delay of the radio is not.
     assert 0.16 <= server < 0.25
     assert 0.03 < radio < 0.16
     connections = polars.read_parquet(download / "connections.parquet")
@@ -95,15 +96,15 @@ def test_the_captures_tell_what_the_proxy_counts(download: Path) -> None:
     (transfer,) = split_transfers((captures / "proxy-server.pcapng", captures / "proxy-radio.pcapng"))
     lines = [json.loads(line) for line in (download / "proxy.jsonl").read_text().splitlines()]
     (told,) = (line for line in lines if line["event"] == "connection")
-    # What the routes say, whatever the host's own congestion control is.
+    # The routes set congestion control, independent of the host's default.
     started = lines[0]
     manners = [*started["client_side"]["by_routes"], *started["server_side"]["by_routes"]]
     assert {manner["congestion_control"] for manner in manners} == {"cubic"}
     assert (told["client_congestion_control"], told["server_congestion_control"]) == ("cubic", "cubic")
-    # Captures count from the first octet on; what both have is what the client was sent.
+    # The captures and the proxy's log count the same bytes from the first one on.
     assert told["octets_down"] == transfer.octets >= OCTETS
     assert transfer.first["client"] == transfer.second["client"] == told["client"]
-    # Two connections: each has numbers of its own.
+    # A transfer has two connections with different sequence numbers.
     assert transfer.delay_s is not None
     assert transfer.delay_s > 0
     assert transfer.ahead_octets is not None
@@ -120,7 +121,7 @@ def test_a_transfers_time_is_explained(download: Path) -> None:
     assert parts["transfer_budget_server_propagation_s"] >= 0.08
     table = polars.read_parquet(download / "series" / "transfer_budget_intervals.parquet")
     assert set(table["leg"]) == {"server", "radio", "proxy"}
-    # Number 0 is the lookup of the server's name.
+    # Transfer 0 is the DNS lookup, which is not split.
     assert set(table["transfer"]) == {1}
 
 
@@ -138,7 +139,7 @@ def test_what_is_not_tcp_passes(umts: Umts, tmp_path: Path) -> None:
     assert umts("emulate", "-q", *words).stdout == "(b'noitseuq', ('192.0.2.9', 7000))"
     captures = run_of(tmp_path) / "captures"
     sizes = {name: (captures / f"{name}.pcapng").stat().st_size for name in ("proxy-server", "proxy-radio")}
-    # Nothing but the headings of files.
+    # The captures have nothing but file headers.
     assert all(size < 500 for size in sizes.values()), sizes
     metrics = json.loads((run_of(tmp_path) / "metrics.json").read_text())
     assert (metrics["udp_sent_uplink"], metrics["udp_received"]) == (1, 1)

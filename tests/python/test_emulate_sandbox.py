@@ -1,4 +1,5 @@
-"""The walls around programs of ``umts emulate``: the host is out of reach, for root as for a plain user."""
+"""The sandbox of ``umts emulate``: programs cannot reach the host, as root or as an unprivileged
+user."""
 
 from __future__ import annotations
 
@@ -18,10 +19,11 @@ from umtslab.emulate import control_groups, machine
 pytestmark = pytest.mark.slow
 
 Inside = Callable[..., str]
-"""``inside(script)``: what a script of the shell, run by ``umts emulate``, says; it has to end well."""
+"""``inside(script)`` runs a shell script in ``umts emulate`` and returns its output; it must
+succeed."""
 
 NAMED = "/run/umtslab-test/named"
-"""A network namespace with a name, which lives in the mounts of one test."""
+"""A named network namespace that exists only in the mount namespace of a test."""
 
 NAME_IT = (
     f"mkdir -p {Path(NAMED).parent}",
@@ -33,7 +35,7 @@ NAME_IT = (
 
 @pytest.fixture(params=["root", "plain user"])
 def inside(request: pytest.FixtureRequest, tmp_path: Path) -> Inside:
-    """As each of them."""
+    """Run scripts as root and as an unprivileged user."""
     answers = {what: (answer, advice) for what, answer, advice in machine.needs()}
     for what in ("namespaces", "TUN devices"):
         if answers[what][0] != "yes":
@@ -128,14 +130,14 @@ def test_a_ue_does_not_reach_into_another(inside: Inside) -> None:
 def test_no_process_of_the_host_is_in_reach_through_control_groups(
     tmp_path: Path, umts: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """A program of root's mounts all hierarchies of control groups, and kills what it finds there."""
+    """A program of root mounts all hierarchies of control groups, and kills every process there."""
     if os.geteuid() != 0:
         pytest.skip("it takes root")
     groups = list(control_groups.own_groups())
     if not any((group / "cgroup.controllers").exists() for group in groups):
         pytest.skip("control groups of the second version are not mounted")
     made = [group / "umts-test-host" for group in groups]
-    # Emulations of other tests have groups, too.
+    # Emulations of other tests may have groups at the same time.
     before = {left for group in groups for left in group.glob(f"{control_groups.PREFIX}*")}
     victim = subprocess.Popen(["sleep", "600"])
     try:
@@ -145,7 +147,7 @@ def test_no_process_of_the_host_is_in_reach_through_control_groups(
             (group / "cgroup.procs").write_text(str(victim.pid))
         done = umts("emulate", "-q", "--", "sh", "-c", KILL_GROUPS)
         assert "host" not in done.stdout
-        # Something was mounted, and it is the program's own.
+        # The mounts succeeded, but they show only the program's own group.
         assert "mounted" in done.stdout
         assert victim.poll() is None
     finally:

@@ -1,4 +1,4 @@
-"""UDP over ``umts emulate``: servers of the user's own, asked at any address."""
+"""UDP over ``umts emulate``: user-supplied servers answer at any address."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_server_of_ones_own_answers_from_whatever_address_was_asked(
     (tmp_path / "client.py").write_text(CLIENT)
     server = f"exec {sys.executable} server.py {'6' if ':' in address else '4'} {way}"
     words = [sys.executable, "client.py", str(largest), address]
-    # A datagram of 5,000 octets takes four fragments each way.
+    # A datagram of 5,000 bytes needs four fragments each way.
     done = umts("emulate", "-q", "--server", server, "--", *words)
     assert done.stdout.splitlines() == [f"{size} {address}" for size in (1, 100, largest)]
 
@@ -75,7 +75,7 @@ def test_one_port_that_asks_several_addresses_can_tell_their_answers(umts: Umts,
     asked = ["10.1.1.1", "10.45.0.1", "192.0.2.7"]
     server = f"exec {sys.executable} server.py 4 answers"
     words = [sys.executable, "client.py", "one port", *asked]
-    # What is recorded is replayed with the same translation: the captures of both are equal.
+    # The replay uses the same address translation: the captures are equal.
     options = ["-q", "--pcap", "--record", "--server", server]
     done = umts("emulate", *options, "--", *words)
     assert done.stdout.strip() == str([(address, str(number)) for number, address in enumerate(asked)])

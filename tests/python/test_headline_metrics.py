@@ -1,4 +1,4 @@
-"""Tables show what a result is about, and say of what their numbers are."""
+"""Result tables show the metrics that matter for a scenario, and the scope of each number."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_both_connections_of_a_split_transfer_say_which_they_are(umts: Umts) -> 
     assert [line.split()[:3] for line in lines[heading : heading + 3]] == [
         ["connection", "leg", "ue"], ["0", "server", "0"], ["1", "radio", "0"],
     ]  # fmt: skip
-    # The file's time is that of the whole transfer, not of the connection that ends at the user.
+    # The transfer time covers the whole transfer, not only the connection to the user.
     assert [line.split()[0] for line in lines if "_time_s" in line.split(" ")[0]] == ["transfer_time_s"]
     rows = json.loads(umts("run", FTP.with_name("split-download.toml"), "--json").stdout)["runs"][0]
     assert [(row["transfer"], row["leg"]) for row in rows["connections"]] == [(0, "server"), (0, "radio")]
@@ -147,7 +147,7 @@ def test_equal_runs_have_an_interval_of_nothing(umts: Umts) -> None:
 
 
 def test_some_metrics_alone_can_be_asked_for() -> None:
-    """In the order of all, and only those that there are."""
+    """Chosen metrics are shown in the usual order, without those that the run lacks."""
     metrics = run("voice-beside-download", "20 s").metrics
     some = ("pages", "mean_rtt_s", "udp_loss_pct", "goodput_kbps")
     assert first_look(metrics, among=some) == [name for name in first_look(metrics) if name in some]

@@ -1,4 +1,4 @@
-"""What each verb imports: libraries that take long to load come only with the work that needs them."""
+"""Imports of each verb: slow libraries are imported only by work that needs them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ LATE = {
     "tempfile",
     "uuid",
 }
-"""Of the standard library and the extras: not for a run, nor for reading what is there."""
+"""Modules that neither runs nor reading of results may import: of the standard library and of
+extras."""
 
 NEVER = DATA_FRAMES | DRAWING | SCREEN | LATE
 SHORT = ("--duration", "1 s")
@@ -34,7 +35,7 @@ CAMPAIGN = (FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=1 s", "--runs", 
 
 
 def imported_by(place: Path, *words: object, status: int = 0) -> set[str]:
-    """Modules that a process of the command has imported when it ends."""
+    """Return the modules that a command has imported when it ends."""
     python, *rest = command(*words)
     done = subprocess.run(
         [python, "-X", "importtime", *rest], capture_output=True, text=True, check=False, cwd=place
@@ -45,7 +46,7 @@ def imported_by(place: Path, *words: object, status: int = 0) -> set[str]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a result, a campaign, and a capture."""
+    """A folder with a result, a campaign and a capture."""
     folder = tmp_path_factory.mktemp("place")
     for words in (("run", FTP, *SHORT, "--pcap"), ("sweep", *CAMPAIGN, "--out", "swept")):
         subprocess.run(command(*words), cwd=folder, check=True, capture_output=True)
@@ -107,14 +108,14 @@ WRONG = {
     "no such option": ("run", FTP, "--sed", "1"),
     "no such file": ("run", "nofile.toml"),
     "no such figure": ("plot", "results", "pie"),
-    "no result": ("compare", "x", "y"),  # keys of runs begin with 0 to f
+    "no result": ("compare", "x", "y"),  # Keys of runs are hexadecimal.
     "nothing to emulate": ("emulate",),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_usage_imports_no_library(case: str, place: Path) -> None:
-    wanted = NEVER - {"difflib"}  # looks for what was meant
+    wanted = NEVER - {"difflib"}  # Needed for suggestions.
     assert imported_by(place, *WRONG[case], status=2) & wanted == set()
 
 

@@ -1,4 +1,4 @@
-"""Every metric and every key is called something by figures and tables for readers."""
+"""Labels of metrics and scenario keys in figures and tables for readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from umtslab.metrics import definitions, units
 def test_every_metric_and_its_twin_has_words_of_its_own() -> None:
     said = [metric_label(name) for name in units()]
     assert all(label and "_" not in label.replace("CELL_", "").replace("URA_", "") for label in said)
-    # Seconds and share of one cause differ by their unit.
+    # Labels for seconds and share of a cause differ by their unit.
     whole = [metric_with_unit(name) for name in units()]
     assert len(set(whole)) == len(whole)
     assert all(entry["unit"] not in entry["label"].split() for entry in definitions() if entry["unit"] != "%")

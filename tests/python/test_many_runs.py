@@ -1,4 +1,4 @@
-"""Many runs: what is done for each is little, and nothing is done for all of them before the first."""
+"""Many runs: each needs little work, and no work for all runs precedes the first one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_parameters_are_what_the_file_says(path: Path) -> None:
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine any is
+@settings(suppress_health_check=[HealthCheck.too_slow])  # A busy machine would fail it.
 @given(st.dictionaries(st.text(max_size=6), st.none() | NUMBERS, max_size=6))
 def test_a_line_for_each_is_what_the_standard_library_indents(content: dict[str, float | None]) -> None:
     assert _in_lines(content) == json.dumps(content, indent=1, sort_keys=True) + "\n"
@@ -93,7 +93,7 @@ def test_runs_are_found_together_as_each_of_them_is(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
         runs = simulate(short(), runs=40, store=store)
         simulate(short(), runs=2, store=store, series=True)
-    (runs[5].folder or tmp_path).joinpath("metrics.json").write_text("{}")  # damaged
+    (runs[5].folder or tmp_path).joinpath("metrics.json").write_text("{}")  # Damage.
     wanted = [run.identity for run in runs]
     with open_store(tmp_path / "store", tell=lambda _: None) as store:
         found = store.get_all([*wanted, Task(short(), 99, 0).identity])

@@ -1,4 +1,4 @@
-"""What a notebook shows, and lists of runs that are tables."""
+"""HTML in notebooks, and lists of runs as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Formatting of numbers for readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the package asks of others: lower bounds, tried by `make lowest`, and exact versions for this tree."""
+"""Dependencies of the package: lower bounds, tested by `make lowest`, and exact versions for this
+tree."""
 
 import re
 import sys
@@ -14,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def versions(name: str) -> dict[str, str]:
-    """Read a list of exact versions, by package."""
+    """Read exact versions from a file, by package."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     return dict(re.findall(r"^(.+)==(.+)$", "\n".join(lines), re.MULTILINE))
 
 
 def allowed() -> dict[str, str]:
-    """Read the lower bound of everything that the package needs, its extras for users included."""
+    """Read the lower bounds of all dependencies, including extras for users."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(one for name in extras if name != "dev" for one in extras[name])]
@@ -43,7 +44,7 @@ def test_what_is_lacking_comes_from_the_source_tree(monkeypatch: pytest.MonkeyPa
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {extra for _, extra in EXTRAS.values()} <= project["optional-dependencies"].keys()
     monkeypatch.setitem(sys.modules, "distributed", None)
-    # The package is in no index: its name there may be anybody's.
+    # The package is not on PyPI: the message must not suggest installing it by name.
     told = r"umts sweep --dask needs distributed.*: pip install '\.\[dask\]' in umtslab's source tree"
     with pytest.raises(CampaignError, match=told), cluster(LOCAL):
         pass

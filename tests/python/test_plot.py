@@ -1,4 +1,4 @@
-"""Figures: real files, units on the axes, readable without colour."""
+"""Figures: files, units on the axes, and readability without colour."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_throughput_counts_repetitions_and_fills_silence() -> None:
             "end": [1, 1001, 1001, 1501],
         }
     )
-    # The SYN is no payload; the segment that was sent twice counts twice.
+    # The SYN has no payload. The retransmitted segment counts twice.
     assert sent_per_window(sent).rows() == [(0.0, 0, 16.0), (1.0, 0, 0.0), (2.0, 0, 0.0), (3.0, 0, 4.0)]
 
 
@@ -109,7 +109,7 @@ def test_a_part_of_a_series_has_the_values_that_hold_at_its_ends() -> None:
             "x": [5.0, 6.0, 6.0, 7.0, 8.0, 9.0, 9.0],
         }
     )
-    # Connection 1 is over at 1 s, and connection 2 begins at 6 s.
+    # Connection 1 ends at 1 s, and connection 2 begins at 6 s.
     assert cut(table, ("connection",), 3.0, 5.0).rows() == [(3.0, 0, 6.0), (5.0, 0, 6.0)]
     at_one_s = cut(table, ("connection",), 1.0, 1.5).rows()
     assert sorted(at_one_s) == [(1.0, 0, 5.0), (1.0, 1, 7.0), (1.0, 1, 8.0), (1.5, 0, 5.0)]
@@ -125,7 +125,7 @@ def test_both_axes_show_the_part_that_is_asked_for(kind: str, recorded: Run, swi
         assert high <= 1.2 * axes.dataLim.y1
         for line in axes.lines:
             times = np.asarray(line.get_xdata())
-            assert np.all((times >= 0.3) & (times <= 5.0))  # windows are whole
+            assert np.all((times >= 0.3) & (times <= 5.0))  # Only complete windows are drawn.
     last = draw(recorded, "timeseq", View(15.0, 20.0)).axes[0]
     whole = draw(recorded, "timeseq").axes[0]
     assert whole.get_ylim()[0] == 0 < last.get_ylim()[0]

@@ -1,4 +1,4 @@
-"""Figures of the time budget: bars of a campaign, and the waterfall of one connection."""
+"""Figures of the time budget: bars of a campaign, and the waterfall of a connection."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run)
     )
     assert of_tcp[word] == len(segments)
     assert of_rlc[word] > len(segments)
-    # One look, one entry: neither the line nor the word stands in the legend twice.
+    # The legend has one entry for each style, and no label twice.
     named = [text.get_text() for text in figure.legends[0].get_texts()]
     assert len(set(named)) == len(named)
     assert {str(area.get_label()) for area in rrc.collections} == {
@@ -272,7 +272,7 @@ def test_a_run_without_a_budget_is_told_how_to_get_one(umts: Umts) -> None:
 
 @pytest.fixture
 def programs(budgeted: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run with the table that an emulation has of its programs: a lookup and two flows of two UEs."""
+    """A run with the table of programs of an emulation: a DNS lookup and two flows of two UEs."""
     spent = {seconds(cause): [0.0, 0.0, 0.0] for cause in causes()}
     spent[seconds("channel_switch")] = [2.0, 0.0, 0.5]
     spent[seconds("serialisation")] = [0.0, 1.0, 3.0]
@@ -284,7 +284,7 @@ def programs(budgeted: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def bars(axes: Axes) -> dict[str, float]:
-    """The length of each bar of a panel, all causes together."""
+    """Return the total length of each bar of a panel, over all causes."""
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     ends = dict.fromkeys(names, 0.0)
     for bar in axes.patches:

@@ -1,4 +1,5 @@
-"""Figures of campaigns and studies: labels, ticks, intervals side by side, maps, what a search tried."""
+"""Figures of campaigns and studies: labels, ticks, intervals side by side, maps, trials of a
+search."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ VERSIONS = ("reno", "newreno")
 
 @pytest.fixture(scope="module")
 def record() -> Record:
-    """Five error rates, two versions that are equal at all of them, three runs with values of their own."""
+    """Five error rates and two TCP versions with equal results, each with three different runs."""
     [run] = simulate(short())
 
     def measured(bler: float, number: int) -> Run:
@@ -136,7 +137,7 @@ def test_a_point_of_which_no_transfer_finished_is_a_cross_at_the_upper_edge(reco
     [legend] = figure.legends
     assert "no file arrived whole" in [text.get_text() for text in legend.get_texts()]
     curve = next(line for line in axes.lines if line.get_marker() == "o")
-    assert np.isnan(np.asarray(curve.get_ydata(), dtype=float)[3])  # no line across the gap
+    assert np.isnan(np.asarray(curve.get_ydata(), dtype=float)[3])  # The line has a gap.
 
 
 def test_logarithmic_axes_name_the_values_that_were_run(record: Record) -> None:
@@ -182,7 +183,7 @@ at_most = 12
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
-    """A small search, and the folder of its results."""
+    """The folder of the results of a small search, and its outcome."""
     from umtslab.campaign import Workers
 
     folder = tmp_path_factory.mktemp("searched")

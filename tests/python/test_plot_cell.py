@@ -1,4 +1,4 @@
-"""Figures of RRC states and of the cell: what they show is what the metrics count."""
+"""Figures of RRC states and of the cell agree with the metrics."""
 
 from __future__ import annotations
 

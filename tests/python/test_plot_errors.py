@@ -1,4 +1,4 @@
-"""Errors of ``umts plot``: each names what is wrong and what is there."""
+"""Errors of ``umts plot``: each names what is wrong and what exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of ``umts plot --help`` and of docs/figures.md work in the order in which they stand."""
+"""The examples of ``umts plot --help`` and of docs/figures.md work if run in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells of a layout: load and power are means of the cells, codes are where they are, fairness is Jain's."""
+"""Figures of a layout: mean load and power of the cells, code trees, Jain's fairness index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from umtslab.run import MissingSeries, Run
 
 
 def cells(seconds: int, levels: tuple[float, ...]) -> pl.DataFrame:
-    """A row per cell and second; one cell in two postpones half of its requests."""
+    """A row for each cell and second. Every second cell postpones half of its requests."""
     return pl.DataFrame(
         [
             {
@@ -54,7 +54,10 @@ def test_cells_that_granted_nothing_have_no_share_postponed() -> None:
 
 
 def requests(ttis: int) -> pl.DataFrame:
-    """Two users have a code each, one of them less than wanted; a third is postponed."""
+    """Two users have a code each, one of them fewer blocks than wanted.
+
+    A third user is postponed.
+    """
     granted = {"fate": "granted", "wanted": 8}
     rows = []
     for tti in range(ttis):
@@ -101,7 +104,7 @@ def test_a_tti_of_10_ms_is_half_as_long() -> None:
 
 
 def colours_of(drawing: Figure) -> dict[str, str]:
-    """Of the entries of its legend."""
+    """Return the colours of the entries of the legend."""
     [legend] = drawing.legends
     return {
         text.get_text(): to_hex(patch.get_facecolor())
@@ -118,7 +121,7 @@ def test_no_two_users_of_the_legend_have_one_colour_and_nobody_else_has_theirs(u
     drawing = codes_figure(pl.DataFrame([*rows, twice]))
     named = colours_of(drawing)
     assert len(set(named.values())) == len(named) == min(users, 12)
-    # Who has most is among them.
+    # The user with the largest share has a named colour.
     assert f"UE {rows[-1]['ue']}" in named
     [drawn, _] = drawing.axes[0].collections
     colours = [to_hex(colour) for colour in np.atleast_2d(drawn.get_facecolor())]

@@ -1,4 +1,4 @@
-"""Figures for print: as wide as they are asked for, in words of one's own, without colour."""
+"""Figures for print: a given width, custom labels, no colour."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_command_takes_sizes_and_words(umts: Umts, tmp_path: Path) -> None:
     assert drawn.stdout == "a.svg\n"
     content = (tmp_path / "a.svg").read_text()
     assert "Mine" in content
-    assert 'width="249' in content  # 88 mm in points
+    assert 'width="249' in content  # 88 mm in points.
     told = umts("plot", "results", "cwnd", "--width", "wide", status=2).stderr
     assert told == "umts: --width takes a size with in, cm or mm, as in 3.5in or 88mm, not 'wide'\n"
     told = umts("plot", "results", "cwnd", "--width", "1mm", status=2).stderr

@@ -1,4 +1,4 @@
-"""The map of a layout: best cells, ways of users, handovers."""
+"""The map of a layout: best cells, tracks of users, handovers."""
 
 from __future__ import annotations
 

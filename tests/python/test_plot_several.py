@@ -1,4 +1,4 @@
-"""Who is under study, several results in one figure, means over runs, distribution functions."""
+"""Highlighted connections, several results in a figure, means over runs, distribution functions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_who_is_chosen_is_coloured_and_the_others_are_grey(switched: Run) -> Non
     assert {"RLC buffer, UE 5, downlink", "RLC buffer, UE 5, uplink"} < set(entries(users))
     assert (
         draw(switched, "goodput", View(connections=(9,))).axes[0].get_ylim()[1] < 100
-    )  # not of all together
+    )  # The axis fits this connection, not the sum of all.
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "rtt", "outstanding", "throughput", "rrc", "cell"])
@@ -80,13 +80,13 @@ def test_results_are_called_by_what_differs(versions: dict[str, list[Run]]) -> N
     named = named_apart([runs[0] for runs in versions.values()])
     assert list(named) == ["Reno", "NewReno"]
     figure = draw(named, "cwnd")
-    assert entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]  # at these losses they are
+    assert entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]  # Equal at these losses.
     same = [versions["reno"][0], versions["reno"][0]]
     assert list(named_apart(same, ["a", "b"])) == ["a", "b"]
     for kind in ("timeseq", "rtt", "outstanding", "goodput", "throughput", "rlc_buffer"):
         said = [entry.partition(" (equal")[0] for entry in entries(draw(named, kind))]
         found = [entry for entry in said if entry in named]
-        assert found == list(named)  # in their order, so that colours are the same in all
+        assert found == list(named)  # The order decides the colours, the same in all figures.
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer"])
@@ -117,7 +117,7 @@ def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
         draw_mean({"": versions["reno"][:1]}, "cwnd")
     mean, half = mean_and_half([np.array([1.0, np.nan, 2.0]), np.array([3.0, 5.0, 2.0])])
     assert mean.tolist() == [2.0, 5.0, 2.0]
-    assert half[0] == pytest.approx(12.706, rel=1e-4)  # of two values, one freedom
+    assert half[0] == pytest.approx(12.706, rel=1e-4)  # Two values have one degree of freedom.
     assert np.isnan(half[1])
     assert half[2] == 0
 
@@ -143,10 +143,10 @@ def test_bins_hold_twenty_segments_unless_there_were_fewer_than_ten() -> None:
         return pl.DataFrame({"time_s": times, "connection": [0] * seconds, "goodput_kbps": [kbps] * seconds})
 
     segments = pl.DataFrame({"seq": [1, 1001], "end": [1001, 2001]})
-    assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0  # a segment a second
+    assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0  # One segment per second.
     assert bin_length(rates(60, 8.0), "goodput_kbps", segments) == 10.0
     assert bin_length(rates(100, 800.0), "goodput_kbps", segments) == 1.0
-    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0  # not more than can be seen
+    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0  # Limit of visible bins.
 
 
 def test_rates_over_bins_are_means_with_silence_as_zero() -> None:
@@ -272,7 +272,8 @@ def test_the_window_is_drawn_from_the_end_of_the_handshake() -> None:
         *((1.0, 0, 3.0), (2.0, 0, 4.0)),
         *((5.0, 1, 1.0), (9.0, 1, 1.0)),
     ]
-    # Without a SYN the first acknowledgment is of data, and the window is there from the first segment on.
+    # Without a SYN the first acknowledgment covers data, and the window is drawn from the first
+    # segment on.
     no_syn = after_handshake(cwnd, acked.with_columns(pl.col("ack") + 1000))
     assert no_syn.height == cwnd.height
 

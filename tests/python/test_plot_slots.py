@@ -1,4 +1,5 @@
-"""Slots of a TDD cell: what is drawn are the blocks of the run, no resource unit twice, no slot both ways."""
+"""Figure of TDD slots: it has the blocks of the run, no resource unit twice, no slot in both
+directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When replications stop."""
+"""The number of replications for a requested precision."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_precision_is_per_cent_or_a_share() -> None:
 
 
 def test_the_command_fails_when_the_precision_is_missed(umts: Umts) -> None:
-    # A download time needs a file that ends; a greedy flow never has one.
+    # A greedy flow never ends, so it has no download time.
     words = ("--metric", "download_time_s", "--precision", "1%", "--quiet")
     done = umts("run", FTP, "--duration", "2 s", *words, status=1)
     assert "precision missed: 200 runs" in done.stderr

@@ -1,4 +1,4 @@
-"""``umts proxy`` with a given server: it behaves as TCP does without it."""
+"""``umts proxy`` with a given server: connections behave as without the proxy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LARGE = 10_000_000
 def both_ways(
     serve: proxied.Serve, family: socket.AddressFamily, *words: str
 ) -> Iterator[tuple[Address, Address]]:
-    """Addresses of a server itself, and of a proxy in front of it."""
+    """Start a server and a proxy in front of it. Yields both addresses."""
     listen = "127.0.0.1:0" if family == socket.AF_INET else "[::1]:0"
     with server(serve, family) as there, proxy("--to", text(there), *words, listen=listen) as made:
         yield there, made.address
@@ -60,7 +60,7 @@ def test_a_slow_reader_gets_each_octet(family: socket.AddressFamily) -> None:
     def read(address: Address) -> bool:
         with connect(address) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20_000)
-            # The server has closed long before.
+            # The server closes before the client reads.
             time.sleep(0.5)
             return all_of(connection) == sent
 
@@ -75,7 +75,7 @@ def test_a_server_that_reads_slowly_gets_each_octet(family: socket.AddressFamily
     done = threading.Semaphore(0)
 
     def serve(connection: socket.socket) -> None:
-        # The client has closed long before.
+        # The client closes before the server reads.
         time.sleep(0.5)
         seen.append(all_of(connection) == sent)
         done.release()
@@ -123,7 +123,8 @@ def test_a_port_may_be_used_again_at_once(family: socket.AddressFamily) -> None:
 
     with both_ways(serve, family) as addresses:
         for address in addresses:
-            # Who closes first waits for stray segments: the server, and in its place the proxy.
+            # The end that closes first is in TIME-WAIT: the server, or the proxy instead of the
+            # server.
             said, port = ask(address, 0)
             assert [said] + [ask(address, port)[0] for _ in range(3)] == [b"all"] * 4
 
@@ -146,11 +147,11 @@ def test_what_is_urgent_stays_in_its_place() -> None:
 
 
 URGENT_PLACES = (0, 1, 1000, 16_384, 99_999, 200_000, 399_999)
-"""Of octets of a stream that is longer than what is copied at once."""
+"""Positions of urgent bytes in a stream that is longer than the proxy copies at once."""
 
 
 def _send_urgent(connection: socket.socket, sent: bytes) -> None:
-    """Send a stream of which the octets at some places are urgent, and its end."""
+    """Send a stream with urgent bytes at `URGENT_PLACES`, then close the direction."""
     begun = 0
     for place in URGENT_PLACES:
         connection.sendall(sent[begun:place])
@@ -163,7 +164,7 @@ def _send_urgent(connection: socket.socket, sent: bytes) -> None:
 @pytest.mark.parametrize("pause_s", [0.0, 0.3], ids=["at once", "after a pause"])
 @pytest.mark.parametrize("way", ["up", "down"])
 def test_streams_with_urgent_octets_are_whole(way: str, pause_s: float, tmp_path: Path) -> None:
-    """The reader begins at once, or when all of it waits: the proxy then splices up to each mark."""
+    """The reader begins at once, or when all data wait. Then the proxy splices up to each mark."""
     sent = bytes(range(250)) * 1600
     heard: list[bytes] = []
     done = threading.Event()
@@ -197,7 +198,7 @@ def test_streams_with_urgent_octets_are_whole(way: str, pause_s: float, tmp_path
 
 
 def test_an_urgent_octet_of_a_stream_that_goes_on_is_not_waited_for() -> None:
-    """Without an end behind it: what follows the mark comes through while the connection stays open."""
+    """Data after an urgent mark arrive while the connection stays open."""
     sent = bytes(range(250)) * 1600
     heard: list[bytes] = []
     done = threading.Event()
@@ -317,7 +318,7 @@ def test_what_is_small_waits_for_nothing_more() -> None:
             return time.monotonic() - begun
 
     with both_ways(serve, socket.AF_INET) as (_, address):
-        # A last segment that is held back costs 200 ms each way: twenty seconds.
+        # If each last segment were delayed by 200 ms each way, it would take twenty seconds.
         assert fifty(address) < 10
 
 
@@ -334,7 +335,7 @@ def test_a_client_that_was_silent_for_too_long_gets_a_reset(tmp_path: Path) -> N
         proxy("--to", text(there), "--idle-timeout", "300 ms", log=log) as made,
         connect(made.address) as connection,
     ):
-        # The kernel connects whether the proxy has got to it or not.
+        # The kernel completes handshakes before the proxy accepts the connections.
         assert arrived.wait(proxied.WAIT_S)
         for _ in range(5):
             time.sleep(0.1)
@@ -379,7 +380,7 @@ def test_metrics_are_counted_while_a_connection_goes_on() -> None:
                 content: bytes = urllib.request.urlopen(where, timeout=proxied.WAIT_S).read()
                 return content.decode()
 
-            # What the kernel took may be with the client before it is counted.
+            # The client may receive data before the proxy counts them.
             _wait_until(lambda: 'umts_proxy_octets_total{direction="down"} 100\n' in page())
             assert "umts_proxy_connections 1\n" in page()
             assert 'umts_proxy_rtt_seconds{leg="server",quantile="0.5"} ' in page()
@@ -407,7 +408,7 @@ def test_who_finds_no_room_gets_a_reset() -> None:
 
 
 def test_draining_loses_nothing(tmp_path: Path) -> None:
-    """Neither of those who are sent something nor of those who send."""
+    """Draining loses no data that clients receive, and none that they send."""
     go_on = threading.Event()
     count, size = 20, LARGE // 10
 
@@ -507,7 +508,7 @@ def test_what_is_not_to_be_had_is_told_with_the_repair(words: list[str], said: s
 
 
 def test_memory_holds_what_the_kernel_has_still_to_deliver(tmp_path: Path) -> None:
-    """Clients that ask, close their direction and never read keep their room until it is read or given up."""
+    """Clients that close their direction and never read occupy room until the idle timeout."""
     words = ["--memory", "256 kB", "--buffer", "32 kB", "--idle-timeout", "1 s", "--workers", "1"]
 
     def serve(connection: socket.socket) -> None:
@@ -522,7 +523,7 @@ def test_memory_holds_what_the_kernel_has_still_to_deliver(tmp_path: Path) -> No
         assert made.room == 4
         for _ in range(made.room):
             silent = all_.enter_context(socket.socket())
-            # It takes no more than its kernel must.
+            # The client's kernel buffers as little as possible.
             silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
             silent.connect(made.address)
             silent.sendall(b"x")
@@ -534,7 +535,7 @@ def test_memory_holds_what_the_kernel_has_still_to_deliver(tmp_path: Path) -> No
 
 
 def _ignoring(made: subprocess.Popen[str], signals: list[signal.Signals]) -> bool:
-    """Whether a process is still there some time after these signals, and ends by SIGTERM."""
+    """Whether a process still runs some time after these signals, and exits on SIGTERM."""
     for number in signals:
         made.send_signal(number)
     with suppress(subprocess.TimeoutExpired):
@@ -559,7 +560,7 @@ def test_signals_that_are_ignored_at_the_start_stay_ignored() -> None:
 
 @pytest.fixture
 def _default_sighup() -> Iterator[None]:
-    """Programs that are started do not ignore SIGHUP, even if the tests do (nohup)."""
+    """Child processes do not ignore SIGHUP, even if the tests do (nohup)."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -583,7 +584,7 @@ def test_sighup_opens_the_log_again_and_ends_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["a pipe", "a FIFO"])
 def test_a_log_that_is_not_read_keeps_nothing_from_ending(kind: str, tmp_path: Path) -> None:
-    """It is full already: another process has filled what the kernel holds of it."""
+    """The pipe is full: another process has filled its buffer."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)

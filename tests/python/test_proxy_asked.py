@@ -1,4 +1,4 @@
-"""``umts proxy`` where clients say where to, and servers are told of clients."""
+"""``umts proxy --socks5``, in which clients name the server, and the PROXY protocol."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_client_says_where_to_and_may_go_on_at_once() -> None:
     with server(_answer) as (_, port), proxy("--socks5") as made:
         for host in (b"\x01\x7f\x00\x00\x01", named):
             with connect(made.address) as connection:
-                # All in one: what follows the request is the stream's.
+                # Sent at once: the bytes after the request belong to the stream.
                 connection.sendall(b"\x05\x01\x00" + _request(port, host) + b"words")
                 connection.shutdown(socket.SHUT_WR)
                 assert all_of(connection) == b"\x05\x00" + OPENED + b"got words"
@@ -63,7 +63,7 @@ def test_who_cannot_be_served_is_told_and_then_it_ends(tmp_path: Path) -> None:
                 try:
                     found = all_of(connection)
                 except ConnectionResetError:
-                    # What was sent after the words that made no sense is not read.
+                    # The proxy does not read what follows an invalid request, so it resets.
                     found = b""
                 assert found == answer
         assert sorted(line["ended"] for line in made.ended(4)) == [*["bad_request"] * 3, "refused"]
@@ -85,7 +85,7 @@ def test_whoever_cannot_be_found_or_reached_is_told_though_more_was_sent(tmp_pat
     with proxy("--socks5", log=tmp_path / "log") as made:
         for request, reply in ((_request(80, unknown), 4), (_request(nobody), 5)):
             with connect(made.address) as connection:
-                # Optimistic clients go on before they are answered.
+                # Optimistic clients send data before they get an answer.
                 connection.sendall(b"\x05\x01\x00" + request + b"GET / HTTP/1.1\r\n\r\n")
                 assert all_of(connection) == b"\x05\x00\x05" + bytes([reply, 0, 1]) + bytes(6)
         assert sorted(line["ended"] for line in made.ended(2)) == ["refused", "unreachable"]
@@ -98,7 +98,8 @@ def test_who_asks_for_the_proxy_itself_does_not_go_round(tmp_path: Path) -> None
             with connect(made.address) as connection:
                 connection.sendall(b"\x05\x01\x00" + _request(made.address[1]))
                 assert outcome(lambda one=connection: all_of(one)) == "ConnectionResetError"  # type: ignore[misc]
-        # Each is itself and the one that it opened.
+        # Each request counts twice: the client's connection, and the one that the proxy opens to
+        # itself.
         ended = [line["ended"] for line in made.ended(40)]
         assert (ended.count("loop"), ended.count("reset_by_server")) == (20, 20)
         with connect(made.address) as connection:
@@ -116,7 +117,8 @@ def test_a_name_that_stands_for_the_proxy_itself_does_not_go_round(name: str, tm
                 connection.sendall(b"\x05\x01\x00" + _request(made.address[1], host))
                 with suppress(ConnectionResetError):
                     all_of(connection)
-        # Each is itself and at most the one that it opened.
+        # Each request counts at most twice: the client's connection, and the one to the proxy
+        # itself.
         made.end()
         assert len(made.ended(3)) <= 6
 
@@ -137,7 +139,7 @@ def test_the_log_says_where_a_client_wanted_to_go(tmp_path: Path) -> None:
             line = made.ended(number)[-1]
             assert (line["asked"], line["server"], line["ended"]) == expected
         started = json.loads((tmp_path / "log").read_text().splitlines()[0])
-    # One kind of value for each key, in all records.
+    # A key has values of the same type in all records.
     assert isinstance(started["client_side"], dict)
     assert not {"client", "server"} & started.keys()
 

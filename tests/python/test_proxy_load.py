@@ -1,7 +1,8 @@
-"""``umts proxy`` with many connections, with peers that are slow or hostile, and killed.
+"""``umts proxy`` with many connections, with slow or hostile peers, and after a kill.
 
-``UMTS_CONNECTIONS`` says how many at once, ``UMTS_SHORT`` how many one after the other; `make soak` takes
-10,000, or all that the descriptors of this process allow, and a million.
+``UMTS_CONNECTIONS`` is the number of concurrent connections, ``UMTS_SHORT`` the number of
+successive ones. `make soak` sets 10,000, or as many as the descriptors of this process allow, and a
+million.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ pytestmark = pytest.mark.slow
 
 CONNECTIONS = int(os.environ.get("UMTS_CONNECTIONS", "1500"))
 SHORT = int(os.environ.get("UMTS_SHORT", "1500"))
-# Octets of slow senders, one by one. The end of who is answered after each may not have been seen yet.
+# Bytes of each slow sender, sent one by one. A short connection follows each round. The proxy may
+# still hold these connections, so `--connections` has room for all of them.
 ROUNDS = 50
 
 SERVE = """
@@ -67,7 +69,8 @@ while True:
             if connection is not listening:
                 close(connection)
 """
-"""A server that ``echoes``, or ``sends`` without end; one process, so it has descriptors of its own."""
+"""A server that ``echoes``, or ``sends`` without end. It is a separate process with its own
+descriptors."""
 
 
 @contextmanager
@@ -90,13 +93,16 @@ def _descriptors() -> Iterator[None]:
 
 
 def _own_memory(made: Proxy) -> int:
-    """Octets that the proxy has written: whether what it read of files is its alone, others decide."""
+    """Private dirty memory of the proxy in bytes.
+
+    Clean pages of files do not count: others may share them.
+    """
     rollup = Path(f"/proc/{made.process.pid}/smaps_rollup").read_text()
     return sum(int(size) * 1024 for size in re.findall(r"Private_Dirty:\s+(\d+) kB", rollup))
 
 
 def _kernel_memory(made: Proxy, there: Address) -> int:
-    """Octets of kernel memory that the proxy's sockets have, of both sides."""
+    """Kernel memory of the proxy's sockets in bytes, on both sides."""
     which = f"( sport = :{made.address[1]} or dport = :{there[1]} )"
     told = subprocess.run(["ss", "-tmnH", which], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"skmem:\(r(\d+),rb\d+,t\d+,tb\d+,f(\d+),w(\d+),o(\d+),bl(\d+)", told)
@@ -135,7 +141,7 @@ def test_those_who_stop_reading_take_no_more_than_the_memory() -> None:
             stopped.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             stopped.connect(made.address)
         last, deadline = -1, time.monotonic() + proxied.WAIT_S
-        # Until all buffers are full.
+        # Wait until all buffers are full.
         while (found := _kernel_memory(made, there)) != last:
             assert time.monotonic() < deadline
             last = found
@@ -180,7 +186,7 @@ def test_who_sends_octet_by_octet_takes_no_more_than_the_memory_and_hinders_nobo
     served = threading.Event()
 
     def serve(connection: socket.socket) -> None:
-        # Of these nothing is read: each octet stays where it is.
+        # The server reads only the first byte of slow senders, so the other bytes stay in buffers.
         if connection.recv(1) == b"h":
             connection.sendall(b"h")
         else:
@@ -239,7 +245,7 @@ def test_who_comes_when_descriptors_are_gone_is_reset_and_others_go_on() -> None
 
 
 def test_a_kill_is_a_reset_for_every_receiver() -> None:
-    """Of 200 transfers: clients to whom something is sent, and servers."""
+    """A killed proxy resets 200 transfers, at clients and at servers."""
     heard: list[str] = []
 
     def serve(connection: socket.socket) -> None:
@@ -259,7 +265,7 @@ def test_a_kill_is_a_reset_for_every_receiver() -> None:
             assert receiver.recv(1000)
         for sender in senders:
             sender.sendall(b"u" + bytes(1 << 16))
-            # The server listens.
+            # The server has begun to read.
             assert sender.recv(1) == b"k"
         made.process.kill()
         made.process.wait()

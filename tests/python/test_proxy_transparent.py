@@ -1,4 +1,4 @@
-"""``umts proxy --transparent``: connections of others are intercepted, and nothing is left of it."""
+"""``umts proxy --transparent``: it intercepts forwarded connections and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
         assert direct["reset of the client"] == "ConnectionResetError"
         assert (direct["slow"], direct["slow server"]) == (True, "10000000")
         assert (direct["server ends first"], direct["both end at once"]) == ("500000", "500")
-        # The kernel completes the client's handshake before the server is asked.
+        # The kernel completes the client's handshake before the proxy connects to the server.
         assert (direct.pop("refused"), split.pop("refused")) == (
             "ConnectionRefusedError",
             "ConnectionResetError",
         )
         again = [split.pop("same port"), direct.pop("same port")]
-        # The client's address is kept always, its port where the kernel waits for no stray segments of it.
+        # The server always sees the client's address. It sees the client's port unless the kernel
+        # holds an earlier connection of this port in TIME-WAIT.
         assert [said[:2] for said in again[0] if isinstance(said, list)], again
         assert split == direct
     assert (found["status"], found["left"]) == (0, True), found["said"]
     assert found["connections"] >= 10
-    # One undoes what the other one did, which may have others' addresses. Neither is root, nor a user that
-    # other processes have.
+    # The guard restores the settings; the proxy binds foreign addresses. Neither runs as root or as
+    # a user of other processes.
     users = [int(user) for user, _ in found["rights"]]
     assert len(set(users)) == 2
     assert all(61_184 <= user <= 65_519 for user in users)
@@ -53,7 +54,7 @@ def test_nothing_acts_when_one_of_its_processes_is_killed(tmp_path: Path) -> Non
     for found in (guard, proxy):
         assert (found["reached"], found["reached then"]) == ("ConnectionResetError", "ConnectionResetError")
         assert found["sound"]
-    # A rule is left, which leads nowhere, until somebody cleans up.
+    # A rule without effect is left until `umts doctor --clean`.
     assert guard["changed"] == ["rules"]
     assert "removed 1 rules of proxies that were killed" in guard["cleaned"]
     assert proxy["changed"] == []
@@ -65,7 +66,8 @@ def test_nothing_acts_when_one_of_its_processes_is_killed(tmp_path: Path) -> Non
 
 
 OWN = ["100000", *["100000"] * 4, *["100000"] * 2]
-"""A connection from before, the services of this host at its four addresses, the server behind at two."""
+"""A connection from before, the services at the four addresses of this host, the server at two
+addresses."""
 
 
 @pytest.mark.usefixtures("_path")
@@ -100,7 +102,7 @@ def test_a_policy_is_applied_to_what_is_intercepted(tmp_path: Path) -> None:
     refused, asked = ["ConnectionRefusedError"] * 2, ["100000"] * 2
     all_ = proxied_path.inside("refusing", tmp_path)
     assert all_["7001"] == asked
-    # That of the firewall does not see it, which is said.
+    # The firewall's forward chain does not see intercepted connections, and the proxy warns of it.
     (said,) = [line for line in all_["said"] if line.startswith("intercepted connections are not forwarded")]
     assert "--deny" in said
     for words in (("--deny", "7001"), ("--deny", "192.0.2.0/24:7001,[2001:db8:2::]/64")):
@@ -122,7 +124,7 @@ def test_an_ordinary_user_neither_hinders_a_proxy_nor_kills_it(tmp_path: Path) -
 @pytest.mark.usefixtures("_path")
 def test_what_both_processes_left_is_cleaned_at_once(tmp_path: Path) -> None:
     for said, is_gone in proxied_path.inside("cleaned_at_once", tmp_path, "3"):
-        # It says what is so: that all is removed, or that something stays.
+        # The output agrees with the state: everything is removed, or something stays.
         assert is_gone == ("removed 1 rules of proxies" in said), said
         assert is_gone or "what is theirs stays" in said
 
@@ -152,11 +154,11 @@ def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
     client, server = found["said"]
     assert ", initial window 3 segments, receive buffer" in client
     assert ", least retransmission timeout 0.7 s, receive buffer" in server
-    # Nothing was sent to the client yet; the server's acknowledgment took far less than its timeout.
+    # Nothing was sent to the client yet. The server acknowledged long before the timeout.
     to_client, to_server = found["told"]
     assert " cwnd:3 " in to_client, found
     timeout = re.search(r" rto:(\d+)", to_server)
-    # Rounded up to a tick of the kernel.
+    # The kernel rounds the timeout up to its tick.
     assert timeout is not None, found
     assert 700 <= int(timeout[1]) < 750, found
     assert " cwnd:3 " not in to_server, found
@@ -172,7 +174,7 @@ def test_who_vanishes_without_a_word_is_not_waited_for(tmp_path: Path) -> None:
 def test_the_law_of_a_route_goes_before_that_of_a_socket_and_is_told(tmp_path: Path) -> None:
     usual = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
     plain, windowed, told = proxied_path.inside("lawful", tmp_path)
-    # The route of IPv6 has none.
+    # The IPv6 route does not set congestion control.
     for found, law, other in ((plain, "reno", usual), (windowed, "reno", usual), (told, "cubic", "cubic")):
         assert found["laws"] == [[False, other, usual], [True, law, usual]]
         manners = found["started"]["client_side"]["by_routes"]
@@ -188,16 +190,16 @@ def test_syns_from_nowhere_hinder_nobody(tmp_path: Path) -> None:
     for client in found["found"]:
         assert client["half-closed"] == ["1000000", True, True]
         assert (client["slow"], client["reset"]) == (True, "ConnectionResetError")
-    # Nobody is accepted who has not answered.
+    # Connections without a completed handshake are not accepted.
     assert found["descriptors"] < 60
 
 
 @pytest.mark.usefixtures("_path")
 def test_nothing_acts_whenever_it_is_killed(tmp_path: Path) -> None:
-    """As many kills as ``UMTS_KILLS`` says; `make soak` takes fifty."""
+    """``UMTS_KILLS`` is the number of kills; `make soak` sets fifty."""
     kills = os.environ.get("UMTS_KILLS", "4")
     *after, cleaned = proxied_path.inside("killed_at_random", tmp_path, kills)
-    # A policy rule may be left, which leads to an empty table.
+    # Only a policy rule may be left, whose table is empty.
     assert after == [[]] * int(kills)
     assert cleaned == []
 

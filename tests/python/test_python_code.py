@@ -1,4 +1,5 @@
-"""Scenarios that name Python files are programs: the command runs them only where that is allowed."""
+"""Scenarios that name Python files are programs: the command runs them only if the user allows
+it."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ tcp.variant = { choices = ["python", "reno"] }
 
 @pytest.fixture
 def evil(tmp_path: Path) -> Path:
-    """A folder as somebody else may have made it."""
+    """A folder with hostile files, as if from another person."""
     (tmp_path / "evil.py").write_text(EVIL.replace("FOLDER", str(tmp_path)))
     (tmp_path / "evil.toml").write_text(SCENARIO)
     head = 'version = 1\nscenario = "evil.toml"\n'

@@ -1,4 +1,5 @@
-"""Congestion control in Python: runs, repeats itself, is keyed by what its file says, and fails clearly."""
+"""Congestion control in Python: it runs reproducibly, its source is part of the key, and it fails
+clearly."""
 
 from __future__ import annotations
 
@@ -114,7 +115,7 @@ def test_an_emulation_refuses_it(tmp_path: Path) -> None:
 
 
 class Halving(CongestionControl):
-    """Grows by a segment in eight ACKs."""
+    """Grows by one segment every eight ACKs."""
 
     def grow(self, *, cwnd: float, ssthresh: float) -> float:
         return cwnd + 0.125

@@ -1,4 +1,4 @@
-"""Schedulers of DSCHs in Python: imitate those of the core to the bit, and fail clearly."""
+"""DSCH schedulers in Python: they can imitate those of the core exactly, and fail clearly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Schedule = Iterable[tuple[int, int]]
 
 
 class Nearest(DschScheduler):
-    """Max C/I: who hears least of noise and other cells is first."""
+    """Max C/I: the user with the least noise and interference from other cells is first."""
 
     def schedule(
         self, *, formats: Sequence[DschFormat], asks: Sequence[DschAsk], **_: object
@@ -54,7 +54,7 @@ class Nearest(DschScheduler):
 
 
 class Patient(DschScheduler):
-    """Lets nobody send before the second TTI of a pair; all that is told is as it should be."""
+    """Sends only in the second TTI of each pair, and checks the values that it receives."""
 
     def schedule(
         self,

@@ -1,4 +1,4 @@
-"""SQL over a store, and a store as Parquet files."""
+"""SQL queries of a store, and reading its Parquet files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from umtslab.store.query import WrongQuery
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Four runs at two error rates, and one of another scenario, with series."""
+    """A store with four runs at two error rates, and one run of another scenario, with series."""
     with open_store(tmp_path_factory.mktemp("it's filled")) as store:
         sweep(short(), {"radio.bler": [0.1, 0.3]}, runs=2, store=store, series=True)
         web = Scenario.load(FTP.with_name("three-losses.toml"), {"duration": "5 s"})

@@ -1,4 +1,4 @@
-"""Commands that answer questions, and how little they import."""
+"""Reference commands, such as ``umts params``, and their imports."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_one_run_needs_no_library_of_numbers_or_figures(tmp_path: Path) -> None:
 
 def test_every_name_of_the_package_is_there() -> None:
     assert all(getattr(umtslab, name) is not None for name in umtslab.__all__)
-    # A function must not turn into the module of its name once that is imported.
+    # Importing a module must not replace the function of the same name.
     assert callable(umtslab.simulate)
     assert callable(umtslab.compare)
 

@@ -1,4 +1,4 @@
-"""``umts report``: a campaign as one page."""
+"""``umts report``: a campaign as an HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs recorded, as claims: numbers, phases, requests for a DCH; and what is drawn without a run."""
+"""Claims about recorded series: counts, phases, DCH requests; and traffic drawn without a run."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_quick_run_has_other_scenario_keys_where_a_point_sets_none(tmp_path: P
     assert full == {(("radio.bler", "0.9"), ("duration", "90 s"))}
     quick = {entry.settings for entry in wanted_points(plan, plan.sweeps, quick=True)}
     assert quick == {(("radio.bler", "0.9"), ("duration", "20 s"))}
-    # Of the plan for tests every point has a BLER of its own, which comes behind and is the one that holds.
+    # Each point of the test plan sets its own BLER. It comes later, so it takes precedence.
     assert dict([*quick.pop(), *plan.scenario_of(plan.point({}))[1]])["radio.bler"] == "0.01"
 
 
@@ -196,7 +196,7 @@ def test_a_scenario_draws_its_traffic_and_its_errors_without_a_network() -> None
 
 
 def test_the_chapters_beside_the_simulations_are_scored(tmp_path: Path) -> None:
-    """The thesis's statements about TCP itself and about its Figures 5.1 and 5.2, which hold in every run."""
+    """The statements of the thesis about TCP and its Figures 5.1 and 5.2 hold in every run."""
     sure = ["ch3", "ch5/fig5_1", "ch5/fig5_2"]
     parts = select(ROOT / "reproductions", [f"dubois2005/{place}" for place in sure])
     with open_store(tmp_path / "store") as store:

@@ -27,7 +27,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2] / "reproductions"
 SCENARIOS = ROOT.parent / "scenarios"
 DOCUMENTS = [paper for paper in papers(ROOT) if paper != "cross-check"]
-"""Whose claims others made: the cross-check's are our own, about the kernel's TCP and ours."""
+"""Published documents. The cross-check is not one: its claims compare the kernel's TCP with the
+model's."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_the_plan_covers_chapter_6(ch6: Plan, ledger: list[Claim]) -> None:
 
 
 def test_every_claim_of_chapter_6_is_scored_or_lacks_a_tcp_version(ch6: Plan, ledger: list[Claim]) -> None:
-    """With numbers for everything that can be run, only what is not built may keep a claim open."""
+    """If every point has results, a claim is open only because the model lacks something."""
     results = _anything(ch6)
     open_claims = {
         scored.claim.id: scored.detail
@@ -76,7 +77,7 @@ def test_every_claim_of_chapter_6_is_scored_or_lacks_a_tcp_version(ch6: Plan, le
 
 
 def test_every_place_gets_the_sweeps_that_its_claims_need(ch6: Plan, ledger: list[Claim]) -> None:
-    """A claim that is not open with all sweeps must not be open with those that feed its place."""
+    """Claims that all sweeps close are closed by the sweeps that feed their place."""
     everything = _anything(ch6)
     all_quick = {key(entry.point) for entry in wanted_points(ch6, ch6.sweeps, quick=True)}
     for claim in (claim for claim in ledger if ch6.covers(claim)):
@@ -111,7 +112,8 @@ WEB = {
     "ch7": (81, 2, ("Holma and Toskala",)),
     "ch8": (54, 1, ("Appendix A",)),
 }
-"""Chapters about web users: claims, those that the document lacks something for, words of the reasons."""
+"""Chapters about web users: number of claims, number of claims without sufficient data in the
+document, and words of the reasons for these."""
 
 
 @pytest.mark.parametrize("name", WEB)
@@ -388,7 +390,7 @@ def test_no_claim_of_baiocchi_is_left_open(quick: bool) -> None:
         run = {key(entry.point) for entry in wanted_points(plan, plan.sweeps, quick=quick)}
         scores = [score(claim, plan, _anything(plan, run)) for claim in ledger if plan.covers(claim)]
         left_open = {entry.detail for entry in scores if entry.verdict is Verdict.NOT_YET}
-        # Nothing is counted in made-up runs: the frame's claims need real ones.
+        # Synthetic runs have no RLC PDUs, which the claims about frames need.
         assert left_open <= {"made-up runs have no RLC PDUs"}
         assert plan.name == "sec2" or not left_open
 

@@ -1,4 +1,5 @@
-"""Points of a plan that the kernel's TCP carries, in real time, beside those that are simulated."""
+"""Points of a plan that are emulated in real time with the kernel's TCP, beside simulated
+points."""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ SESSIONS = [
     ("flow.0.ftp_sessions.truncation", "clip"),
     ("flow.0.ftp_sessions.reading_time", "2 s"),
 ]
-"""Files of one size with pauses, among other users: whatever fits into the time."""
+"""As many files of one size with pauses as fit into the duration, among other users."""
 
 
 def test_the_kernel_carries_files_with_pauses_beside_other_users(store: Store) -> None:
@@ -94,15 +95,15 @@ def test_the_kernel_carries_files_with_pauses_beside_other_users(store: Store) -
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
     wanted = download(scenario, {"preset": "reno"}, 1, store, series=True)
     ((_, run),) = emulated.emulate_missing([wanted], store)
-    # It lasts as long as the scenario does.
+    # The emulation lasts about as long as the scenario.
     assert 8 <= run.duration_s < 20
     assert run.metrics["goodput_active_kbps"] is not None
     connections = run.connections().sort("opened_s")
     assert len(connections) >= 1
-    # The first one is opened behind the warm-up.
+    # The first connection opens after the warm-up.
     assert connections["opened_s"][0] >= 1
     assert {"acked", "program_rtt"} <= set(run.series_kinds())
-    # Of one download, those that its segments measured.
+    # Round-trip times that the segments of one download measured.
     found = study._series(run, "rtt", 1, 8.0)
     assert found.values
     assert all(0 < value < 20 for value in found.values)
@@ -126,7 +127,7 @@ def test_the_kernel_carries_a_file_and_its_run_is_kept(data: Path, store: Store)
         :2
     ]
     assert (kernel["at"], kernel["n"], simulated["n"]) == ("kernel", 1, 2)
-    # 300 KiB need six seconds at 384 kbit/s, 20 kB never less than 0.4.
+    # At 384 kbit/s, 300 KiB need six seconds, and 20 kB at least 0.4 s.
     assert kernel["mean"] is not None
     assert kernel["mean"] > 0.4
     folders = sorted(path.name for path in (store.path / "runs").iterdir())

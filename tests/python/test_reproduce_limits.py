@@ -1,6 +1,6 @@
-"""Limits over a dimension, places where a curve is as good as its best, words of orders.
+"""Limits over a dimension, places where a curve is as good as its best value, words of orders.
 
-And sides of ratios with units, dimensions in formulas.
+Also units in ratios, and dimensions in formulas.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What RLC PDUs say, as claims: made-up tables, and the worked examples of Teyeb et al. run for real."""
+"""Claims about RLC PDUs: synthetic tables, and simulations of the worked examples of Teyeb et
+al."""
 
 from __future__ import annotations
 
@@ -92,7 +93,7 @@ def test_the_message_sequence_shows_every_pdu() -> None:
     left, right = axes.get_xlim()
     assert left <= 0.01
     assert right >= 0.09
-    assert len(figure(PDUS, until_s=0.025).axes[0].texts) == 3  # two names and one arrow that arrives
+    assert len(figure(PDUS, until_s=0.025).axes[0].texts) == 3  # Two names, one arriving arrow.
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +126,6 @@ def test_a_worked_example_with_other_losses_fails_and_says_what_was_sent(tmp_pat
     changed.write_text(changed.read_text().replace("lose-third-and-fourth", "lose-second"))
     found = {entry.claim.places[0]: entry for entry in _reproduced(tmp_path, tmp_path).scored}
     assert found["fig2c"].verdict is Verdict.FAIL
-    # #2 is missed when #3 comes, and #4 came in the same TTI as #3.
+    # #2 is missing when #3 arrives, and #4 arrives in the same TTI as #3.
     assert found["fig2c"].detail == "3 of 3 runs say 'ack=1 bitmap=[0,1,1]'"
     assert found["fig2a"].verdict is Verdict.PASS

@@ -1,4 +1,4 @@
-"""What a reproduction writes: pages, tables, pictures, JSON."""
+"""The output of a reproduction: pages, tables, pictures, JSON."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_figures_are_printed_as_those_of_plot(chapter: Chapter, tmp_path: Path) 
     axes = figure.axes[0]
     assert {len(set(to_rgba(line.get_color())[:3])) for line in axes.lines} == {1}
     values = {float(dot.x) for line in chapter.figures[0].lines for dot in line.dots}
-    # A tick at each value that was run, and at those that are stated.
+    # The axis has a tick at each value of a run, and at each stated value.
     ticks = {*axes.get_xticks(), *axes.get_xticks(minor=True)}
     assert {round(float(tick), 9) for tick in ticks} == values
     [legend] = figure.legends
@@ -129,7 +129,7 @@ def test_runs_with_a_change_are_in_colour_and_what_is_scored_is_grey(chapter: Ch
     other = replace(data, lines=tuple(replace(line, dots=data.lines[1].dots) for line in data.lines))
     both = with_change(data, other, "tcp.variant=newreno")
     new = [line for line in both.lines if line.change]
-    # What the change makes the same is one curve for each accounting.
+    # Curves that the change makes equal are drawn once for each accounting.
     assert [(line.label, line.honest) for line in new] == [
         ("tcp.variant=newreno", False),
         ("tcp.variant=newreno", True),
@@ -245,7 +245,7 @@ def test_a_labelled_claim_is_counted_apart_from_passes_everywhere(plan: Plan, ki
 
 
 class Page(HTMLParser):
-    """What a browser would see: open tags, addresses, words."""
+    """Parsed HTML page: open tags, link targets, words."""
 
     VOID = frozenset({"meta", "input", "img", "br"})
 

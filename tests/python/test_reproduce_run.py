@@ -1,4 +1,4 @@
-"""A small document reproduced for real: scenario files, the core, the store, the command."""
+"""A small document reproduced with real runs: scenario files, core, store, command."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_every_point_of_the_project_s_plans_is_a_scenario(paper: str) -> None:
 
 
 def test_what_plans_call_missing_the_model_refuses() -> None:
-    """A version that was built must be taken off the list, or its claims stay open for ever."""
+    """A version that the model supports must not be listed as missing, or its claims stay open."""
     from umtslab import ScenarioError
 
     data = ROOT / "reproductions"

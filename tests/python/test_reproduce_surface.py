@@ -71,7 +71,7 @@ def test_means_need_a_sweep_to_be_taken_over(tmp_path: Path) -> None:
 
 
 def test_an_order_of_means_is_over_all_sets_and_not_at_the_defaults(plan: Plan) -> None:
-    """Reno is ahead at the default error rate and behind at the others."""
+    """Reno is better at the default error rate and worse at the other rates."""
 
     def of(point: Point) -> float:
         if str(point["tcp"]) != "reno":
@@ -109,7 +109,7 @@ def test_points_with_the_same_sum_are_one(plan: Plan) -> None:
 
 
 def scattered(plan: Plan, goodput: Callable[[float], float]) -> Synthetic:
-    """A delay of its own at each point, and a goodput that follows from it."""
+    """Results with a different delay at each point, and a goodput that depends on the delay."""
     index = {str(sorted(point.items())): float(i) for i, point in enumerate(Synthetic(plan, {}).points())}
 
     def delay(point: Point) -> float:

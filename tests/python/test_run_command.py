@@ -1,4 +1,4 @@
-"""``umts run`` as a user sees it."""
+"""The output of ``umts run``, its exit status, and interruption with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_table_has_metrics_with_units_and_says_where_files_are(umts: Umts, t
     done = umts("run", FTP, *SHORT, "--runs", 3, "--series", "--pcap", "--out", "here")
     [goodput] = [line.split() for line in done.stdout.splitlines() if line.startswith("goodput_kbps")]
     assert goodput[-4:] == ["kbit/s", "sum", "over", "connections"]
-    assert len(goodput) == 8  # name, mean, half width, n, unit, and what it is
+    assert len(goodput) == 8  # Name, mean, half width, n, unit, and the three words of the scope.
     folder = next(word for word in done.stdout.split() if word.startswith("here/runs/"))
     assert (tmp_path / folder / "metrics.json").is_file()
     assert f"server.pcapng, ue.pcapng in {folder}/captures" in done.stdout
@@ -102,7 +102,7 @@ def test_the_figure_to_look_at_is_of_what_was_asked_for(
 
 
 def test_without_tcp_no_figure_of_tcp_is_named(umts: Umts) -> None:
-    # Its download begins after ten seconds.
+    # The download of this scenario begins after ten seconds.
     voice = FTP.with_name("voice-beside-download.toml")
     printed = umts("run", voice, "--duration", "5 s", "--series", "--out", "here").stdout
     assert "figures: umts plot here rlc_buffer\n" in printed
@@ -168,7 +168,7 @@ def test_ctrl_c_finds_no_lock_that_was_let_go_of(monkeypatch: pytest.MonkeyPatch
 
     tasks = [Task(short(), 1, number) for number in range(40)]
     runs = execute(tasks, jobs=2)
-    # By then all threads are there, which the interpreter starts in its own way.
+    # All threads exist after the first run, so the patch does not affect the start of threads.
     found = [next(runs)]
     monkeypatch.setattr(threading.Condition, "_acquire_restore", interrupted)
     found += runs

@@ -1,4 +1,4 @@
-"""Means, deviations and intervals: against hand-made values and scipy."""
+"""Means, deviations and intervals, compared with manual calculations and scipy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60)
 def test_three_values_by_hand() -> None:
     summary = summarise([1.0, 2.0, 3.0])
     assert (summary.n, summary.mean, summary.sd) == (3, 2.0, 1.0)
-    # Student's t table: 4.303 for two degrees of freedom and 95 %.
+    # Student's t for two degrees of freedom and 95 % is 4.303.
     assert summary.ci95 == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
 
 

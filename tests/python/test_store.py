@@ -1,4 +1,4 @@
-"""The store: whole runs, found again, after whatever happened."""
+"""The store: runs are complete and can be found, also after failures and kills."""
 
 from __future__ import annotations
 

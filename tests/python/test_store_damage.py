@@ -1,4 +1,5 @@
-"""Damaged stores: what is sound stays usable, what is not is named, and made again to the octet."""
+"""Damaged stores: intact runs stay usable, damaged ones are named, and are restored byte for
+byte."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from umtslab.store import Damage, DamagedStore, RunNotFound, read_store, reader
 from umtslab.store.seal import flaws_of_runs
 
 CHANGES = int(os.environ.get("UMTS_DAMAGE", "200"))
-"""How many files are changed in all; `make soak` asks for more."""
+"""Total number of damaged files. `make soak` sets a larger number."""
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_runs_that_nobody_wrote_to_are_not_digested_again(
     monkeypatch.setattr(reader, "flaws_of_runs", counted)
     with open_store(tmp_path / "store") as store:
         runs = simulate(scenario, runs=3, store=store, series=True)
-    time.sleep(2.1)  # files that were written just now may be written again at the same instant
+    time.sleep(2.1)  # Until then, an unchanged time does not prove that a file is unchanged.
     with open_store(tmp_path / "store") as store:
         assert store.runs() == runs
     assert sorted(digested) == sorted(run.key for run in runs)
@@ -122,7 +123,7 @@ def test_a_damaged_run_is_named_left_out_and_made_again(name: str, harm: str, um
     done = umts(*RUN, "--resume")
     assert "1 of these runs were there already" in done.stderr
     assert tree(made / "runs") == whole
-    # Nothing is deleted.
+    # The damaged run is moved, not deleted.
     assert (made / "damaged" / folder.name).is_dir()
     assert "nothing is damaged" in umts("doctor", "store").stdout
 
@@ -174,7 +175,7 @@ def test_commands_are_saved_from_a_damaged_catalogue(umts: Umts, made: Path) -> 
     with pytest.warns(DamagedStore, match="a row is not as it was written"), open_store(made) as store:
         after = [store.command(run) for run in store.runs()]
     assert after[1] == commands[1]
-    # Of the row that was changed nothing is believed.
+    # The changed row is not used at all.
     assert "scenario.toml" in after[0]
 
 
@@ -270,7 +271,7 @@ def test_a_catalogue_whose_flaw_cannot_be_named_is_broken_like_any_other(umts: U
     index = b"sqlite_autoindex_runs_1"
     octets = catalogue.read_bytes()
     assert octets.count(index) == 1
-    # SQLite tells of an orphan index by its name, which is no UTF-8.
+    # SQLite's error message has the name of an orphan index, which is not UTF-8 here.
     catalogue.write_bytes(octets.replace(index, b"sqlite_autoind\xc7\x9a\x9a\xf4\xf2runs"))
     assert umts("export", "store", "--csv").stdout.count("\n") == 3
 
@@ -282,7 +283,7 @@ IRREGULAR: dict[str, Callable[[Path], object]] = {
     "loop": lambda file: file.symlink_to(file.name),
     "huge": lambda file: os.truncate(os.open(file, os.O_CREAT | os.O_RDWR), 10**12),
 }
-"""What may stand in the place of a file: opening it waits, reading it does not end, or fails."""
+"""Replacements of a file: opening blocks, reading does not end, or reading fails."""
 
 PLACES = (
     "runs/KEY/run.json",

@@ -1,4 +1,4 @@
-"""Studies: the best parameters, and those that matter; the same by any road."""
+"""Studies: optimisation and sensitivity, with equal results after interruptions."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_the_experiments_of_the_reproductions_are_whole_and_named_where_they_exp
 
 
 def few_trials(count: int) -> str:
-    """A study that every trial keeps the bound of."""
+    """A study in which every trial satisfies the constraint."""
     return changed(changed(BEST, "trials = 14", f"trials = {count}"), "at_most = 12", "at_most = 100")
 
 

@@ -1,4 +1,4 @@
-"""``umts sweep``: the same results by any road, and what can be done with them."""
+"""``umts sweep``: equal results with any number of jobs, and use of the results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_points_meet_the_same_radio(campaign: str, umts: Umts) -> None:
     assert [[(run["seed"], run["run"]) for run in point["runs"]] for point in points] == [
         [(1, 0), (1, 1), (1, 2)]
     ] * 4
-    # Only TCP differs: of the TTIs that both use the same are lost, so the shares are nearly equal.
+    # Only TCP differs. The same TTIs are lost for both if both use them, so the shares are nearly
+    # equal.
     lost = [[run["metrics"]["bler_pct"] for run in point["runs"]] for point in points]
     for reno, tahoe in zip(lost[1], lost[3], strict=True):
         assert reno == pytest.approx(tahoe, rel=0.02)

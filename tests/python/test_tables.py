@@ -1,4 +1,4 @@
-"""The tables of runs: written while a run goes on, the same bytes however they came."""
+"""Tables of runs: they are written during the run, and have the same bytes in every case."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from umtslab import Scenario, _core, open_store, simulate
 from umtslab.run import Run
 
 GROUP_ROWS = 100_000
-"""Of a row group."""
+"""Rows of a row group."""
 PIECE_ROWS = 16_384
-"""That are encoded at once."""
+"""Rows that are encoded at once."""
 WEB_CELL = FTP.with_name("web-cell.toml")
 
 
@@ -27,7 +27,7 @@ def long() -> Scenario:
 
 @pytest.fixture(scope="module")
 def written(long: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the core wrote the tables of the long run."""
+    """Folder with the tables of the long run, written by the core."""
     folder = tmp_path_factory.mktemp("written")
     result = _core.simulate(long.core, 1, 0, series=True, tables_dir=str(folder))
     assert (len(result.connections), result.series) == (0, {})
@@ -51,13 +51,13 @@ def test_what_is_written_while_a_run_goes_on_is_what_it_has_in_memory(long: Scen
 
 def test_a_table_is_the_same_file_whatever_it_came_in(written: Path, tmp_path: Path) -> None:
     for name, path in names(written).items():
-        # Read in other pieces than the run had it in.
+        # The table is read in chunks of another size than the run wrote it in.
         _core.read_table(str(path)).write(str(tmp_path), name)
     assert tree(tmp_path) == tree(written)
 
 
 def chunks(folder: Path) -> list[tuple[str, str, str, str, int]]:
-    """Table, column, encodings, compression and rows of each chunk of a column."""
+    """Return table, column, encodings, compression and rows of each column chunk."""
     files = "', '".join(str(path) for path in folder.rglob("*.parquet"))
     wanted = "file_name, path_in_schema, encodings, compression, row_group_num_rows"
     with duckdb.connect() as db:

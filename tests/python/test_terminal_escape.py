@@ -1,4 +1,4 @@
-"""Nothing in a text of a file is obeyed by the terminal that shows it, whichever verb does."""
+"""No verb passes control sequences from files to the terminal."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from umtslab.text_table import Table
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 OUR_OWN = re.compile(r"\x1b\[(0|1|\?25[hl]|K|[0-9;]*[mKA]|2K)|\r")
-"""What tables, bars and the terminal's line discipline put in."""
+"""Control sequences of tables, progress bars and the terminal's line discipline."""
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J \u202eback\x7f"
 IN_TOML = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
 
 
 def files(folder: Path) -> tuple[Path, Path]:
-    """A scenario and a campaign with such texts wherever they take any."""
+    """A scenario and a campaign with control sequences in all their texts."""
     scenario = folder / "scenario.toml"
     text = FTP.read_text().replace("\r", "")
     text = re.sub(r"(?m)^title = .*$", lambda _: f'title = "{IN_TOML}"', text)

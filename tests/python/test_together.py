@@ -1,4 +1,5 @@
-"""Tasks that differ in what is measured are simulated in one go, and each has what it has alone."""
+"""Tasks that differ only in measurements share one simulation, with results equal to separate
+runs."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def alike() -> list[Scenario]:
 
 @pytest.fixture
 def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many scenarios each simulation was made for."""
+    """The number of scenarios of each simulation."""
     counts: list[int] = []
     as_it_is = _core.simulate_together
 

@@ -1,4 +1,4 @@
-"""What stands behind ``-P KEY=``: lists, ranges, and values between two ends."""
+"""Values of ``-P KEY=VALUES``: lists and ranges with a step or a number of values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEANT = {
     "log(0.001,1,4)": ["0.001", "0.01", "0.1", "1"],
     "log(1 ms,1000 ms,4),2 s": ["1 ms", "10 ms", "100 ms", "1000 ms", "2 s"],
     "1e-3:3e-3:1e-3": ["0.001", "0.002", "0.003"],
-    # Words with colons that are no numbers are words.
+    # Values with colons are ranges only if all parts are numbers.
     "fach-dch:att-2010:x": ["fach-dch:att-2010:x"],
     "law.py:Mine": ["law.py:Mine"],
     "a(b,c)": ["a(b,c)"],

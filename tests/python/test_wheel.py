@@ -1,4 +1,4 @@
-"""The package as a user gets it: a wheel, in an environment that has nothing of this checkout."""
+"""The wheel, installed in an environment without access to this checkout."""
 
 import json
 import os
@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
-"""The first of them waits for the wheel, which may have to be compiled, and for a network."""
+"""The first test waits for the build of the wheel, and for the network."""
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSTRAINTS = ROOT / "constraints.txt"
 
 
 def sh(*command: str | Path, cwd: Path = ROOT) -> str:
-    """Run a command to its end and return its output; a failure shows what it said."""
+    """Run a command and return its output. A failure shows both output streams."""
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -26,7 +26,7 @@ def sh(*command: str | Path, cwd: Path = ROOT) -> str:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a virtual environment that holds the wheel, its pinned dependencies and nothing else."""
+    """A virtual environment with the wheel and its pinned dependencies only."""
     wheels = tmp_path_factory.mktemp("wheels")
     home = tmp_path_factory.mktemp("clean")
     sh(sys.executable, "-m", "maturin", "build", "--release", "--locked", "--out", wheels)
@@ -42,7 +42,7 @@ def test_umts_runs_a_scenario_from_the_wheel(clean: Path) -> None:
     out = sh(clean / "venv/bin/umts", "run", scenario, "--duration", "30 s", "--json", cwd=clean)
     printed = json.loads(out)
     (run,) = printed["runs"]
-    # 30 s of a channel that carries 32 kbit/s: some of it, and never more.
+    # Goodput over the 32 kbit/s channel: positive and below the channel rate.
     assert 0 < run["metrics"]["goodput_kbps"] < 32
 
 
