@@ -54,7 +54,7 @@ def test_cells_that_granted_nothing_have_no_share_postponed() -> None:
 
 
 def requests(ttis: int) -> pl.DataFrame:
-    """Two users have a code each, one of them fewer blocks than wanted.
+    """Two users have a code each, one of them a smaller part of the tree than wanted.
 
     A third user is postponed.
     """
@@ -121,7 +121,7 @@ def test_no_two_users_of_the_legend_have_one_colour_and_nobody_else_has_theirs(u
     drawing = codes_figure(pl.DataFrame([*rows, twice]))
     named = colours_of(drawing)
     assert len(set(named.values())) == len(named) == min(users, 12)
-    # The user with the largest share has a named colour.
+    # The user with the largest share is in the legend.
     assert f"UE {rows[-1]['ue']}" in named
     [drawn, _] = drawing.axes[0].collections
     colours = [to_hex(colour) for colour in np.atleast_2d(drawn.get_facecolor())]

@@ -146,7 +146,7 @@ def test_bins_hold_twenty_segments_unless_there_were_fewer_than_ten() -> None:
     assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0  # One segment per second.
     assert bin_length(rates(60, 8.0), "goodput_kbps", segments) == 10.0
     assert bin_length(rates(100, 800.0), "goodput_kbps", segments) == 1.0
-    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0  # Limit of visible bins.
+    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0  # Bins must be visible.
 
 
 def test_rates_over_bins_are_means_with_silence_as_zero() -> None:
