@@ -59,7 +59,7 @@ def test_tshark_finds_nothing_malformed(download: tuple[Path, dict[str, float | 
     assert {status for (status,) in fields(capture, "ip", "ip.checksum.status")} <= {"1", "2"}
 
 
-def test_every_packet_has_an_id_of_its_own(download: tuple[Path, dict[str, float | None]]) -> None:
+def test_every_packet_has_a_unique_id(download: tuple[Path, dict[str, float | None]]) -> None:
     sent = fields(download[0] / "server.pcapng", "ip.src == 198.18.0.0/15", "ip.id")
     assert len({identity for (identity,) in sent}) == len(sent)
 

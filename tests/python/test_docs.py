@@ -67,7 +67,7 @@ def test_the_page_names_everything_that_the_package_offers() -> None:
 
 
 @pytest.mark.parametrize("recipe", blocks("results.md", "sql"))
-def test_the_recipes_answer(filled: Store, recipe: str) -> None:
+def test_the_recipes_return_rows(filled: Store, recipe: str) -> None:
     assert len(filled.query(recipe)) > 0
 
 
@@ -75,7 +75,7 @@ def test_there_are_six_recipes() -> None:
     assert len(blocks("results.md", "sql")) == 6
 
 
-def test_the_columns_of_the_catalogue_are_those_on_the_page(filled: Store) -> None:
+def test_columns_of_the_catalogue_on_the_page_exist(filled: Store) -> None:
     listed = [
         name for row in table_rows("results.md", "column of") for name in re.findall(r"`(\w+)`", row[0])
     ]
@@ -100,7 +100,7 @@ ue = "user"
 ONLY_OF_A_LAYOUT = {"calls", "cells", "dsch", "handovers"}
 
 
-def test_the_columns_of_time_series_are_those_on_the_page(filled: Store) -> None:
+def test_the_page_lists_the_columns_of_time_series(filled: Store) -> None:
     [first, *_] = filled.runs()
     [many_cells] = simulate(Scenario.parse(LAYOUT), series=True)
     for kinds, columns, _ in table_rows("results.md", "table | columns besides"):
@@ -112,7 +112,7 @@ def test_the_columns_of_time_series_are_those_on_the_page(filled: Store) -> None
             assert "connection" not in named or "connection" in found
 
 
-def test_parquet_files_are_read_by_anything(filled: Store, tmp_path: Path) -> None:
+def test_parquet_files_are_readable_by_polars(filled: Store, tmp_path: Path) -> None:
     filled.write_dataset(tmp_path / "data")
     runs = pl.read_parquet(tmp_path / "data" / "runs.parquet")
     assert runs.group_by("tcp.variant").len().sort("tcp.variant").rows() == [("newreno", 4), ("reno", 4)]

@@ -57,7 +57,7 @@ def test_a_program_reaches_the_hosts_internet_with_the_hosts_address(tmp_path: P
 
 @pytest.mark.usefixtures("_host")
 @pytest.mark.parametrize("place", ["ggsn", "rnc"])
-def test_a_proxy_is_on_the_way_to_the_hosts_internet(tmp_path: Path, place: str) -> None:
+def test_a_proxy_splits_connections_to_the_hosts_internet(tmp_path: Path, place: str) -> None:
     found = lone_host.inside("reach", tmp_path, f"--proxy={place}")
     assert (found["status"], found["said"]) == (0, lone_host.HOST), found
     assert found["left"] == NOTHING
@@ -71,7 +71,7 @@ def test_a_proxy_is_on_the_way_to_the_hosts_internet(tmp_path: Path, place: str)
 
 
 @pytest.mark.usefixtures("_host")
-def test_the_hosts_own_addresses_are_no_part_of_its_internet(tmp_path: Path) -> None:
+def test_the_hosts_own_addresses_need_host_services(tmp_path: Path) -> None:
     found = lone_host.inside("own_services", tmp_path)
     usual, asked_for = found["usual"], found["asked for"]
     # Connections are refused with EHOSTUNREACH (113) instead of timing out, except to a broadcast
@@ -86,7 +86,7 @@ def test_the_hosts_own_addresses_are_no_part_of_its_internet(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("_host")
-def test_an_attached_device_that_goes_away_is_told(tmp_path: Path) -> None:
+def test_the_loss_of_an_attached_device_is_reported(tmp_path: Path) -> None:
     found = inline_hosts.inside("vanished", tmp_path)
     assert found["down"] == {"status": 0, "told": ""}
     assert found["gone"]["status"] == 125
@@ -94,7 +94,7 @@ def test_an_attached_device_that_goes_away_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_host")
-def test_two_emulations_share_it_and_the_last_sets_it_back(tmp_path: Path) -> None:
+def test_two_emulations_share_forwarding_and_the_last_restores_it(tmp_path: Path) -> None:
     between, after = lone_host.inside("two_at_once", tmp_path)
     assert between["said"] == lone_host.HOST
     assert (between["left"]["forwards"], between["left"]["devices"]) == ("1", ["umts-gi0"])
@@ -102,7 +102,7 @@ def test_two_emulations_share_it_and_the_last_sets_it_back(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("_host")
-def test_nothing_is_left_on_the_host_when_it_is_killed(tmp_path: Path) -> None:
+def test_a_killed_emulation_leaves_nothing_on_the_host(tmp_path: Path) -> None:
     *one_by_one, both, cleaned = lone_host.inside("killed", tmp_path)
     assert one_by_one == [NOTHING] * 3
     # No process was left to restore the setting. The record of it is still there.
@@ -117,11 +117,11 @@ def test_the_hosts_name_service_is_out_of_reach(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_host")
-def test_nothing_is_left_on_the_host_when_the_terminal_is_closed(tmp_path: Path) -> None:
+def test_a_closed_terminal_leaves_nothing_on_the_host(tmp_path: Path) -> None:
     assert lone_host.inside("hung_up", tmp_path) == NOTHING
 
 
-def test_what_does_not_take_the_radio_between_two_devices_is_counted(inline: dict[str, Any]) -> None:
+def test_frames_beside_the_radio_are_counted(inline: dict[str, Any]) -> None:
     found = inline["oddities"]
     packets = json.loads(found["said"])["emulation"]["packets"]
     assert (packets["malformed"], packets["too_large"]) == (5, 1), found
@@ -135,7 +135,7 @@ def test_what_does_not_take_the_radio_between_two_devices_is_counted(inline: dic
         assert part in found["told"]
 
 
-def test_what_the_kernel_drops_in_front_of_a_device_is_counted(inline: dict[str, Any]) -> None:
+def test_kernel_drops_in_front_of_a_device_are_counted(inline: dict[str, Any]) -> None:
     told = inline["unread"]
     # Some megabytes wait in the kernel: the receive buffer is above the limit for unprivileged
     # users.
@@ -168,13 +168,13 @@ def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -
         assert status == 2
 
 
-def test_two_devices_are_given_together_and_alone(umts: Umts) -> None:
+def test_attached_devices_need_both_options_and_no_others(umts: Umts) -> None:
     assert "go together" in umts("emulate", "--attach-ue", "a", "--", "true", status=2).stderr
     both = ("--attach-ue", "a", "--attach-net", "b")
     assert "leave out" in umts("emulate", *both, "--ue", "true", "--", "true", status=2).stderr
 
 
-def test_forwarding_is_set_back_when_the_last_holder_lets_go(tmp_path: Path) -> None:
+def test_forwarding_is_restored_when_the_last_holder_releases_it(tmp_path: Path) -> None:
     folder, switch = tmp_path / "held", tmp_path / "ip_forward"
     switch.write_text("0\n")
     own, other = os.getpid(), os.getppid()
@@ -188,7 +188,7 @@ def test_forwarding_is_set_back_when_the_last_holder_lets_go(tmp_path: Path) -> 
     assert not folder.exists()
 
 
-def test_a_holder_that_was_killed_is_found(tmp_path: Path) -> None:
+def test_holds_of_killed_processes_are_cleaned(tmp_path: Path) -> None:
     folder, switch = tmp_path / "held", tmp_path / "ip_forward"
     switch.write_text("0\n")
     forwarding.hold(os.getpid(), folder, switch)
@@ -200,7 +200,7 @@ def test_a_holder_that_was_killed_is_found(tmp_path: Path) -> None:
     assert forwarding.clean(tmp_path / "absent", switch) == []
 
 
-def test_a_host_that_forwards_already_goes_on_to(tmp_path: Path) -> None:
+def test_a_host_that_forwards_already_is_unchanged(tmp_path: Path) -> None:
     folder, switch = tmp_path / "held", tmp_path / "ip_forward"
     switch.write_text("1\n")
     assert forwarding.hold(os.getpid(), folder, switch) is None
@@ -216,7 +216,7 @@ def test_name_servers_are_those_of_the_host() -> None:
     assert resolver.name_servers("") == ["127.0.0.1"]
 
 
-def test_a_question_goes_to_the_first_server_that_answers() -> None:
+def test_a_query_goes_to_the_first_server_that_answers() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(WAIT_S)

@@ -90,7 +90,7 @@ def host() -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_nothing_is_left_however_a_process_of_it_ends(tmp_path: Path, victim: str) -> None:
+def test_nothing_is_left_after_a_kill_of_any_process(tmp_path: Path, victim: str) -> None:
     emulation = Emulation(tmp_path)
     deadline = time.monotonic() + WAIT_S
     while len(emulation.find("sleep")) < 3 and time.monotonic() < deadline:
@@ -106,7 +106,7 @@ def test_nothing_is_left_however_a_process_of_it_ends(tmp_path: Path, victim: st
     assert list((tmp_path / "results" / ".staging").glob("*.lock")) == []
 
 
-def test_kills_at_random_moments_leave_nothing(tmp_path: Path) -> None:
+def test_random_kills_leave_nothing(tmp_path: Path) -> None:
     draw = random.Random(KILLS)
     before = host()
     killed = 0
@@ -124,7 +124,7 @@ def test_kills_at_random_moments_leave_nothing(tmp_path: Path) -> None:
     assert host() == before
 
 
-def test_kills_at_random_moments_leave_a_host_as_it_was(tmp_path: Path) -> None:
+def test_random_kills_leave_the_host_unchanged(tmp_path: Path) -> None:
     """Emulations with ``--internet`` and ``--attach-ue`` alternate: the number of kills is even."""
     if (missing := lone_host.missing()) is not None:
         pytest.skip(f"--internet and --attach-ue are not tested here: {missing}")

@@ -58,7 +58,7 @@ print(octets, time.monotonic() - began)
 """
 
 
-def test_a_program_gets_what_service_credits_guarantee_it(umts: Umts, tmp_path: Path) -> None:
+def test_a_program_gets_the_rate_that_service_credits_guarantee(umts: Umts, tmp_path: Path) -> None:
     scenario = tmp_path / "one-site.toml"
     scenario.write_text(SITE, encoding="utf-8")
     done = umts("emulate", "-q", "--scenario", scenario, "--", sys.executable, "-c", DOWNLOAD)
@@ -68,7 +68,7 @@ def test_a_program_gets_what_service_credits_guarantee_it(umts: Umts, tmp_path: 
     assert 60_000 * 8 / 64_000 * 0.8 < seconds < 60_000 * 8 / 64_000 * 2.5
 
 
-def test_more_programs_than_users_are_refused_and_calls_are_no_users(umts: Umts, tmp_path: Path) -> None:
+def test_more_programs_than_users_are_refused_and_calls_do_not_count(umts: Umts, tmp_path: Path) -> None:
     scenario = tmp_path / "one-site.toml"
     scenario.write_text(SITE, encoding="utf-8")
     more = [word for _ in range(3) for word in ("--ue", "true")]

@@ -23,7 +23,7 @@ needs_privileges = pytest.mark.usefixtures("may_emulate")
 
 @pytest.mark.slow
 @needs_privileges
-def test_lines_of_programs_have_their_names_in_front(umts: Umts) -> None:
+def test_lines_of_programs_begin_with_their_labels(umts: Umts) -> None:
     server = "echo 'from the server'; echo 'an error' >&2; exec sleep 60"
     others = ["--server", server, "--ue", "printf 'two\\nlines'", "--ue", "echo other"]
     done = umts("emulate", "-q", *others, "--", "sh", "-c", "sleep 1; echo mine; echo wrong >&2")
@@ -51,7 +51,7 @@ def test_lines_of_programs_have_their_names_in_front(umts: Umts) -> None:
         (["--server", "exit 0"], "sleep 0.5", 0, ""),
     ],
 )
-def test_a_program_that_fails_is_told_and_gives_a_status(
+def test_a_failed_program_is_reported_and_sets_the_status(
     umts: Umts, others: list[str], mine: str, status: int, told: str
 ) -> None:
     done = umts("emulate", "-q", *others, "--", "sh", "-c", mine, status=status)
@@ -75,7 +75,7 @@ FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).r
 
 @pytest.mark.slow
 @needs_privileges
-def test_a_server_has_the_port_that_it_takes(umts: Umts, tmp_path: Path) -> None:
+def test_a_user_supplied_server_replaces_the_built_in_one(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("of the server's own")
     line = [sys.executable, "-c", FETCH, "http://some.example/own.txt"]
     done = umts("emulate", "--server", OWN_SERVER, "--", *line)
@@ -103,7 +103,7 @@ def test_idle_time_is_emulated_to_the_end_of_the_command_and_replayed(umts: Umts
 
 @pytest.mark.slow
 @needs_privileges
-def test_what_is_too_short_has_no_share_of_a_core(umts: Umts, tmp_path: Path) -> None:
+def test_short_emulations_have_no_core_share(umts: Umts, tmp_path: Path) -> None:
     said = umts("emulate", "--", "true").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()
     fidelity = json.loads((run / "emulation.json").read_text())["fidelity"]
@@ -114,7 +114,7 @@ def test_what_is_too_short_has_no_share_of_a_core(umts: Umts, tmp_path: Path) ->
 
 @pytest.mark.slow
 @needs_privileges
-def test_programs_of_ues_that_are_cut_off_are_named_and_may_be_waited_for(umts: Umts) -> None:
+def test_stopped_programs_are_named_and_wait_waits_for_them(umts: Umts) -> None:
     words = ["--ue", "sleep 2; echo END", "--ue", "true", "--", "sleep", "0.5"]
     cut = umts("emulate", *words).stderr
     assert "UE 1: END" not in cut
@@ -128,7 +128,7 @@ def test_programs_of_ues_that_are_cut_off_are_named_and_may_be_waited_for(umts: 
 
 @pytest.mark.slow
 @needs_privileges
-def test_ctrl_c_after_the_end_of_the_command_waits_no_longer(tmp_path: Path) -> None:
+def test_ctrl_c_after_the_end_of_the_command_ends_the_wait(tmp_path: Path) -> None:
     words = command("emulate", "-q", "--wait", "--ue", "exec sleep 300", "--", "sh", "-c", "echo done")
     options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "start_new_session": True}
     with started(words, **options) as at_work:
@@ -147,7 +147,7 @@ def test_ctrl_c_after_the_end_of_the_command_waits_no_longer(tmp_path: Path) -> 
 
 @pytest.mark.slow
 @needs_privileges
-def test_built_in_servers_that_end_are_told(tmp_path: Path) -> None:
+def test_the_end_of_the_built_in_servers_is_reported(tmp_path: Path) -> None:
     words = command("emulate", "-q", "--", "sh", "-c", "echo ready; sleep 2")
     options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started(words, **options) as at_work:
@@ -204,7 +204,7 @@ def relayed(*texts: str, **variables: str) -> list[str]:
     return done.stderr.splitlines()
 
 
-def test_lines_come_whole_however_they_were_written() -> None:
+def test_lines_are_written_completely() -> None:
     assert [line for line in relayed("one\\ntw", "o\\n\\nlast") if line.startswith("a")] == [
         "a: one",
         "a: two",
@@ -213,19 +213,19 @@ def test_lines_come_whole_however_they_were_written() -> None:
     ]
 
 
-def test_lines_that_are_written_over_have_the_name_each_time() -> None:
+def test_overwritten_lines_repeat_the_label() -> None:
     found = relayed("10 %\\r20 %\\rdone\\r\\n")
     # On a terminal a carriage return goes back to the beginning of the line.
     assert [line for line in found if not line.startswith("b")] == ["a: 10 %", "a: 20 %", "a: done"]
 
 
-def test_a_line_without_an_end_is_cut() -> None:
+def test_a_line_without_end_is_written_at_the_maximum_length() -> None:
     assert CHUNK == 65536
     lines = [line for line in relayed("x", LONG="65536") if line.startswith("b")]
     assert lines == ["b: " + "z" * CHUNK]
 
 
-def test_labels_of_nobody_are_no_process() -> None:
+def test_labels_without_programs_start_no_process() -> None:
     labels = Labels()
     labels.start()
     labels.finish()

@@ -91,7 +91,7 @@ def test_each_side_has_its_own_round_trip_and_losses(download: Path) -> None:
     assert set(trips["from"]) == {"server", "proxy", "ue"}
 
 
-def test_the_captures_tell_what_the_proxy_counts(download: Path) -> None:
+def test_captures_agree_with_the_proxys_log(download: Path) -> None:
     captures = download / "captures"
     (transfer,) = split_transfers((captures / "proxy-server.pcapng", captures / "proxy-radio.pcapng"))
     lines = [json.loads(line) for line in (download / "proxy.jsonl").read_text().splitlines()]
@@ -111,7 +111,7 @@ def test_the_captures_tell_what_the_proxy_counts(download: Path) -> None:
     assert transfer.ahead_octets > 1448
 
 
-def test_a_transfers_time_is_explained(download: Path) -> None:
+def test_the_budget_of_a_transfer_covers_all_legs(download: Path) -> None:
     metrics = json.loads((download / "metrics.json").read_text())
     parts = {name: value for name, value in metrics.items() if name.startswith("transfer_budget_")}
     total = parts.pop("transfer_budget_total_s")
@@ -125,7 +125,7 @@ def test_a_transfers_time_is_explained(download: Path) -> None:
     assert set(table["transfer"]) == {1}
 
 
-def test_it_is_replayed_to_the_event(umts: Umts, tmp_path: Path, download: Path) -> None:
+def test_a_proxied_emulation_replays_event_for_event(umts: Umts, tmp_path: Path, download: Path) -> None:
     told = umts("replay", download, "--pcap", tmp_path / "again").stdout
     assert "every event as in the emulation" in told
     for point in ("proxy-server", "proxy-radio"):
@@ -133,7 +133,7 @@ def test_it_is_replayed_to_the_event(umts: Umts, tmp_path: Path, download: Path)
         assert again == (download / "captures" / f"{point}.pcapng").read_bytes()
 
 
-def test_what_is_not_tcp_passes(umts: Umts, tmp_path: Path) -> None:
+def test_other_protocols_bypass_the_proxy(umts: Umts, tmp_path: Path) -> None:
     server = f'exec {sys.executable} -c "{ECHO}"'
     words = ["--proxy", "--pcap", "--server", server, "--", sys.executable, "-c", PASSING]
     assert umts("emulate", "-q", *words).stdout == "(b'noitseuq', ('192.0.2.9', 7000))"
@@ -156,7 +156,7 @@ def test_uploads_and_both_versions_of_ip_are_split(umts: Umts, tmp_path: Path) -
     assert [line["octets_up"] > 20_000 for line in lines if line["event"] == "connection"] == [True, True]
 
 
-def test_a_refused_port_is_told_by_a_reset(umts: Umts, tmp_path: Path) -> None:
+def test_a_refused_port_is_a_reset(umts: Umts, tmp_path: Path) -> None:
     done = umts("emulate", "-q", "--proxy", "--", sys.executable, "-c", REFUSED)
     assert done.stdout == "ConnectionResetError"
     lines = (run_of(tmp_path) / "proxy.jsonl").read_text().splitlines()
@@ -178,7 +178,7 @@ bearer = "ps-384"
 """
 
 
-def test_a_file_s_proxy_is_for_programs_too_beside_simulated_users(umts: Umts, tmp_path: Path) -> None:
+def test_the_proxy_of_a_scenario_also_serves_programs(umts: Umts, tmp_path: Path) -> None:
     sides = '[proxy.radio_side]\nvariant = "reno"\ninitial_window = "3 segments"\nrto_min = "400 ms"\n'
     flow = '[[ue]]\nname = "other"\nbearer = "ps-64"\n[[flow]]\nue = "other"\ntraffic = "ftp"\n'
     file = tmp_path / "both.toml"
@@ -197,7 +197,7 @@ def test_a_file_s_proxy_is_for_programs_too_beside_simulated_users(umts: Umts, t
     assert polars.read_parquet(run / "connections.parquet")["leg"].to_list() == ["server", "radio"]
 
 
-def test_a_proxy_that_splits_nothing_lets_programs_pass(umts: Umts, tmp_path: Path) -> None:
+def test_a_proxy_that_does_not_split_is_not_used_for_programs(umts: Umts, tmp_path: Path) -> None:
     file = tmp_path / "snoop.toml"
     file.write_text(SCENARIO.format(proxy='mode = "snoop"', flow=""))
     words = ["--scenario", file, "--", sys.executable, "-c", FETCH, "http://some.example/bytes/2000"]
@@ -226,7 +226,7 @@ def test_a_proxy_that_splits_nothing_lets_programs_pass(umts: Umts, tmp_path: Pa
         ),
     ],
 )
-def test_what_the_kernel_cannot_is_refused_before_anything_runs(
+def test_features_that_the_kernels_proxy_lacks_are_refused(
     umts: Umts, tmp_path: Path, words: list[str], said: str
 ) -> None:
     refused = umts("emulate", *words, "--", "touch", tmp_path / "ran", status=2)
@@ -234,7 +234,7 @@ def test_what_the_kernel_cannot_is_refused_before_anything_runs(
     assert not (tmp_path / "ran").exists()
 
 
-def test_outages_are_of_simulations() -> None:
+def test_outages_of_the_proxy_are_refused() -> None:
     proxy: dict[str, Any] = {"outage": [{"from": "1 s", "to": "2 s"}]}
     with pytest.raises(ValueError, match="no outages"):
         node_of(proxy, ())

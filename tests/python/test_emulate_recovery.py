@@ -52,7 +52,7 @@ print(octets, time.monotonic() - began)
 """
 
 
-def test_a_download_goes_on_after_a_pause_of_the_radio(umts: Umts, tmp_path: Path) -> None:
+def test_a_download_continues_after_a_radio_outage(umts: Umts, tmp_path: Path) -> None:
     scenario = tmp_path / "pause.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
     # The trace repeats after its end, but the download does not reach the end.

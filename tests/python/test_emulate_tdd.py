@@ -57,7 +57,7 @@ def seen(capture: Path) -> dict[tuple[int, int], float]:
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="nobody reads the captures without tshark")
-def test_a_ping_alone_in_a_tdd_cell_takes_the_frames_that_requests_take(umts: Umts, tmp_path: Path) -> None:
+def test_a_ping_alone_in_a_tdd_cell_takes_the_predicted_frames(umts: Umts, tmp_path: Path) -> None:
     """Uplink: RACH in the next frame, two frames until the grant, a frame with the block.
 
     Downlink: the next frame.

@@ -58,7 +58,7 @@ def both_ways(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Em
 
 
 @pytest.mark.slow
-def test_each_way_is_measured_where_its_data_leave(both_ways: Emulated) -> None:
+def test_each_direction_is_measured_at_its_sender(both_ways: Emulated) -> None:
     rows = pl.read_parquet(both_ways.run / "connections.parquet").sort("connection")
     assert rows["sender"].to_list() == ["server", "client"]
     assert rows["position"].to_list() == ["sender", "sender"]
@@ -72,7 +72,7 @@ def test_each_way_is_measured_where_its_data_leave(both_ways: Emulated) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_known_is_null_and_what_packets_tell_is_no_zero(both_ways: Emulated) -> None:
+def test_unknown_metrics_are_null_and_known_ones_positive(both_ways: Emulated) -> None:
     metrics = both_ways.metrics()
     for name in ("cell_efficiency", "energy_j_per_mb", "udp_delay_ms", "udp_goodput_kbps"):
         value = metrics[name]
@@ -89,7 +89,7 @@ def test_what_is_not_known_is_null_and_what_packets_tell_is_no_zero(both_ways: E
 
 
 @pytest.mark.slow
-def test_a_program_adds_metrics_and_overwrites_none(both_ways: Emulated) -> None:
+def test_a_program_can_add_metrics_but_not_replace_any(both_ways: Emulated) -> None:
     metrics = both_ways.metrics()
     assert (metrics["page_ms"], metrics["download_time_s"]) == (3007, 2.5)
     assert metrics["udp_sent"] != 99
@@ -100,7 +100,7 @@ def test_a_program_adds_metrics_and_overwrites_none(both_ways: Emulated) -> None
 
 
 @pytest.mark.slow
-def test_series_of_programs_are_those_of_their_packets(both_ways: Emulated) -> None:
+def test_series_of_programs_come_from_their_packets(both_ways: Emulated) -> None:
     rows = pl.read_parquet(both_ways.run / "connections.parquet").sort("connection")
     goodput = both_ways.series("goodput").group_by("connection").agg(pl.col("goodput_kbps").sum())
     of_series = (goodput.sort("connection")["goodput_kbps"] * 1e3 / 8).to_list()
@@ -142,7 +142,7 @@ def test_figures_of_programs_show_their_packets(both_ways: Emulated) -> None:
 
 
 @pytest.mark.slow
-def test_the_summary_tells_the_promotion_the_rate_and_where_things_are(both_ways: Emulated) -> None:
+def test_the_summary_has_promotion_rate_and_folders(both_ways: Emulated) -> None:
     told = both_ways.told
     (before,) = (line for line in told.splitlines() if "before the first connection" in line)
     assert "of which 2.00 s promotion (DNS)" in before
@@ -160,7 +160,7 @@ def test_the_summary_tells_the_promotion_the_rate_and_where_things_are(both_ways
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
-def test_without_tcp_nothing_is_said_of_it(umts: Umts, tmp_path: Path) -> None:
+def test_a_summary_without_tcp_has_no_tcp_metrics(umts: Umts, tmp_path: Path) -> None:
     said = umts("emulate", "--series", "--", sys.executable, "-c", "import time; time.sleep(0.2)").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()
     metrics = json.loads((run / "metrics.json").read_text())
@@ -172,9 +172,7 @@ def test_without_tcp_nothing_is_said_of_it(umts: Umts, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
-def test_series_of_simulated_users_beside_programs_have_names_of_their_own(
-    umts: Umts, tmp_path: Path
-) -> None:
+def test_series_of_simulated_users_beside_programs_have_separate_names(umts: Umts, tmp_path: Path) -> None:
     options = ["-q", "--series", "--scenario", str(ONE_USER), "--keep-flows", "--set", "flow.start=0 s"]
     fetch = "import urllib.request; urllib.request.urlopen('http://10.1.1.1/bytes/2000').read()"
     umts("emulate", *options, "--", sys.executable, "-c", fetch)
@@ -203,7 +201,7 @@ def test_a_switched_bearer_takes_a_profile_and_the_dchs() -> None:
         assert (profile == "att-2010") == ("att-2010" in name)
 
 
-def test_the_rate_of_a_bearer_of_a_scenarios_own_is_told() -> None:
+def test_the_summary_has_the_rate_of_a_scenarios_own_bearer() -> None:
     web_cell = Scenario.load(ONE_USER.parent / "web-cell-3gpp.toml")
     assert dch_of(web_cell) == "web-64 (64 kbit/s down, 32 up)"
 
@@ -231,13 +229,13 @@ def test_the_figure_of_a_cell_counts_simulated_users_beside_programs() -> None:
         ("fach-dch@", "there is no bearer ``"),
     ],
 )
-def test_a_dch_that_is_not_there_is_told(name: str, said: str) -> None:
+def test_an_unknown_dch_is_an_error(name: str, said: str) -> None:
     with pytest.raises(ValueError, match="there is no") as error:
         of_bearer(name, 1)
     assert said in str(error.value)
 
 
-def test_the_list_of_bearers_tells_the_rate_of_a_switched_one(umts: Umts) -> None:
+def test_the_list_of_bearers_has_the_rates_of_switched_ones(umts: Umts) -> None:
     found = json.loads(umts("bearers", "fach-dch", "--json").stdout)
     rates = {bearer["name"]: (bearer["dch"], bearer["source"]) for bearer in found}
     dch, source = rates["fach-dch:att-2010"]
@@ -248,7 +246,7 @@ def test_the_list_of_bearers_tells_the_rate_of_a_switched_one(umts: Umts) -> Non
     assert "@BEARER" in umts("bearers", "fach").stdout
 
 
-def test_what_both_programs_and_simulated_users_do_counts_together() -> None:
+def test_metrics_combine_programs_and_simulated_users() -> None:
     radio: dict[str, float | None] = {
         "goodput_kbps": 80.0,
         "cell_occupancy_kbps": 400.0,
@@ -266,7 +264,7 @@ def test_what_both_programs_and_simulated_users_do_counts_together() -> None:
     assert (nothing["cell_efficiency"], nothing["energy_j_per_mb"]) == (None, None)
 
 
-def test_lines_of_the_summary() -> None:
+def test_summary_lines_have_the_expected_texts() -> None:
     assert before_line(2.2, 2.0, True) == (
         "before the first connection: 2.20 s, of which 2.00 s promotion (DNS)"
     )

@@ -57,7 +57,7 @@ else:
 
 @pytest.mark.parametrize("address", ["10.1.1.1", "10.45.0.1", "2001:db8::9"])
 @pytest.mark.parametrize(("way", "largest"), [("answers", 5000), ("connects", 90)])
-def test_a_server_of_ones_own_answers_from_whatever_address_was_asked(
+def test_a_user_supplied_server_answers_from_the_requested_address(
     umts: Umts, tmp_path: Path, address: str, way: str, largest: int
 ) -> None:
     (tmp_path / "server.py").write_text(SERVER)
@@ -69,7 +69,7 @@ def test_a_server_of_ones_own_answers_from_whatever_address_was_asked(
     assert done.stdout.splitlines() == [f"{size} {address}" for size in (1, 100, largest)]
 
 
-def test_one_port_that_asks_several_addresses_can_tell_their_answers(umts: Umts, tmp_path: Path) -> None:
+def test_a_port_that_queries_several_addresses_can_distinguish_answers(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "client.py").write_text(CLIENT)
     asked = ["10.1.1.1", "10.45.0.1", "192.0.2.7"]

@@ -36,7 +36,7 @@ def test_connections_carry_seed_and_run(scenario: Scenario) -> None:
     assert table.select("seed", "run").rows() == [(9, 0), (9, 1)]
 
 
-def test_the_command_writes_files_whole(umts: Umts, tmp_path: Path) -> None:
+def test_the_command_writes_complete_files(umts: Umts, tmp_path: Path) -> None:
     umts("run", FTP, "--duration", "10 s", "--runs", 2)
     umts("export", "results", "--csv", "-o", "runs.csv")
     assert (tmp_path / "runs.csv").read_text() == umts("export", "results", "--csv").stdout
@@ -66,7 +66,7 @@ def test_varied_quantities_are_numbers_in_base_units(umts: Umts) -> None:
     assert "25000 ms" in umts("export", "lengths", "--latex").stdout
 
 
-def test_a_saturated_bearer_is_exported_as_the_trace_that_it_is(tmp_path: Path, umts: Umts) -> None:
+def test_a_saturated_bearer_is_exported_as_its_trace(tmp_path: Path, umts: Umts) -> None:
     scenario = FTP.parent / "measured-radio.toml"
     saturating = ("--set", "flow.1.cbr.payload=1472 B", "--set", "flow.1.cbr.interval=10 ms")
     umts("run", scenario, "--duration", "100 s", "--series", *saturating)

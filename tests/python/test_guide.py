@@ -109,12 +109,12 @@ def test_commands_in_a_sentence_work(user: User, line: str) -> None:
 
 
 @pytest.mark.parametrize("setting", re.findall(r"`--set (\S+)`", GUIDE))
-def test_settings_in_a_sentence_are_taken(setting: str) -> None:
+def test_settings_in_a_sentence_are_accepted(setting: str) -> None:
     key, _, value = setting.partition("=")
     Scenario.load(ROOT / "scenarios/ftp-fach-dch.toml", {key: value})
 
 
-def test_every_scenario_is_in_the_table_and_there() -> None:
+def test_the_table_lists_exactly_the_existing_scenarios() -> None:
     listed = set(re.findall(r"^\| `([\w.-]+\.toml)`", GUIDE, re.MULTILINE))
     files = {file.name for file in (ROOT / "scenarios").glob("*.toml")}
     assert listed == {name for name in files if not name.endswith("-3gpp.toml")}
@@ -149,7 +149,7 @@ def test_the_congestion_control_of_the_page_runs(tmp_path: Path) -> None:
     assert done.stdout.endswith("ftp-on-fach\n")
 
 
-def test_pictures_of_the_pages_are_those_that_the_script_draws(tmp_path: Path) -> None:
+def test_the_script_draws_every_picture_of_the_pages(tmp_path: Path) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
     used = set(re.findall(r"\]\(pictures/([\w.-]+)\)", pages))
     made = {file.name for file in (DOCS / "pictures").glob("*.png")}

@@ -86,7 +86,7 @@ def test_a_verb_imports_no_more_than_its_work_needs(case: str, place: Path) -> N
     assert imported_by(place, *words) & without == set()
 
 
-def test_a_capture_by_itself_is_analysed_without_what_runs_are(place: Path) -> None:
+def test_analysis_of_a_capture_imports_no_simulation_modules(place: Path) -> None:
     capture = next(place.glob("results/runs/*/captures/*.pcapng"))
     without = NEVER | {"umtslab.run", "umtslab.store", "umtslab.scenario", "sqlite3"}
     assert imported_by(place, "analyse", capture) & without == set()
@@ -98,7 +98,7 @@ def test_help_of_a_verb_imports_no_library(verb: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["run", "sweep", "emulate", "plot", "analyse", "export"])
-def test_help_imports_neither_the_store_nor_what_runs(verb: str, place: Path) -> None:
+def test_help_imports_neither_the_store_nor_the_simulation(verb: str, place: Path) -> None:
     without = {"sqlite3", "tomllib", "umtslab.store", "umtslab.simulation", "umtslab.campaign"}
     assert imported_by(place, verb, "--help") & without == set()
 
@@ -119,16 +119,16 @@ def test_wrong_usage_imports_no_library(case: str, place: Path) -> None:
     assert imported_by(place, *WRONG[case], status=2) & wanted == set()
 
 
-def test_a_file_that_is_not_there_is_told_before_what_runs_is_imported(place: Path) -> None:
+def test_a_missing_file_is_reported_before_the_simulation_is_imported(place: Path) -> None:
     without = {"sqlite3", "umtslab.store", "umtslab.simulation", "umtslab.plot", "umtslab.export"}
     assert imported_by(place, "run", "nofile.toml", status=2) & without == set()
 
 
-def test_a_run_imports_nothing_that_draws(place: Path) -> None:
+def test_a_run_imports_no_plotting_library(place: Path) -> None:
     assert "umtslab.plot" not in imported_by(place, "run", FTP, *SHORT)
 
 
-def test_the_tests_see_what_is_imported(place: Path) -> None:
+def test_importtime_lists_imported_modules(place: Path) -> None:
     program = "import polars, concurrent.futures"
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", program], capture_output=True, text=True, check=True

@@ -28,19 +28,19 @@ def allowed() -> dict[str, str]:
     return dict(one.split(">=") for one in wanted)
 
 
-def test_the_least_versions_are_those_that_are_tried() -> None:
+def test_the_lower_bounds_are_the_tested_versions() -> None:
     lowest = versions("constraints-lowest.txt")
     assert allowed() == {package: lowest[package] for package in allowed()}
 
 
-def test_what_this_tree_is_tested_with_is_allowed() -> None:
+def test_the_tested_versions_satisfy_the_lower_bounds() -> None:
     exact = {package.lower(): version for package, version in versions("constraints.txt").items()}
     for package, least in allowed().items():
         numbers = [[int(part) for part in version.split(".")] for version in (exact[package.lower()], least)]
         assert numbers[0] >= numbers[1], package
 
 
-def test_what_is_lacking_comes_from_the_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extras_are_installed_from_the_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {extra for _, extra in EXTRAS.values()} <= project["optional-dependencies"].keys()
     monkeypatch.setitem(sys.modules, "distributed", None)

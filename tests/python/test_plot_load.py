@@ -83,7 +83,7 @@ def test_codes_are_as_high_as_their_share_of_the_tree() -> None:
     assert lower.get_ylim()[1] >= 1
 
 
-def test_where_it_is_decided_each_frame_a_grant_lasts_for_two_decisions() -> None:
+def test_with_decisions_each_frame_a_grant_lasts_for_two_decisions() -> None:
     granted = {"cell": 4, "fate": "granted", "wanted": 8, "spreading_factor": 8}
     rows = []
     for tti in range(3):
@@ -114,7 +114,7 @@ def colours_of(drawing: Figure) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("users", [3, 6, 12, 13, 40])
-def test_no_two_users_of_the_legend_have_one_colour_and_nobody_else_has_theirs(users: int) -> None:
+def test_users_in_the_legend_have_unique_colours(users: int) -> None:
     grant = {"cell": 4, "fate": "granted", "wanted": 32, "spreading_factor": 32, "code": 24}
     rows = [{**grant, "time_s": 0.02 * tti, "ue": ue} for tti, ue in enumerate(range(0, 12 * users, 12))]
     twice = {**rows[-1], "spreading_factor": 8, "code": 7}
@@ -129,7 +129,7 @@ def test_no_two_users_of_the_legend_have_one_colour_and_nobody_else_has_theirs(u
     assert len(set(colours)) == min(users, 12) + (users > 12)
 
 
-def test_of_many_ttis_the_first_are_drawn() -> None:
+def test_only_the_first_of_many_ttis_are_drawn() -> None:
     lower = codes_figure(requests(MOST_TTIS + 50)).axes[1]
     assert len(lower.patches) == MOST_TTIS
     assert f"the first {MOST_TTIS} TTIs" in lower.get_xlabel()
@@ -141,13 +141,13 @@ def test_jains_index_is_one_for_equals_and_a_share_for_one_of_many() -> None:
     assert jain(np.array([0.0, 0.0])) == 1.0
 
 
-def test_a_user_has_the_mean_of_his_delays_and_the_rate_of_his_octets() -> None:
+def test_a_user_has_the_mean_delay_and_rate_of_all_its_data() -> None:
     sdus = pl.DataFrame({"ue": [1, 1, 4], "octets": [500, 1500, 250], "delay_s": [0.1, 0.3, 1.0]})
     assert of_users(sdus, "delay_s", "mean").tolist() == pytest.approx([0.2, 1.0])
     assert of_users(sdus, "octets", "rate").tolist() == pytest.approx([40.0, 2.0])
 
 
 @pytest.mark.parametrize(("kind", "advice"), [("load", r"of a layout"), ("codes", r"measure\.dsch=true")])
-def test_a_run_without_a_layout_says_how_to_have_them(recorded: Run, kind: str, advice: str) -> None:
+def test_a_run_without_a_layout_is_an_error_that_names_the_key(recorded: Run, kind: str, advice: str) -> None:
     with pytest.raises(MissingSeries, match=advice):
         draw(recorded, kind)

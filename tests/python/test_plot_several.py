@@ -42,7 +42,7 @@ def entries(figure: object) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-def test_who_is_chosen_is_coloured_and_the_others_are_grey(switched: Run) -> None:
+def test_chosen_connections_are_coloured_and_others_grey(switched: Run) -> None:
     figure = draw(switched, "cwnd", View(connections=(9,)))
     [axes] = figure.axes
     assert {"15 others", "congestion window, connection 9"} <= set(entries(figure))
@@ -55,11 +55,11 @@ def test_who_is_chosen_is_coloured_and_the_others_are_grey(switched: Run) -> Non
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "rtt", "outstanding", "throughput", "rrc", "cell"])
-def test_every_kind_knows_who_is_chosen(kind: str, switched: Run) -> None:
+def test_every_kind_accepts_chosen_connections_and_ues(kind: str, switched: Run) -> None:
     assert draw(switched, kind, View(connections=(9,), ues=(3,))).axes
 
 
-def test_nobody_of_that_number_is_refused(switched: Run) -> None:
+def test_unknown_connection_or_ue_is_an_error(switched: Run) -> None:
     with pytest.raises(NobodyChosen, match="has no connection 99; it has connections 0 to 15"):
         draw(switched, "cwnd", View(connections=(99,)))
     with pytest.raises(NobodyChosen, match="has no UE 16; it has UEs 0 to 15"):
@@ -76,7 +76,7 @@ def test_the_timeout_is_in_the_figure_of_any_number_of_connections() -> None:
         assert any("timeout (RTO)" in entry for entry in entries(figure))
 
 
-def test_results_are_called_by_what_differs(versions: dict[str, list[Run]]) -> None:
+def test_results_are_named_by_their_differences(versions: dict[str, list[Run]]) -> None:
     named = named_apart([runs[0] for runs in versions.values()])
     assert list(named) == ["Reno", "NewReno"]
     figure = draw(named, "cwnd")
@@ -122,7 +122,7 @@ def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
     assert half[2] == 0
 
 
-def test_the_command_knows_all_distribution_functions() -> None:
+def test_the_command_draws_all_distribution_functions() -> None:
     assert tuple(CDFS) == CDF_KINDS
 
 
@@ -292,7 +292,7 @@ def test_the_figure_of_windows_begins_with_the_initial_window_and_says_that_infl
     assert " ".join(legend.get_title().get_text().split()) == NO_INFLATION
 
 
-def test_titles_carry_what_all_results_share(versions: dict[str, list[Run]]) -> None:
+def test_titles_have_the_common_part_of_the_results(versions: dict[str, list[Run]]) -> None:
     figures = [draw_cdf(versions, "rtt_cdf"), draw_mean(versions, "cwnd")]
     for figure in figures:
         title = " ".join(figure.axes[0].get_title(loc="left").split())

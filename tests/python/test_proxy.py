@@ -36,7 +36,7 @@ def both_ways(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_client_that_has_said_all_gets_the_answer(family: socket.AddressFamily) -> None:
+def test_a_half_closed_client_gets_the_answer(family: socket.AddressFamily) -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"%d octets" % len(all_of(connection)))
 
@@ -51,7 +51,7 @@ def test_a_client_that_has_said_all_gets_the_answer(family: socket.AddressFamily
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_slow_reader_gets_each_octet(family: socket.AddressFamily) -> None:
+def test_a_slow_client_gets_every_byte(family: socket.AddressFamily) -> None:
     sent = bytes(range(256)) * (LARGE // 256)
 
     def serve(connection: socket.socket) -> None:
@@ -69,7 +69,7 @@ def test_a_slow_reader_gets_each_octet(family: socket.AddressFamily) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_server_that_reads_slowly_gets_each_octet(family: socket.AddressFamily) -> None:
+def test_a_slow_server_gets_every_byte(family: socket.AddressFamily) -> None:
     sent = bytes(range(256)) * (LARGE // 256)
     seen: list[bool] = []
     done = threading.Semaphore(0)
@@ -89,7 +89,7 @@ def test_a_server_that_reads_slowly_gets_each_octet(family: socket.AddressFamily
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_server_that_has_said_all_hears_the_rest(family: socket.AddressFamily) -> None:
+def test_a_half_closed_server_gets_the_rest(family: socket.AddressFamily) -> None:
     seen: list[int] = []
     done = threading.Semaphore(0)
 
@@ -109,7 +109,7 @@ def test_a_server_that_has_said_all_hears_the_rest(family: socket.AddressFamily)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_port_may_be_used_again_at_once(family: socket.AddressFamily) -> None:
+def test_a_client_port_can_be_reused_at_once(family: socket.AddressFamily) -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"all")
 
@@ -129,7 +129,7 @@ def test_a_port_may_be_used_again_at_once(family: socket.AddressFamily) -> None:
             assert [said] + [ask(address, port)[0] for _ in range(3)] == [b"all"] * 4
 
 
-def test_what_is_urgent_stays_in_its_place() -> None:
+def test_urgent_bytes_keep_their_position() -> None:
     heard: list[bytes] = []
     done = threading.Event()
 
@@ -163,7 +163,7 @@ def _send_urgent(connection: socket.socket, sent: bytes) -> None:
 
 @pytest.mark.parametrize("pause_s", [0.0, 0.3], ids=["at once", "after a pause"])
 @pytest.mark.parametrize("way", ["up", "down"])
-def test_streams_with_urgent_octets_are_whole(way: str, pause_s: float, tmp_path: Path) -> None:
+def test_streams_with_urgent_bytes_are_complete(way: str, pause_s: float, tmp_path: Path) -> None:
     """The reader begins at once, or when all data wait. Then the proxy splices up to each mark."""
     sent = bytes(range(250)) * 1600
     heard: list[bytes] = []
@@ -197,7 +197,7 @@ def test_streams_with_urgent_octets_are_whole(way: str, pause_s: float, tmp_path
     assert (line["ended"], octets, line[f"lost_octets_{way}"]) == ("in_order", len(sent), 0)
 
 
-def test_an_urgent_octet_of_a_stream_that_goes_on_is_not_waited_for() -> None:
+def test_an_urgent_byte_does_not_delay_later_data() -> None:
     """Data after an urgent mark arrive while the connection stays open."""
     sent = bytes(range(250)) * 1600
     heard: list[bytes] = []
@@ -304,7 +304,7 @@ def test_both_may_close_at_once(family: socket.AddressFamily) -> None:
     assert seen == [b"c" * 1000] * 2
 
 
-def test_what_is_small_waits_for_nothing_more() -> None:
+def test_small_segments_are_not_delayed() -> None:
     def serve(connection: socket.socket) -> None:
         while part := connection.recv(100):
             connection.sendall(part)
@@ -322,7 +322,7 @@ def test_what_is_small_waits_for_nothing_more() -> None:
         assert fifty(address) < 10
 
 
-def test_a_client_that_was_silent_for_too_long_gets_a_reset(tmp_path: Path) -> None:
+def test_an_idle_client_gets_a_reset(tmp_path: Path) -> None:
     log = tmp_path / "log"
     arrived = threading.Event()
 
@@ -346,7 +346,7 @@ def test_a_client_that_was_silent_for_too_long_gets_a_reset(tmp_path: Path) -> N
         assert line["duration_s"] >= 0.8
 
 
-def test_the_log_has_what_passed(tmp_path: Path) -> None:
+def test_the_log_has_bytes_and_endpoints_of_connections(tmp_path: Path) -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(bytes(3 * len(all_of(connection))))
 
@@ -364,7 +364,7 @@ def test_the_log_has_what_passed(tmp_path: Path) -> None:
         assert "1 connection (1 in order), 0 refused; octets: 1,000 up, 3,000 down" in made.end()
 
 
-def test_metrics_are_counted_while_a_connection_goes_on() -> None:
+def test_metrics_count_during_a_connection() -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(bytes(len(connection.recv(100))))
         all_of(connection)
@@ -386,7 +386,7 @@ def test_metrics_are_counted_while_a_connection_goes_on() -> None:
             assert 'umts_proxy_rtt_seconds{leg="server",quantile="0.5"} ' in page()
 
 
-def test_who_finds_no_room_gets_a_reset() -> None:
+def test_connections_above_the_limit_get_a_reset() -> None:
     with (
         server(all_of) as there,
         proxy("--to", text(there), "--connections", "2", "--workers", "1") as made,
@@ -495,7 +495,7 @@ def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_not_to_be_had_is_told_with_the_repair(words: list[str], said: str) -> None:
+def test_impossible_options_are_refused_with_a_correction(words: list[str], said: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         line = [text(taken.getsockname()) if word == "TAKEN" else word for word in words]
         umts = [sys.executable, "-m", "umtslab", "proxy", *line]
@@ -507,7 +507,7 @@ def test_what_is_not_to_be_had_is_told_with_the_repair(words: list[str], said: s
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_memory_holds_what_the_kernel_has_still_to_deliver(tmp_path: Path) -> None:
+def test_undelivered_data_occupy_memory_until_the_idle_timeout(tmp_path: Path) -> None:
     """Clients that close their direction and never read occupy room until the idle timeout."""
     words = ["--memory", "256 kB", "--buffer", "32 kB", "--idle-timeout", "1 s", "--workers", "1"]
 
@@ -567,7 +567,7 @@ def _default_sighup() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_default_sighup")
-def test_sighup_opens_the_log_again_and_ends_nothing(tmp_path: Path) -> None:
+def test_sighup_reopens_the_log_and_keeps_connections(tmp_path: Path) -> None:
     log, old = tmp_path / "log", tmp_path / "log.1"
     with server(all_of) as there, proxy("--to", text(there), log=log) as made:
         connect(made.address).close()
@@ -583,7 +583,7 @@ def test_sighup_opens_the_log_again_and_ends_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a FIFO"])
-def test_a_log_that_is_not_read_keeps_nothing_from_ending(kind: str, tmp_path: Path) -> None:
+def test_a_blocked_log_does_not_delay_the_end(kind: str, tmp_path: Path) -> None:
     """The pipe is full: another process has filled its buffer."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
@@ -622,7 +622,7 @@ def test_a_fifo_that_no_process_reads_is_refused_at_the_start(tmp_path: Path) ->
     )
 
 
-def test_silent_clients_of_the_metrics_keep_no_other_waiting() -> None:
+def test_silent_clients_of_the_metrics_do_not_block_others() -> None:
     with (
         server(all_of) as there,
         proxy("--to", text(there), "--metrics", "127.0.0.1:0") as made,
@@ -646,7 +646,7 @@ def test_silent_clients_of_the_metrics_keep_no_other_waiting() -> None:
         ("[::]:PORT", "0.0.0.0:PORT"),
     ],
 )
-def test_a_proxy_that_leads_to_itself_is_refused(listen: str, to: str) -> None:
+def test_a_proxy_to_itself_is_refused(listen: str, to: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     words = ["--listen", listen.replace("PORT", port), "--to", to.replace("PORT", port)]

@@ -115,7 +115,7 @@ def _is_answered(address: Address) -> bool:
         return connection.recv(6, socket.MSG_WAITALL) == b"honest"
 
 
-def test_idle_connections_cost_little_and_others_go_on() -> None:
+def test_idle_connections_cost_little_and_do_not_affect_others() -> None:
     with serving("echoes") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
         count = min(CONNECTIONS, made.room - 1)
         for _ in range(50):
@@ -130,7 +130,7 @@ def test_idle_connections_cost_little_and_others_go_on() -> None:
         assert _is_answered(made.address)
 
 
-def test_those_who_stop_reading_take_no_more_than_the_memory() -> None:
+def test_stalled_clients_stay_within_the_memory() -> None:
     count = min(CONNECTIONS, 1000) // 5
     memory = count * 2 * 64_000
     words = ("--memory", f"{memory} B", "--connections", str(count), "--workers", "1")
@@ -150,7 +150,7 @@ def test_those_who_stop_reading_take_no_more_than_the_memory() -> None:
         assert found + _own_memory(made) - before <= 1.1 * memory
 
 
-def test_those_who_stop_reading_hinder_nobody() -> None:
+def test_stalled_clients_do_not_delay_others() -> None:
     with (
         serving("echoes") as there,
         proxy("--to", text(there), "--workers", "1") as made,
@@ -165,7 +165,7 @@ def test_those_who_stop_reading_hinder_nobody() -> None:
         assert _is_answered(made.address)
 
 
-def test_silent_clients_and_resets_hinder_nobody() -> None:
+def test_silent_clients_and_resets_do_not_delay_others() -> None:
     with serving("echoes") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
         silent = [all_.enter_context(connect(made.address)) for _ in range(min(CONNECTIONS, 500))]
         silent[0].sendall(b"x")
@@ -179,7 +179,7 @@ def test_silent_clients_and_resets_hinder_nobody() -> None:
         assert {connection.recv(1) for connection in silent} == {b"x"}
 
 
-def test_who_sends_octet_by_octet_takes_no_more_than_the_memory_and_hinders_nobody() -> None:
+def test_byte_wise_senders_stay_within_memory_and_do_not_delay_others() -> None:
     count = min(CONNECTIONS, 1000) // 5
     memory = count * 2 * 64_000
     words = ("--memory", f"{memory} B", "--connections", str(count + ROUNDS), "--workers", "1")
@@ -207,7 +207,7 @@ def test_who_sends_octet_by_octet_takes_no_more_than_the_memory_and_hinders_nobo
         assert _kernel_memory(made, there) + _own_memory(made) - before <= 1.1 * memory
 
 
-def test_a_server_that_resets_all_hinders_nobody() -> None:
+def test_a_server_that_resets_all_does_not_delay_others() -> None:
     served = threading.Event()
 
     def serve(connection: socket.socket) -> None:
@@ -223,7 +223,7 @@ def test_a_server_that_resets_all_hinders_nobody() -> None:
         assert _is_answered(made.address)
 
 
-def test_who_comes_when_descriptors_are_gone_is_reset_and_others_go_on() -> None:
+def test_connections_without_descriptors_are_reset_and_others_continue() -> None:
     limit = ["prlimit", "--nofile=300:300", sys.executable, "-m", "umtslab", "proxy", "--workers", "1"]
     with serving("echoes") as there, ExitStack() as all_:
         line = [*limit, "--listen", "127.0.0.1:0", "--to", text(there)]
@@ -244,7 +244,7 @@ def test_who_comes_when_descriptors_are_gone_is_reset_and_others_go_on() -> None
         assert held[0].recv(1) == b"y"
 
 
-def test_a_kill_is_a_reset_for_every_receiver() -> None:
+def test_a_kill_resets_every_connection() -> None:
     """A killed proxy resets 200 transfers, at clients and at servers."""
     heard: list[str] = []
 
@@ -278,7 +278,7 @@ def test_a_kill_is_a_reset_for_every_receiver() -> None:
 
 
 @pytest.mark.timeout(300 + SHORT // 100)
-def test_many_short_ones_leave_nothing() -> None:
+def test_many_short_connections_leave_nothing() -> None:
     with serving("echoes") as there, proxy("--to", text(there), "--workers", "1") as made:
         sizes = []
         for _ in range(4):

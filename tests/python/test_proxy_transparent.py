@@ -20,7 +20,7 @@ def _path() -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
+def test_connections_behave_as_without_the_proxy(tmp_path: Path) -> None:
     found = proxied_path.inside("compared", tmp_path)
     for host in proxied_path.SERVER:
         direct, split = found["direct"][host], found["split"][host]
@@ -49,7 +49,7 @@ def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_nothing_acts_when_one_of_its_processes_is_killed(tmp_path: Path) -> None:
+def test_a_kill_of_one_process_restores_direct_connections(tmp_path: Path) -> None:
     guard, proxy = proxied_path.inside("killed", tmp_path, "pass")
     for found in (guard, proxy):
         assert (found["reached"], found["reached then"]) == ("ConnectionResetError", "ConnectionResetError")
@@ -72,18 +72,18 @@ addresses."""
 
 @pytest.mark.usefixtures("_path")
 @pytest.mark.parametrize("words", [(), ("--ports", "7001"), ("--if-dead", "refuse"), ("--ports", "80")])
-def test_the_services_of_this_host_are_its_own(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_services_of_the_proxys_host_are_not_intercepted(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert proxied_path.inside("own_services", tmp_path, *words) == [OWN, OWN, OWN]
 
 
 @pytest.mark.usefixtures("_path")
 @pytest.mark.parametrize("words", [(), ("--if-dead", "refuse")])
-def test_connections_that_servers_open_to_clients_pass(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_connections_from_servers_to_clients_pass(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert proxied_path.inside("opened_by_the_server", tmp_path, *words) == ["True True"] * 3
 
 
 @pytest.mark.usefixtures("_path")
-def test_the_kernel_has_the_rules_in_their_order(tmp_path: Path) -> None:
+def test_the_kernel_has_the_rules_in_order(tmp_path: Path) -> None:
     words = ("--ports", "80,443", "--if-dead", "refuse", "--deny", ":25", "--allow", ":80")
     assert proxied_path.inside("ordered", tmp_path, *words) == {
         "prerouting": [
@@ -98,7 +98,7 @@ def test_the_kernel_has_the_rules_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_a_policy_is_applied_to_what_is_intercepted(tmp_path: Path) -> None:
+def test_a_policy_applies_to_intercepted_connections(tmp_path: Path) -> None:
     refused, asked = ["ConnectionRefusedError"] * 2, ["100000"] * 2
     all_ = proxied_path.inside("refusing", tmp_path)
     assert all_["7001"] == asked
@@ -113,7 +113,7 @@ def test_a_policy_is_applied_to_what_is_intercepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_an_ordinary_user_neither_hinders_a_proxy_nor_kills_it(tmp_path: Path) -> None:
+def test_an_unprivileged_user_cannot_block_or_kill_a_proxy(tmp_path: Path) -> None:
     kills, users, works, cleaned = proxied_path.inside("squatted", tmp_path)
     assert kills == [1, 1]
     assert not {"0", "65534"} & set(users)
@@ -122,7 +122,7 @@ def test_an_ordinary_user_neither_hinders_a_proxy_nor_kills_it(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("_path")
-def test_what_both_processes_left_is_cleaned_at_once(tmp_path: Path) -> None:
+def test_doctor_cleans_at_once_after_a_kill_of_both_processes(tmp_path: Path) -> None:
     for said, is_gone in proxied_path.inside("cleaned_at_once", tmp_path, "3"):
         # The output agrees with the state: everything is removed, or something stays.
         assert is_gone == ("removed 1 rules of proxies" in said), said
@@ -130,7 +130,7 @@ def test_what_both_processes_left_is_cleaned_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_connections_may_be_refused_when_it_was_killed(tmp_path: Path) -> None:
+def test_connections_can_be_refused_after_a_kill(tmp_path: Path) -> None:
     for found in proxied_path.inside("killed", tmp_path, "refuse"):
         assert found["reached"] == "ConnectionRefusedError"
         assert found["reached then"] == "ConnectionResetError"
@@ -138,7 +138,7 @@ def test_connections_may_be_refused_when_it_was_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_what_there_is_not_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+def test_missing_devices_and_privileges_are_errors_that_leave_nothing(tmp_path: Path) -> None:
     absent, nobody, window = proxied_path.inside("refused", tmp_path)
     said = "umts: --from absent: there is no such device; `ip link` lists them\n"
     assert absent == [2, said, True]
@@ -149,7 +149,7 @@ def test_what_there_is_not_is_told_and_nothing_is_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
+def test_each_side_uses_its_initial_window_and_minimum_rto(tmp_path: Path) -> None:
     found = proxied_path.inside("windowed", tmp_path)
     client, server = found["said"]
     assert ", initial window 3 segments, receive buffer" in client
@@ -166,12 +166,12 @@ def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_who_vanishes_without_a_word_is_not_waited_for(tmp_path: Path) -> None:
+def test_vanished_client_ends_as_client_gone(tmp_path: Path) -> None:
     assert proxied_path.inside("vanished", tmp_path) == ["client_gone"]
 
 
 @pytest.mark.usefixtures("_path")
-def test_the_law_of_a_route_goes_before_that_of_a_socket_and_is_told(tmp_path: Path) -> None:
+def test_congestion_control_of_a_route_is_used_and_logged(tmp_path: Path) -> None:
     usual = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
     plain, windowed, told = proxied_path.inside("lawful", tmp_path)
     # The IPv6 route does not set congestion control.
@@ -184,7 +184,7 @@ def test_the_law_of_a_route_goes_before_that_of_a_socket_and_is_told(tmp_path: P
 
 
 @pytest.mark.usefixtures("_path")
-def test_syns_from_nowhere_hinder_nobody(tmp_path: Path) -> None:
+def test_syns_of_nonexistent_hosts_do_not_affect_clients(tmp_path: Path) -> None:
     found = proxied_path.inside("flooded", tmp_path, "20000")
     assert found["sent"] == "done\n"
     for client in found["found"]:
@@ -195,7 +195,7 @@ def test_syns_from_nowhere_hinder_nobody(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_nothing_acts_whenever_it_is_killed(tmp_path: Path) -> None:
+def test_random_kills_leave_no_effect(tmp_path: Path) -> None:
     """``UMTS_KILLS`` is the number of kills; `make soak` sets fifty."""
     kills = os.environ.get("UMTS_KILLS", "4")
     *after, cleaned = proxied_path.inside("killed_at_random", tmp_path, kills)
@@ -205,7 +205,7 @@ def test_nothing_acts_whenever_it_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_the_doctor_says_what_is_at_work(tmp_path: Path) -> None:
+def test_the_doctor_reports_running_proxies(tmp_path: Path) -> None:
     can, work = proxied_path.inside("doctored", tmp_path)
     assert can.startswith("yes: ")
     assert work.startswith("1: ")

@@ -66,7 +66,7 @@ def test_a_command_prints_the_numbers_of_its_reason(
         assert found == pytest.approx(number.stated, rel=number.within, abs=1e-9), (shown.command, number)
 
 
-def test_every_number_that_is_checked_stands_in_the_text() -> None:
+def test_every_checked_number_is_in_the_text() -> None:
     """The reason has the number as stated, with more digits, or as an integer with its unit."""
     for paper in papers(REPRODUCTIONS):
         for claim in load_claims(REPRODUCTIONS, paper):

@@ -89,7 +89,7 @@ SESSIONS = [
 """As many files of one size with pauses as fit into the duration, among other users."""
 
 
-def test_the_kernel_carries_files_with_pauses_beside_other_users(store: Store) -> None:
+def test_files_with_pauses_are_emulated_beside_other_users(store: Store) -> None:
     if (lacking := why_not()) is not None:
         pytest.skip(f"this user may not emulate: {lacking}")
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
@@ -110,14 +110,14 @@ def test_the_kernel_carries_files_with_pauses_beside_other_users(store: Store) -
     assert found.times_s[0] >= connections["opened_s"][0]
 
 
-def test_only_files_of_one_size_to_the_first_user_are_carried(store: Store) -> None:
+def test_only_files_of_one_size_can_be_emulated(store: Store) -> None:
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
     other = scenario.with_overrides([("flow.0.ftp_sessions.file_max", "30 kB")])
     with pytest.raises(BadData, match="file_min and file_max are equal"):
         download(other, {}, 1, store)
 
 
-def test_the_kernel_carries_a_file_and_its_run_is_kept(data: Path, store: Store) -> None:
+def test_a_file_is_emulated_and_its_run_is_stored(data: Path, store: Store) -> None:
     if (lacking := why_not()) is not None:
         pytest.skip(f"this user may not emulate: {lacking}")
     parts = select(data / "reproductions", ["small"])
@@ -151,7 +151,7 @@ def test_only_a_file_to_one_user_can_be_emulated(store: Store) -> None:
         download(file, {"preset": "vegas"}, 1, store)
 
 
-def test_the_cross_check_says_what_the_kernel_is_told(tmp_path: Path) -> None:
+def test_the_cross_check_sets_the_kernels_congestion_control(tmp_path: Path) -> None:
     (part,) = select(ROOT / "reproductions", ["cross-check"])
     (plan,) = part.plans
     with open_store(tmp_path / "store") as store:
@@ -167,7 +167,7 @@ def test_the_cross_check_says_what_the_kernel_is_told(tmp_path: Path) -> None:
                     assert session.seed == 5
 
 
-def test_a_degraded_download_is_done_again(
+def test_a_degraded_download_is_repeated(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if (lacking := why_not()) is not None:
@@ -193,7 +193,7 @@ def test_a_degraded_download_is_done_again(
     assert capsys.readouterr().err == ""
 
 
-def test_a_download_that_is_stored_as_something_else_is_not_repeated_for_ever(
+def test_a_download_that_is_not_found_in_the_store_is_not_repeated_for_ever(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml"), {}, 1, store)

@@ -62,7 +62,7 @@ REPORTS = {"kind": "status"}
         (Part({"kind": "reset"}, {}, ("{kind}",)), ""),
     ],
 )
-def test_words_are_taken_from_the_rows_that_are_asked_for(part: Part, words: str) -> None:
+def test_words_come_from_the_selected_rows(part: Part, words: str) -> None:
     assert part.words(PDUS) == words
 
 
@@ -73,7 +73,7 @@ def _run(tables: dict[str, pl.DataFrame]) -> Run:
     return Run(made.scenario, made.identity, {}, 0, 0.01, tables=tables)
 
 
-def test_what_rows_do_not_have_is_named() -> None:
+def test_missing_fields_and_columns_are_named() -> None:
     run = _run({"rlc_pdus": PDUS})
     with pytest.raises(BadData, match="the field 'seq'"):
         tell([Part(REPORTS, {}, ("{seq}",))], run)
@@ -119,7 +119,7 @@ def test_the_worked_examples_of_teyeb_are_run_and_scored(examples: Chapter) -> N
     assert [data.figure.id for data in examples.figures if data.is_drawn] == list(said)
 
 
-def test_a_worked_example_with_other_losses_fails_and_says_what_was_sent(tmp_path: Path) -> None:
+def test_a_worked_example_with_other_losses_fails_with_the_sent_pdus(tmp_path: Path) -> None:
     for folder in ("reproductions", "scenarios"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     changed = tmp_path / EXAMPLES.relative_to(ROOT) / "fig2c.toml"

@@ -70,7 +70,7 @@ def test_means_need_a_sweep_to_be_taken_over(tmp_path: Path) -> None:
         load_plan(write_plan(tmp_path, text))
 
 
-def test_an_order_of_means_is_over_all_sets_and_not_at_the_defaults(plan: Plan) -> None:
+def test_an_order_of_means_covers_all_sets_not_only_the_defaults(plan: Plan) -> None:
     """Reno is better at the default error rate and worse at the other rates."""
 
     def of(point: Point) -> float:
@@ -136,7 +136,7 @@ def test_all_sets_are_points_of_a_correlation(plan: Plan) -> None:
     assert score(stated, plan, scattered(plan, lambda x: -x)).verdict is FAIL
 
 
-def test_a_gap_of_the_document_is_what_the_verdict_says(plan: Plan) -> None:
+def test_a_gap_of_the_document_is_the_reason_of_the_verdict(plan: Plan) -> None:
     stated = claim("value", 1.0)
     scored = score(stated, replace(plan, gaps={stated.id: "the page is missing"}), sent(plan, by_tcp))
     assert (scored.verdict, scored.detail) == (NOT_YET, "the page is missing")

@@ -46,7 +46,7 @@ def by_maxdat(*values: float) -> Callable[[Point], float]:
 
 
 @pytest.mark.parametrize("kind", [Verdict.CALIBRATED, Verdict.BY_CONSTRUCTION])
-def test_a_label_takes_the_place_of_a_pass_alone(plan: Plan, kind: Verdict) -> None:
+def test_a_label_replaces_only_a_pass(plan: Plan, kind: Verdict) -> None:
     stated = replace(claim("value", 30.0, tolerance=0.1, tcp="reno"), label=Label(kind, "Because."))
     for level, verdict in [(30.5, kind), (36.0, FAIL)]:
         assert score(stated, plan, goodput(plan, partial(_level, level))).verdict is verdict
@@ -86,13 +86,13 @@ def test_value_is_judged_by_its_whole_interval(plan: Plan) -> None:
     assert score(stated, plan, goodput(plan, lambda _: 33.1)).verdict is FAIL
 
 
-def test_value_without_tolerance_wants_the_number_itself(plan: Plan) -> None:
+def test_value_without_tolerance_must_be_equal(plan: Plan) -> None:
     assert score(claim("value", 1), plan, goodput(plan, lambda _: 1.0)).verdict is PASS
     assert score(claim("value", "1"), plan, goodput(plan, lambda _: 1.0)).verdict is PASS
     assert score(claim("value", 1), plan, goodput(plan, lambda _: 1.001)).verdict is FAIL
 
 
-def test_values_stand_beside_their_labels(plan: Plan) -> None:
+def test_several_values_have_labels(plan: Plan) -> None:
     results = goodput(plan, by_tcp(tahoe=20.0, reno=30.0, newreno=31.0))
     assert score(claim("value", "tahoe: 20; reno: 30", vary="tcp"), plan, results).verdict is PASS
     assert score(claim("value", "tahoe: 20; reno: 31", vary="tcp"), plan, results).verdict is FAIL
@@ -100,7 +100,7 @@ def test_values_stand_beside_their_labels(plan: Plan) -> None:
     assert (unread.verdict, unread.detail) == (Verdict.NOT_YET, "'many' is not a number")
 
 
-def test_value_shows_ours_and_what_stands_beside(plan: Plan) -> None:
+def test_value_shows_ours_and_the_secondary_reading(plan: Plan) -> None:
     def parts(point: Point) -> float:
         return 25.7 if point["part"] == "whole" else 24.6
 
@@ -350,7 +350,7 @@ def test_trend_inside_the_noise_is_inconclusive(plan: Plan) -> None:
     ("verdict", "contrary"),
     [(PASS, FAIL), (FAIL, PASS), (INCONCLUSIVE, INCONCLUSIVE), (NOT_YET, NOT_YET)],
 )
-def test_the_contrary_of_what_is_open_is_open(verdict: Verdict, contrary: Verdict) -> None:
+def test_the_negation_of_an_open_verdict_is_open(verdict: Verdict, contrary: Verdict) -> None:
     assert negation(Finding(verdict, "why")) == Finding(contrary, "why")
 
 
@@ -429,7 +429,7 @@ def test_bound(plan: Plan, expected: str, value: float, noise: list[float] | Non
     assert score(claim("bound", expected), plan, goodput(plan, lambda _: value, noise)).verdict is verdict
 
 
-def test_equality_wants_every_run(plan: Plan) -> None:
+def test_equality_must_hold_in_every_run(plan: Plan) -> None:
     scored = score(
         claim("bound", "goodput_kbps == 0"), plan, goodput(plan, lambda _: [0.0, 0.0, 0.0, 0.0, 1.0])
     )
@@ -454,7 +454,7 @@ def _same(sample: Sample, _: Point) -> Sample:
 @pytest.mark.parametrize(
     "expected", ["goodput_kbps", "__import__('os')", "goodput_kbps in {0, x}", "f(x) < 1", "<"]
 )
-def test_what_is_no_inequality_is_never_run(plan: Plan, expected: str) -> None:
+def test_invalid_inequalities_are_not_evaluated(plan: Plan, expected: str) -> None:
     assert score(claim("bound", expected), plan, goodput(plan, lambda _: 0.5)).verdict is NOT_YET
 
 
@@ -496,7 +496,7 @@ def test_a_reading_adds_to_the_conditions(plan: Plan) -> None:
     assert score(everywhere, plan, goodput(plan, by_bler(3, 3, 0))).verdict is FAIL
 
 
-def test_the_honest_result_stands_beside_and_does_not_decide(plan: Plan) -> None:
+def test_the_honest_result_is_shown_and_does_not_decide(plan: Plan) -> None:
     def honest(point: Point) -> float:
         return 20.0 if point["accounting"] == "honest" else 30.0
 

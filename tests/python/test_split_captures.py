@@ -46,7 +46,7 @@ def test_both_connections_of_each_transfer_are_paired(proxied: Run) -> None:
         assert transfer.first["ended"] == transfer.second["ended"] == "finished"
 
 
-def test_what_the_proxy_keeps_is_what_the_run_says(proxied: Run) -> None:
+def test_the_proxys_buffer_agrees_with_the_metrics_of_the_run(proxied: Run) -> None:
     found = split_transfers(sides(proxied))
     ahead = [transfer.ahead_octets for transfer in found]
     told = proxied.metrics["proxy_buffer_max_octets"]
@@ -67,7 +67,7 @@ def test_the_order_of_the_captures_decides_nothing(proxied: Run) -> None:
     assert sorted(key) == sorted((t.first["client"], t.delay_s, t.ahead_octets) for t in back)
 
 
-def test_it_is_printed(umts: Umts, proxied: Run) -> None:
+def test_transfers_are_printed(umts: Umts, proxied: Run) -> None:
     server, radio = sides(proxied)
     printed = umts("analyse", server, radio, "--split").stdout
     assert "2 transfers" in printed
@@ -77,7 +77,7 @@ def test_it_is_printed(umts: Umts, proxied: Run) -> None:
     assert [len(transfer["connections"]) for transfer in told["transfers"]] == [2, 2]
 
 
-def test_it_takes_two_captures(umts: Umts, proxied: Run) -> None:
+def test_split_needs_two_captures(umts: Umts, proxied: Run) -> None:
     server, _ = sides(proxied)
     refused = umts("analyse", server, "--split", status=2)
     assert "name two captures, not 1" in refused.stderr
@@ -148,7 +148,7 @@ def conversation(
     ]
 
 
-def test_content_decides_before_openings_and_openings_where_captures_are_cut(tmp_path: Path) -> None:
+def test_pairing_uses_content_and_opening_times_for_truncated_captures(tmp_path: Path) -> None:
     asked = [b"GET /%d HTTP/1.1" % number for number in range(3)]
     clients, servers = [], []
     for number, word in enumerate(asked):
@@ -164,7 +164,7 @@ def test_content_decides_before_openings_and_openings_where_captures_are_cut(tmp
     assert len(split_transfers(cut)) == 3
 
 
-def test_who_has_no_partner_is_left_out(tmp_path: Path) -> None:
+def test_connections_without_partner_are_left_out(tmp_path: Path) -> None:
     same = conversation(10, (1, 5000), (9, 80), b"one", b"1" * 100)
     other = conversation(10, (1, 5001), (9, 80), b"two", b"2" * 100)
     strange = conversation(10, (9, 7000), (20, 80), b"one", b"1" * 100)
@@ -173,7 +173,7 @@ def test_who_has_no_partner_is_left_out(tmp_path: Path) -> None:
     assert {transfer.first["client"], transfer.second["client"]} == {"10.0.0.1:5000", "10.0.0.9:7000"}
 
 
-def test_many_connections_take_one_pass(tmp_path: Path) -> None:
+def test_many_connections_are_paired(tmp_path: Path) -> None:
     clients, servers = [], []
     for number in range(3000):
         asked, answer = b"%06d" % number * 8, bytes(200)

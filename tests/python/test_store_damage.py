@@ -73,7 +73,7 @@ HARM: dict[str, Callable[[Path], object]] = {
 }
 
 
-def test_runs_that_nobody_wrote_to_are_not_digested_again(
+def test_unchanged_runs_are_not_hashed_again(
     tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digested: list[str] = []
@@ -112,7 +112,7 @@ def test_runs_that_nobody_wrote_to_are_not_digested_again(
 
 @pytest.mark.parametrize("name", ["metrics.json", "run.json"])
 @pytest.mark.parametrize("harm", HARM)
-def test_a_damaged_run_is_named_left_out_and_made_again(name: str, harm: str, umts: Umts, made: Path) -> None:
+def test_a_damaged_run_is_named_left_out_and_repeated(name: str, harm: str, umts: Umts, made: Path) -> None:
     whole = tree(made / "runs")
     folder = first_run(made)
     HARM[harm](folder / name)
@@ -149,7 +149,7 @@ CATALOGUE: dict[str, str] = {
 
 
 @pytest.mark.parametrize("harm", CATALOGUE)
-def test_a_damaged_catalogue_is_made_anew_from_the_folders(harm: str, umts: Umts, made: Path) -> None:
+def test_a_damaged_catalogue_is_rebuilt_from_the_folders(harm: str, umts: Umts, made: Path) -> None:
     exported = umts("export", "store", "--csv").stdout
     db = sqlite3.connect(made / "catalogue.sqlite")
     db.executescript(CATALOGUE[harm])
@@ -164,7 +164,7 @@ def test_a_damaged_catalogue_is_made_anew_from_the_folders(harm: str, umts: Umts
     assert umts("export", "store", "--csv").stderr == ""
 
 
-def test_commands_are_saved_from_a_damaged_catalogue(umts: Umts, made: Path) -> None:
+def test_commands_survive_a_damaged_catalogue(umts: Umts, made: Path) -> None:
     with read_store(made) as reader:
         commands = [reader.command(run) for run in reader.runs()]
     assert all("--set duration=5 s" in command.replace("'", "") for command in commands)
@@ -187,14 +187,14 @@ def test_a_store_whose_latest_runs_are_all_damaged_says_so(umts: Umts, made: Pat
     assert done.stdout == ""
 
 
-def test_the_folder_of_a_damaged_run_is_refused_with_words(umts: Umts, made: Path) -> None:
+def test_the_folder_of_a_damaged_run_is_refused_with_a_message(umts: Umts, made: Path) -> None:
     folder = first_run(made)
     cut(folder / "connections.parquet")
     done = umts("export", folder, "--csv", status=2)
     assert "connections.parquet is not as it was written" in done.stderr
 
 
-def test_a_damaged_campaign_is_made_anew(umts: Umts, tmp_path: Path) -> None:
+def test_a_damaged_campaign_is_rebuilt(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(store_damage.CAMPAIGN)
     umts("sweep", "pair.toml", "--out", "store")
     file = tmp_path / "store/campaigns/pair.json"
@@ -207,7 +207,7 @@ def test_a_damaged_campaign_is_made_anew(umts: Umts, tmp_path: Path) -> None:
     assert file.read_bytes() == whole
 
 
-def test_python_is_warned_and_goes_on(made: Path) -> None:
+def test_python_gets_a_warning_and_continues(made: Path) -> None:
     folder = first_run(made)
     (folder / "metrics.json").unlink()
     with read_store(made) as reader, pytest.warns(DamagedStore, match=r"metrics\.json is gone"):
@@ -232,7 +232,7 @@ def test_series_of_a_damaged_run_are_not_carried_over(tmp_path: Path, scenario: 
         assert store.get(again.identity) is not None
 
 
-def test_runs_from_before_there_were_digests_are_read(umts: Umts, made: Path) -> None:
+def test_runs_without_digests_are_read(umts: Umts, made: Path) -> None:
     exported = umts("export", "store", "--csv").stdout
     for file in (made / "runs").glob("*/run.json"):
         card = json.loads(file.read_text())
@@ -247,7 +247,7 @@ def test_runs_from_before_there_were_digests_are_read(umts: Umts, made: Path) ->
     umts(*RUN, "--resume")
 
 
-def test_what_is_set_aside_twice_is_there_twice(umts: Umts, made: Path) -> None:
+def test_a_run_damaged_twice_is_kept_twice(umts: Umts, made: Path) -> None:
     folder = first_run(made)
     for _ in range(2):
         cut(folder / "metrics.json")
@@ -265,7 +265,7 @@ def test_a_run_in_the_folder_of_another_is_found(umts: Umts, made: Path) -> None
     assert "2 sound runs" in umts("doctor", "store").stdout
 
 
-def test_a_catalogue_whose_flaw_cannot_be_named_is_broken_like_any_other(umts: Umts, tmp_path: Path) -> None:
+def test_a_catalogue_error_that_is_not_utf8_is_handled(umts: Umts, tmp_path: Path) -> None:
     umts(*RUN)
     catalogue = tmp_path / "store" / "catalogue.sqlite"
     index = b"sqlite_autoindex_runs_1"
@@ -297,9 +297,7 @@ PLACES = (
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", IRREGULAR)
-def test_what_stands_in_the_place_of_a_file_is_named_and_never_read(
-    kind: str, place: str, made: Path, tmp_path: Path
-) -> None:
+def test_irregular_files_are_named_and_never_read(kind: str, place: str, made: Path, tmp_path: Path) -> None:
     if kind == "huge" and place in ("catalogue.sqlite", ".staging/lock"):
         pytest.skip("SQLite reads no more than its header, and nothing reads the lock")
     finished = store_damage.finished
@@ -326,7 +324,7 @@ def test_what_stands_in_the_place_of_a_file_is_named_and_never_read(
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", IRREGULAR)
 @pytest.mark.parametrize("name", ["study.sqlite", "study.json", "study.sqlite-wal"])
-def test_what_stands_in_the_place_of_a_study_is_named(kind: str, name: str, made: Path) -> None:
+def test_irregular_files_of_a_study_are_named(kind: str, name: str, made: Path) -> None:
     if kind == "huge" and name != "study.json":
         pytest.skip("SQLite reads no more than its header")
     finished = store_damage.finished
@@ -340,7 +338,7 @@ def test_what_stands_in_the_place_of_a_study_is_named(kind: str, name: str, made
     finished(("doctor", made, "--repair"))
 
 
-def test_a_figure_elsewhere_needs_no_folder_in_the_store(made: Path, umts: Umts, tmp_path: Path) -> None:
+def test_a_figure_outside_the_store_needs_no_folder_in_it(made: Path, umts: Umts, tmp_path: Path) -> None:
     umts(*RUN, "--series")
     (made / "figures").write_text("a file, so that no folder can be made")
     umts("plot", "store", "cwnd", "-o", "elsewhere.png")

@@ -34,7 +34,7 @@ MEANT = {
 
 
 @pytest.mark.parametrize("text", MEANT)
-def test_what_is_written_is_what_is_meant(text: str) -> None:
+def test_written_values_expand_to_lists(text: str) -> None:
     assert listed(text) == MEANT[text]
 
 
@@ -49,7 +49,7 @@ def test_what_is_written_is_what_is_meant(text: str) -> None:
         ("log(0,1,5)", "both above 0"),
     ],
 )
-def test_what_makes_no_sense_is_refused_as_typed(text: str, said: str) -> None:
+def test_invalid_values_are_refused_and_quoted(text: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         listed(text)
     assert said in str(caught.value)
@@ -71,6 +71,6 @@ def test_a_sweep_takes_a_range(umts: Umts) -> None:
     assert [point["parameters"]["link.0.delay"] for point in points[:3]] == ["10 ms", "20 ms", "30 ms"]
 
 
-def test_a_range_that_is_none_is_told_under_the_option(umts: Umts) -> None:
+def test_an_invalid_range_is_reported_with_its_option(umts: Umts) -> None:
     said = umts("sweep", FTP, "-P", "radio.bler=0:0.3:0", status=2).stderr
     assert said.startswith("umts: -P radio.bler: '0:0.3:0' is FIRST:LAST:STEP")

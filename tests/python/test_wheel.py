@@ -46,7 +46,7 @@ def test_umts_runs_a_scenario_from_the_wheel(clean: Path) -> None:
     assert 0 < run["metrics"]["goodput_kbps"] < 32
 
 
-def test_the_wheel_is_what_answers(clean: Path) -> None:
+def test_the_installed_wheel_is_imported(clean: Path) -> None:
     where = sh(clean / "venv/bin/python", "-c", "import umtslab._core as c; print(c.__file__)", cwd=clean)
     assert Path(where.strip()).is_relative_to(clean)
 
@@ -66,7 +66,7 @@ def test_umts_reproduces_without_a_source_tree(clean: Path) -> None:
         assert {path.relative_to(share) for path in (share / folder).rglob("*") if path.is_file()} == mine
 
 
-def test_every_package_it_brings_is_pinned(clean: Path) -> None:
+def test_every_installed_package_is_pinned(clean: Path) -> None:
     def names(freeze: str) -> set[str]:
         lines = (line.split("#")[0].strip() for line in freeze.splitlines())
         return {line.lower().replace("_", "-") for line in lines if line and not line.startswith("umtslab")}
