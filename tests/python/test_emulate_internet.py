@@ -180,10 +180,10 @@ def test_forwarding_is_restored_when_the_last_holder_releases_it(tmp_path: Path)
     own, other = os.getpid(), os.getppid()
     assert forwarding.hold(own, folder, switch) == "net.ipv4.ip_forward = 1 (it was 0)"
     assert forwarding.hold(other, folder, switch) is None
-    forwarding.let_go(own, folder, switch)
-    forwarding.let_go(own, folder, switch)
+    forwarding.release(own, folder, switch)
+    forwarding.release(own, folder, switch)
     assert switch.read_text() == "1"
-    forwarding.let_go(other, folder, switch)
+    forwarding.release(other, folder, switch)
     assert switch.read_text() == "0"
     assert not folder.exists()
 
@@ -204,7 +204,7 @@ def test_a_host_that_forwards_already_is_unchanged(tmp_path: Path) -> None:
     folder, switch = tmp_path / "held", tmp_path / "ip_forward"
     switch.write_text("1\n")
     assert forwarding.hold(os.getpid(), folder, switch) is None
-    forwarding.let_go(os.getpid(), folder, switch)
+    forwarding.release(os.getpid(), folder, switch)
     assert switch.read_text() == "1\n"
 
 

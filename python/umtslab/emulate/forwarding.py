@@ -30,8 +30,8 @@ def hold(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> str | None:
     OSError
         If this process may not change the setting.
     """
-    with _alone(folder):
-        _forget_the_dead(folder, switch)
+    with _locked(folder):
+        _release_dead_holders(folder, switch)
         was = switch.read_text(encoding="ascii").strip()
         note = folder / _BEFORE
         if not note.exists():
@@ -43,28 +43,28 @@ def hold(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> str | None:
         return f"net.ipv4.ip_forward = 1 (it was {was})"
 
 
-def let_go(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> None:
+def release(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> None:
     """Release the hold of process `pid`, if it has one."""
     if not folder.is_dir():
         return
-    with _alone(folder):
+    with _locked(folder):
         (folder / str(pid)).unlink(missing_ok=True)
-        _forget_the_dead(folder, switch)
+        _release_dead_holders(folder, switch)
 
 
 def clean(folder: Path = FOLDER, switch: Path = SWITCH) -> list[str]:
     """Restore the setting after killed emulations. Returns descriptions of what was done."""
     if not folder.is_dir():
         return []
-    with _alone(folder):
-        return _forget_the_dead(folder, switch)
+    with _locked(folder):
+        return _release_dead_holders(folder, switch)
 
 
-def _forget_the_dead(folder: Path, switch: Path) -> list[str]:
+def _release_dead_holders(folder: Path, switch: Path) -> list[str]:
     done = []
     holders = [file for file in folder.iterdir() if file.name.isdigit()]
     for file in holders:
-        if not _lives(int(file.name), file.read_text(encoding="ascii")):
+        if not _is_alive(int(file.name), file.read_text(encoding="ascii")):
             file.unlink()
             done.append(f"forgot the emulation of process {file.name}, which was killed")
     note = folder / _BEFORE
@@ -77,7 +77,7 @@ def _forget_the_dead(folder: Path, switch: Path) -> list[str]:
     return done
 
 
-def _lives(pid: int, started: str) -> bool:
+def _is_alive(pid: int, started: str) -> bool:
     return _started(pid) == started
 
 
@@ -95,7 +95,7 @@ def _started(pid: int) -> str:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     """Lock the folder during the block, and create it before. Afterwards it is removed if empty."""
     lock = _lock(folder)
     try:

@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
     status = emulator.wait()
     control_groups.remove(groups)
     if network != "own":
-        forwarding.let_go(int(network))
+        forwarding.release(int(network))
     return EMULATION_FAILED if status < 0 else status
 
 
