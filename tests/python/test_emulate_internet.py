@@ -223,14 +223,14 @@ def test_a_query_goes_to_the_first_server_that_answers() -> None:
         port = server.getsockname()[1]
 
         def answer() -> None:
-            query, asker = server.recvfrom(100)
-            server.sendto(b"xxlate", asker)
-            server.sendto(query + b"!", asker)
+            query, client = server.recvfrom(100)
+            server.sendto(b"xxlate", client)
+            server.sendto(query + b"!", client)
 
         thread = threading.Thread(target=answer)
         thread.start()
         # No name server listens at the first address.
-        assert resolver.ask(b"12 who", ["::1", "127.0.0.1"], port) == b"12 who!"
+        assert resolver.forward_query(b"12 who", ["::1", "127.0.0.1"], port) == b"12 who!"
         thread.join(WAIT_S)
         assert not thread.is_alive()
 

@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
     with open(session_pipe, encoding="utf-8") as pipe:
         session = Session.from_json(pipe.read())
     # Read before `settle` replaces /etc/resolv.conf in this namespace.
-    servers = resolver.of_host()
+    servers = resolver.host_name_servers()
     output = _own_output() if session.json else None
     try:
         # With attached devices the command uses the host's network, including its name servers.

@@ -18,7 +18,7 @@ TIMEOUT_S = 5.0
 IDLE_S = 60.0
 """Idle time after which a TCP connection is closed."""
 
-_AT_ONCE = 64
+_MAX_CONCURRENT = 64
 """Maximum concurrent queries, and maximum concurrent TCP connections. Further ones wait."""
 
 
@@ -29,19 +29,19 @@ def name_servers(configuration: str) -> list[str]:
     return found or ["127.0.0.1"]
 
 
-def ask(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
+def forward_query(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
     """Return the answer of the first server that answers over UDP; None if no server does."""
     for server in servers:
         family = socket.AF_INET6 if ":" in server else socket.AF_INET
-        with socket.socket(family, socket.SOCK_DGRAM) as asking:
-            asking.settimeout(TIMEOUT_S)
+        with socket.socket(family, socket.SOCK_DGRAM) as upstream:
+            upstream.settimeout(TIMEOUT_S)
             try:
-                asking.connect((server, port))
-                asking.send(query)
-                answer = asking.recv(65535)
+                upstream.connect((server, port))
+                upstream.send(query)
+                answer = upstream.recv(65535)
                 # Compare the query's ID: a late answer may belong to another query.
                 while answer[:2] != query[:2]:
-                    answer = asking.recv(65535)
+                    answer = upstream.recv(65535)
                 return answer
             except OSError:
                 continue
@@ -50,53 +50,53 @@ def ask(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
 
 def serve_datagrams(listening: socket.socket, servers: list[str], port: int = PORT) -> None:
     """Answer UDP queries until the process ends."""
-    room = threading.BoundedSemaphore(_AT_ONCE)
+    slots = threading.BoundedSemaphore(_MAX_CONCURRENT)
 
-    def answer(query: bytes, asker: tuple[str, int]) -> None:
+    def answer(query: bytes, client: tuple[str, int]) -> None:
         try:
-            found = ask(query, servers, port)
+            found = forward_query(query, servers, port)
             if found is not None:
-                listening.sendto(found, asker)
+                listening.sendto(found, client)
         except OSError:
             pass  # The client is gone, or will repeat its query.
         finally:
-            room.release()
+            slots.release()
 
     while True:
-        query, asker = listening.recvfrom(65535)
-        room.acquire()
-        threading.Thread(target=answer, args=(query, asker), daemon=True).start()
+        query, client = listening.recvfrom(65535)
+        slots.acquire()
+        threading.Thread(target=answer, args=(query, client), daemon=True).start()
 
 
 def serve_connections(listening: socket.socket, servers: list[str], port: int = PORT) -> None:
     """Relay TCP connections to the first name server that accepts a connection."""
-    room = threading.BoundedSemaphore(_AT_ONCE)
+    slots = threading.BoundedSemaphore(_MAX_CONCURRENT)
 
-    def carry(asker: socket.socket) -> None:
+    def relay(client: socket.socket) -> None:
         try:
-            _carry(asker, servers, port)
+            _relay(client, servers, port)
         finally:
-            room.release()
+            slots.release()
 
     while True:
-        room.acquire()
-        asker, _ = listening.accept()
-        threading.Thread(target=carry, args=(asker,), daemon=True).start()
+        slots.acquire()
+        client, _ = listening.accept()
+        threading.Thread(target=relay, args=(client,), daemon=True).start()
 
 
-def _carry(asker: socket.socket, servers: list[str], port: int) -> None:
-    with asker:
-        asker.settimeout(IDLE_S)
+def _relay(client: socket.socket, servers: list[str], port: int) -> None:
+    with client:
+        client.settimeout(IDLE_S)
         for server in servers:
             try:
-                answering = socket.create_connection((server, port), TIMEOUT_S)
+                upstream = socket.create_connection((server, port), TIMEOUT_S)
             except OSError:
                 continue
-            with answering:
-                answering.settimeout(IDLE_S)
-                back = threading.Thread(target=_pump, args=(answering, asker), daemon=True)
+            with upstream:
+                upstream.settimeout(IDLE_S)
+                back = threading.Thread(target=_pump, args=(upstream, client), daemon=True)
                 back.start()
-                _pump(asker, answering)
+                _pump(client, upstream)
                 back.join()
             return
 
@@ -119,7 +119,7 @@ def main(arguments: list[str]) -> None:
     serve_datagrams(udp, servers)
 
 
-def of_host() -> list[str]:
+def host_name_servers() -> list[str]:
     """The host's own name servers."""
     try:
         return name_servers(Path("/etc/resolv.conf").read_text(encoding="utf-8", errors="replace"))
