@@ -80,7 +80,7 @@ class _Output:
         self.reader = reader
         self.has_ended = False
         self._label = label
-        self._begun = b""
+        self._partial_line = b""
         os.set_blocking(reader, False)
 
     def pass_on(self) -> bool:
@@ -94,18 +94,18 @@ class _Output:
             # file.
             part = b""
         self.has_ended = not part
-        *lines, self._begun = (self._begun + part).split(b"\n")
+        *lines, self._partial_line = (self._partial_line + part).split(b"\n")
         for line in lines:
             self._write(line)
-        if len(self._begun) >= CHUNK:
+        if len(self._partial_line) >= CHUNK:
             self.end()
         return bool(part)
 
     def end(self) -> None:
         """Write the incomplete last line."""
-        if self._begun:
-            self._write(self._begun)
-        self._begun = b""
+        if self._partial_line:
+            self._write(self._partial_line)
+        self._partial_line = b""
 
     def _write(self, line: bytes) -> None:
         # Progress bars restart the line with a carriage return: repeat the label after it.

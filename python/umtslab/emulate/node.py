@@ -25,15 +25,15 @@ DEVICES = "servers,users"
 USUAL_PLACE = "ggsn"
 """Default node of the proxy."""
 
-_RECEIVE = 131_072
+_RECEIVE_BUFFER = 131_072
 """Default receive buffer in bytes, the initial value of Linux. Half of it is window."""
 
-_LEAST_BUFFER = 16_000
+_MIN_BUFFER = 16_000
 """Minimum buffer in bytes: two segments in each part of the buffer, in the kernel's accounting."""
 
 _SEGMENT = 1460
 
-_LAWS = {"newreno": "reno", "sack": "reno", "fack": "reno"}
+_KERNEL_NAMES = {"newreno": "reno", "sack": "reno", "fack": "reno"}
 """Kernel names of the model's variants that differ. The kernel uses its own loss recovery with
 them."""
 
@@ -92,28 +92,30 @@ def node_of(proxy: Mapping[str, Any], tcp: Pairs) -> Node:
         options.append(("--memory", proxy["memory"]))
     if proxy["buffer"] != "unlimited":
         buffer = _octets(proxy["buffer"])
-        if buffer < _LEAST_BUFFER:
-            raise ValueError(f"proxy.buffer = {proxy['buffer']}: the kernel's buffers take {_LEAST_BUFFER} B")
+        if buffer < _MIN_BUFFER:
+            raise ValueError(f"proxy.buffer = {proxy['buffer']}: the kernel's buffers take {_MIN_BUFFER} B")
         options.append(("--buffer", f"{buffer} B"))
         for option, side in (("--client-set", users), ("--server-set", servers)):
             # The send buffer also holds data in flight, so it has the full size of the buffer.
             options.append((option, f"send_buffer={buffer} B"))
             options.append((option, f"receive_buffer={_receive_buffer(side)} B"))
-    return Node(tuple(options), (_told(tcp, servers, "server_side"), _told(tcp, users, "radio_side")))
+    return Node(
+        tuple(options), (_tcp_settings(tcp, servers, "server_side"), _tcp_settings(tcp, users, "radio_side"))
+    )
 
 
 def _receive_buffer(side: Mapping[str, Any]) -> int:
     """Receive buffer in bytes: twice the window, because half of the buffer is window."""
-    return 2 * _octets(side["advertised_window"]) if "advertised_window" in side else _RECEIVE
+    return 2 * _octets(side["advertised_window"]) if "advertised_window" in side else _RECEIVE_BUFFER
 
 
-def _told(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
+def _tcp_settings(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
     pairs = dict(tcp)
     if "variant" in side:
-        law = _LAWS.get(side["variant"], side["variant"])
-        if law not in ("reno", "cubic", "bbr", "vegas", "westwood"):
-            raise ValueError(f"proxy.{name}.variant = {law}: the kernel has no such congestion control")
-        pairs["route.congctl"] = law
+        control = _KERNEL_NAMES.get(side["variant"], side["variant"])
+        if control not in ("reno", "cubic", "bbr", "vegas", "westwood"):
+            raise ValueError(f"proxy.{name}.variant = {control}: the kernel has no such congestion control")
+        pairs["route.congctl"] = control
     if "initial_window" in side:
         window = quantity(side["initial_window"])
         octets = _octets(side["initial_window"])

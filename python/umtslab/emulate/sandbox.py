@@ -54,7 +54,7 @@ def world(
     programs = [list(session.command), *map(_shell, session.ues)]
     if session.wires:
         return World([], _waiting(session, programs[0], variables, None, has_terminal=True), [], [])
-    homes = [_Home(groups, f"place-{number}") for number in range(1 + len(programs))]
+    homes = [_PlaceGroup(groups, f"place-{number}") for number in range(1 + len(programs))]
     server_home, *ue_homes = homes
     server_side, *ues = places = [place(home) for home in homes]
     writers = [None, *(labels.writer(ue_label(ue)) for ue in range(1, len(programs)))]
@@ -80,7 +80,7 @@ def server_labels(count: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Home:
+class _PlaceGroup:
     """The control group of a place, in each hierarchy of the machine."""
 
     groups: Sequence[str]
@@ -91,7 +91,7 @@ class _Home:
         control_groups.enter(self.groups, self.name)
 
 
-def place(home: _Home | None = None) -> _core.Place:
+def place(home: _PlaceGroup | None = None) -> _core.Place:
     """Create a place: the sandbox of a host, in which programs run."""
     made = _core.Place()
 
@@ -114,7 +114,7 @@ def _waiting(
     words: Sequence[str],
     variables: Sequence[tuple[str, str]],
     where: _core.Place | None,
-    home: _Home | None = None,
+    home: _PlaceGroup | None = None,
     writer: int | None = None,
     *,
     has_terminal: bool = False,
