@@ -42,7 +42,7 @@ def measured(
     ``simulated_``. If a capture could not be written, the TCP metrics are unknown.
     """
     metrics, tables = _measured(session, scenario, result, draft)
-    metrics |= _taken(own, metrics)
+    metrics |= _accepted(own, metrics)
     # No spaces: files are named after the run.
     name = f"{scenario.name}-emulated"
     return Run(
@@ -66,7 +66,7 @@ def keep(
 ) -> Run:
     """Store an emulation and its account `became`. Captures are deleted unless `session.pcap`."""
     if not session.pcap:
-        _drop(draft.folder / "captures")
+        _delete_folder(draft.folder / "captures")
     card = {"session": asdict(replace(session, scenario="")), **became}
     text = json.dumps(card, indent=1, sort_keys=True) + "\n"
     (draft.folder / "emulation.json").write_text(text, encoding="utf-8")
@@ -142,11 +142,11 @@ def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
         },
         "degraded": result.degraded,
         "lost": result.lost,
-        "before_first_connection": _before(result),
+        "before_first_connection": _before_first_connection(result),
     }
 
 
-def _before(result: _core.EmulationResult) -> dict[str, Any] | None:
+def _before_first_connection(result: _core.EmulationResult) -> dict[str, Any] | None:
     if result.before_connection is None:
         return None
     waited_s, promotion_s, has_asked_names = result.before_connection
@@ -159,17 +159,17 @@ def switched_users(scenario: Scenario) -> int:
     return sum(group.get("count", 0) for group in groups if group.get("bearer") == "switched")
 
 
-def _taken(own: Mapping[str, float], measured: Mapping[str, float | None]) -> dict[str, float]:
+def _accepted(own: Mapping[str, float], measured: Mapping[str, float | None]) -> dict[str, float]:
     """Return the accepted metrics of a program. It cannot replace metrics measured here."""
-    taken = {}
+    accepted = {}
     for name, value in own.items():
         if measured.get(name) is not None:
             print(f"umts: {name} is measured here: what a program says of it is left out", file=sys.stderr)
         elif not _NAME.fullmatch(name):
             print(f"umts: {name!r} is no name of a metric, as page_ms is: it is left out", file=sys.stderr)
         else:
-            taken[name] = value
-    return taken
+            accepted[name] = value
+    return accepted
 
 
 _NAME = re.compile("[a-z][a-z0-9_]{0,63}")
@@ -237,7 +237,7 @@ def _next_identity(session: Session, scenario: Scenario, store: Store) -> Identi
     return found
 
 
-def _drop(folder: Path) -> None:
+def _delete_folder(folder: Path) -> None:
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
