@@ -175,7 +175,7 @@ def _exit_status(session: Session, result: _core.EmulationResult) -> int:
 
     failed = failures(session, result)
     for failure in failed:
-        print(f"umts: {failure.told}", file=sys.stderr)
+        print(f"umts: {failure.message}", file=sys.stderr)
     if result.degraded and session.strict:
         print(f"umts: degraded: {degraded_by(result)} (--strict)", file=sys.stderr)
         return EMULATION_FAILED

@@ -15,7 +15,7 @@ from umtslab.exit_status import EMULATION_FAILED
 class Failure:
     """Failure of a program beside the command."""
 
-    told: str
+    message: str
     status: int
     """Exit status of the emulation if the command succeeds; 0 if the failure does not change it."""
 
@@ -28,12 +28,12 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
     exited with status 0 has not failed: the command may have stopped it.
     """
     found = [
-        Failure(_told(ue_label(1 + number), words, status), status)
+        Failure(_message(ue_label(1 + number), words, status), status)
         for number, (words, status) in enumerate(zip(session.ues, result.ues, strict=False))
         if status
     ]
     found += [
-        Failure(_told(label, words, status), status)
+        Failure(_message(label, words, status), status)
         for label, words, status in zip(
             server_labels(len(session.servers)), session.servers, result.servers, strict=False
         )
@@ -41,13 +41,15 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
     ]
     if result.internet is not None:
         what = "name server" if session.has_internet else "built-in servers"
-        told = f"the {what} ended with {result.internet} while the command ran: nobody answered from then on"
-        found.append(Failure(told, 0))
+        message = (
+            f"the {what} ended with {result.internet} while the command ran: nobody answered from then on"
+        )
+        found.append(Failure(message, 0))
     if result.proxy is not None:
-        told = f"the proxy ended with {result.proxy} while the command ran: connections of then were reset"
-        found.append(Failure(told, EMULATION_FAILED))
+        message = f"the proxy ended with {result.proxy} while the command ran: connections of then were reset"
+        found.append(Failure(message, EMULATION_FAILED))
     return sorted(found, key=lambda failure: failure.status == 0)
 
 
-def _told(label: str, words: str, status: int) -> str:
+def _message(label: str, words: str, status: int) -> str:
     return f"the program of {label}, {shlex.quote(words)}, ended with {status}"
