@@ -40,9 +40,9 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
         if status
     ]
     if result.internet is not None:
-        what = "name server" if session.has_internet else "built-in servers"
+        service = "name server" if session.has_internet else "built-in servers"
         message = (
-            f"the {what} ended with {result.internet} while the command ran: nobody answered from then on"
+            f"the {service} ended with {result.internet} while the command ran: nobody answered from then on"
         )
         found.append(Failure(message, 0))
     if result.proxy is not None:
