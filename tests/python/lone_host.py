@@ -256,7 +256,7 @@ def names() -> str:
         return umts("emulate", "-q", "--", sys.executable, "-c", connect).communicate()[0]
 
 
-def hung_up() -> dict[str, Any]:
+def closed_terminal() -> dict[str, Any]:
     """The state after a closed terminal, that is, after SIGHUP to the emulation's process group."""
     # Under nohup the tests would pass on an ignored SIGHUP, which an emulation leaves ignored.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -347,7 +347,7 @@ if __name__ == "__main__":
             "own_services": own_services,
             "killed": killed,
             "killed_at_random": killed_at_random,
-            "hung_up": hung_up,
+            "closed_terminal": closed_terminal,
             "names": names,
         }
     )

@@ -118,7 +118,7 @@ def ask() -> Any:
     return json.loads(at("client", ASK, *SERVER).communicate(timeout=3 * WAIT_S)[0])
 
 
-def ask_shortly(host: str, port: str = "7001") -> str:
+def short_request(host: str, port: str = "7001") -> str:
     """Run the client `ASK_SHORTLY`. Returns what it prints."""
     return at("client", ASK_SHORTLY, host, port).communicate(timeout=WAIT_S)[0].strip()
 
@@ -148,7 +148,7 @@ def state() -> dict[str, str]:
     }
 
 
-def have_rules() -> None:
+def add_foreign_rules() -> None:
     """Add nftables rules that do not belong to the proxy, if the tool is installed."""
     if NFT:
         _run(NFT, "add table inet host; add chain inet host forward { type filter hook forward priority 0; }")
@@ -208,7 +208,7 @@ def own_services(*words: str) -> list[list[Any]]:
     def look() -> list[Any]:
         print("more", file=kept.stdin, flush=True)
         found = [kept.stdout.readline().strip()] if kept.stdout else []
-        return [*found, *(ask_shortly(host) for host in (*ROUTERS, *SERVER))]
+        return [*found, *(short_request(host) for host in (*ROUTERS, *SERVER))]
 
     found = [look()]
     made = proxy(*words)
@@ -295,7 +295,7 @@ def refusing(*words: str) -> dict[str, list[str]]:
     """What the client finds at two ports of the server by IPv4 and IPv6, and the proxy's output."""
     make_path()
     made = proxy(*words)
-    found = {port: [ask_shortly(host, port) for host in SERVER] for port in ("7001", "7002")}
+    found = {port: [short_request(host, port) for host in SERVER] for port in ("7001", "7002")}
     made.terminate()
     assert made.stderr is not None
     found["said"] = made.stderr.read().splitlines()
@@ -303,7 +303,7 @@ def refusing(*words: str) -> dict[str, list[str]]:
     return found
 
 
-def squatted() -> list[Any]:
+def held_names() -> list[Any]:
     """Results of a proxy while a user holds the names of `SQUAT` and tries to kill the proxy."""
     make_path()
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -418,7 +418,7 @@ def vanished() -> list[str]:
     return [json.loads(line)["ended"] for line in lines[1:]]
 
 
-def lawful() -> list[dict[str, Any]]:
+def route_congestion_control() -> list[dict[str, Any]]:
     """Output and log if the route to the client sets congestion control, for different options."""
     make_path()
     route = [CLIENT[0].removesuffix("10") + "0/24", "dev", "client", "congctl", "reno", "advmss", "1300"]
@@ -464,7 +464,7 @@ def flooded(count: str) -> dict[str, Any]:
 def killed_at_random(kills: str) -> list[list[str]]:
     """Differences from the initial state after each of `kills` kills of guard, proxy or both."""
     make_path()
-    have_rules()
+    add_foreign_rules()
     before = state()
     draw = random.Random(kills)
     found = []
@@ -488,7 +488,7 @@ def killed_at_random(kills: str) -> list[list[str]]:
     return found
 
 
-def doctored() -> list[str]:
+def doctor_report() -> list[str]:
     """What ``umts doctor`` reports while a proxy is running."""
     make_path()
     made = proxy()

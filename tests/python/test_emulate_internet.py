@@ -118,7 +118,7 @@ def test_the_hosts_name_service_is_out_of_reach(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_host")
 def test_a_closed_terminal_leaves_nothing_on_the_host(tmp_path: Path) -> None:
-    assert lone_host.inside("hung_up", tmp_path) == NOTHING
+    assert lone_host.inside("closed_terminal", tmp_path) == NOTHING
 
 
 def test_frames_beside_the_radio_are_counted(inline: dict[str, Any]) -> None:

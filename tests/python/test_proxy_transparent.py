@@ -114,7 +114,7 @@ def test_a_policy_applies_to_intercepted_connections(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_an_unprivileged_user_cannot_block_or_kill_a_proxy(tmp_path: Path) -> None:
-    kills, users, works, cleaned = proxied_path.inside("squatted", tmp_path)
+    kills, users, works, cleaned = proxied_path.inside("held_names", tmp_path)
     assert kills == [1, 1]
     assert not {"0", "65534"} & set(users)
     assert works == ["1000000", True]
@@ -171,9 +171,9 @@ def test_vanished_client_ends_as_client_gone(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_congestion_control_of_a_route_is_used_and_logged(tmp_path: Path) -> None:
+def test_congestion_control_of_a_route_is_used_unless_set(tmp_path: Path) -> None:
     usual = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
-    plain, windowed, told = proxied_path.inside("lawful", tmp_path)
+    plain, windowed, told = proxied_path.inside("route_congestion_control", tmp_path)
     # The IPv6 route does not set congestion control.
     for found, law, other in ((plain, "reno", usual), (windowed, "reno", usual), (told, "cubic", "cubic")):
         assert found["laws"] == [[False, other, usual], [True, law, usual]]
@@ -206,6 +206,6 @@ def test_random_kills_leave_no_effect(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_the_doctor_reports_running_proxies(tmp_path: Path) -> None:
-    can, work = proxied_path.inside("doctored", tmp_path)
+    can, work = proxied_path.inside("doctor_report", tmp_path)
     assert can.startswith("yes: ")
     assert work.startswith("1: ")
