@@ -1,5 +1,4 @@
-"""Shared fixtures and helpers: short scenarios and their runs, and the command as a user runs
-it."""
+"""Shared fixtures and helpers: short scenarios, their runs, and the command as a user runs it."""
 
 from __future__ import annotations
 

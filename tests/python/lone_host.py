@@ -115,7 +115,7 @@ for address in sys.argv[1:]:
 
 
 def own_services() -> dict[str, Any]:
-    """What a program reaches of this host's server, with and without ``--host-services``."""
+    """Results of connections to this host's server, with and without ``--host-services``."""
     server = socket.create_server(("::", 8000), family=socket.AF_INET6, dualstack_ipv6=True)
     server.setblocking(False)
     words = (sys.executable, "-c", REACH_HOST, HOST, "10.46.0.1", "192.0.2.255")
@@ -242,7 +242,7 @@ def said(*words: str) -> str:
 
 
 def names() -> str:
-    """What a program gets that connects to the socket of the host's name service."""
+    """Result of a program that connects to the socket of the host's name service."""
     place = Path("/run/nscd/socket")
     place.parent.mkdir()
     with socket.socket(socket.AF_UNIX) as service:

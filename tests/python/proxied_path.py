@@ -192,7 +192,7 @@ ROUTERS = (CLIENT[0].removesuffix("0"), "2001:db8:1::1", SERVER[0].removesuffix(
 
 
 def own_services(*words: str) -> list[list[Any]]:
-    """What the client finds at services of the proxy's host before, during and after a proxy.
+    """Results at services of the proxy's host before, during and after a proxy.
 
     The client uses a connection that was opened before the proxy, then the service at each address
     of the proxy's host, then the server behind the proxy.
@@ -292,7 +292,7 @@ def _attributes(octets: bytes) -> dict[int, bytes]:
 
 
 def refusing(*words: str) -> dict[str, list[str]]:
-    """What the client finds at two ports of the server by IPv4 and IPv6, and the proxy's output."""
+    """Results at two ports of the server by IPv4 and IPv6, and the proxy's output."""
     make_path()
     made = proxy(*words)
     found = {port: [short_request(host, port) for host in SERVER] for port in ("7001", "7002")}
@@ -340,7 +340,7 @@ def cleaned_at_once(times: str) -> list[list[Any]]:
 
 
 def killed(if_dead: str) -> list[dict[str, Any]]:
-    """What is changed after a kill of the guard or of the proxy, and after ``doctor --clean``."""
+    """Changes of the host after a kill of guard or proxy, and after ``doctor --clean``."""
     make_path()
     before = state()
     found = []
@@ -489,7 +489,7 @@ def killed_at_random(kills: str) -> list[list[str]]:
 
 
 def doctor_report() -> list[str]:
-    """What ``umts doctor`` reports while a proxy is running."""
+    """Lines of ``umts doctor`` about proxies while one is running."""
     make_path()
     made = proxy()
     said = json.loads(_run(sys.executable, "-m", "umtslab", "doctor", "--json"))

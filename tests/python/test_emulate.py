@@ -346,7 +346,7 @@ def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_
     causes = [name for name in rows.columns if name.startswith("budget_") and name.endswith("_s")]
     parts = sum(rows[name][0] for name in causes if name != "budget_total_s")
     assert parts == pytest.approx(rows["budget_total_s"][0]) == pytest.approx(whole)
-    # The budget is that of a simulated connection, not one derived from packets.
+    # The budget comes from a simulated connection, not from packets.
     assert rows["budget_serialisation_s"][0] > 0
     assert rows["budget_not_visible_s"][0] in (0, None)
     metrics = json.loads((run / "metrics.json").read_text())

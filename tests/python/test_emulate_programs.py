@@ -1,5 +1,4 @@
-"""Programs beside the command of ``umts emulate``: their output, their exit status, and their
-end."""
+"""Programs beside the command of ``umts emulate``: their output, exit status and end."""
 
 from __future__ import annotations
 

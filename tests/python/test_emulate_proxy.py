@@ -1,5 +1,4 @@
-"""``umts emulate --proxy``: the kernel's TCP terminates the programs' connections between the
-links."""
+"""``umts emulate --proxy``: the kernel's TCP terminates connections between the links."""
 
 from __future__ import annotations
 

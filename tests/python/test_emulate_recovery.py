@@ -1,5 +1,4 @@
-"""RLC recovery under ``umts emulate``: the download of a program survives an outage of the
-radio."""
+"""RLC recovery under ``umts emulate``: a program's download survives an outage of the radio."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The sandbox of ``umts emulate``: programs cannot reach the host, as root or as an unprivileged
-user."""
+"""The sandbox of ``umts emulate``: programs of root and of other users cannot reach the host."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Killed sweeps: no finished run is lost, none is incomplete, and a resumed sweep has equal
-results."""
+"""Killed sweeps: no finished run is lost, none is incomplete, and resumed results are equal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Dependencies of the package: lower bounds, tested by `make lowest`, and exact versions for this
-tree."""
+"""Dependencies: lower bounds, tested by `make lowest`, and exact versions for this tree."""
 
 import re
 import sys

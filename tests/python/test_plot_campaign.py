@@ -1,5 +1,4 @@
-"""Figures of campaigns and studies: labels, ticks, intervals side by side, maps, trials of a
-search."""
+"""Figures of campaigns and studies: labels, ticks, intervals side by side, maps, trials."""
 
 from __future__ import annotations
 

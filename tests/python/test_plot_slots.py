@@ -1,5 +1,4 @@
-"""Figure of TDD slots: it has the blocks of the run, no resource unit twice, no slot in both
-directions."""
+"""Figure of TDD slots: blocks of the run, no resource unit twice, one direction for each slot."""
 
 from __future__ import annotations
 

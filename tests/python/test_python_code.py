@@ -1,5 +1,4 @@
-"""Scenarios that name Python files are programs: the command runs them only if the user allows
-it."""
+"""Scenarios that name Python files are programs: the command runs them only if allowed."""
 
 from __future__ import annotations
 

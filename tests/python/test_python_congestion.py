@@ -1,5 +1,4 @@
-"""Congestion control in Python: it runs reproducibly, its source is part of the key, and it fails
-clearly."""
+"""Congestion control in Python: reproducible, with its source in the key, and clear failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DSCH schedulers in Python: they can imitate those of the core exactly, and fail clearly."""
+"""DSCH schedulers in Python: they can imitate the core's schedulers exactly, and fail clearly."""
 
 from __future__ import annotations
 

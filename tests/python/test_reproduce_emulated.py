@@ -1,5 +1,4 @@
-"""Points of a plan that are emulated in real time with the kernel's TCP, beside simulated
-points."""
+"""Points of a plan that are emulated in real time with the kernel's TCP."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Claims about RLC PDUs: synthetic tables, and simulations of the worked examples of Teyeb et
-al."""
+"""Claims about RLC PDUs: synthetic tables, and the worked examples of Teyeb et al."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""``umts analyse A B --split``: both sides of a proxy, from captures of runs and of ``umts
-proxy``."""
+"""``umts analyse A B --split``: captures of both sides of a proxy, simulated or real."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Damaged stores: intact runs stay usable, damaged ones are named, and are restored byte for
-byte."""
+"""Damaged stores: intact runs stay usable, damaged ones are named and restored exactly."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Tasks that differ only in measurements share one simulation, with results equal to separate
-runs."""
+"""Tasks that differ only in measurements share one simulation, with equal results."""
 
 from __future__ import annotations
 

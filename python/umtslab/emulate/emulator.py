@@ -115,7 +115,7 @@ def _emulate(
 
 @dataclass(frozen=True)
 class _World:
-    """What the emulator's process inherits from the host."""
+    """Handles and settings that the emulator's process gets from the host."""
 
     parent: int
     """Descriptor of a pipe that closes when the user's process ends. The emulation then ends
@@ -169,7 +169,7 @@ def _run(
 
 
 def _exit_status(session: Session, result: _core.EmulationResult) -> int:
-    """Print what went wrong. Returns the exit status of the emulation."""
+    """Print the failures. Returns the exit status of the emulation."""
     from umtslab.emulate.failures import failures
     from umtslab.emulate.report import degraded_by
 

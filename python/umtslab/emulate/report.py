@@ -124,7 +124,7 @@ def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
 
 
 def _print_budgets(run: Run) -> None:
-    """Print the time budgets of the programs' connections and of those of simulated users."""
+    """Print the time budgets of the programs' and of the simulated users' connections."""
     from umtslab.budget import has_budget
 
     if not has_budget(run.metrics):

@@ -23,7 +23,10 @@ _MAX_CONCURRENT = 64
 
 
 def name_servers(configuration: str) -> list[str]:
-    """Name servers of a ``resolv.conf``. Without any it is 127.0.0.1, as in the C library."""
+    """Return the name servers of a ``resolv.conf``.
+
+    As in the C library, 127.0.0.1 is the default.
+    """
     lines = (line.split() for line in configuration.splitlines())
     found = [words[1] for words in lines if len(words) > 1 and words[0] == "nameserver"]
     return found or ["127.0.0.1"]
