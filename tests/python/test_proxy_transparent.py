@@ -195,7 +195,7 @@ def test_syns_of_nonexistent_hosts_do_not_affect_clients(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("_path")
-def test_random_kills_leave_no_effect(tmp_path: Path) -> None:
+def test_no_effect_remains_whenever_the_proxy_is_killed(tmp_path: Path) -> None:
     """``UMTS_KILLS`` is the number of kills; `make soak` sets fifty."""
     kills = os.environ.get("UMTS_KILLS", "4")
     *after, cleaned = proxied_path.inside("killed_at_random", tmp_path, kills)
