@@ -1,6 +1,7 @@
-"""All benches one after the other, and one table of what they measured: what `make bench` does.
+"""Runs all benches and prints a table of their figures, as `make bench` does.
 
-Each prints what it finds; one that fails is named in the table, and the others go on. Usage: all.py [NAME …]
+Each bench prints its own results. If a bench fails, the table names it and the others continue.
+Usage: all.py [NAME …]
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ BENCHES = (
 
 
 def main() -> int:
-    """Run them, and print the table."""
+    """Run the benches, print the table, and return 1 if one failed."""
     chosen = sys.argv[1:] or BENCHES
     failed = []
     with tempfile.TemporaryDirectory() as folder:

@@ -1,19 +1,21 @@
-"""`umts analyse` held against tcptrace on the same captures, and the memory that a large capture takes.
+"""`umts analyse` compared with tcptrace on the same captures, and peak memory for a large capture.
 
-The captures are made here, of several kinds: few long downloads with whole frames, the same cut off behind
-the headers, and many short downloads. Both tools read them in turn, several times; the median is shown with
-the extremes, as elapsed time and as CPU time. Ratios are of elapsed time; on a machine that does other work,
-look at CPU time too. What starting the interpreter and its libraries takes is shown apart, and is in the
-time of the command. Nothing here passes or fails.
+The bench generates captures of several kinds: few long downloads with whole frames, the same with
+frames cut after the headers, and many short downloads. Both tools read them in turn, several times.
+The table shows the median and the extremes of elapsed time and CPU time. On a busy machine, compare
+CPU times too. The time to start the interpreter and its libraries is part of the command's time,
+and is also shown separately. Nothing here passes or fails.
 
-What the tools are asked for, so that the ratio can be judged:
-
+The tools compute:
 - `tcptrace -l -r -n`: every connection in detail (packets, octets, retransmissions, duplicate
-  acknowledgments, windows, idle times), with round-trip times of every segment, without looking up names.
-- `tcptrace -l -r -n -W`: the same with the outstanding window, its mean and its largest value.
-- `umts analyse --json`: all of these in both directions; and of every retransmission its cause and whether
+  acknowledgments, windows, idle times), with round-trip times of every segment, without DNS
+  lookups.
+- `tcptrace -l -r -n -W`: also the mean and maximum of the outstanding window.
+- `umts analyse --json`: all of these in both directions; also the cause of every retransmission and
+whether
   it was needed (DSACK, timestamps, early acknowledgments), percentiles of the round-trip times, the
-  outstanding window averaged over time, the sums over all connections; some 80 numbers for each connection.
+  time average of the outstanding window, sums over all connections; about 80 numbers for each
+  connection.
 
 Usage: analyse.py [MEGABYTES [MEGABYTES_FOR_MEMORY]]
 """
@@ -47,7 +49,7 @@ KINDS = {
 
 @dataclass
 class Took:
-    """What a process took."""
+    """Resources that a process used."""
 
     elapsed_s: float
     cpu_s: float
@@ -55,7 +57,7 @@ class Took:
 
 
 def run(*command: str | Path) -> Took:
-    """Run a command, its output into nothing."""
+    """Run a command and discard its output."""
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -67,12 +69,12 @@ def run(*command: str | Path) -> Took:
 
 
 def analyse(capture: Path) -> Took:
-    """Analyse with every metric of every connection as output."""
+    """Run `umts analyse` with every metric of every connection as output."""
     return run(UMTS, "analyse", "--json", "--quiet", capture)
 
 
 def make(kind: str, megabytes: int, capture: Path) -> str:
-    """Write a capture; tell what is in it."""
+    """Write a capture. Returns a description of its content."""
     cargo = ["cargo", "run", "--release", "--locked", "--quiet", "--package", "umts-capture"]
     words = [*cargo, "--example", "traffic", "--", kind, str(megabytes), str(capture)]
     done = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)
@@ -80,12 +82,12 @@ def make(kind: str, megabytes: int, capture: Path) -> str:
 
 
 def shown(values: list[float]) -> str:
-    """Median and extremes."""
+    """Format median and extremes."""
     return f"{statistics.median(values):7.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 def compare(folder: Path, kind: str, megabytes: int, start: list[Took]) -> None:
-    """Let both tools read a capture of a kind in turn."""
+    """Let both tools read a capture of this kind in turn, and print their times."""
     capture = folder / f"{kind}.pcap"
     content = make(kind, megabytes, capture)
     print(f"\n{KINDS[kind]}: {megabytes} MB, {content}")
@@ -111,7 +113,7 @@ def compare(folder: Path, kind: str, megabytes: int, start: list[Took]) -> None:
 
 
 def ratios(theirs: list[Took], ours: list[Took], start: list[Took]) -> str:
-    """How many times as fast ours is, with what starting takes and without."""
+    """Format how many times faster `umts analyse` is, with and without start-up."""
     words = []
     for part, name in (("elapsed_s", "elapsed"), ("cpu_s", "CPU")):
         theirs_s, ours_s, start_s = (
@@ -124,7 +126,7 @@ def ratios(theirs: list[Took], ours: list[Took], start: list[Took]) -> str:
 
 
 def memory(folder: Path, megabytes: int) -> None:
-    """Hold the peak memory of a large capture against that of a small one."""
+    """Compare the peak memory for a large and a small capture."""
     for kind in KINDS:
         peaks = []
         for size in (10, megabytes):
@@ -140,7 +142,7 @@ def memory(folder: Path, megabytes: int) -> None:
 
 
 def main() -> None:
-    """Compare, then measure memory."""
+    """Compare the times, then measure memory."""
     megabytes, for_memory = (
         int(sys.argv[place]) if len(sys.argv) > place else default
         for place, default in ((1, MEGABYTES), (2, MEGABYTES_FOR_MEMORY))

@@ -1,9 +1,9 @@
-"""What a command costs from its first instruction to its last: CPU time and memory of whole processes.
+"""CPU time and peak memory of whole commands, start-up included.
 
-User and system time of each verb beside that of an interpreter that does nothing, in turn, the median of
-several: on a shared machine only what runs side by side can be compared. With `--against FOLDER`, a checkout
-of another version that is built, its commands run in turn with ours. Byte code is cached by a first round, in
-a folder of its own, whatever the environment says of it. Nothing here passes or fails.
+The commands run in turn with an interpreter that does nothing, and the table shows medians of user
+and system time: on a shared machine only interleaved runs are comparable. With `--against FOLDER`,
+a built checkout of another version, its commands run in turn with ours. A first round caches byte
+code in a separate folder, independent of the environment. Nothing here passes or fails.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ POINTS = (FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=1 s", "--jobs", "1
 
 @dataclass(frozen=True)
 class Command:
-    """Words of `umts`, the CPU time in ms that they should stay below, and how they end."""
+    """Arguments of `umts`, the goal for CPU time in ms, and the expected exit status."""
 
     words: tuple[str, ...]
     at_most: int
@@ -41,7 +41,7 @@ class Command:
 
 
 MOST_MB = 35
-"""Of a run that prints JSON, the first of these."""
+"""Goal for the peak memory in MB of the first command, a run that prints JSON."""
 
 COMMANDS = (
     Command(("run", FTP, "--json"), 130),
@@ -63,13 +63,13 @@ COMMANDS = (
 
 @dataclass
 class Measured:
-    """CPU times in ms of the rounds, and the largest memory in MB."""
+    """CPU times of the rounds in ms, and the largest peak memory in MB."""
 
     cpu_ms: list[float] = field(default_factory=list)
     peak_mb: float = 0.0
 
     def add(self, words: Sequence[str], place: Path, package: Path | None, status: int) -> None:
-        """Run a command once more."""
+        """Run a command once and add its measurements."""
         environment = with_byte_code(place / "byte-code", package)
         silent = subprocess.DEVNULL
         child = subprocess.Popen(words, cwd=place, env=environment, stdout=silent, stderr=silent)
@@ -85,7 +85,7 @@ class Measured:
 
 
 def prepare(place: Path, package: Path) -> None:
-    """A capture of about 1.4 MB, and a campaign that was run."""
+    """Create a capture of about 1.4 MB, and run a campaign."""
     umts = [sys.executable, "-m", "umtslab"]
     environment = with_byte_code(place / "byte-code", package)
     for words in (
@@ -116,7 +116,7 @@ def main() -> int:
             place.mkdir()
             prepare(place, package)
         for number in range(options.rounds + 1):
-            if number == 1:  # the first round has written the byte code
+            if number == 1:  # The first round, which writes byte code, is dropped.
                 bare = Measured()
                 measured = {command: [Measured() for _ in packages] for command in COMMANDS}
             bare.add([sys.executable, "-c", "pass"], places[0], None, 0)

@@ -1,4 +1,7 @@
-"""Checks of `umts emulate`: `python benches/emulate.py [CHECK …] [--seconds N]`. Nothing passes or fails."""
+"""Measurements of `umts emulate`, without pass or fail.
+
+Usage: python benches/emulate.py [CHECK …] [--seconds N]
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ CHECKS = {
 
 
 def main() -> None:
-    """Run the checks that are named, or all."""
+    """Run the named checks, or all checks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
     parser.add_argument("--seconds", type=float, default=20.0)

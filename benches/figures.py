@@ -1,8 +1,8 @@
-"""What a bench measured, kept for the one table that `make bench` ends with.
+"""Figures of the benches, collected for the table at the end of `make bench`.
 
-A bench prints what it finds for whoever runs it alone, and tells `add` the figures that somebody asks for.
-They go into the file that the environment variable `UMTS_FIGURES` names, a line of JSON for each; without it
-nowhere.
+A bench prints its results and also passes the important figures to `add`. `add` appends each one as
+a line of JSON to the file that the environment variable `UMTS_FIGURES` names. Without the variable
+it does nothing.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ SECTIONS = (
     "memory",
     "time",
 )
-"""In the order of the table: first what is the same on a busy machine."""
+"""Sections in the order of the table. The first ones do not depend on the load of the machine."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A line of the table; texts, since units differ."""
+    """A line of the table. Values are text because units differ."""
 
     section: str
     name: str
     ours: str
     goal: str = ""
     peer: str = ""
-    """What another tool needs for the same, or another version, measured in turn with ours; often a ratio."""
+    """Value of another tool or another version, measured in turn with ours; often a ratio."""
 
 
 def add(section: str, name: str, ours: str, *, goal: str = "", peer: str = "") -> None:
-    """Keep a figure, if anybody collects them."""
+    """Append a figure to the file of `UMTS_FIGURES`, if the variable is set."""
     assert section in SECTIONS, section
     if (file := os.environ.get(FILE)) is not None:
         with open(file, "a", encoding="utf-8") as lines:
@@ -45,13 +45,13 @@ def add(section: str, name: str, ours: str, *, goal: str = "", peer: str = "") -
 
 
 def read(file: Path) -> list[Figure]:
-    """The figures that were kept, by section, in the order in which they came."""
+    """Read the figures of a file, sorted by section and then by time."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     return sorted((Figure(**json.loads(line)) for line in lines), key=lambda one: SECTIONS.index(one.section))
 
 
 def print_table(figures: Iterable[Figure]) -> None:
-    """Print them, as wide as they are."""
+    """Print a table with columns as wide as their content."""
     rows = [("figure", "ours", "goal", "beside it")]
     section = ""
     for one in figures:

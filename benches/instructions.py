@@ -1,17 +1,17 @@
-"""Instructions per simulated second, counted by valgrind: the same on a busy machine and a quiet one.
+"""Instructions per simulated second, counted by valgrind. The load of the machine does not matter.
 
-Each network is run for two lengths; the difference excludes the start-up. It is counted with metrics, with
-metrics and time series, and with the null sink; the ratios are the cost of observation. Nothing here passes
-or fails: `benches/history.csv` has the counts of earlier versions, and the latest of them are printed too.
+Each network runs for two lengths; the difference excludes the start-up. Counts are taken with
+metrics, with metrics and time series, and with the null sink; the ratios are the cost of
+observation. Nothing here passes or fails. `benches/history.csv` has the counts of earlier versions,
+and the latest of them are printed too.
 
-The plain build is made here, of the program that runs a scenario and nothing else. That which is shipped is
-counted as well if `make dist` made it, as `umts run` by the package; the compiler learned on other networks
-than these.
+The bench compiles the plain build of a program that only runs a scenario. If `make dist` has made
+the shipped build, the bench also counts `umts run` with its package. The profile of the shipped
+build comes from other networks than these.
 
-With `--against COMMIT` the plain build of that commit is made and counted too, on its own scenarios with the
-same lengths, and so is this one: what a change costs networks that have nothing of it.
-
-Usage: instructions.py [--quick] [--note VERSION] [--against COMMIT]
+With `--against COMMIT` the plain build of that commit is compiled and counted too, on its own
+scenarios with the same lengths, and so is this one: this shows the cost of a change for networks
+that do not use it. Usage: instructions.py [--quick] [--note VERSION] [--against COMMIT]
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PLAIN = TARGET / "release" / "one-run"
 SHIPPED = ROOT / "target" / "dist" / "package"
 HISTORY = ROOT / "benches" / "history.csv"
 SHOWN = 6
-"""Of the versions before."""
+"""Number of earlier versions in the printed history."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Bench:
     lengths: tuple[int, int]
     overrides: tuple[str, ...] = ()
     goals: tuple[int, int] | None = None
-    """Thousand instructions that are enough, of the plain build and of that which is shipped."""
+    """Goals in thousand instructions per simulated second, for the plain and the shipped build."""
     column: str = ""
-    """In the history."""
+    """Name of the column in the history."""
 
 
 ERRORS = ("radio.model=independent", "radio.bler=0.1")
@@ -74,12 +74,12 @@ COLUMNS = tuple(bench.column for bench in BENCHES if bench.column)
 
 
 BY_WORDS = "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_threshold=1000000000"
-"""The C library is to copy and clear by words: of the instruction that does so with a string of any
-length valgrind counts each octet as one."""
+"""Makes the C library copy and clear memory by words. Valgrind counts each byte of the string
+instructions as one instruction."""
 
 
 def instructions(command: Sequence[str | Path], package: Path | None = None) -> int:
-    """Count the instructions of a command; of our own from a package, if one is given."""
+    """Count the instructions of a command, with `package` in the path of Python if given."""
     environment = dict(os.environ) | {"GLIBC_TUNABLES": BY_WORDS}
     if package is not None:
         environment |= {"PYTHONPATH": str(package), "PYTHONHASHSEED": "0"}
@@ -90,13 +90,13 @@ def instructions(command: Sequence[str | Path], package: Path | None = None) -> 
 
 
 def of_program(bench: Bench, sink: str, length_s: int, program: Path = PLAIN, root: Path = ROOT) -> int:
-    """Count a run by the program that does nothing else."""
+    """Count a run of the plain program."""
     scenario = root / "scenarios" / bench.scenario
     return instructions([program, scenario, sink, f"duration={length_s} s", *bench.overrides])
 
 
 def of_command(package: Path, bench: Bench, length_s: int, *options: str) -> int:
-    """Count a run by `umts run`."""
+    """Count a run of `umts run`."""
     words = [sys.executable, "-m", "umtslab", "run", str(ROOT / "scenarios" / bench.scenario)]
     settings = [word for setting in bench.overrides for word in ("--set", setting)]
     with tempfile.TemporaryDirectory() as store:
@@ -105,13 +105,16 @@ def of_command(package: Path, bench: Bench, length_s: int, *options: str) -> int
 
 
 def per_simulated_second(bench: Bench, count: Callable[[int], int]) -> float:
-    """Thousand instructions per simulated second, starting up left out."""
+    """Return thousand instructions per simulated second, without start-up."""
     short, long = bench.lengths
     return (count(long) - count(short)) / (long - short) / 1000
 
 
 def count_all(benches: Sequence[Bench], sinks: Sequence[str], package: Path | None) -> dict[str, list[float]]:
-    """The counts of each network, by sink; several at once, which changes none of them."""
+    """Return the counts of each network by sink.
+
+    Several run in parallel, which does not affect counts.
+    """
 
     def count(job: tuple[Bench, str]) -> float:
         bench, sink = job
@@ -126,7 +129,7 @@ def count_all(benches: Sequence[Bench], sinks: Sequence[str], package: Path | No
 
 
 def print_counts(build: str, counts: dict[str, list[float]], benches: Sequence[Bench]) -> None:
-    """A line for each network, and its figures for the table of all benches."""
+    """Print a line for each network, and add its figures to the table of all benches."""
     title = f"thousand instructions a simulated s, {build}"
     print(f"\n{title:<46}{'metrics':>10}{'goal':>8}{'series/metrics':>16}{'metrics/null':>14}")
     for bench in benches:
@@ -142,7 +145,7 @@ def print_counts(build: str, counts: dict[str, list[float]], benches: Sequence[B
 
 
 def print_history(now: dict[str, dict[str, float]]) -> None:
-    """The latest versions before, and this one."""
+    """Print the counts of the latest versions and of this one."""
     with HISTORY.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     print(f"\n{'thousand instructions a simulated s, metrics':<46}{'build':>8}", end="")
@@ -165,12 +168,15 @@ def note(version: str, now: dict[str, dict[str, float]]) -> None:
 
 
 def build(root: Path = ROOT, target: Path = TARGET) -> Path:
-    """Make the plain build of a tree, its crates as they are for the extension, which are there already."""
+    """Compile the plain program of a tree. Returns its path.
+
+    The crates have the features of the extension, so that those compiled already are used again.
+    """
     words = ["cargo", "build", "--release", "--locked", "--quiet"]
     if (root / "tools" / "one-run").is_dir():
         words += ["-p", "umts-bindings", "-p", "umts-one-run", "--bin", "one-run"]
         program = target / "release" / "one-run"
-    else:  # a commit before that folder
+    else:  # Earlier commits have the program elsewhere.
         words += ["-p", "umts-simulate", "--example", "one_run"]
         program = target / "release" / "examples" / "one_run"
     subprocess.run(words, cwd=root, check=True, env={**os.environ, "CARGO_TARGET_DIR": str(target)})
@@ -179,7 +185,7 @@ def build(root: Path = ROOT, target: Path = TARGET) -> Path:
 
 @contextmanager
 def checked_out(commit: str) -> Iterator[Path]:
-    """The tree of a commit, for a while."""
+    """Check out a commit into a temporary folder. The end of the block deletes it."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         git = ["git", "-C", str(ROOT), "worktree"]
@@ -191,7 +197,10 @@ def checked_out(commit: str) -> Iterator[Path]:
 
 
 def print_against(commit: str, benches: Sequence[Bench]) -> None:
-    """Both builds on the scenarios of the earlier one; a network that either does not know is left out."""
+    """Compare both builds on the scenarios of `commit`.
+
+    Networks that one build cannot run are left out.
+    """
     with checked_out(commit) as tree, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         programs = (build(tree, TARGET / "against"), PLAIN)
 
@@ -217,7 +226,7 @@ def print_against(commit: str, benches: Sequence[Bench]) -> None:
 
 
 def main() -> int:
-    """Count and print."""
+    """Count the instructions and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="only the networks of the history, plain")
     parser.add_argument("--against", metavar="COMMIT", help="count that commit's build too, and nothing else")

@@ -1,10 +1,11 @@
-"""TCP and links of the stack held against ns-2: many NewReno flows over one wired bottleneck.
+"""TCP and links of the stack compared with ns-2: many NewReno flows over one wired bottleneck.
 
-Both do the same work: `benches/ns2.tcl` in ns (Debian's ns2) and `crates/stack/examples/wired_flows.rs`
-with the stack's TCP ends, links and event queue, without trace, metrics or Python. They run in turn, each
-with several seeds, which move the starts of the flows. Packets acknowledged are shown with their spread
-over the seeds, so that the work can be seen to be the same; then times and peak memory, and the ratios of
-the medians. Nothing here passes or fails. Usage: ns2.py [FLOWS [SECONDS]]
+Both programs do the same work: `benches/ns2.tcl` in ns (Debian's ns2) and
+`crates/stack/examples/wired_flows.rs` with TCP, links and event queue of the stack, without trace,
+metrics or Python. They run in turn with several seeds, which vary the starts of the flows. The
+table shows the number of acknowledged packets and its spread over the seeds, to verify that the
+work is equal, then times, peak memory and the ratios of the medians. Nothing here passes or fails.
+Usage: ns2.py [FLOWS [SECONDS]]
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SEEDS = (1, 2, 3)
 
 @dataclass
 class Took:
-    """What a run did, and what it took."""
+    """Counts of a run, and the resources that it used."""
 
     acknowledged: int
     sent: int
@@ -50,7 +51,7 @@ def run(*command: str | Path) -> Took:
 
 
 def build() -> Path:
-    """Build our program; tell where it is."""
+    """Build the program of the stack. Returns its path."""
     words = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "umts-stack"]
     subprocess.run([*words, "--example", "wired_flows"], cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -58,12 +59,12 @@ def build() -> Path:
 
 
 def spread(values: list[int]) -> str:
-    """Mean over the seeds and standard deviation."""
+    """Format mean and standard deviation over the seeds."""
     return f"{statistics.mean(values):12,.0f} (sd {statistics.stdev(values):,.0f})"
 
 
 def main() -> None:
-    """Run both in turn and print what they did and took."""
+    """Run both programs in turn and print counts, times and memory."""
     flows, seconds = (
         sys.argv[place] if len(sys.argv) > place else str(default)
         for place, default in ((1, FLOWS), (2, SECONDS))

@@ -1,11 +1,11 @@
-"""`umts proxy` beside its peers on one path: `python benches/proxy.py [CHECK …] [--seconds N]`.
+"""`umts proxy` and other proxies on one path: `python benches/proxy.py [CHECK …] [--seconds N]`.
 
-Client, proxy and server are networks of their own, joined by veth. Each proxy has one thread, and its turn
-several times. Figures are of one machine at one time: compare those of a table, best the ratios below it,
-which are of one turn each. All has the priority of real time, so what else the machine does takes little
-part. A peer that is not installed is left out and told: haproxy is looked for in PATH, or where the variable
-HAPROXY says. pepsal is not among the peers: no registry that this project takes programs from has it.
-Nothing passes or fails.
+Client, proxy and server are separate network namespaces, joined by veth. Each proxy has one thread
+and is measured several times, in turn with the others. Compare only figures of the same table,
+preferably the ratios below it, which are formed within a turn. Everything has a real-time priority,
+which reduces the influence of other processes. Proxies that are not installed are left out with a
+message: haproxy is searched in PATH, or is the program that the variable HAPROXY names. pepsal is
+not included, because no registry that this project uses has it. Nothing passes or fails.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 NETWORKS = Path(__file__).parents[1] / "tests" / "python"
-"""Where the path is made, for tests too."""
+"""Folder of `proxied_path`, which creates the namespaces and is shared with the tests."""
 
 CHECKS = {
     "peers": "throughput, processor time, delay and connections of each",
@@ -26,7 +26,7 @@ CHECKS = {
 
 
 def main() -> None:
-    """Measure, as root."""
+    """Run the checks. Needs root."""
     parser = argparse.ArgumentParser(description=__doc__)
     told = "; ".join(f"{name}: {what}" for name, what in CHECKS.items())
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=told)

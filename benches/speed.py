@@ -1,13 +1,14 @@
 """Simulated seconds per CPU second of `umts run`, with metrics, for networks of different kinds.
 
-CPU time is user and system time of the whole command, less that of the same command for thirty simulated
-seconds, so that starting up is not counted. Runs of the networks are interleaved, and the median of several
-is shown with the extremes: on a shared machine the speed of the processor changes within minutes. Nothing
-here passes or fails.
+CPU time is user and system time of the whole command, minus the CPU time of the same command for
+thirty simulated seconds, which excludes the start-up. Runs of the networks are interleaved, and the
+table shows the median and the extremes: on a shared machine the speed of the processor changes
+within minutes. Nothing here passes or fails.
 
-The plain build of the environment is measured, the shipped build if `make dist` has made one, and with
-`--against FOLDER` the plain build of another checkout in which `make setup` was run. The builds take turns,
-and the CPU time of each is also shown as a ratio to the first one, pair by pair.
+The bench measures the plain build of the environment, the shipped build if `make dist` has made
+one, and with `--against FOLDER` the plain build of another checkout in which `make setup` was run.
+The builds run in turn, and the CPU time of each is also shown as a ratio to the first one, pair by
+pair.
 
 Usage: speed.py [--only WORD] [--repeats N] [--against FOLDER]
 """
@@ -31,14 +32,14 @@ ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "target" / "dist" / "package"
 REPEATS = 5
 SHORT_S = 30
-"""Long enough for networks whose metrics begin after twenty seconds."""
+"""Length of the short run, for networks whose metrics begin after up to twenty seconds."""
 NOISE_S = 0.05
-"""What starting up varies by: less CPU time than this cannot be told from none."""
+"""Variation of the start-up: smaller differences in CPU time are not significant."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A network, how long to simulate it, and the speed to reach."""
+    """A network, the length of its simulation, and the goal for its speed."""
 
     name: str
     scenario: str
@@ -50,7 +51,7 @@ class Bench:
 
 @dataclass
 class Measured:
-    """What the runs of a network by one build took, and counted."""
+    """CPU times and counts of the runs of a network with one build."""
 
     bench: Bench
     build: str
@@ -82,7 +83,7 @@ BENCHES = [
 
 
 def run(measured: Measured, duration_s: int, store: Path) -> float:
-    """Run the command; return its CPU time and keep what it counted."""
+    """Run the command and store its counts. Returns its CPU time in seconds."""
     bench = measured.bench
     environment = dict(os.environ)
     if measured.package is not None:
@@ -110,13 +111,13 @@ def run(measured: Measured, duration_s: int, store: Path) -> float:
 
 
 def children_cpu_s() -> float:
-    """User and system time of the commands that have ended."""
+    """Return user and system time of all child processes that have exited."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def row(measured: Measured) -> str:
-    """A line of the table; a bound where the work drowned in the noise."""
+    """Format a line of the table, with a bound if the CPU time is not above `NOISE_S`."""
     bench = measured.bench
     name = f"{bench.name:<38} {measured.build:<7}"
     goals = f"{bench.at_least:>10,} {bench.aim:>7,}" if bench.at_least else f"{'':>18}"
@@ -143,7 +144,7 @@ def print_ratios(rows: list[Measured]) -> None:
 
 
 def measure(measured: Measured) -> None:
-    """One more run, in a store of its own, so that it is made."""
+    """Add a measurement, in a new store, so that nothing is reused."""
     with tempfile.TemporaryDirectory() as folder:
         start_up = run(measured, SHORT_S, Path(folder))
         cpu_s = max(run(measured, measured.bench.duration_s, Path(folder)) - start_up, 1e-6)

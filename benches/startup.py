@@ -1,9 +1,9 @@
-"""What starting a large network takes: 10,000 users with a flow each, four links, an error trace.
+"""Start-up of a large network: 10,000 users with a flow each, four links, an error trace.
 
-CPU time and peak memory of the program that runs a scenario and nothing else, for a millisecond of
-simulated time; the trace has 100,000 blocks. With `--against FOLDER`, a checkout of another version, both
-are built, run in turn, and their ratios shown pair by pair: on a shared machine a time alone says little.
-Nothing here passes or fails.
+Measures CPU time and peak memory of the plain program for a millisecond of simulated time. The
+trace has 100,000 blocks. With `--against FOLDER`, a checkout of another version, both are built and
+run in turn, and their ratios are shown pair by pair: on a shared machine an absolute time says
+little. Nothing here passes or fails.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ ue = "user"
 
 @dataclass(frozen=True)
 class Usage:
-    """What one run took."""
+    """Resources of a run."""
 
     cpu_s: float
     peak_mib: float
@@ -88,7 +88,7 @@ def measure(program: Path, scenario: Path) -> Usage:
 
 
 def spread(values: list[float], unit: str) -> str:
-    """Median and extremes."""
+    """Format median and extremes."""
     return f"{statistics.median(values):8.2f} {unit} ({min(values):.2f} to {max(values):.2f})"
 
 

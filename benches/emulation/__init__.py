@@ -1,1 +1,1 @@
-"""Checks of `umts emulate` against closed forms, simulator and machine: `python benches/emulate.py`."""
+"""Comparisons of `umts emulate` with closed forms, simulations and bare timers."""

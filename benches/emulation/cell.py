@@ -1,4 +1,4 @@
-"""Sixty-four users download at 384 kbit/s at once: whether two cores keep up."""
+"""Sixty-four users download at 384 kbit/s at the same time, to see whether two cores keep up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ bearer = "ps-384"
 
 
 def check(seconds: float) -> None:
-    """Print what came through, how late, and at what cost."""
+    """Print throughput, lateness and CPU time."""
     octets = int(seconds * RATE_BPS / 8)
     words = f"curl --silent --show-error --retry-connrefused --retry 9 -o /dev/null http://10.45.0.1/bytes/{octets}"
     others = [word for _ in range(USERS - 1) for word in ("--ue", words)]
@@ -31,7 +31,7 @@ def check(seconds: float) -> None:
 
 
 def cost(done: Emulation) -> str:
-    """CPU time of the emulator's loop, by packet that came in, and the verdict."""
+    """Format the emulator's CPU time per incoming packet, and the verdict about the machine."""
     packets = done.card["packets"]["packets_in"]
     cpu_s = done.fidelity["cpu_s"]
     duration = max(1e-9, done.fidelity["duration_s"])

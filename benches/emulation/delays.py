@@ -1,4 +1,7 @@
-"""Datagrams over a lossy DCH: the distribution of their delays, emulated and simulated (two-sample KS)."""
+"""Delays of datagrams over a lossy DCH: emulated and simulated distribution.
+
+Prints the two-sample Kolmogorov-Smirnov distance.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from emulation import recording
 from emulation.session import SERVER, emulations, probe, scenario
 
 INTERVAL_MS = 23.7
-"""No multiple of the TTI: datagrams come in all its phases."""
+"""Not a multiple of the TTI, so that datagrams arrive in all phases of the TTI."""
 PAYLOAD = 200
 TTI_S = 0.010
 SIMULATED = 20_000
-"""Datagrams of the simulation: its share of the distance is small."""
+"""Number of simulated datagrams, large enough for a small contribution to the distance."""
 IDENTIFICATION = slice(4, 6)
 
 NETWORK = """
@@ -72,7 +75,7 @@ def check(seconds: float) -> None:
 
 
 def _simulated() -> list[float]:
-    """Delays in seconds, from the captures at both ends."""
+    """Return the simulated delays in seconds, from the captures at both ends."""
     duration = SIMULATED * INTERVAL_MS / 1000
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder)) as store:
         (run,) = simulate(Scenario.parse(NETWORK.format(duration=duration) + SOURCE), store=store, pcap=True)

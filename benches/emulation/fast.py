@@ -1,4 +1,4 @@
-"""One bearer of PDUs of 1,500 octets, up to 128 in a TTI, as fast as it goes: what the loop can carry."""
+"""Maximum packet rate of the event loop: a bearer with PDUs of 1,500 bytes, up to 128 per TTI."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ bearer = "dch"
 
 
 def check(seconds: float) -> None:
-    """Print what came through at each rate."""
+    """Print the throughput at each rate."""
     print("one bearer with PDUs of 1,500 octets")
     for rate in RATES_MBPS:
         serve = probe("serve", "--seconds", seconds, "--buffer", 0)

@@ -1,8 +1,9 @@
-"""Kernel TCP over an error-free DCH, both ways, IPv4 and IPv6: the rate of the transport blocks less headers.
+"""Goodput of kernel TCP over an error-free DCH, compared with the block rate minus headers.
 
-A packet of 1,500 octets carries 1,448 of TCP's payload over IPv4 and 1,428 over IPv6 (timestamps on), and
-costs RLC one octet more: the length indicator of its last PDU (TS 25.322 §9.2.2.8, PDUs of up to 126 octets).
-STATUS PDUs about the acknowledgments take whole blocks of the same bearer; their share is measured.
+Both directions, IPv4 and IPv6. A packet of 1,500 bytes carries 1,448 bytes of TCP payload over IPv4
+and 1,428 over IPv6 (timestamps on). RLC adds one byte, the length indicator of its last PDU (TS
+25.322 §9.2.2.8, PDUs of up to 126 bytes). STATUS PDUs about the acknowledgments take whole blocks
+of the same bearer; their share is measured.
 """
 
 from __future__ import annotations
@@ -33,23 +34,23 @@ bearer = "dch"
 
 
 def expected_bps(version: int) -> float:
-    """Payload rate of full packets without gaps, before STATUS PDUs."""
+    """Return the payload rate of full packets without gaps and without STATUS PDUs, in bit/s."""
     return RATE_BPS * (PACKET - HEADERS[version]) / (PACKET + LENGTH_INDICATOR)
 
 
 def words(scenario: str, control: str, direction: str, version: int, seconds: float) -> list[str]:
-    """Options and command of one transfer."""
+    """Return the options and the command of a transfer."""
     pair = {"down": ("serve", "fetch"), "up": ("sink", "source")}[direction]
     server = probe(pair[0], "--seconds", seconds)
     command = probe(pair[1], SERVER[version], "--seconds", seconds)
-    # Windows of 64 kB: more than the bearer holds. What is beyond waits in RLC for seconds, and reno, without
-    # HyStart, has its timer expire over it.
+    # Windows of 64 kB suffice for the bearer. With larger ones, data would wait in RLC for seconds,
+    # and the timer of reno, which has no HyStart, would expire.
     window = ["--tcp-set", "tcp_window_scaling=0"]
     return ["--scenario", scenario, "--tcp", control, *window, "--server", " ".join(server), "--", *command]
 
 
 def check(seconds: float) -> None:
-    """Print each case."""
+    """Print the goodput of each case."""
     cases = list(itertools.product(("reno", "cubic"), ("down", "up"), (4, 6)))
     print(f"goodput of kernel TCP, error-free DCH of {RATE_BPS // 1000} kbit/s both ways, {seconds:g} s each")
     with scenario(SCENARIO) as file, emulations(*(words(file, *case, seconds) for case in cases)) as finished:
@@ -59,7 +60,7 @@ def check(seconds: float) -> None:
 
 def _show(control: str, direction: str, version: int, done: Emulation) -> None:
     found, bound = done.answer["bits_per_s"], expected_bps(version)
-    # STATUS PDUs in the way of the data are about the acknowledgments.
+    # STATUS PDUs in the direction of the data report about the acknowledgments.
     data, about = ("", "_uplink") if direction == "down" else ("_uplink", "")
     status, pdus = done.metrics[f"status_pdus_sent{about}"], done.metrics[f"pdu_transmissions{data}"]
     share = status / (status + pdus) if status and pdus else 0.0

@@ -1,4 +1,4 @@
-"""How late TTIs ran, beside a bare timer of the same period and priority at the same time."""
+"""Lateness of TTIs, compared with a bare timer of the same period and priority at the same time."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ print(json.dumps(_core.measure_lateness(0.01, float(sys.argv[1]))))
 
 
 def bare_timer(seconds: float) -> subprocess.Popen[str]:
-    """A timer of 10 ms that does nothing, for so long."""
+    """Start a process with a timer of 10 ms that does nothing else, for `seconds`."""
     words = [sys.executable, "-c", BARE, str(seconds)]
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
 
 def told(bare: subprocess.Popen[str]) -> list[float]:
-    """How late it was, in ms: p50, p99, the most."""
+    """Wait for the timer. Returns p50, p99 and maximum of its lateness in ms."""
     answer, _ = bare.communicate()
     return [1000 * value for value in json.loads(answer)]
 
 
 def check(seconds: float) -> None:
-    """Print both, and the ratio."""
+    """Print the lateness of the emulator and of the timer, and the ratio."""
     count = int(seconds / 0.01)
     source = probe("datagrams", "--count", count, "--interval", 0.01, "--size", 400)
     bare = bare_timer(seconds)

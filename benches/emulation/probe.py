@@ -1,6 +1,7 @@
-"""What runs inside an emulation for the checks: bulk TCP, echo requests and a source of datagrams.
+"""Programs for measurements inside an emulation: bulk TCP, echo requests, datagrams.
 
-Times are of CLOCK_MONOTONIC, which all namespaces share. What was measured is printed as one JSON object.
+Times are from CLOCK_MONOTONIC, which all namespaces share. Each program prints its results as a
+JSON object.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ DEFAULTS = {
 
 
 def _be_prompt() -> None:
-    """A real-time priority below the emulator's, if allowed: delays of this process are not the network's."""
+    """Take a real-time priority below the emulator's if allowed, to add little delay."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
     except OSError:
@@ -63,7 +64,7 @@ def _listener(port: int) -> socket.socket:
 
 
 def _connect(address: str, port: int) -> socket.socket:
-    """Connect as soon as the other end listens."""
+    """Connect, and retry for 30 s until the other end listens."""
     deadline = time.monotonic() + 30
     while True:
         try:
@@ -75,20 +76,20 @@ def _connect(address: str, port: int) -> socket.socket:
 
 
 def _bound(connection: socket.socket, octets: int) -> None:
-    """Bound what the kernel keeps for sending, and sends when the time is over; 0 leaves it to the kernel."""
+    """Limit the send buffer, which is still sent after the last write; 0 keeps the default."""
     if octets:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, octets)
 
 
 def _write(connection: socket.socket, seconds: float) -> None:
-    """Write for some time."""
+    """Write for `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         connection.sendall(bytes(CHUNK))
 
 
 def _read(connection: socket.socket, seconds: float) -> dict[str, float]:
-    """Read until the end; how fast it came in the second half of `seconds`, from reading to reading."""
+    """Read until the end. Returns the rate in the second half of `seconds`, between two reads."""
     marks: list[tuple[float, int]] = []
     total = 0
     while part := connection.recv(CHUNK):
@@ -101,7 +102,7 @@ def _read(connection: socket.socket, seconds: float) -> dict[str, float]:
 
 
 def source(chosen: argparse.Namespace) -> None:
-    """Connect and write for some time; print what the sink says about it."""
+    """Connect, write for some time, and print the measurement of the sink."""
     with _connect(chosen.address, chosen.port) as connection:
         _bound(connection, chosen.buffer)
         _write(connection, chosen.seconds)
@@ -110,7 +111,7 @@ def source(chosen: argparse.Namespace) -> None:
 
 
 def sink(chosen: argparse.Namespace) -> None:
-    """Take one connection, read, and say how fast it came."""
+    """Accept one connection, read, and send the measured rate back."""
     with _listener(chosen.port) as listener:
         connection, _ = listener.accept()
         connection.sendall(json.dumps(_read(connection, chosen.seconds)).encode())
@@ -118,13 +119,13 @@ def sink(chosen: argparse.Namespace) -> None:
 
 
 def fetch(chosen: argparse.Namespace) -> None:
-    """Connect and read; print how fast it came."""
+    """Connect, read, and print the measured rate."""
     with _connect(chosen.address, chosen.port) as connection:
         print(json.dumps(_read(connection, chosen.seconds)), flush=True)
 
 
 def serve(chosen: argparse.Namespace) -> None:
-    """Take one connection and write for some time."""
+    """Accept one connection and write for some time."""
     with _listener(chosen.port) as listener:
         connection, _ = listener.accept()
         _bound(connection, chosen.buffer)
@@ -133,7 +134,7 @@ def serve(chosen: argparse.Namespace) -> None:
 
 
 def ping(chosen: argparse.Namespace) -> None:
-    """Echo requests at even distances; print the round-trip times."""
+    """Send echo requests at regular intervals and print the round-trip times."""
     is_v6 = ":" in chosen.address
     family, protocol, request = (
         (socket.AF_INET6, socket.IPPROTO_ICMPV6, 128) if is_v6 else (socket.AF_INET, socket.IPPROTO_ICMP, 8)
@@ -156,7 +157,7 @@ def ping(chosen: argparse.Namespace) -> None:
 
 
 def _echo(raw: socket.socket, is_v6: bool, number: int, sent: float) -> float | None:
-    """The round-trip time of a request; None if no reply came within ten seconds."""
+    """Return the round-trip time of a request; None if there is no reply within ten seconds."""
     while (left := sent + 10 - time.monotonic()) > 0:
         raw.settimeout(left)
         try:
@@ -172,7 +173,7 @@ def _echo(raw: socket.socket, is_v6: bool, number: int, sent: float) -> float | 
 
 
 def _checksum(data: bytes) -> int:
-    """RFC 1071; the kernel fills in that of ICMPv6."""
+    """Checksum of RFC 1071. The kernel computes the checksum of ICMPv6."""
     total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -180,7 +181,7 @@ def _checksum(data: bytes) -> int:
 
 
 def datagrams(chosen: argparse.Namespace) -> None:
-    """Datagrams at even distances to whoever asks, each with its number and the instant at which it left."""
+    """Send datagrams at regular intervals to the client, with their number and departure time."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("0.0.0.0", chosen.port))
         _, asker = udp.recvfrom(100)
@@ -191,7 +192,10 @@ def datagrams(chosen: argparse.Namespace) -> None:
 
 
 def collect(chosen: argparse.Namespace) -> None:
-    """Ask for datagrams, take them until the last has come or none for five seconds; print their delays."""
+    """Request datagrams and print their delays.
+
+    Ends with the last datagram, or after five seconds without one.
+    """
     delays: dict[int, float] = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.settimeout(5)

@@ -1,6 +1,7 @@
-"""The first packet of an idle user: late by the promotion time of its RRC profile.
+"""Delay of the first packet of an idle user by the promotion of its RRC profile.
 
-What it took is held against the same packet at the same instant on a channel that was there before.
+The round trip is compared with a simulation of the same packet at the same time on an existing
+channel.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from emulation.session import SERVER, emulations, probe, scenario
 PROFILES = ("att-2010", "t-mobile-us-2010", "aalto-2011")
 DCH = "ps-64"
 TTI_MS = 20.0
-"""Of the uplink of either channel, DCH and RACH."""
+"""TTI of the uplink on DCH and RACH."""
 
 TEXT = """
 version = 1
@@ -41,8 +42,8 @@ name = "ue"
 
 
 def check(seconds: float) -> None:
-    """Print what each profile costs its first packet."""
-    del seconds  # one packet says it
+    """Print the extra delay of the first packet for each profile."""
+    del seconds  # One packet is enough.
     print("first packet from idle, a reply of the server side included")
     ping = probe("ping", SERVER[4], "--count", 1)
     for profile in PROFILES:

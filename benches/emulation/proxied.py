@@ -1,7 +1,8 @@
-"""Downloads by the kernel with a split proxy and without, pair by pair, beside simulated ones.
+"""Downloads with the kernel's TCP with and without a split proxy, in pairs, and simulated ones.
 
-A file of 500 kB over ps-384, 70 ms to the servers, a hundredth of the packets lost there or none. Both of a
-pair meet the same losses of the same seed, as far as they send alike.
+A file of 500 kB over ps-384, with 70 ms to the servers, and 1 % or no packet loss there. Both
+downloads of a pair have the same seed, so they meet the same losses while they send the same
+packets.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from emulation.session import emulations
 BEARER, DELAY, LOSSES = "ps-384", "70 ms", ("0.01", "0")
 SIZE = 500_000
 TOGETHER = 2
-"""Pairs at a time: few, so that the machine is in time."""
+"""Number of concurrent pairs: few, so that the machine is not late."""
 FETCH = """
 import socket, time
 address = socket.getaddrinfo("a.example", 80, type=socket.SOCK_STREAM)[0][4]
@@ -31,15 +32,15 @@ while server.recv(1 << 16):
     pass
 print(time.monotonic() - began - (answered - asked))
 """.replace("SIZE", str(SIZE))
-"""From the first SYN to the last octet, but for the round trip of the request: of a simulated file the server
-opens the connection, and nobody asks for a name or for the file."""
+"""Time from the first SYN to the last byte, without the round trip of the request. In the
+simulation the server opens the connection, and there is neither a DNS query nor a request."""
 TCP = {"tcp.profile": "linux-6", "tcp.variant": "sack"}
-"""What the kernel calls reno."""
+"""The model's equivalent of the kernel's reno."""
 RUNS = 60
 
 
 def check(seconds: float) -> None:
-    """Print both losses, with a pair for each of `seconds`."""
+    """Print the results with and without loss. The number of pairs is `seconds`, at least two."""
     pairs = max(2, round(seconds))
     for loss in LOSSES:
         print(f"{SIZE // 1000} kB over {BEARER}, {DELAY} to the servers, loss {loss}, {pairs} pairs")
@@ -54,12 +55,12 @@ def check(seconds: float) -> None:
 
 
 def _with_interval(of: Summary) -> str:
-    """A mean with its 95 % interval."""
+    """Format a mean with its 95 % interval."""
     return f"{of.mean or 0:.2f} ± {of.ci95 or 0:.2f}"
 
 
 def _kernel(loss: str, pairs: int) -> tuple[list[float], list[float]]:
-    """Seconds of the downloads without and with a proxy, by seed."""
+    """Return the durations in seconds of the downloads without and with a proxy, by seed."""
     network = ("--bearer", BEARER, "--core-delay", DELAY, "--core-loss", loss, "--tcp", "reno")
     plain: list[float] = []
     split: list[float] = []
@@ -78,7 +79,7 @@ def _kernel(loss: str, pairs: int) -> tuple[list[float], list[float]]:
 
 
 def _simulated(loss: str, proxied: bool) -> list[float]:
-    """Seconds of the same download in simulated time."""
+    """Return the durations in seconds of the same download in simulations."""
     flow = f'[[flow]]\nue = "ue"\ntraffic = "file"\nsize = "{SIZE} B"\nstart = "0 s"\n'
     proxy = '[proxy]\nat = "ggsn"\n' if proxied else ""
     text = of_bearer(BEARER, 1) + flow + proxy

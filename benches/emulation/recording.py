@@ -1,4 +1,4 @@
-"""Packets of a recorded emulation: the pcapng files of `umts emulate --record`, and its captures."""
+"""Reads and writes packets of a recorded emulation: pcapng files of `umts emulate --record`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RESOLUTION_OPTION = 9
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet at an instant of the run, in nanoseconds; `port` 0 is the server side, UEs follow."""
+    """A packet and its time in nanoseconds. `port` 0 is the server side, 1 the first UE."""
 
     at_ns: int
     port: int
@@ -21,7 +21,7 @@ class Packet:
 
 
 def read(path: Path) -> Iterator[Packet]:
-    """The packets of a file that umtslab wrote: little-endian, times in nanoseconds."""
+    """Yield the packets of a file from umtslab: little-endian, with times in nanoseconds."""
     content = path.read_bytes()
     at = 0
     while at < len(content):
@@ -33,7 +33,7 @@ def read(path: Path) -> Iterator[Packet]:
 
 
 def write(path: Path, packets: Iterable[Packet], ports: int) -> None:
-    """A recording that `umts replay` and `umtslab._core.replay` read."""
+    """Write a recording for `umts replay` and `umtslab._core.replay`."""
     blocks = [_block(SECTION, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))]
     resolution = struct.pack("<HHB3xHH", RESOLUTION_OPTION, 1, 9, 0, 0)
     blocks += [_block(INTERFACE, struct.pack("<HHI", 101, 0, 1500) + resolution)] * ports

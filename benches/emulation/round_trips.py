@@ -1,8 +1,8 @@
-"""Echo requests over a DCH: what a program sees, beside what the simulator predicts for the same TTI phases.
+"""Round-trip times of echo requests over a DCH, measured and predicted by simulation.
 
-The requests of a recorded emulation go through the same network again in simulated time, with an echo at the
-server side that answers in no time. What the prediction lacks is the machine: how late the emulator read, ran
-and wrote, and what the kernel and the program need.
+The simulation sends the requests of a recorded emulation through the same network at the same
+times, with an immediate reply at the server side. The prediction excludes delays of the machine:
+lateness of the emulator, and the time that the kernel and the program need.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ IDENTIFIER = slice(24, 28)
 
 
 def check(seconds: float) -> None:
-    """Print medians and how far single round trips lie from their prediction."""
+    """Print medians, and the differences between single round trips and their predictions."""
     bearers = ("ps-384", "ps-64", "fach")
     count = max(10, int(seconds / INTERVAL_S))
     print(f"round trips of {count} echo requests of 76 octets each")
@@ -55,13 +55,14 @@ def _show(bearer: str, done: Emulation) -> None:
 
 
 def predict(done: Emulation, network: Scenario | None = None) -> list[float]:
-    """Round-trip times in seconds that the simulator has for the requests of a recorded emulation.
+    """Simulate the requests of a recorded emulation. Returns round-trip times in seconds.
 
-    They go through its own network, or through `network`.
+    The requests go through the network of the emulation, or through `network`.
     """
     scenario = network or Scenario.load(done.folder / "scenario.toml")
     sent = [packet for packet in recording.read(done.folder / "packets-in.pcapng") if packet.port == 1]
-    # Replies need blocks too, and reports about them go up between requests: so again until nothing moves.
+    # Replies and the STATUS reports about them share the bearer with requests. Iterate until the
+    # times of the replies are stable.
     replies: list[Packet] = []
     for _ in range(10):
         at_server, at_ue = _replay(done, scenario, [*sent, *replies])
@@ -78,7 +79,7 @@ def predict(done: Emulation, network: Scenario | None = None) -> list[float]:
 def _replay(
     done: Emulation, scenario: Scenario, packets: Iterable[Packet]
 ) -> tuple[list[Packet], list[Packet]]:
-    """What passes at the server side and at the UE when these packets go in."""
+    """Replay these packets. Returns the packets captured at the server side and at the UE."""
     card = json.loads((done.folder / "run.json").read_text())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -91,15 +92,18 @@ def _replay(
 
 
 def _captured(path: Path) -> list[Packet]:
-    """The packets of a capture, in the run's time."""
+    """Return the packets of a capture, with times relative to the start of the run."""
     return [Packet(packet.at_ns - EPOCH_NS, packet.port, packet.data) for packet in recording.read(path)]
 
 
 def _is(packet: Packet, kind: int) -> bool:
-    """Whether it is an echo request (8) or reply (0) over IPv4."""
+    """Whether a packet is an ICMP message of type `kind`: 8 is an echo request, 0 a reply."""
     return packet.data[9] == 1 and packet.data[20] == kind
 
 
 def _reply(request: bytes) -> bytes:
-    """The reply: addresses exchanged, another type; nobody looks at its checksum here."""
+    """Return the reply: addresses exchanged, type 0.
+
+    The checksum is not updated, as it is not verified.
+    """
     return request[:12] + request[16:20] + request[12:16] + struct.pack("!B", 0) + request[21:]

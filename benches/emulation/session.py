@@ -1,4 +1,4 @@
-"""One emulation, from the outside: the command as a user types it, and what it left in its run folder."""
+"""Runs emulations by the command `umts emulate` and reads the results from their run folders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 UMTS = str(Path(sys.executable).with_name("umts"))
 PROBE = str(Path(__file__).with_name("probe.py"))
 SERVER = {4: "10.45.0.1", 6: "fd45::1"}
-"""The server side's own address, by IP version."""
+"""Address of the server side, by IP version."""
 
 
 WIDE_CORE = """
@@ -31,7 +31,7 @@ to = "sgsn"
 from = "sgsn"
 to = "rnc"
 """
-"""A core network without bounds: the default one carries 10 Mbit/s."""
+"""A core network without rate limits. The default one carries 10 Mbit/s."""
 
 
 @dataclass(frozen=True)
@@ -45,31 +45,34 @@ class Emulation:
 
     @property
     def answer(self) -> dict[str, Any]:
-        """What the command printed, one JSON object."""
+        """The JSON object that the command printed."""
         found: dict[str, Any] = json.loads(self.output)
         return found
 
     @property
     def fidelity(self) -> dict[str, float]:
-        """What the machine did to it, times in seconds."""
+        """Fidelity of the emulation: lateness and CPU time in seconds, and counts."""
         found: dict[str, float] = self.card["fidelity"]
         return found
 
     def verdict(self) -> str:
-        """One clause about the machine."""
+        """Format whether the machine was fast enough, and its lateness."""
         p50, p99, most = (1000 * self.fidelity[f"lateness_{name}_s"] for name in ("p50", "p99", "max"))
         word = "DEGRADED" if self.card["degraded"] else "ok"
         return f"{word}, late by p50 {p50:.3f}, p99 {p99:.3f}, max {most:.3f} ms"
 
 
 def probe(*words: object) -> list[str]:
-    """The words of a probe, for a place in an emulation."""
+    """Return the command line of a probe."""
     return [sys.executable, PROBE, *map(str, words)]
 
 
 @contextmanager
 def emulations(*options: Sequence[str]) -> Iterator[list[Emulation]]:
-    """Emulations at the same time, each by its options and command; their folders go with the block."""
+    """Run emulations at the same time, each with its options and command.
+
+    The end of the block deletes their folders.
+    """
     with tempfile.TemporaryDirectory() as folder:
         started = []
         for number, words in enumerate(options):
@@ -91,7 +94,7 @@ def _finished(out: Path, process: subprocess.Popen[str]) -> Emulation:
 
 @contextmanager
 def scenario(text: str) -> Iterator[str]:
-    """A scenario file with this text, as long as the block lasts."""
+    """Create a scenario file with this text. The end of the block deletes it."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(text)
         file.flush()

@@ -1,4 +1,4 @@
-"""A program among the 1,800 users and 864 calls of `dsch-5km`, recorded and replayed, beside a bare timer."""
+"""Emulation of a program among the 1,800 users and 864 calls of `dsch-5km`, with a replay."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOWNLOADS = "while curl -sS -o /dev/null http://a.example/bytes/200000; do sleep
 
 
 def check(seconds: float) -> None:
-    """Print how late it was, what it cost, and whether the replay is the same."""
+    """Print lateness beside a bare timer, CPU time, and whether the replay is equal."""
     command = ["sh", "-c", f'timeout {seconds:g} sh -c "{DOWNLOADS}"; true']
     bare = bare_timer(seconds)
     with emulations(["--record", "--scenario", str(SCENARIO), "--", *command]) as (done,):

@@ -1,1 +1,1 @@
-"""What `benches/proxy.py` measures."""
+"""Measurements of `benches/proxy.py`."""

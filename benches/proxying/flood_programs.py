@@ -1,4 +1,7 @@
-"""Server, honest client and hostile clients of the floods, run on hosts of their own by the interpreter."""
+"""Server, honest client and hostile clients of the floods.
+
+They are Python programs for separate hosts.
+"""
 
 PORT = 7013
 
@@ -43,7 +46,8 @@ while True:
             if number in open_:
                 open_.pop(number).close()
 """
-"""What begins with e it sends back, after d come so many MiB, after r a reset; nothing answers the rest."""
+"""A server: it echoes data that begin with e, sends the requested MiB after d, and resets after r.
+Other data get no answer."""
 
 MEET = """
 import socket, sys
@@ -61,7 +65,7 @@ def connect(to=None):
         made.recv(12, socket.MSG_WAITALL)
     return made
 """
-"""The beginning of both kinds of clients."""
+"""Common first part of both kinds of clients."""
 
 HONEST = (
     MEET
@@ -95,7 +99,8 @@ for line in sys.stdin:
     print(json.dumps({name: time_of(actions[name]) for name in line.split()}), flush=True)
 """
 )
-"""For each line that it reads it does what is named there for some seconds, and says the mean times."""
+"""Reads lines with names of actions, repeats these for some seconds, and prints their mean
+times."""
 
 HOSTILE = (
     MEET
@@ -181,4 +186,5 @@ while True:
     count += 1
 """
 )
-"""Does one hostile thing, so many times a second or as fast as it can, with so many connections open."""
+"""Repeats a hostile action at a given rate or as fast as possible, with a number of open
+connections."""

@@ -1,9 +1,10 @@
-"""What honest clients wait beside hostile ones, over what they wait alone: directly, and through proxies.
+"""Slowdown of an honest client by hostile ones, directly and through proxies.
 
-Honest client, server and proxy have one processor together, the hostile client has another: what it takes is
-its own, and what it makes others do is theirs. A direct connection shows how much of that is the server's and
-the kernel's. Each turn measures both, so what else the machine does is in both. Several kinds of time: a new
-connection with 100 octets there and back, 100 octets on a connection that is there, 4 MiB on it.
+Honest client, server and proxy share one processor; the hostile client has another one. So its own
+CPU time does not slow the others, but the work that it causes does. A direct connection shows the
+part of the server and the kernel. Each turn measures both times, so that other processes affect
+both. The times are: a new connection with 100 bytes there and back, 100 bytes on an existing
+connection, 4 MiB on an existing connection.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from proxying.path import HOST, OURS, make_alike, running_haproxy
 LISTEN = 8000 + PORT
 GOAL = 2.0
 FEW = 600
-"""Descriptors of a proxy that is to have too few."""
+"""Number of descriptors of a proxy that shall run out of them."""
 ROOM = 9_500
-"""Connections that haproxy is to have room for: more than this 20,000 descriptors do not fit."""
+"""Connection limit of haproxy: about the most that 20,000 descriptors permit."""
 NOWHERE = "198.51.100.77"
-"""Of the client's network, and no host's: what is sent there is lost."""
+"""An unused address in the client's network: packets to it are lost."""
 
 
 class Place(NamedTuple):
-    """Where clients connect, and the server that they name there by SOCKS5."""
+    """Address to which clients connect, and the server that they request by SOCKS5."""
 
     host: str
     port: int
@@ -43,29 +44,29 @@ class Place(NamedTuple):
 
 
 class Flood(NamedTuple):
-    """What a hostile client does."""
+    """Behaviour of a hostile client."""
 
     name: str
     kind: str
     rate: float = 0
-    """Times a second; 0: as often as one processor can."""
+    """Actions per second; 0: as many as one processor can do."""
     held: int = 0
-    """Connections that it has open before."""
+    """Number of connections that it holds open from the start."""
     by_socks5: bool = False
     is_scarce: bool = False
-    """The proxy has few descriptors, and the hostile client has all."""
+    """The proxy has few descriptors, and the hostile client occupies all of them."""
 
 
 class Turn(NamedTuple):
-    """Of one flood and one place."""
+    """Measurements of one flood at one place."""
 
     alone: dict[str, float]
     """Mean times of the honest client in seconds, before the flood."""
     beside: dict[str, float]
     rate: float
-    """How often a second the hostile client did what it does."""
+    """Actions of the hostile client per second."""
     failed: float
-    """The share of it that met an error."""
+    """Share of these actions that failed."""
 
 
 FLOODS = (
@@ -85,13 +86,13 @@ WHAT = ("opening", "exchange", "download")
 
 @contextmanager
 def direct(flood: Flood) -> Iterator[Place]:
-    """No proxy: this host forwards packets."""
+    """Measure without a proxy: this host forwards packets."""
     yield Place(SERVER[0], PORT)
 
 
 @contextmanager
 def ours(flood: Flood) -> Iterator[Place]:
-    """`umts proxy`, with one worker."""
+    """Run `umts proxy` with one worker."""
     way = ["--socks5"] if flood.by_socks5 else ["--to", f"{SERVER[0]}:{PORT}"]
     line = [sys.executable, "-m", "umtslab", "proxy", "--listen", f"{HOST}:{LISTEN}", "--workers", "1", *way]
     scarce = ["prlimit", f"--nofile={FEW}:{FEW}"] if flood.is_scarce else []
@@ -107,7 +108,7 @@ def ours(flood: Flood) -> Iterator[Place]:
 
 @contextmanager
 def haproxy(flood: Flood) -> Iterator[Place]:
-    """The peer, with one thread. It copies, since pipes would take descriptors."""
+    """Run haproxy with one thread, without splicing, whose pipes would need descriptors."""
     with running_haproxy({LISTEN: f"{SERVER[0]}:{PORT}"}, "", ROOM):
         yield Place(HOST, LISTEN)
 
@@ -120,7 +121,7 @@ PEERS: dict[str, Callable[[Flood], AbstractContextManager[Place]]] = {
 
 
 def _is_for(name: str, flood: Flood) -> bool:
-    """Only ours resets whom it has no room for, and speaks SOCKS5."""
+    """Whether a flood applies: only `umts proxy` resets excess connections and speaks SOCKS5."""
     return name == OURS or not (flood.by_socks5 or flood.is_scarce)
 
 
@@ -134,7 +135,7 @@ def _asked(honest: subprocess.Popen[str], what: str) -> dict[str, float]:
 
 
 def _turn(name: str, flood: Flood, seconds: float) -> Turn:
-    # Nobody new gets in where descriptors are gone.
+    # New connections are impossible without descriptors.
     what = " ".join(WHAT[1:] if flood.is_scarce else WHAT)
     with ExitStack() as all_:
         serving = at("server", SERVE, str(PORT))
@@ -161,7 +162,7 @@ def _turn(name: str, flood: Flood, seconds: float) -> Turn:
 
 
 def measure(seconds: float, rounds: int = 3) -> None:
-    """Measure all in turn, several times, and print the medians of the ratios of a turn."""
+    """Measure all floods in turn, several times. Prints medians of the ratios within a turn."""
     if len(os.sched_getaffinity(0)) < 2:
         print("floods are measured on two processors: the hostile client has one of its own")
         return

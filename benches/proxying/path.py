@@ -1,4 +1,4 @@
-"""Each proxy in its turn between the same client and server."""
+"""Throughput and CPU time of several proxies between the same client and server."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from proxied_path import CLIENT, SERVER, at, make_path
 from proxying.programs import ASK, SERVE
 
 HOST = CLIENT[0].removesuffix("0")
-"""This host, as the client sees it."""
+"""Address of this host, towards the client."""
 
 SENDS, ECHOES = 7011, 7012
 
 
 class Peer(NamedTuple):
-    """A proxy at work: where the client connects, and whose time is counted."""
+    """A running proxy: its address and ports, and the processes whose CPU time counts."""
 
     host: str
     sends: int
@@ -37,13 +37,13 @@ class Peer(NamedTuple):
 
 @contextmanager
 def direct() -> Iterator[Peer]:
-    """No proxy: this host forwards packets."""
+    """Measure without a proxy: this host forwards packets."""
     yield Peer(SERVER[0], SENDS, ECHOES, ())
 
 
 @contextmanager
 def ours() -> Iterator[Peer]:
-    """`umts proxy`, one for each port of the server; a worker each."""
+    """Run a `umts proxy` with one worker for each port of the server."""
     made = [_umts(port) for port in (SENDS, ECHOES)]
     try:
         yield Peer(HOST, 8000 + SENDS, 8000 + ECHOES, tuple(process.pid for process in made))
@@ -63,12 +63,12 @@ def _umts(port: int) -> subprocess.Popen[str]:
 
 
 def haproxy() -> AbstractContextManager[Peer]:
-    """The peer haproxy with one thread, in TCP mode; it splices where it finds that this pays."""
+    """Run haproxy with one thread in TCP mode. It splices when its heuristic favours it."""
     return _haproxy(" option splice-auto\n")
 
 
 def copying_haproxy() -> AbstractContextManager[Peer]:
-    """As it is without that option."""
+    """Run haproxy without splicing."""
     return _haproxy("")
 
 
@@ -81,7 +81,10 @@ def _haproxy(option: str) -> Iterator[Peer]:
 
 @contextmanager
 def running_haproxy(ways: dict[int, str], option: str, room: int = 4000) -> Iterator[int]:
-    """The peer haproxy at work from ports of this host to servers, with one thread, and its number."""
+    """Run haproxy with one thread, from ports of this host to servers.
+
+    Yields its process number.
+    """
     program = os.environ.get("HAPROXY") or shutil.which("haproxy")
     if program is None:
         raise FileNotFoundError("haproxy")
@@ -110,10 +113,10 @@ PEERS: dict[str, Callable[[], Any]] = {
 }
 
 TIME_WAITS = "/proc/sys/net/ipv4/tcp_max_tw_buckets"
-"""How many closed connections a network waits for stray segments of."""
+"""Kernel limit of connections in TIME-WAIT."""
 
 PRIORITY = 10
-"""Of real time: above all that has none."""
+"""SCHED_FIFO priority, above all processes without a real-time priority."""
 
 
 def _ask(peer: Peer, seconds: float, what: str, *more: str) -> Any:
@@ -122,7 +125,7 @@ def _ask(peer: Peer, seconds: float, what: str, *more: str) -> Any:
 
 
 def _cpu(peer: Peer) -> float:
-    """Seconds of processor that the proxy has had."""
+    """Return the CPU time of the proxy in seconds."""
     ticks = 0
     for process in peer.processes:
         words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -146,10 +149,11 @@ def _measured(peer: Peer, seconds: float) -> dict[str, float]:
 
 
 def make_alike() -> None:
-    """The conditions of the first who is measured are those of the last."""
+    """Set equal conditions for the first and the last measurement."""
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    # Ports of closed connections are taken for a minute, and a kernel that has few free ones searches long.
+    # Connections in TIME-WAIT occupy ports for a minute, and the kernel searches longer if few are
+    # free.
     none = f"open({TIME_WAITS!r}, 'w').write('0')"
     Path(TIME_WAITS).write_text("0")
     for host in ("client", "server"):
@@ -157,7 +161,10 @@ def make_alike() -> None:
 
 
 def measure(seconds: float, rounds: int = 5) -> None:
-    """Measure all in turn, several times, and print the medians: of figures, and of ratios within a turn."""
+    """Measure all proxies in turn, several times.
+
+    Prints medians of figures, and of ratios within a turn.
+    """
     make_path()
     make_alike()
     serving = at("server", SERVE)

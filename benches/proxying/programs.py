@@ -1,4 +1,4 @@
-"""The client and the server of the bench, run on hosts of their own by the interpreter."""
+"""Client and server of the bench, as Python programs for separate hosts."""
 
 SERVE = """
 import socket, sys, threading
@@ -25,7 +25,7 @@ for port, what in ((7011, sends), (7012, echoes)):
 print("ready", flush=True)
 threading.Event().wait()
 """
-"""On port 7011 it sends without end, on 7012 it sends back what it gets."""
+"""A server that sends without end on port 7011, and echoes on port 7012."""
 
 ASK = """
 import json, select, socket, statistics, sys, time
@@ -63,4 +63,4 @@ does = {"download": download, "exchanges": exchanges, "openings": openings}
 found = does[what](*map(int, more))
 print(json.dumps(found))
 """
-"""One of three things for some seconds: downloads, exchanges of 100 octets, new connections."""
+"""A client that repeats downloads, exchanges of 100 bytes, or new connections for some seconds."""

@@ -1,4 +1,4 @@
-"""The compiled core: scenario files, the simulated network, the lists of parameters and metrics."""
+"""The compiled core: scenarios, simulation, emulation, proxy, captures, and lists of parameters."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, final
@@ -55,10 +55,10 @@ __all__ = [
 ]
 
 class ScenarioError(ValueError):
-    """A scenario is wrong; ``str(error)`` renders every mistake, without colour.
+    """A scenario is invalid; ``str(error)`` renders every mistake, without colour.
 
-    `mistakes` has an error for each mistake, the first included; it is empty in these errors. The other
-    attributes describe the first mistake.
+    `mistakes` has an error for each mistake, including the first; it is empty in these errors. The
+    other attributes describe the first mistake.
     """
 
     message: str
@@ -70,20 +70,20 @@ class ScenarioError(ValueError):
     mistakes: tuple[ScenarioError, ...]
 
 class EmulationError(Exception):
-    """An emulation failed; ``error.status`` is what to exit with."""
+    """An emulation failed; ``error.status`` is the exit status for it."""
 
     status: int
 
 class ProxyError(Exception):
-    """There is no proxy; ``error.status`` is what to exit with."""
+    """The proxy failed; ``error.status`` is the exit status for it."""
 
     status: int
 
 class CongestionControlError(RuntimeError):
-    """Congestion control in Python failed; ``__cause__`` is what it raised."""
+    """Congestion control in Python failed; ``__cause__`` is the exception that it raised."""
 
 class SchedulerError(RuntimeError):
-    """A scheduler in Python failed; ``__cause__`` is what it raised."""
+    """A scheduler in Python failed; ``__cause__`` is the exception that it raised."""
 
 @final
 class DschFormat:
@@ -94,7 +94,13 @@ class DschFormat:
 
 @final
 class DschAsk:
-    """A user of a DSCH with something to send."""
+    """A user of a DSCH with waiting data.
+
+    `backlog` is in blocks. `since_s` is the arrival time of the oldest data. `gain` is the path
+    gain from the cell. `outside_mw` is the power of noise and other cells divided by the gain.
+    `power_mw` has for each format the power that the format adds to the cell, and None if no power
+    is enough. `credit` is in blocks, and `mean_blocks` in blocks per TTI.
+    """
 
     ue: int
     backlog: int
@@ -150,7 +156,7 @@ class Scenario:
 
 @final
 class Columns:
-    """A table, for any library that reads Arrow streams: ``polars.DataFrame(columns)``."""
+    """A table that libraries read as an Arrow stream: ``polars.DataFrame(columns)``."""
 
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
@@ -235,7 +241,7 @@ def simulate_together(
 
 @final
 class EmulationResult:
-    """What was measured of an emulation or its replay."""
+    """Measurements of an emulation or of its replay."""
 
     status: int | None
     ues: list[int | None]
@@ -260,7 +266,7 @@ class EmulationResult:
 
 @final
 class Place:
-    """A host of its own for programs."""
+    """A separate host for programs. See ``umtslab.emulate.sandbox`` for the order of calls."""
 
     def __new__(cls) -> Place: ...
     def build(self) -> None: ...
@@ -268,7 +274,7 @@ class Place:
 
 @final
 class Waiting:
-    """A program that waits for the word to begin."""
+    """A program that waits for `emulate` to start it."""
 
     def __new__(
         cls, words: Sequence[str], variables: Sequence[tuple[str, str]], *, has_terminal: bool

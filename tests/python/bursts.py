@@ -1,7 +1,8 @@
-"""One TCP connection at whose server bursts are written, and what the server's kernel then says of its TCP.
+"""A TCP connection with bursts from the server, and the TCP counters of the server's kernel.
 
-The server writes bursts of given sizes with given pauses, waits until the client has closed, and writes the
-counters of its namespace as JSON; for these the client waits, since with it the emulation ends.
+The server writes bursts of given sizes with given pauses and waits until the client has closed.
+Then it writes the TCP counters of its namespace as JSON. The client waits for them, because the
+emulation ends with it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ FILES = ("/proc/net/netstat", "/proc/net/snmp")
 
 
 def main() -> None:
-    """Be the server or the client."""
+    """Run the server or the client."""
     parser = argparse.ArgumentParser(description=__doc__)
     words = parser.add_subparsers(dest="word", required=True)
     server = words.add_parser("serve")
@@ -35,7 +36,7 @@ def main() -> None:
 
 
 def serve(path: Path, bursts: list[str]) -> None:
-    """Take one connection and write."""
+    """Accept one connection, write the bursts, then write the counters to `path`."""
     with socket.create_server(("0.0.0.0", PORT)) as listener:
         connection, _ = listener.accept()
         with connection:
@@ -52,7 +53,7 @@ def serve(path: Path, bursts: list[str]) -> None:
 
 
 def counters() -> dict[str, int]:
-    """What this namespace's kernel has counted of TCP."""
+    """Return the TCP counters of the network namespace."""
     found: dict[str, int] = {}
     for file in FILES:
         lines = Path(file).read_text().splitlines()
@@ -81,7 +82,7 @@ def fetch(address: str) -> None:
 
 
 def _wait_for(path: Path) -> None:
-    """Wait until the file is there, for a minute."""
+    """Wait at most a minute for the file to appear."""
     deadline = time.monotonic() + 60
     while not path.exists():
         if time.monotonic() > deadline:

@@ -1,9 +1,9 @@
-"""Captures of both sides of ``umts proxy`` on a loopback of its own: run by `test_split_captures`.
+"""Captures of both sides of ``umts proxy`` on a separate loopback: run by `test_split_captures`.
 
     captured_proxy.py FOLDER MODE COUNT
 
-writes ``clients.pcap`` and ``servers.pcap`` into the folder, and prints, as JSON, whom each transfer was of:
-the client's port, the port towards the server, and its octets.
+writes ``clients.pcap`` and ``servers.pcap`` into the folder, and prints for each transfer, as JSON,
+the client's port, the proxy's port towards the server, and the number of bytes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from pathlib import Path
 import proxied
 
 OUTGOING = 4
-"""What a socket of packets hears of loopback twice: as it leaves, and as it comes."""
+"""Packet type of outgoing packets. A packet socket gets each packet of the loopback twice, outgoing
+and incoming."""
 
 
 def capture(sockets: socket.socket, packets: list[tuple[float, bytes]], over: threading.Event) -> None:
-    """Keep every TCP packet once."""
+    """Record every packet once, with its arrival time, until `over` is set."""
     sockets.settimeout(0.1)
     while not over.is_set():
         try:
@@ -37,7 +38,7 @@ def capture(sockets: socket.socket, packets: list[tuple[float, bytes]], over: th
 
 
 def write(file: Path, packets: list[tuple[float, bytes]], port: int) -> None:
-    """The packets of one port, as a pcap of Ethernet."""
+    """Write the TCP packets of one port to a pcap file with Ethernet frames."""
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1))
         for at, octets in packets:
@@ -47,11 +48,11 @@ def write(file: Path, packets: list[tuple[float, bytes]], port: int) -> None:
 
 
 def main(folder: Path, mode: str, count: int) -> None:
-    """Transfers of different content and size, some at the same time."""
+    """Capture `count` transfers of random content and size, up to eight at the same time."""
     towards: dict[bytes, int] = {}
 
     def serve(connection: socket.socket) -> None:
-        # A header of the PROXY protocol comes in front of the word.
+        # The word may follow a header of the PROXY protocol.
         word = b""
         while len(word) < (28 if mode == "proxy-protocol" else 0) + 16:
             word += connection.recv(1024)

@@ -1,4 +1,4 @@
-"""What the tests share: a short scenario, and the command as a user runs it."""
+"""Shared fixtures and helpers: short scenarios, their runs, and the command as a user runs it."""
 
 from __future__ import annotations
 
@@ -38,26 +38,27 @@ duration = "20 s"
 tcp.variant = ["reno", "tahoe"]
 radio.bler = [0.1, 0.3]
 """
-"""A small one, with a title that HTML has to escape."""
+"""A small campaign whose title has to be escaped in HTML."""
 
 WALL_CLOCK = ("test_emulate", "test_proxy", "test_reproduce_emulated")
-"""How files begin whose tests live on the wall clock. They wait for most of their time, in namespaces of
-their own, and the emulator has a real-time priority: two at a time do not disturb each other."""
+"""Prefixes of test files that run in real time. Their tests mostly wait, in their own namespaces,
+and the emulator has a real-time priority: two of them can run at the same time."""
 
 ALONE = ("test_kills", "test_memory", "test_proxy_load")
-"""How files begin whose tests take all of a machine, or measure memory."""
+"""Prefixes of test files that need the whole machine or measure memory."""
 
 Umts = Callable[..., subprocess.CompletedProcess[str]]
-"""``umts(*words)``: the finished process, in a folder of the test's own."""
+"""``umts(*words)`` runs the command in the test's temporary folder and returns the finished
+process."""
 
 
 def command(*words: object) -> list[str]:
-    """The words of ``umts``, for a process of its own."""
+    """Return the command line that runs ``umts`` in a new process."""
     return [sys.executable, "-m", "umtslab", *map(str, words)]
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Marks what is not to run beside others, or beside one alone of its kind."""
+    """Mark tests that must run alone, and tests that run in real time."""
     for item in items:
         if item.path.stem.startswith(ALONE):
             item.add_marker(pytest.mark.alone)
@@ -67,7 +68,7 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
 
 @contextmanager
 def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A process at work, which does not outlive the block, whatever ends that."""
+    """Start a process and kill it at the end of the block, also after an exception."""
     with subprocess.Popen(words, text=True, **options) as process:
         try:
             yield process
@@ -77,14 +78,14 @@ def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[s
 
 @pytest.fixture(scope="session")
 def may_emulate() -> None:
-    """Skips where this user may not make the namespaces and devices of an emulation."""
+    """Skip the test if the user may not create the namespaces and devices of an emulation."""
     for what, answer, advice in machine.needs():
         if what in ("namespaces", "TUN devices") and answer != "yes":
             pytest.skip(f"this user may not emulate: {answer}; {advice}")
 
 
 def write_and_seal(file: Path, text: str) -> None:
-    """Changes a file of a run as if it had been written so: what is damaged is not read at all."""
+    """Change a file of a run and its digest. A file with a wrong digest would not be read."""
     file.write_text(text)
     card = file.with_name("run.json")
     content = unsealed(card)
@@ -93,7 +94,7 @@ def write_and_seal(file: Path, text: str) -> None:
 
 
 def run_umts(folder: Path, *words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """``umts *words`` in a folder, to its end."""
+    """Run ``umts *words`` in a folder, and check its exit status."""
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
     done = subprocess.run(
         command(*words), cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -127,28 +128,28 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="session")
 def switched() -> Run:
-    """A run with series in which users are switched between FACH and DCH, and some find the cell full."""
+    """A run with series of users switched between FACH and DCH, some blocked by a full cell."""
     scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), [("duration", "40 s")])
     return simulate(scenario, series=True)[0]
 
 
 @pytest.fixture(scope="session")
 def tdd() -> Run:
-    """A run with series of a TDD cell, with its slots."""
+    """A run with series of a TDD cell, including its slots."""
     changes = {"duration": "6 s", "measure.from": "0 s", "measure.slots": "true"}
     return simulate(Scenario.load(FTP.with_name("tdd-mixed.toml"), changes), series=True)[0]
 
 
 @pytest.fixture(scope="session")
 def sectors() -> Run:
-    """A run with series of many cells, with the requests for their DSCHs."""
+    """A run with series of many cells, including the requests for their DSCHs."""
     changes = {"duration": "6 s", "measure.from": "1 s", "measure.dsch": "true"}
     return simulate(Scenario.load(DSCH, changes), series=True)[0]
 
 
 @pytest.fixture(scope="session")
 def run_of_kind(recorded: Run, switched: Run, tdd: Run, sectors: Run) -> Callable[[str], Run]:
-    """The run that has what a kind of figure shows."""
+    """Returns the run that has the series of a kind of figure."""
 
     def of(kind: str) -> Run:
         series = set(KINDS[kind].series)
@@ -164,13 +165,13 @@ def short(*overrides: tuple[str, str]) -> Scenario:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Every file below `folder` by its relative name."""
+    """Return the content of every file below `folder` by relative path."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def overhanging(figure: Figure) -> list[str]:
-    """Legends and labels of a figure that hang over its edge."""
+    """Return the legends and axis labels that extend beyond the edge of a figure."""
     figure.draw_without_rendering()
     parts: dict[str, Artist] = {f"legend {number}": legend for number, legend in enumerate(figure.legends)}
     for axes in figure.axes:

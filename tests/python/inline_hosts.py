@@ -1,6 +1,6 @@
-"""Two hosts with a radio between two given devices: ``umts emulate --attach-ue LEFT --attach-net RIGHT``.
+"""Two hosts with an emulation between two devices: ``--attach-ue left --attach-net right``.
 
-Run as process 1 of namespaces of its own, like `lone_host`.
+Runs as process 1 of separate namespaces, like `lone_host`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lone_host import make_hosts, processes, run, said, umts, wait_for
 
 
 def inside(what: str, folder: Path) -> Any:
-    """What the function `what` of this file returns, called on a host of its own, in `folder`."""
+    """Call the function `what` of this file on a separate host, in `folder`. Returns its result."""
     return lone_host.inside(what, folder, file=__file__)
 
 
@@ -26,7 +26,10 @@ FETCH = "import sys, urllib.request as r; print(len(r.urlopen(sys.argv[1]).read(
 
 
 def between() -> dict[str, Any]:
-    """A radio between two devices, with a host behind each: what comes through, and what is refused."""
+    """Emulate between two devices.
+
+    Returns what the left host fetches, and errors of wrong devices.
+    """
     make_hosts()
     server = ["nsenter", "--net=/run/right", sys.executable, "-m", "umtslab.emulate.internet"]
     subprocess.Popen(server, stdout=subprocess.DEVNULL)
@@ -73,7 +76,7 @@ while True:
         print(int.from_bytes(found[16:18], sys.byteorder), frame[frame.index(b"tagged"):].decode())
         break
 """
-"""Waits for a packet with a tag, whose tag the kernel has taken out."""
+"""Waits for a packet with a VLAN tag, which the kernel removes from the frame."""
 
 SEND_ODDITIES = """
 import socket, struct
@@ -100,7 +103,7 @@ time.sleep(1.5)
 
 
 def _introduce() -> None:
-    """The left host knows the Ethernet address of the right one."""
+    """Tell the left host the Ethernet address of the right one."""
     (device,) = json.loads(said("nsenter", "--net=/run/right", "ip", "-j", "link", "show", "eth0"))
     neighbour = ["neighbour", "add", "198.51.100.20", "lladdr", device["address"], "dev", "eth0"]
     run("nsenter", "--net=/run/left", "ip", *neighbour)
@@ -114,13 +117,13 @@ FLOOD = (
 
 
 def unread() -> dict[str, Any]:
-    """What is told of a flood of 12,000 datagrams while the emulator is stopped."""
+    """Account of an emulation whose emulator is stopped during a flood of 12,000 datagrams."""
     sockets = Path("/proc/net/packet")
     before = len(sockets.read_text().splitlines())
     words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--json", "--", "sleep", "2")
     at_work = umts("emulate", *words)
     wait_for(lambda: len(sockets.read_text().splitlines()) == before + 2)
-    # The command waits as a copy of the emulator until the network is there.
+    # Until the network is ready, the command is a fork of the emulator with the same command line.
     wait_for(lambda: len(processes("emulate.emulator")) == 1)
     (emulator,) = processes("emulate.emulator")
     os.kill(emulator, signal.SIGSTOP)
@@ -131,15 +134,15 @@ def unread() -> dict[str, Any]:
 
 
 def inline() -> dict[str, Any]:
-    """What an inline radio does with odd frames, and with more than it can read."""
+    """Send odd frames, and more frames than the emulator can read."""
     make_hosts()
-    # A datagram that a device is to cut is for a host whose Ethernet address is known.
+    # Segmentation by the device (UDP_SEGMENT) needs a known Ethernet address.
     _introduce()
     return {"oddities": oddities(), "unread": unread()}
 
 
 def vanished() -> dict[str, Any]:
-    """What is told when one of the devices is taken away, and when one is set down and up again."""
+    """Status and output when a device is removed, and when a device is set down and up again."""
     make_hosts()
     words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--")
     down = "ip link set right down; sleep 0.3; ip link set right up; sleep 0.3"
@@ -152,7 +155,7 @@ def vanished() -> dict[str, Any]:
 
 
 def oddities() -> dict[str, Any]:
-    """What becomes of frames that are not as they should be."""
+    """Output of an emulation that gets odd frames, and the tag that a packet arrives with."""
     hearing = subprocess.Popen(
         ["nsenter", "--net=/run/right", sys.executable, "-c", HEAR], stdout=subprocess.PIPE, text=True
     )
@@ -184,7 +187,7 @@ while len(heard) < int(sys.argv[1]):
         heard.append([number if status & 16 else None, says])
 print(json.dumps(heard))
 """
-"""Waits for packets that say of which VLAN they are: the tag of each, and what it says."""
+"""Waits for packets that name their VLAN. Prints the tag of each packet and the name."""
 
 SEND_ON_VLANS = """
 import socket, struct
@@ -205,7 +208,7 @@ time.sleep(1)
 
 
 def vlans() -> list[list[Any]]:
-    """The tags with which packets between the same two addresses come out, and those they came in with."""
+    """Tags of packets between the same two addresses, as they come out and as they went in."""
     make_hosts()
     there = ["nsenter", "--net=/run/right", sys.executable, "-c", VLANS, "9"]
     hearing = subprocess.Popen(there, stdout=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-"""A campaign that is killed again and again, and what must be left of it."""
+"""A campaign that is killed repeatedly, and checks of what is left of it."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ duration = "10 s"
 tcp.variant = ["reno", "newreno"]
 radio.bler = [0.1, 0.2, 0.3]
 """
-"""Runs of a few milliseconds: much of the time goes into writing, where a kill could do harm."""
+"""Its runs take a few milliseconds: much of the time is spent writing, when a kill could do
+harm."""
 
 WAIT_S = 120
 
 
 def write_campaign(folder: Path) -> Path:
-    """The campaign's file."""
+    """Write the campaign. Returns its file."""
     file = folder / "killed.toml"
     file.write_text(CAMPAIGN)
     return file
 
 
 class Sweep:
-    """``umts sweep`` at work; it prints into files, so that it never waits for a reader."""
+    """A running ``umts sweep``. It prints into files, so that it never waits for a reader."""
 
     def __init__(self, campaign: Path, out: Path, *words: object) -> None:
         self._printed = out.with_suffix(".json")
@@ -52,7 +53,7 @@ class Sweep:
             )
 
     def ends_within(self, moment_s: float) -> bool:
-        """Whether it ends by itself within so long."""
+        """Return whether the process exits by itself within `moment_s`."""
         try:
             self._process.wait(moment_s)
         except subprocess.TimeoutExpired:
@@ -60,12 +61,12 @@ class Sweep:
         return True
 
     def kill(self) -> None:
-        """``kill -9``."""
+        """Kill the process with SIGKILL."""
         self._process.kill()
         self._process.wait(WAIT_S)
 
     def finish(self) -> str:
-        """Wait for the end, which must be a good one; what it printed."""
+        """Wait for the end, which must be successful. Returns standard output."""
         if not self.ends_within(WAIT_S):
             self.kill()
             raise AssertionError(f"still at work after {WAIT_S} s")
@@ -74,7 +75,7 @@ class Sweep:
 
 
 def kill_coordinator(campaign: Path, out: Path, moment_s: float, *words: object) -> bool:
-    """Start a sweep, and end it with ``kill -9`` so long after; whether it was still at work."""
+    """Start a sweep and kill it after `moment_s`. Returns whether it was still running then."""
     process = Sweep(campaign, out, *words)
     at_work = not process.ends_within(moment_s)
     if at_work:
@@ -83,12 +84,12 @@ def kill_coordinator(campaign: Path, out: Path, moment_s: float, *words: object)
 
 
 def moments(seed: int) -> random.Random:
-    """The random moments of the kills, the same in every test run; what they hit differs."""
+    """Random times of the kills: the same in every test run, though what they interrupt differs."""
     return random.Random(seed)
 
 
 def rows(out: Path) -> list[tuple[object, ...]]:
-    """The catalogue without the times of creation, and without the folder in the commands."""
+    """Return the catalogue without creation times, and without the folder in the commands."""
     names = (
         "key, result, scenario, scenario_hash, parameters, version, code_commit, code, seed, run, events, "
         "duration_s, metrics, command"
@@ -100,7 +101,7 @@ def rows(out: Path) -> list[tuple[object, ...]]:
 
 
 def whole_runs(out: Path) -> dict[str, bytes]:
-    """The files of all runs, each of which must be whole."""
+    """Return the files of all runs. Every run must have exactly the expected files."""
     files = tree(out / "runs")
     names = {name.split("/")[0] for name in files}
     wanted = {"run.json", "scenario.toml", "metrics.json", "connections.parquet"}
@@ -112,7 +113,7 @@ def whole_runs(out: Path) -> dict[str, bytes]:
 
 @contextmanager
 def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
-    """A Dask scheduler with workers, on loopback, ended with the block."""
+    """Start a Dask scheduler with workers on the loopback. The end of the block stops them."""
     found = Cluster(folder)
     try:
         found.start(workers)
@@ -146,20 +147,20 @@ class Cluster:
             self.add_worker()
 
     def add_worker(self) -> None:
-        """One more worker, of one thread."""
+        """Start another worker with one thread."""
         words = ("--host", "127.0.0.1", "--nthreads", "1", "--no-nanny")
         place = self.folder / "workers"
         place.mkdir(exist_ok=True)
         self.workers.append(self._process("dask_worker", self.address, *words, "--local-directory", place))
 
     def kill_worker(self) -> None:
-        """``kill -9`` of the oldest worker."""
+        """Kill the oldest worker with SIGKILL."""
         worker = self.workers.pop(0)
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait(WAIT_S)
 
     def end(self) -> None:
-        """End all processes that are left."""
+        """Kill all remaining processes."""
         left = [*self.workers, *([self._scheduler] if self._scheduler is not None else [])]
         for process in left:
             process.kill()

@@ -1,6 +1,7 @@
-"""A host of its own for ``umts emulate --internet``: namespaces, one of them the Internet.
+"""A separate host for ``umts emulate --internet``, and an Internet for it: network namespaces.
 
-Run by `inside` as process 1 of them; nothing here reaches the machine's own network.
+`inside` runs this file as process 1 of the namespaces. Nothing here reaches the machine's own
+network.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ ASK = "import socket; print(socket.create_connection(('some.example', 7000)).rec
 
 
 def missing() -> str | None:
-    """What this machine lacks for it; None if nothing."""
+    """Return what this machine lacks for the namespaces; None if nothing."""
     if os.geteuid() != 0:
         return "it takes root"
     for tool in ("ip", "unshare", "nsenter"):
@@ -46,7 +47,10 @@ def missing() -> str | None:
 
 
 def inside(what: str, folder: Path, *words: str, file: str = __file__) -> Any:
-    """What the function `what` of a file returns for `words`, called on a host of its own, in `folder`."""
+    """Call the function `what` of `file` with `words` on a separate host, in `folder`.
+
+    Returns its result.
+    """
     unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     done = subprocess.run(
         [*unshare, sys.executable, file, what, *words],
@@ -60,7 +64,7 @@ def inside(what: str, folder: Path, *words: str, file: str = __file__) -> Any:
 
 
 def emulate(*words: str, **options: Any) -> subprocess.Popen[str]:
-    """``umts emulate --internet`` with these words, at work."""
+    """Start ``umts emulate --internet`` with these words."""
     return umts("emulate", "--internet", *words, **options)
 
 
@@ -70,7 +74,7 @@ def umts(*words: str, **options: Any) -> subprocess.Popen[str]:
 
 
 def left() -> dict[str, Any]:
-    """What there is on the host of an emulation."""
+    """Return the forwarding setting, devices and holds of emulations on the host."""
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     folder = Path("/run/umtslab/forwarding")
     return {
@@ -82,7 +86,7 @@ def left() -> dict[str, Any]:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait until something is so, or fail."""
+    """Wait until the condition is true. Fails after `WAIT_S`."""
     deadline = time.monotonic() + WAIT_S
     while not condition():
         assert time.monotonic() < deadline, left()
@@ -90,7 +94,10 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def reach(*options: str) -> dict[str, Any]:
-    """Ask a server on the Internet who asks it; a name is resolved on the way."""
+    """Ask a server on the Internet for the client's address.
+
+    The client resolves the server's name.
+    """
     asking = emulate(*options, "--", sys.executable, "-c", ASK)
     said, told = asking.communicate()
     return {"status": asking.returncode, "said": said.strip(), "told": told, "left": left()}
@@ -108,7 +115,7 @@ for address in sys.argv[1:]:
 
 
 def own_services() -> dict[str, Any]:
-    """What a program gets of a server that listens on all addresses of this host."""
+    """Results of connections to this host's server, with and without ``--host-services``."""
     server = socket.create_server(("::", 8000), family=socket.AF_INET6, dualstack_ipv6=True)
     server.setblocking(False)
     words = (sys.executable, "-c", REACH_HOST, HOST, "10.46.0.1", "192.0.2.255")
@@ -138,7 +145,7 @@ def own_services() -> dict[str, Any]:
 
 
 def two_at_once() -> list[dict[str, Any]]:
-    """Two emulations that overlap: what each is told, and what is left."""
+    """Run two emulations that overlap. Returns the state of the host after each of them ends."""
     first = emulate("-q", "--", "sleep", "1000")
     wait_for(lambda: left()["devices"] == ["umts-gi0"])
     second = emulate("-q", "--", sys.executable, "-c", ASK)
@@ -146,16 +153,17 @@ def two_at_once() -> list[dict[str, Any]]:
     between = left()
     first.terminate()
     first.wait()
-    # A command that is told to end does not wait for those who set the host back; the folder goes last.
+    # On SIGTERM the command does not wait for the processes that restore the host. The folder is
+    # removed last.
     wait_for(lambda: left()["devices"] == [] and not left()["folder"])
     return [{"said": said, "left": between}, {"left": left()}]
 
 
 def killed() -> list[dict[str, Any]]:
-    """What is left when one process of it is killed, and then when all are that set back."""
+    """The state after a kill of each process, then after a kill of both that restore the host."""
     victims = ("umtslab emulate", "emulate.launcher", "emulate.emulator")
     found = [_kill((victim,)) for victim in victims]
-    # At once, so that none of them has the time.
+    # Both are stopped before the kills, so that neither can restore the host.
     found.append(_kill(("umtslab emulate", "emulate.launcher"), stopped=True))
     subprocess.run([sys.executable, "-m", "umtslab", "doctor", "--clean"], check=True, stdout=sys.stderr)
     found.append(left())
@@ -164,16 +172,16 @@ def killed() -> list[dict[str, Any]]:
 
 VICTIMS = ("umtslab emulate", "emulate.launcher", "emulate.emulator")
 LATEST_S = 3.0
-"""When a program has been at work for a while."""
+"""Latest kill after the start: the programs run then."""
 
 
 def make_hosts() -> None:
-    """Devices ``left`` and ``right``, and a host behind each."""
+    """Create the devices ``left`` and ``right``, and a host behind each."""
     for name, last in (("left", 10), ("right", 20)):
         host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         own = os.readlink("/proc/self/ns/net")
         wait_for_namespace(host.pid, own)
-        # Its number means nothing in the namespace of the emulator.
+        # A path, because the emulator's PID namespace does not have this process.
         place = Path(f"/run/{name}")
         place.touch()
         run("mount", "--bind", f"/proc/{host.pid}/ns/net", str(place))
@@ -188,9 +196,12 @@ def make_hosts() -> None:
 
 
 def killed_at_random(kills: str) -> list[dict[str, Any]]:
-    """What there is before, and after each of some kills, in turn of one with the Internet and one inline."""
+    """The state before, and after each of `kills` kills.
+
+    Emulations with ``--internet`` alternate with emulations between attached devices.
+    """
     make_hosts()
-    # Addresses that the kernel makes for itself.
+    # Wait for the link-local addresses, which the kernel adds.
     wait_for(lambda: said("ip", "-6", "address").count("fe80") == 3)
     draw = random.Random(kills)
     states = [_state()]
@@ -209,7 +220,7 @@ def killed_at_random(kills: str) -> list[dict[str, Any]]:
 
 
 def _state() -> dict[str, Any]:
-    """Everything on the host that an emulation may leave or change."""
+    """Return everything on the host that an emulation may leave or change."""
     devices = [
         [device["ifname"], device["flags"], device["mtu"], device.get("promiscuity"), device.get("txqlen")]
         + [address["local"] for address in device["addr_info"]]
@@ -231,7 +242,7 @@ def said(*words: str) -> str:
 
 
 def names() -> str:
-    """What a program inside makes of the socket where the host's name service listens."""
+    """Result of a program that connects to the socket of the host's name service."""
     place = Path("/run/nscd/socket")
     place.parent.mkdir()
     with socket.socket(socket.AF_UNIX) as service:
@@ -245,9 +256,9 @@ def names() -> str:
         return umts("emulate", "-q", "--", sys.executable, "-c", connect).communicate()[0]
 
 
-def hung_up() -> dict[str, Any]:
-    """What is left when the terminal of an emulation is closed: all of its processes there get SIGHUP."""
-    # Tests that run under nohup would hand down that it is ignored, and an emulation keeps to that.
+def closed_terminal() -> dict[str, Any]:
+    """The state after a closed terminal, that is, after SIGHUP to the emulation's process group."""
+    # Under nohup the tests would pass on an ignored SIGHUP, which an emulation leaves ignored.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     emulation = emulate("-q", "--", "sleep", "1000", start_new_session=True)
     wait_for(lambda: left()["devices"] == ["umts-gi0"])
@@ -323,7 +334,7 @@ def make() -> None:
 
 
 def answer(called: dict[str, Callable[..., Any]]) -> None:
-    """Makes the host, and prints what the function that the command line names returns."""
+    """Create the host, call the function that the command line names, and print its result."""
     make()
     print(json.dumps(called[sys.argv[1]](*sys.argv[2:])))
 
@@ -336,7 +347,7 @@ if __name__ == "__main__":
             "own_services": own_services,
             "killed": killed,
             "killed_at_random": killed_at_random,
-            "hung_up": hung_up,
+            "closed_terminal": closed_terminal,
             "names": names,
         }
     )

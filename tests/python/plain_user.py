@@ -1,8 +1,8 @@
-"""Runs a command as a user without any right, who may open ``/dev/net/tun``.
+"""Runs a command as an unprivileged user who may open ``/dev/net/tun``.
 
-Where the tests run as root, such a user is made up: in a mount namespace of the command's own the device
-may be opened by all, and the interpreter is in sight even below a home that is closed to others. Nothing of
-it is seen outside.
+If the tests run as root, the command runs as user 65534 in its own mount namespace. There every
+user may open the device, and the interpreter is accessible even below a home that is closed to
+other users. Outside of the namespace nothing changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEVICE = "/dev/net/tun"
 def run(
     words: Sequence[str], folder: Path, *, before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Run `words` in `folder`, which everybody may write afterwards; root runs the lines `before` first."""
+    """Run `words` in `folder`. Root makes the folder writable for all and runs `before` first."""
     if os.geteuid() != 0:
         return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     folder.chmod(0o777)
@@ -35,7 +35,7 @@ def run(
 
 
 def missing(folder: Path) -> str | None:
-    """Why there is no such user here; None if there is one."""
+    """Return why no command can run as such a user; None if it can."""
     if os.geteuid() == 0 and any(shutil.which(tool) is None for tool in ("unshare", "setpriv")):
         return "it takes unshare and setpriv to become a plain user"
     tried = run(["sh", "-c", f"exec unshare --user --net sh -c ': <> {DEVICE}'"], folder)

@@ -1,4 +1,4 @@
-"""``umts proxy`` at work for a test, and TCP behaviours that are held against direct connections."""
+"""A running ``umts proxy``, servers, and TCP operations to compare with direct connections."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from typing import Any
 WAIT_S = 60
 
 RESET = struct.pack("ii", 1, 0)
-"""Lingers for no time: closing sends a reset."""
+"""SO_LINGER with time 0: closing sends a reset."""
 
 Address = tuple[str, int]
 Serve = Callable[[socket.socket], object]
 
 
 class Proxy:
-    """A proxy that listens at a port of its own choice."""
+    """A running proxy. By default it listens on a free port of the loopback."""
 
     def __init__(self, *words: str, log: Path | None = None, listen: str = "127.0.0.1:0") -> None:
         self.log = log
@@ -41,14 +41,14 @@ class Proxy:
         self.told = [first, self.process.stderr.readline(), self.process.stderr.readline()]
 
     def end(self) -> str:
-        """End it in order: what it said at the end."""
+        """Stop the proxy with SIGTERM. Returns what it printed at the end."""
         self.process.terminate()
         _, said = self.process.communicate(timeout=WAIT_S)
         assert self.process.returncode == 0, said
         return said
 
     def ended(self, count: int) -> list[dict[str, Any]]:
-        """Lines of the log about connections, as soon as there are `count`."""
+        """Wait for `count` ended connections in the log. Returns their lines."""
         assert self.log is not None
         deadline = time.monotonic() + WAIT_S
         while True:
@@ -63,7 +63,7 @@ class Proxy:
 
 @contextmanager
 def proxy(*words: str, log: Path | None = None, listen: str = "127.0.0.1:0") -> Iterator[Proxy]:
-    """A proxy with these words; killed at the end if it still runs."""
+    """Start a proxy with these options, and kill it at the end of the block."""
     made = Proxy(*words, log=log, listen=listen)
     try:
         yield made
@@ -74,7 +74,7 @@ def proxy(*words: str, log: Path | None = None, listen: str = "127.0.0.1:0") -> 
 
 @contextmanager
 def server(serve: Serve, family: socket.AddressFamily = socket.AF_INET) -> Iterator[Address]:
-    """A server that does this with each connection, in a thread of its own."""
+    """Start a server that calls `serve` for each connection, in a separate thread."""
     host = "127.0.0.1" if family == socket.AF_INET else "::1"
     listening = socket.create_server((host, 0), family=family, backlog=512)
 
@@ -89,7 +89,7 @@ def server(serve: Serve, family: socket.AddressFamily = socket.AF_INET) -> Itera
     try:
         yield (host, listening.getsockname()[1])
     finally:
-        # Closing alone would not wake who accepts.
+        # Closing the socket would not wake a blocked accept.
         listening.shutdown(socket.SHUT_RDWR)
         thread.join(WAIT_S)
         listening.close()
@@ -102,25 +102,28 @@ def _served(serve: Serve, connection: socket.socket) -> None:
 
 
 def connect(address: Address) -> socket.socket:
-    """A connection with a limit on how long it may wait."""
+    """Connect with a timeout for all operations."""
     return socket.create_connection(address, WAIT_S)
 
 
 def first_octet(address: Address, wait_s: float = WAIT_S) -> bytes:
-    """Of what comes on a new connection. A reset at once comes before the connection is told of, or after."""
+    """Return the first byte of a new connection.
+
+    An immediate reset may fail the connect or the read.
+    """
     with connect(address) as connection:
         connection.settimeout(wait_s)
         return connection.recv(1)
 
 
 def text(address: Address) -> str:
-    """An address as options take it."""
+    """Format an address for the command line."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def all_of(connection: socket.socket) -> bytes:
-    """What comes until the end of the stream."""
+    """Read until the end of the stream."""
     parts = []
     while part := connection.recv(1 << 16):
         parts.append(part)
@@ -134,7 +137,7 @@ def reset(connection: socket.socket) -> None:
 
 
 def outcome(action: Callable[[], object]) -> str:
-    """What an action returns, or the kind of error that it meets."""
+    """Return the result of an action as text, or the name of its exception."""
     try:
         return repr(action())
     except OSError as error:

@@ -1,6 +1,6 @@
-"""A client, a host with ``umts proxy --transparent`` and a server, a network each; run by `inside`.
+"""A client, a host with ``umts proxy --transparent`` and a server in separate network namespaces.
 
-Nothing here reaches the machine's own network.
+`inside` runs this file. Nothing here reaches the machine's own network.
 """
 
 from __future__ import annotations
@@ -36,13 +36,16 @@ from proxied_programs import (
 WAIT_S = 60
 
 NFT = shutil.which("nft")
-"""Without it what is left of nftables is not looked at."""
+"""The nftables tool. Without it the tests do not check the rules."""
 
 CLIENT, SERVER = ("198.51.100.10", "2001:db8:1::10"), ("192.0.2.10", "2001:db8:2::10")
 
 
 def inside(what: str, folder: Path, *words: str) -> Any:
-    """What the function `what` of this file returns for `words`, called in networks of its own."""
+    """Call the function `what` of this file with `words` in separate namespaces.
+
+    Returns its result.
+    """
     unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     line = [*unshare, sys.executable, __file__, what, *words]
     done = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
@@ -55,7 +58,10 @@ def _run(*words: str) -> str:
 
 
 def _becomes(wanted: dict[str, str]) -> bool:
-    """Whether the state is this one, or becomes it: the kernel removes routes a little after their device."""
+    """Whether the state becomes `wanted` soon.
+
+    The kernel removes routes shortly after their device.
+    """
     deadline = time.monotonic() + 10
     while state() != wanted and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -63,12 +69,16 @@ def _becomes(wanted: dict[str, str]) -> bool:
 
 
 def make_path() -> None:
-    """Devices ``client`` and ``server``, a host behind each; this one leads from one to the other."""
+    """Create devices ``client`` and ``server`` with a host behind each.
+
+    This host forwards between them.
+    """
     own = os.readlink("/proc/self/ns/net")
-    # Names of networks are nobody else's either.
+    # A separate /run, in which the names of the network namespaces do not collide.
     _run("mount", "-t", "tmpfs", "tmpfs", "/run")
     _run("ip", "link", "set", "lo", "up")
-    # Neighbours are asked from link-local addresses, which would be tentative for the first two seconds.
+    # Neighbour solicitations come from link-local addresses. Duplicate address detection would
+    # delay these by two seconds.
     for conf in ("all", "default"):
         Path(f"/proc/sys/net/ipv6/conf/{conf}/accept_dad").write_text("0")
     for name, net, addresses in (("client", 1, CLIENT), ("server", 2, SERVER)):
@@ -98,23 +108,23 @@ def make_path() -> None:
 
 
 def at(host: str, program: str, *words: str, stdin: int | None = None) -> subprocess.Popen[str]:
-    """A program in Python on one of the hosts."""
+    """Start a Python program on one of the hosts."""
     line = ["nsenter", f"--net=/run/{host}", sys.executable, "-c", program, *words]
     return subprocess.Popen(line, text=True, stdin=stdin, stdout=subprocess.PIPE)
 
 
 def ask() -> Any:
-    """What the client finds out about the server."""
+    """Run the client `ASK` against the server. Returns its findings."""
     return json.loads(at("client", ASK, *SERVER).communicate(timeout=3 * WAIT_S)[0])
 
 
-def ask_shortly(host: str, port: str = "7001") -> str:
-    """What the client finds who asks once."""
+def short_request(host: str, port: str = "7001") -> str:
+    """Run the client `ASK_SHORTLY`. Returns what it prints."""
     return at("client", ASK_SHORTLY, host, port).communicate(timeout=WAIT_S)[0].strip()
 
 
 def proxy(*words: str) -> subprocess.Popen[str]:
-    """A transparent proxy for what comes from the client, at work."""
+    """Start a transparent proxy for connections from the client."""
     line = [sys.executable, "-m", "umtslab", "proxy", "--transparent", "--from", "client", *words]
     made = subprocess.Popen(line, text=True, stderr=subprocess.PIPE)
     assert made.stderr is not None
@@ -124,7 +134,7 @@ def proxy(*words: str) -> subprocess.Popen[str]:
 
 
 def state() -> dict[str, str]:
-    """Everything in this network that a proxy may leave or change."""
+    """Return everything in this network that a proxy may leave or change."""
     return {
         "links": " ".join(line.split()[1] for line in _run("ip", "-o", "link").splitlines()),
         "rules": _run("ip", "rule") + _run("ip", "-6", "rule"),
@@ -138,15 +148,15 @@ def state() -> dict[str, str]:
     }
 
 
-def have_rules() -> None:
-    """Rules of nftables that are the host's own, if it has a tool for them."""
+def add_foreign_rules() -> None:
+    """Add nftables rules that do not belong to the proxy, if the tool is installed."""
     if NFT:
         _run(NFT, "add table inet host; add chain inet host forward { type filter hook forward priority 0; }")
         _run(NFT, "add rule inet host forward tcp dport 25 counter drop")
 
 
 def compared() -> dict[str, Any]:
-    """The same client without a proxy and with one, and what is left after it has ended."""
+    """Findings of a client without and with a proxy, and whether the proxy leaves changes."""
     make_path()
     before, direct = state(), ask()
     made = proxy("--log", "log")
@@ -171,21 +181,21 @@ def _children(pid: int) -> list[int]:
 
 
 def _rights(pid: int) -> list[str]:
-    """User and effective rights."""
+    """Return the user ID and the effective capabilities of a process."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     values = dict(line.split(":\t") for line in lines)
     return [values["Uid"].split()[1], values["CapEff"].lstrip("0")]
 
 
 ROUTERS = (CLIENT[0].removesuffix("0"), "2001:db8:1::1", SERVER[0].removesuffix("0"), "2001:db8:2::1")
-"""Addresses of the host between both, towards the client and towards the server."""
+"""Addresses of the proxy's host, towards the client and towards the server."""
 
 
 def own_services(*words: str) -> list[list[Any]]:
-    """What the client finds at the host between both before, while and after a proxy is at work.
+    """Results at services of the proxy's host before, during and after a proxy.
 
-    A service at each of its addresses is asked, and a connection that was opened before the proxy is used in
-    each of the three; beside them a host behind.
+    The client uses a connection that was opened before the proxy, then the service at each address
+    of the proxy's host, then the server behind the proxy.
     """
     make_path()
     serving = subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True)
@@ -198,7 +208,7 @@ def own_services(*words: str) -> list[list[Any]]:
     def look() -> list[Any]:
         print("more", file=kept.stdin, flush=True)
         found = [kept.stdout.readline().strip()] if kept.stdout else []
-        return [*found, *(ask_shortly(host) for host in (*ROUTERS, *SERVER))]
+        return [*found, *(short_request(host) for host in (*ROUTERS, *SERVER))]
 
     found = [look()]
     made = proxy(*words)
@@ -214,9 +224,9 @@ def own_services(*words: str) -> list[list[Any]]:
 
 
 def opened_by_the_server(*words: str) -> list[str]:
-    """What comes of connections that the server's host opens to the client's, before a proxy and during.
+    """Results of connections from the server's host to the client's, before and during a proxy.
 
-    Each echoes a megabyte; the one from before does so in between, too.
+    Each echoes a megabyte. The first connection does so again when the proxy is running.
     """
     make_path()
     echoing = at("client", ECHO)
@@ -244,7 +254,7 @@ def opened_by_the_server(*words: str) -> list[str]:
 
 
 def ordered(*words: str) -> dict[str, list[str]]:
-    """The comments of the rules of a proxy at work, by chain, in the order in which the kernel lists them."""
+    """Comments of the nftables rules of a running proxy, by chain, in the kernel's order."""
     make_path()
     made = proxy(*words)
     found = rules()
@@ -254,10 +264,10 @@ def ordered(*words: str) -> dict[str, list[str]]:
 
 
 def rules() -> dict[str, list[str]]:
-    """Comments of all rules of nftables, by chain."""
+    """Return the comments of all nftables rules, by chain."""
     asking = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12)
     asking.bind((0, 0))
-    # GETRULE of all families: a request for a list.
+    # A dump request of NFT_MSG_GETRULE for all families.
     asking.send(struct.pack("=IHHIIBBH", 20, 10 << 8 | 7, 0x301, 1, 0, 0, 0, 0))
     found: dict[str, list[str]] = {}
     while True:
@@ -282,10 +292,10 @@ def _attributes(octets: bytes) -> dict[int, bytes]:
 
 
 def refusing(*words: str) -> dict[str, list[str]]:
-    """What the client finds at two ports of the server, by version of IP, and what is said at the start."""
+    """Results at two ports of the server by IPv4 and IPv6, and the proxy's output."""
     make_path()
     made = proxy(*words)
-    found = {port: [ask_shortly(host, port) for host in SERVER] for port in ("7001", "7002")}
+    found = {port: [short_request(host, port) for host in SERVER] for port in ("7001", "7002")}
     made.terminate()
     assert made.stderr is not None
     found["said"] = made.stderr.read().splitlines()
@@ -293,8 +303,8 @@ def refusing(*words: str) -> dict[str, list[str]]:
     return found
 
 
-def squatted() -> list[Any]:
-    """Whether a proxy starts though an ordinary user has all names, and whether a user may kill it."""
+def held_names() -> list[Any]:
+    """Results of a proxy while a user holds the names of `SQUAT` and tries to kill the proxy."""
     make_path()
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     squatter = subprocess.Popen([*nobody, sys.executable, "-c", SQUAT], stdout=subprocess.PIPE, text=True)
@@ -315,7 +325,7 @@ def squatted() -> list[Any]:
 
 
 def cleaned_at_once(times: str) -> list[list[Any]]:
-    """What `doctor --clean` says right after both processes were killed, and whether anything is left."""
+    """Output of ``doctor --clean`` right after a kill of both processes, and whether it cleaned."""
     make_path()
     before = state()
     found: list[list[Any]] = []
@@ -330,7 +340,7 @@ def cleaned_at_once(times: str) -> list[list[Any]]:
 
 
 def killed(if_dead: str) -> list[dict[str, Any]]:
-    """What there is when one of both processes is killed, and after the next has ended."""
+    """Changes of the host after a kill of guard or proxy, and after ``doctor --clean``."""
     make_path()
     before = state()
     found = []
@@ -354,7 +364,7 @@ def killed(if_dead: str) -> list[dict[str, Any]]:
 
 
 def refused() -> list[list[Any]]:
-    """What is said to those who ask for what there is not; nothing is left."""
+    """Errors for a missing device and missing privileges, and whether the state is unchanged."""
     make_path()
     before = state()
     found: list[list[Any]] = []
@@ -372,7 +382,7 @@ def refused() -> list[list[Any]]:
 
 
 def windowed() -> dict[str, Any]:
-    """What both sides have that were told to begin and to wait otherwise, and what is left."""
+    """Socket details of both sides with a set initial window and minimum RTO."""
     make_path()
     before = state()
     words = ["--client-set", "initial_window=3 segments", "--server-set", "min_rto=700 ms"]
@@ -391,7 +401,7 @@ def windowed() -> dict[str, Any]:
 
 
 def vanished() -> list[str]:
-    """How connections end whose client's network is gone, without a word."""
+    """How the log reports connections whose client's network disappears."""
     make_path()
     made = proxy("--log", "log", "--user-timeout", "500 ms")
     asking = at("client", READ_A_LITTLE, SERVER[0])
@@ -408,8 +418,8 @@ def vanished() -> list[str]:
     return [json.loads(line)["ended"] for line in lines[1:]]
 
 
-def lawful() -> list[dict[str, Any]]:
-    """What is said and logged where the route to the client has a law of its own, by what is typed."""
+def route_congestion_control() -> list[dict[str, Any]]:
+    """Output and log if the route to the client sets congestion control, for different options."""
     make_path()
     route = [CLIENT[0].removesuffix("10") + "0/24", "dev", "client", "congctl", "reno", "advmss", "1300"]
     _run("ip", "route", "change", *route)
@@ -437,7 +447,7 @@ def lawful() -> list[dict[str, Any]]:
 
 
 def flooded(count: str) -> dict[str, Any]:
-    """What a client gets while so many SYNs from nowhere come, and after."""
+    """Findings of a client during and after a flood of `count` SYNs from a nonexistent host."""
     make_path()
     made = proxy()
     flood = at("client", FLOOD, SERVER[0], count)
@@ -452,9 +462,9 @@ def flooded(count: str) -> dict[str, Any]:
 
 
 def killed_at_random(kills: str) -> list[list[str]]:
-    """What differs from before after each of some kills of one of both processes, or of both."""
+    """Differences from the initial state after each of `kills` kills of guard, proxy or both."""
     make_path()
-    have_rules()
+    add_foreign_rules()
     before = state()
     draw = random.Random(kills)
     found = []
@@ -478,8 +488,8 @@ def killed_at_random(kills: str) -> list[list[str]]:
     return found
 
 
-def doctored() -> list[str]:
-    """What the doctor says of proxies while one is at work."""
+def doctor_report() -> list[str]:
+    """Lines of ``umts doctor`` about proxies while one is running."""
     make_path()
     made = proxy()
     said = json.loads(_run(sys.executable, "-m", "umtslab", "doctor", "--json"))

@@ -54,7 +54,8 @@ for number, what in enumerate((half_closed, resets, much, tells, greets, waits, 
 print("ready", flush=True)
 threading.Event().wait()
 """
-"""Servers on ports from 7001 on; of what some have heard 7004 tells who has the same name."""
+"""Servers on ports 7001 to 7007. Clients send a name first on ports 7005 to 7007; a client that
+sends the same name to port 7004 gets the result of the earlier connection."""
 
 ASK = """
 import json, os, socket, struct, sys, time
@@ -126,7 +127,8 @@ for host in sys.argv[1:]:
     }
 print(json.dumps(found))
 """
-"""What a client finds at each host, as JSON: beside TCP without a proxy it shows what one changes."""
+"""A client that tests TCP with each host and prints its findings as JSON. A comparison of the
+findings without and with a proxy shows what the proxy changes."""
 
 ASK_ONCE = """
 import socket, sys, time
@@ -136,7 +138,7 @@ time.sleep(0.3)
 print("open", flush=True)
 time.sleep(60)
 """
-"""A client that says something and stays."""
+"""A client that sends a byte and keeps the connection open."""
 
 READ_A_LITTLE = """
 import socket, sys, time
@@ -145,7 +147,7 @@ connection.recv(1000)
 print("open", flush=True)
 time.sleep(60)
 """
-"""A client that reads a little of much and stays."""
+"""A client that reads the first bytes of 10 MB and keeps the connection open."""
 
 FLOOD = """
 import os, random, socket, struct, sys
@@ -170,7 +172,7 @@ for number in range(count):
     out.sendto(ip + head, (host, 0))
 print("done")
 """
-"""SYNs from a host that is not there."""
+"""Sends SYNs from the address of a host that does not exist."""
 
 ASK_SHORTLY = """
 import socket, sys
@@ -183,7 +185,7 @@ try:
 except OSError as error:
     print(type(error).__name__)
 """
-"""A client that asks once, of a host and a port; what it finds."""
+"""A client that sends one request to a host and a port, and prints the result."""
 
 STAY = """
 import socket, sys
@@ -195,7 +197,7 @@ for line in sys.stdin:
     except OSError as error:
         print(type(error).__name__, flush=True)
 """
-"""A client that reads some of much each time that it is told to."""
+"""A client that reads 100,000 bytes for each line of its standard input."""
 
 ECHO = """
 import socket, threading
@@ -208,7 +210,7 @@ print("ready", flush=True)
 while True:
     threading.Thread(target=echo, args=(listening.accept()[0],), daemon=True).start()
 """
-"""A server on the client's host."""
+"""An echo server on the client's host."""
 
 CALL = """
 import socket, sys, threading
@@ -226,7 +228,8 @@ for line in sys.stdin:
             found.append(type(error).__name__)
     print(*found, flush=True)
 """
-"""Connections to the client's host, over which a megabyte is echoed each time."""
+"""Connections to the client's host. A megabyte is echoed over each for each line of standard
+input."""
 
 SQUAT = """
 import socket, time
@@ -238,4 +241,4 @@ for number in range(64):
 print("held", flush=True)
 time.sleep(600)
 """
-"""An ordinary user who has the names by which proxies of earlier versions were told apart."""
+"""Binds the abstract socket names that proxies of earlier versions used for identification."""

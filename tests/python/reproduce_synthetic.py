@@ -1,4 +1,4 @@
-"""Results that tests make up: a plan with a few dimensions, and runs whose numbers the test chooses."""
+"""Synthetic results: a plan with a few dimensions, and runs whose numbers a test chooses."""
 
 from __future__ import annotations
 
@@ -137,11 +137,11 @@ curves = { bler = [0.01, 0.5], tcp = ["reno", "newreno"] }
 """
 
 NOISE = [-2.0, -1.0, 0.0, 1.0, 2.0]
-"""The same in every point's run k, as common random numbers are."""
+"""Noise of run k, which is the same at every point, as with common random numbers."""
 
 
 def write_plan(folder: Path, text: str = PLAN) -> Path:
-    """A plan file of the document ``paper``."""
+    """Write a plan of the document ``paper``. Returns its file."""
     path = folder / "paper" / "ch1.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -149,7 +149,7 @@ def write_plan(folder: Path, text: str = PLAN) -> Path:
 
 
 def plan_in(folder: Path) -> Plan:
-    """The plan above."""
+    """Load `PLAN`."""
     return load_plan(write_plan(folder))
 
 
@@ -177,7 +177,7 @@ def claim(
 
 
 class Synthetic:
-    """Results in which run k of a metric is what a function of the point says, plus the noise of run k."""
+    """Results in which a metric of run k is a function of the point, plus the noise of run k."""
 
     def __init__(
         self,
@@ -202,7 +202,10 @@ class Synthetic:
 
     @classmethod
     def anything(cls, plan: Plan, only: set[Key] | None = None) -> Synthetic:
-        """Some number for every metric at every point (or only at some), and a series of every kind."""
+        """Results with some number for every metric and a series of every kind.
+
+        They cover the points of `only`, or all points.
+        """
         made = cls(plan, {})
         made._points = [point for point in made._points if only is None or key(point) in only]
         made._keys = {key(point) for point in made._points}

@@ -1,4 +1,4 @@
-"""Numbers in what a command prints: by the words of a row and the heading of a column."""
+"""Finds numbers in the output of a command, by the words of a row and the heading of a column."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def number_in(printed: str, row: tuple[str, ...], column: str) -> float:
-    """The number in the row that has all these words, below the heading `column`.
+    """Return the number in the row that has all these words, below the heading `column`.
 
-    Without a column it is the row's first number behind the words, in a line of `umts reproduce` the one
-    behind "ours".
+    Without a column it is the first number after the words. In a line of ``umts reproduce`` it is
+    the number after "ours".
 
     Raises
     ------
@@ -42,11 +42,11 @@ def _value(line: str, row: tuple[str, ...], heading: str, column: str) -> float:
 
 
 def _span(line: str, column: str) -> tuple[int, int] | None:
-    """Where a heading stands; numbers end with it."""
+    """Return the columns of a heading. Numbers are aligned with its end."""
     found = re.search(rf"(?:^|\s\s|^\s*){re.escape(column)}(?: \([^)]*\))?(?=\s\s|$)", line)
     return None if found is None else found.span()
 
 
 def _has(line: str, word: str) -> bool:
-    """Whether a cell of the row is the word."""
+    """Whether the line has the word, delimited by spaces."""
     return re.search(rf"(?:^|\s){re.escape(word)}(?:\s|$)", line) is not None

@@ -1,4 +1,4 @@
-"""A store that is damaged at random, and what must be left of it."""
+"""A store with random damage, and checks that the commands restore it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RUN = ("run", FTP, "--set", "duration=10 s", "--set", "radio.bler=0.2", "--runs"
 
 @dataclass(frozen=True)
 class Kept:
-    """A store as it was made, with the commands that make it again."""
+    """An undamaged store, and the commands that create it."""
 
     folder: Path
     campaign: Path
@@ -40,7 +40,7 @@ class Kept:
         return self.folder / "store"
 
     def commands(self, out: Path) -> list[tuple[object, ...]]:
-        """Commands that go on with what is there, and make the rest."""
+        """Return commands that create the runs that `out` lacks."""
         return [
             (*RUN, "--resume", "--out", out, "--quiet"),
             ("sweep", self.campaign, "--out", out, "--quiet"),
@@ -48,7 +48,7 @@ class Kept:
 
 
 def make(folder: Path) -> Kept:
-    """A store with runs of every kind of file, and a campaign."""
+    """Create a store: runs of every kind of file, a campaign, leftovers of a killed writer."""
     campaign = folder / "pair.toml"
     campaign.write_text(CAMPAIGN)
     kept = Kept(folder, campaign)
@@ -61,9 +61,9 @@ def make(folder: Path) -> Kept:
 
 
 def finished(words: tuple[object, ...], *statuses: int) -> str:
-    """What a command said that ended in one of some ways: well, if none is given.
+    """Run a command, which must exit with one of `statuses` (default 0). Returns its errors.
 
-    It runs in this process, for there are many; an error that nobody expected comes through.
+    It runs in this process to save time. Unexpected exceptions are passed on.
     """
     out, errors = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(errors):
@@ -73,10 +73,10 @@ def finished(words: tuple[object, ...], *statuses: int) -> str:
 
 
 def damage(store: Path, draw: random.Random) -> str:
-    """Change a file at random; what was done to which."""
+    """Damage a random file. Returns what was done."""
     file = draw.choice(sorted(path for path in store.rglob("*") if path.is_file()))
     content = bytearray(file.read_bytes())
-    # A log beside the catalogue, as a killed writer leaves it, is one of the files that can be damaged.
+    # Kind "log" is a damaged SQLite log beside the catalogue, as a killed writer could leave it.
     kind = draw.choice(["flip", "cut", "delete", "garbage", "insert", "log"])
     if kind == "log":
         file = store / f"catalogue.sqlite-{draw.choice(['wal', 'shm', 'journal'])}"
@@ -97,7 +97,7 @@ def damage(store: Path, draw: random.Random) -> str:
 
 
 def must_heal(kept: Kept, out: Path, changes: int, draw: random.Random) -> None:
-    """Damage a copy of a store, use it, and see it come back to the octet."""
+    """Damage a copy of a store, use it, and check that the commands restore every byte."""
     shutil.copytree(kept.store, out)
     done = [damage(out, draw) for _ in range(changes)]
     try:
@@ -133,7 +133,7 @@ def _must_heal(kept: Kept, out: Path, *, is_repaired: bool) -> None:
 
 
 def readable(store: Path) -> set[str]:
-    """Keys of the runs that a reader gets, with all of their tables."""
+    """Return the keys of the runs that a reader gets. All their tables must be readable."""
     with read_store(store, tell=lambda _: None) as reader:
         runs = reader.runs()
     for run in runs:
@@ -144,7 +144,7 @@ def readable(store: Path) -> set[str]:
 
 
 def sound(whole: dict[str, bytes], there: dict[str, bytes]) -> set[str]:
-    """Keys of the runs of which every file is as it was made."""
+    """Return the keys of the runs whose files are all intact."""
     keys = {name.partition("/")[0] for name in whole}
     return {
         key

@@ -1,4 +1,4 @@
-"""``umts analyse``: captures of our own runs, tables, JSON, figures, and files that are no captures."""
+"""``umts analyse`` on captures of runs: tables, JSON, figures, and files that are not captures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_metrics_of_a_capture_are_those_of_the_run(recorded: Run, server: Path) 
     goodput, run_goodput = analysis.metrics["goodput_kbps"], recorded.metrics["goodput_kbps"]
     assert goodput is not None
     assert run_goodput is not None
-    # A capture lasts from its first packet to its last.
+    # The duration of a capture is the time between its first and last packet.
     assert goodput * analysis.duration_s == pytest.approx(run_goodput * recorded.duration_s)
     assert analysis.start_s == pytest.approx(1_104_537_600, abs=20)
     assert len(analysis.connections()) == analysis.connections()["connection"].n_unique() == 1
@@ -42,7 +42,7 @@ def test_one_capture_needs_no_list(server: Path) -> None:
         assert analysis.file == str(server)
 
 
-def test_json_is_the_object_of_a_run_with_a_file_in_place_of_the_seed(umts: Umts, server: Path) -> None:
+def test_json_is_the_run_object_with_a_file_instead_of_the_seed(umts: Umts, server: Path) -> None:
     answer = json.loads(umts("analyse", server, server, "--json").stdout)
     assert list(answer) == ["scenario", "version", "runs", "summary"]
     assert [run["file"] for run in answer["runs"]] == [str(server)] * 2
@@ -61,7 +61,7 @@ def test_the_table_names_the_connection_and_has_units(umts: Umts, server: Path) 
     assert len(umts("analyse", server, "--all", "-c", 0).stdout) > len(text)
 
 
-def test_standard_input_is_analysed_as_the_file_is(umts: Umts, server: Path) -> None:
+def test_standard_input_is_analysed_like_a_file(umts: Umts, server: Path) -> None:
     named = json.loads(umts("analyse", server, "--json").stdout)["runs"][0]
     words = command("analyse", "-", "--json")
     with server.open("rb") as capture:
@@ -74,7 +74,7 @@ def test_standard_input_is_analysed_as_the_file_is(umts: Umts, server: Path) -> 
     assert b"--plot needs --connection" in drawn.stderr
 
 
-def test_the_figure_is_of_the_connection_that_was_asked_for(umts: Umts, server: Path, tmp_path: Path) -> None:
+def test_the_figure_shows_the_requested_connection(umts: Umts, server: Path, tmp_path: Path) -> None:
     umts("analyse", server, "--plot", "one.svg", "--connection", 0)
     umts("analyse", server, "--plot", "two.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
@@ -93,14 +93,14 @@ def test_series_are_those_of_one_connection(server: Path) -> None:
         without.series("sent")
 
 
-def test_progress_may_stop_the_work(server: Path) -> None:
-    # Too small for a report: nothing is told, and nothing goes wrong.
+def test_progress_callback_can_stop_the_analysis(server: Path) -> None:
+    # The capture is too small for a progress report: the callback is not called.
     told: list[float] = []
     analyse_captures([server], progress=told.append)
     assert all(0 <= fraction <= 1 for fraction in told)
 
 
-def test_a_capture_that_is_cut_off_is_analysed_up_to_there(umts: Umts, server: Path, tmp_path: Path) -> None:
+def test_a_truncated_capture_is_analysed_up_to_its_end(umts: Umts, server: Path, tmp_path: Path) -> None:
     (tmp_path / "cut.pcapng").write_bytes(server.read_bytes()[:-7])
     done = umts("analyse", "cut.pcapng", "--json")
     assert "cut.pcapng: the file ends inside" in done.stderr
@@ -127,7 +127,7 @@ def test_a_capture_without_tcp_has_no_table(umts: Umts, tmp_path: Path) -> None:
         (("text.pcap", "--connection=-1"), "--connection"),
     ],
 )
-def test_wrong_input_is_told_with_status_2(
+def test_wrong_input_exits_with_status_2(
     words: tuple[str, ...], hint: str, umts: Umts, tmp_path: Path
 ) -> None:
     (tmp_path / "text.pcap").write_text("no capture")
@@ -138,7 +138,7 @@ def test_wrong_input_is_told_with_status_2(
     assert done.stdout == ""
 
 
-def test_a_connection_that_is_not_there(umts: Umts, server: Path, tmp_path: Path) -> None:
+def test_an_unknown_connection_is_an_error(umts: Umts, server: Path, tmp_path: Path) -> None:
     done = umts("analyse", server, "--connection", 7, "--plot", "x.png", status=2)
     assert "connections 0 to 0" in done.stderr
     assert not (tmp_path / "x.png").exists()
@@ -151,7 +151,7 @@ def test_errors_carry_file_and_offset(tmp_path: Path) -> None:
     assert (caught.value.file, caught.value.offset) == (str(tmp_path / "x"), 0)
 
 
-def test_a_plain_call_needs_no_library_of_tables(server: Path) -> None:
+def test_a_plain_call_imports_no_table_library(server: Path) -> None:
     code = (
         "import sys; from umtslab.cli import main; status = main(sys.argv[1:]);"
         "sys.exit(status or sorted(sys.modules.keys() & {'polars', 'rich', 'sqlite3'}) or 0)"
@@ -162,7 +162,7 @@ def test_a_plain_call_needs_no_library_of_tables(server: Path) -> None:
     assert json.loads(done.stdout)["runs"][0]["counts"]["packets"] > 0
 
 
-def test_rows_as_json_are_those_of_the_table(server: Path) -> None:
+def test_json_rows_equal_the_table(server: Path) -> None:
     [analysis] = analyse_captures([server])
     lines = analysis.core.connection_lines(0, 10).splitlines()
     assert [json.loads(line) for line in lines] == analysis.connections().to_dicts()
@@ -192,7 +192,7 @@ def test_a_folder_or_a_result_stands_for_its_captures(umts: Umts, tmp_path: Path
 
 
 def write_flood(file: Path, connections: int) -> None:
-    """A capture of SYNs from an address each, that nobody answers."""
+    """Write a capture of unanswered SYNs, each from a different address."""
     tcp = struct.pack(">HHIIBBHHH", 40_000, 80, 1, 0, 5 << 4, 2, 1024, 0, 0)
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101))

@@ -40,14 +40,14 @@ def test_a_connection_in_gtp_u_is_shown_with_its_tunnel(umts: Umts) -> None:
     assert "TEID of the client's packets 0x1" in shown
 
 
-def test_warnings_say_what_is_not_believed_and_what_cannot_be_told(umts: Umts) -> None:
+def test_warnings_name_impossible_and_late_segments(umts: Umts) -> None:
     told = umts("analyse", REPORTS / "challenge.pcap").stderr
     assert "2 segments acknowledge or reset what their connection cannot have sent" in told
     told = umts("analyse", REPORTS / "hole.pcap").stderr
     assert "5 segments filled holes more than 3 ms late" in told
 
 
-def test_a_clock_that_cannot_be_is_an_error_that_names_the_interface(umts: Umts) -> None:
+def test_an_impossible_clock_is_an_error_that_names_the_interface(umts: Umts) -> None:
     done = umts("analyse", REPORTS / "tsresol.pcapng", status=2)
     assert "interface 0 counts time in units of 10^-127 s" in done.stderr
     assert done.stdout == ""
@@ -70,7 +70,7 @@ def test_udp_flows_are_reported(umts: Umts, datagrams: Path) -> None:
     assert analysis.udp_rest == {"packets": 0, "payload_bytes": 0}
 
 
-def test_what_is_passed_over_is_named(umts: Umts, tmp_path: Path) -> None:
+def test_skipped_packets_are_counted_by_reason(umts: Umts, tmp_path: Path) -> None:
     icmp = struct.pack("!BBHHHBBH", 0x45, 0, 28, 0, 0, 64, 1, 0) + bytes(16)
     esp = struct.pack("!BBHHHBBH", 0x45, 0, 60, 0, 0, 64, 50, 0) + bytes(48)
     pcap(tmp_path / "other.pcap", [(1, icmp), (2, esp), (3, esp)])
@@ -131,7 +131,7 @@ def test_captures_without_tcp_have_no_transfers(umts: Umts, datagrams: Path, tmp
 
 
 def transfers(folder: Path, count: int) -> tuple[Path, Path]:
-    """Captures of both sides of a proxy, a connection each millisecond."""
+    """Write captures of both sides of a proxy, with a new connection every millisecond."""
     sides: tuple[list[tuple[float, bytes]], ...] = ([], [])
     for number in range(count):
         client, server = (1 + number // 50_000, 1024 + number % 50_000), (250, 80)

@@ -1,4 +1,4 @@
-"""Wrong input: a clear message, the right exit status, and nothing half-written."""
+"""Wrong input: a clear message, the right exit status, and no partial output."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_wrong_scenario(case: str, umts: Umts, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", WRONG_WORDS)
-def test_wrong_words(case: str, umts: Umts, tmp_path: Path) -> None:
+def test_wrong_command_line(case: str, umts: Umts, tmp_path: Path) -> None:
     words, hint = WRONG_WORDS[case]
     (tmp_path / "here.txt").write_text("mine")
     done = umts(*words, status=2)
@@ -139,7 +139,7 @@ def test_a_message_points_at_the_line_and_proposes_the_repair(umts: Umts, tmp_pa
     assert "help:" in message
 
 
-def test_a_figure_without_series_says_how_to_get_them(umts: Umts) -> None:
+def test_a_figure_without_series_names_the_option_that_records_them(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s")
     assert "--series" in umts("plot", "results", "cwnd", status=2).stderr
 
@@ -153,7 +153,7 @@ def test_a_figure_without_series_says_how_to_get_them(umts: Umts) -> None:
         pytest.param(("--series", "--duration", "100000 s"), id="parts"),
     ],
 )
-def test_a_disk_that_fills_up_keeps_whole_runs_only(
+def test_a_full_disk_keeps_complete_runs_only(
     small_disk: Path, umts: Umts, recording: tuple[str, ...]
 ) -> None:
     out = small_disk / "results"
@@ -170,17 +170,15 @@ def test_a_disk_that_fills_up_keeps_whole_runs_only(
         assert answer.count("\n") == len(kept) + 1
 
 
-def test_a_disk_that_was_full_before_is_found_out_first(small_disk: Path, umts: Umts) -> None:
-    # One file more than fits; what fitted of it stays.
+def test_a_disk_full_at_the_start_fails_before_any_run(small_disk: Path, umts: Umts) -> None:
+    # A file larger than the disk fills it; the part that fits stays.
     with pytest.raises(OSError, match="No space"):
         (small_disk / "rubbish").write_bytes(bytes(2**21))
     done = umts("run", FTP, "--out", small_disk / "results", status=1)
     assert "cannot keep results" in done.stderr
 
 
-def test_a_store_that_may_not_be_written_is_a_failure_and_no_wrong_usage(
-    small_disk: Path, umts: Umts
-) -> None:
+def test_a_write_protected_store_is_a_failure_not_wrong_usage(small_disk: Path, umts: Umts) -> None:
     words = ("run", FTP, "--duration", "5 s", "--out", small_disk / "results")
     umts(*words)
     read_only = ["mount", "-o", "remount,ro", str(small_disk)]

@@ -1,4 +1,4 @@
-"""Batches for executors of other processes: as large as they need to be, and nothing lost of a bad one."""
+"""Batches of runs for executors: their size, and runs after a failed batch."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ def test_a_first_batch_is_one_run() -> None:
 
 
 @pytest.mark.parametrize("run_s", [0.003, 0.01, 0.3])
-def test_batches_last_as_long_as_they_should_while_there_is_work(run_s: float) -> None:
+def test_batches_have_the_target_duration_while_work_remains(run_s: float) -> None:
     size = learned(run_s)
     assert LEAST_S <= size.next(100_000, 2) * run_s < 6 * LEAST_S
 
 
-def test_long_runs_go_out_alone() -> None:
+def test_long_runs_are_batches_of_one() -> None:
     assert learned(5.0).next(100, 8) == 1
 
 
-def test_no_batch_is_larger_than_what_is_left_or_allowed() -> None:
+def test_batches_never_exceed_the_remaining_runs_or_the_limit() -> None:
     assert learned(0.001).next(7, 1) == 7
     assert learned(1e-9).next(10**6, 1) == MOST_RUNS
     assert learned(0.0).next(10**6, 1) == MOST_RUNS
 
 
-def test_the_latest_batch_counts_most() -> None:
+def test_the_latest_batch_has_the_largest_weight() -> None:
     size = learned(1.0)
     for _ in range(12):
         size.note(1, 0.01)
     assert size.next(10_000, 1) > 50
 
 
-def test_a_process_pool_gives_the_bytes_of_one_thread(store: Store, scenario: Scenario) -> None:
+def test_a_process_pool_and_one_thread_write_the_same_bytes(store: Store, scenario: Scenario) -> None:
     with ProcessPoolExecutor(2, get_context("spawn")) as executor:
         simulate(scenario, runs=3, store=store, executor=executor, series=True, pcap=True)
     with open_store(store.path.parent / "here") as here:
@@ -60,7 +60,7 @@ def test_a_process_pool_gives_the_bytes_of_one_thread(store: Store, scenario: Sc
     assert tree(store.path / "runs") == tree(store.path.parent / "here" / "runs")
 
 
-def test_runs_before_a_failure_come_home(scenario: Scenario) -> None:
+def test_runs_before_a_failure_are_returned(scenario: Scenario) -> None:
     good = Task(scenario, 1, 0)
     other = Identity(scenario.content_hash, good.identity.code, 2, 0)
     delivery = perform_batch([(good, good.identity), (good, other)], keep=True)
@@ -69,7 +69,7 @@ def test_runs_before_a_failure_come_home(scenario: Scenario) -> None:
 
 
 class Unlucky(Executor):
-    """An executor that gives the first `losses` batches up, as if their workers had died."""
+    """An executor that fails the first `losses` batches, as if their workers had died."""
 
     def __init__(self, losses: int) -> None:
         self.losses = losses
@@ -84,7 +84,7 @@ class Unlucky(Executor):
         return future
 
 
-def test_what_dies_with_a_worker_is_run_again(store: Store, scenario: Scenario) -> None:
+def test_runs_of_a_dead_worker_are_repeated(store: Store, scenario: Scenario) -> None:
     runs = simulate(scenario, runs=4, store=store, executor=Unlucky(6))
     assert [run.run for run in runs] == [0, 1, 2, 3]
     assert store.runs() == runs

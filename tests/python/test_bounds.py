@@ -1,4 +1,4 @@
-"""Plans and studies of any size answer at once: counted first, listed as far as somebody would read."""
+"""Plans and studies of any size answer at once: they are counted first, and long lists are cut."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_plan_of_many_runs_is_counted(umts: Umts, tmp_path: Path) -> None:
 
 
 def grid(folder: Path, where: str = "") -> Path:
-    """Twelve million points of a hundred thousand runs each."""
+    """Write a campaign of twelve million points with a hundred thousand runs each."""
     axes = {
         "duration": [f"{number} s" for number in range(1, 251)],
         "radio.bler": [number / 1000 for number in range(1, 401)],
@@ -62,7 +62,7 @@ def test_a_plan_of_many_points_shows_the_first(umts: Umts, tmp_path: Path) -> No
     assert "12,000,000 points are more than 1,000,000" in umts("sweep", "large.toml", status=2).stderr
 
 
-def test_a_plan_of_many_points_does_not_guess_what_a_store_has(tmp_path: Path, store: Store) -> None:
+def test_a_plan_of_many_points_does_not_estimate_stored_runs(tmp_path: Path, store: Store) -> None:
     found = plan(load_campaign(grid(tmp_path)), store)
     assert (found.point_count, found.runs, found.missing) == (12_000_000, 12 * 10**11, None)
     assert {point.missing for point in found.points} == {100_000}
@@ -82,7 +82,7 @@ def test_a_condition_that_is_nested_too_deeply_is_refused(umts: Umts, tmp_path: 
         assert len(done.stderr) < 500
 
 
-def test_lists_in_lists_in_lists_are_no_file(umts: Umts, tmp_path: Path) -> None:
+def test_deeply_nested_lists_are_refused(umts: Umts, tmp_path: Path) -> None:
     campaign(tmp_path, "x = " + "[" * 100_000)
     assert "not a TOML file" in umts("sweep", "large.toml", status=2).stderr
 

@@ -11,12 +11,12 @@ from umtslab import Store, simulate
 from umtslab.budget import MissingBudget, causes
 
 
-def test_a_run_tells_its_budget_if_it_was_asked_for() -> None:
+def test_a_run_has_a_budget_if_requested() -> None:
     (run,) = simulate(short(("measure.budget", "true")))
     budget = run.budget()
     assert budget["cause"].to_list() == list(causes())
     total = run.metrics["budget_total_s"]
-    assert total == pytest.approx(19.5)  # FTP begins at 0.5 s
+    assert total == pytest.approx(19.5)  # FTP starts at 0.5 s.
     assert budget["time_s"].sum() == pytest.approx(total)
     assert budget["share_pct"].sum() == pytest.approx(100)
     assert budget["time_s"].item(causes().index("rlc_recovery")) > 1
@@ -56,10 +56,10 @@ def test_the_command_prints_a_table_that_adds_up(umts: Umts) -> None:
     parts = [metrics[f"budget_{cause}_s"] for cause in causes()]
     assert sum(parts) == pytest.approx(metrics["budget_total_s"])
     connection = told["runs"][0]["connections"][0]
-    assert connection["budget_total_s"] == pytest.approx(19.5)  # FTP begins at 0.5 s
+    assert connection["budget_total_s"] == pytest.approx(19.5)  # FTP starts at 0.5 s.
 
 
-def test_needed_timeouts_are_divided_by_their_losses_and_counted_for_both_ends(umts: Umts) -> None:
+def test_needed_timeouts_are_split_by_loss_and_counted_for_both_ends(umts: Umts) -> None:
     file = FTP.with_name("three-losses.toml")
     printed = umts("run", file, "--budget", "--quiet").stdout.splitlines()
     needed, part = (
@@ -94,7 +94,7 @@ radio.bler = [0.05, 0.2]
 """
 
 
-def test_a_campaign_adds_the_budgets_of_its_runs_up(umts: Umts, tmp_path: Path) -> None:
+def test_a_campaign_sums_the_budgets_of_its_runs(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "ftp.toml").write_text(FTP.read_text())
     (tmp_path / "budgets.toml").write_text(CAMPAIGN)
     told = json.loads(umts("sweep", "budgets.toml", "--json").stdout)
@@ -104,7 +104,7 @@ def test_a_campaign_adds_the_budgets_of_its_runs_up(umts: Umts, tmp_path: Path) 
     assert "time budget of all runs" in umts("sweep", "budgets.toml", "--quiet").stdout
 
 
-def test_what_split_transfers_waited_for_is_a_table_that_adds_up(umts: Umts) -> None:
+def test_the_budget_of_split_transfers_adds_up(umts: Umts) -> None:
     words = ("run", FTP.with_name("split-download.toml"), "--budget", "--quiet")
     of_transfers = umts(*words).stdout.partition("time budget of transfers")[2].partition("\n\n")[0]
     rows = [line.rsplit(maxsplit=2) for line in of_transfers.splitlines()[1:]]

@@ -1,4 +1,4 @@
-"""Sweeps: every combination, and only what is missing."""
+"""Sweeps: every combination of parameters, and only missing runs are simulated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_results_come_in_the_order_of_the_grid(store: Store, scenario: Scenario)
     assert means[0] < means[1]
 
 
-def test_only_what_is_missing_is_run(store: Store, scenario: Scenario) -> None:
+def test_only_missing_runs_are_simulated(store: Store, scenario: Scenario) -> None:
     def ran(axes: dict[str, list[float]], runs: int) -> set[tuple[float, int]]:
         seen: set[tuple[str, int]] = set()
 
@@ -43,7 +43,7 @@ def test_only_what_is_missing_is_run(store: Store, scenario: Scenario) -> None:
     assert ran({"radio.bler": [0.1, 0.2]}, 3) == set()
 
 
-def test_a_wrong_combination_is_found_before_anything_runs(store: Store, scenario: Scenario) -> None:
+def test_an_invalid_combination_is_found_before_any_run(store: Store, scenario: Scenario) -> None:
     with pytest.raises(ScenarioError):
         sweep(scenario, {"radio.bler": [0.1, 1.5]}, store=store)
     assert store.runs() == []
@@ -59,7 +59,7 @@ def test_combinations_can_be_listed_one_by_one(store: Store, scenario: Scenario)
     assert [dict(cell.point.overrides) for cell in cells] == [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}]
 
 
-def test_a_table_has_whole_numbers_as_they_are(store: Store, scenario: Scenario) -> None:
+def test_a_table_keeps_integers(store: Store, scenario: Scenario) -> None:
     [run] = simulate(scenario, store=store)
     cells = (Cell({"rlc.max_dat": 3, "radio.bler": 0.1}, (run,)), Cell({"rlc.max_dat": 10}, (run,)))
     record = Record("c", "", ("rlc.max_dat", "radio.bler"), 1, cells)

@@ -1,4 +1,4 @@
-"""Campaign files: which points they mean, and what is wrong with wrong ones."""
+"""Campaign files: the points that they describe, and errors of invalid files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_points_are_grid_times_zip_times_list(tmp_path: Path) -> None:
     assert all((point["b"], point["c"]) in {("p", "P"), ("q", "Q")} for point in points)
 
 
-def test_where_keeps_the_points_that_it_holds_for(tmp_path: Path) -> None:
+def test_where_keeps_the_points_that_satisfy_it(tmp_path: Path) -> None:
     text = "where = \"a > 1 and b != 'p'\"\n[grid]\na = [1, 2]\nb = ['p', 'q']\n"
     assert combinations(tmp_path, text) == [{"a": 2, "b": "q"}]
 
@@ -71,7 +71,7 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize(("text", "point", "wanted"), CONDITIONS)
-def test_conditions(text: str, point: dict[str, object], wanted: bool) -> None:
+def test_conditions_evaluate_at_a_point(text: str, point: dict[str, object], wanted: bool) -> None:
     assert Where(text, point.keys()).holds(point) is wanted
 
 
@@ -80,13 +80,13 @@ def test_conditions(text: str, point: dict[str, object], wanted: bool) -> None:
     ["", "x", "x +", "x.__class__", "x()", "[y for y in x]", "lambda: x", "'a'.upper() == x", "x < 'a'",
      "x / 0 == 1", "x < '1 s'", "f'{x}' == x", "__import__('os') == x", "x ** 9 == 1", "x if x else x"],
 )  # fmt: skip
-def test_what_is_no_condition_is_refused(text: str) -> None:
+def test_invalid_conditions_are_refused(text: str) -> None:
     with pytest.raises(CampaignError):
         Where(text, {"x"}).holds({"x": 1})
 
 
 @given(st.text(max_size=40))
-def test_no_text_makes_the_condition_do_anything_but_answer_or_refuse(text: str) -> None:
+def test_any_text_evaluates_or_is_refused_as_condition(text: str) -> None:
     with suppress(CampaignError):
         assert Where(text, {"x", "radio.bler"}).holds({"x": 1, "radio.bler": "a"}) in {True, False}
 
@@ -198,7 +198,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("case", WORDS)
-def test_wrong_words_leave_no_store(
+def test_wrong_usage_leaves_no_store(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words, hint = WORDS[case]
@@ -225,7 +225,7 @@ def other_layout_without_catalogue(store: Path) -> None:
 @pytest.mark.parametrize(
     "words", [("sweep", FTP, "-P", "radio.bler=0.1"), ("run", FTP), ("export", "ftp-on-fach", "--csv")]
 )
-def test_a_store_of_another_layout_is_refused_and_left_as_it_is(
+def test_a_store_of_another_layout_is_refused_and_unchanged(
     change: object, words: tuple[object, ...], umts: Umts, tmp_path: Path
 ) -> None:
     umts("run", FTP, "--duration", "1 s")

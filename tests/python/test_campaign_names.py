@@ -1,4 +1,4 @@
-"""A campaign's name stands for one plan; nothing is replaced."""
+"""A campaign's name belongs to one plan. A different plan does not replace it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHORT = {"duration": "5 s"}
 
 
 def swept(store: Store, **axes: list[str]) -> Record:
-    """Two runs at each point of a grid."""
+    """Run a sweep with two runs at each point of a grid."""
     keys = {key.replace("__", "."): values for key, values in axes.items()}
     plan = load_campaign(FTP).with_settings(SHORT.items()).with_parameters(keys)
     run_campaign(plan, store=store)
@@ -29,7 +29,7 @@ def kept(store: Store, name: str = "ftp-on-fach-by-radio.bler") -> Record:
     return record
 
 
-def test_more_values_are_added_and_fewer_take_nothing_away(store: Store) -> None:
+def test_more_values_add_points_and_fewer_remove_none(store: Store) -> None:
     assert len(swept(store, radio__bler=["0.1", "0.2"]).cells) == 2
     assert [cell.parameters["radio.bler"] for cell in swept(store, radio__bler=["0.3", "0.1"]).cells] == [
         "0.3",
@@ -39,7 +39,7 @@ def test_more_values_are_added_and_fewer_take_nothing_away(store: Store) -> None
     assert len(swept(store, radio__bler=["0.2"]).cells) == 3
 
 
-def test_another_plan_is_refused_before_anything_is_run(store: Store) -> None:
+def test_another_plan_is_refused_before_any_run(store: Store) -> None:
     before = swept(store, radio__bler=["0.1"])
     count = len(store.runs())
     named = replace(load_campaign(FTP), name=before.name, named=True)
@@ -87,7 +87,7 @@ grid.radio.bler = [0.10, 0.4]
 
 
 @pytest.mark.slow
-def test_the_command_keeps_another_plan_under_another_name(umts: Umts) -> None:
+def test_the_command_stores_another_plan_under_another_name(umts: Umts) -> None:
     words = ("sweep", FTP, "--set", "duration=5 s", "-P")
     umts(*words, "radio.bler=0.1,0.2", "--runs", 2)
     umts(*words, "rlc.max_dat=2", "--plan")

@@ -1,4 +1,4 @@
-"""Captures of real runs, as Wireshark and tcptrace read them."""
+"""Captures of runs, read by tshark and tcptrace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ LOSSY = [
     ("flow.0.size", "300 kB"),
     ("duration", "60 s"),
 ]
-"""A download over a DCH on which RLC gives some segments up and TCP sends them again; it ends with FINs."""
+"""A download over a DCH on which RLC discards some segments and TCP retransmits them. It ends with
+FINs."""
 
 
 def need(tool: str) -> str:
@@ -42,7 +43,7 @@ def download(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
 
 def fields(capture: Path, display_filter: str, *names: str) -> list[list[str]]:
-    """What tshark says of the packets that pass a filter."""
+    """Return fields of the packets that pass a display filter of tshark."""
     wanted = [word for name in names for word in ("-e", name)]
     command: list[str | Path] = [need("tshark"), "-r", capture, "-Y", display_filter, "-T", "fields", *wanted]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -54,11 +55,11 @@ def test_tshark_finds_nothing_malformed(download: tuple[Path, dict[str, float | 
     capture = download[0] / f"{point}.pcapng"
     assert fields(capture, "frame", "frame.number")
     assert fields(capture, "_ws.malformed || _ws.expert.severity == error", "frame.number") == []
-    # The payload is not written, so only the IP header's checksum can be judged: 1 is good.
+    # The payload is not captured, so only the checksum of the IP header can be verified: 1 is good.
     assert {status for (status,) in fields(capture, "ip", "ip.checksum.status")} <= {"1", "2"}
 
 
-def test_every_packet_has_an_id_of_its_own(download: tuple[Path, dict[str, float | None]]) -> None:
+def test_every_packet_has_a_unique_id(download: tuple[Path, dict[str, float | None]]) -> None:
     sent = fields(download[0] / "server.pcapng", "ip.src == 198.18.0.0/15", "ip.id")
     assert len({identity for (identity,) in sent}) == len(sent)
 
@@ -67,7 +68,8 @@ def test_tshark_sees_the_retransmissions_of_the_run(
     download: tuple[Path, dict[str, float | None]],
 ) -> None:
     capture, metrics = download[0] / "server.pcapng", download[1]
-    # Those of the end that sends the data, as the metric counts them; the other may send its FIN again.
+    # The metric counts retransmissions of the sender of the data. The receiver may retransmit its
+    # FIN.
     resent = fields(capture, "tcp.analysis.retransmission && ip.src == 198.18.0.0/15", "frame.number")
     assert metrics["tcp_retransmissions"] is not None
     assert metrics["tcp_retransmissions"] > 0

@@ -1,4 +1,4 @@
-"""The command line itself: words in any order, help, and what is answered to what there is not."""
+"""The command line: order of the words, help, completions, and errors for unknown words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_options_are_the_arguments_of_the_verbs_function(verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_option_says_what_it_is_for(verb: str) -> None:
+def test_every_option_has_a_help_text(verb: str) -> None:
     help_text = parser_of(verb).format_help()
     for action in parser_of(verb)._actions:
         assert action.help, action.dest
@@ -78,13 +78,13 @@ def test_options_and_words_stand_in_any_order(words: list[str]) -> None:
     assert (found["runs"], found["jobs"], found["json"], found["series"]) == (2, 2, True, False)
 
 
-def test_what_the_help_says_of_a_precision_is_so() -> None:
+def test_the_help_states_the_defaults_of_a_precision() -> None:
     assert Precision.metric == METRIC
     words = " ".join(parser_of("run").format_help().split())
     assert f"at least {Precision.least} runs, at most {Precision.most}." in words
 
 
-def test_captures_stand_between_options() -> None:
+def test_captures_and_options_may_be_mixed() -> None:
     found = parser_of("analyse").read(["a.pcap", "--json", "-", "-qc0", "b.pcap", "--", "-c.pcap"])
     assert found is not None
     assert found["captures"] == ["a.pcap", "-", "b.pcap", "-c.pcap"]
@@ -94,7 +94,7 @@ def test_captures_stand_between_options() -> None:
 @pytest.mark.parametrize(
     "words", [["--quiet", "--", "curl", "-s", "--", "x"], ["--quiet", "curl", "-s", "--", "x"]]
 )
-def test_the_options_of_a_program_are_its_own(words: list[str]) -> None:
+def test_options_after_the_program_belong_to_the_program(words: list[str]) -> None:
     found = parser_of("emulate").read(words)
     assert found is not None
     assert (found["quiet"], found["command"]) == (True, ["curl", "-s", "--", "x"])
@@ -104,7 +104,7 @@ WORDS = ["a.toml", "--set", "x=1", "--runs", "-1", "--jsn", "--json", "-q", "--"
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=6), st.sampled_from(sorted(VERBS)))
-def test_whatever_is_typed_is_read_or_refused(words: list[str], verb: str) -> None:
+def test_any_command_line_is_parsed_or_refused(words: list[str], verb: str) -> None:
     parser = parser_of(verb)
     with suppress(UsageError):
         found = parser.read(words)
@@ -141,7 +141,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_may_have_been_meant(case: str, umts: Umts, tmp_path: Path) -> None:
+def test_mistyped_words_get_a_suggestion(case: str, umts: Umts, tmp_path: Path) -> None:
     words, hint = WRONG[case]
     done = umts(*words, status=2)
     assert hint in done.stderr
@@ -150,14 +150,14 @@ def test_what_may_have_been_meant(case: str, umts: Umts, tmp_path: Path) -> None
     assert os.listdir(tmp_path) == []
 
 
-def test_synonyms_are_of_verbs_and_options_that_there_are() -> None:
+def test_synonyms_refer_to_existing_verbs_and_options() -> None:
     assert set(OTHER_VERBS.values()) <= {*VERBS, "--version"}
     assert set(OTHER_VERBS).isdisjoint(VERBS)
     every = {name for verb in VERBS for name in options_of(verb)}
     assert {name for others in OTHER_OPTIONS.values() for name in others} <= every
 
 
-def test_errors_are_told_by_names_that_there_are() -> None:
+def test_handled_exceptions_exist_by_name() -> None:
     for name in (*_WRONG, *_FAILED, "umtslab._core.ScenarioError", "umtslab._core.OutputError"):
         module, _, kind = name.rpartition(".")
         found = getattr(import_module(module), kind)
@@ -166,7 +166,7 @@ def test_errors_are_told_by_names_that_there_are() -> None:
 
 
 @pytest.mark.parametrize("words", [("help", "run"), ("run", "-h"), ("run", "x.toml", "--help", "--sed")])
-def test_the_help_of_a_verb_is_asked_for_in_several_ways(words: tuple[str, ...], umts: Umts) -> None:
+def test_the_help_of_a_verb_has_several_spellings(words: tuple[str, ...], umts: Umts) -> None:
     assert umts(*words).stdout == umts("run", "--help").stdout
     assert umts("help").stdout == umts("--help").stdout == umts().stdout
 
@@ -195,7 +195,7 @@ def test_bash_understands_its_completions(umts: Umts, tmp_path: Path) -> None:
 
 
 def on_a_terminal(words: Sequence[str], columns: int) -> str:
-    """What a command writes on a terminal of so many columns."""
+    """Return the output of a command on a terminal with `columns` columns."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
     with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environment) as process:
@@ -211,7 +211,7 @@ def on_a_terminal(words: Sequence[str], columns: int) -> str:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65536)
-    except OSError:  # whoever wrote there has ended
+    except OSError:  # The other end of the terminal is closed.
         return b""
 
 
@@ -225,7 +225,7 @@ def test_a_table_fits_its_terminal_and_has_whole_lines_in_a_file(umts: Umts) -> 
     assert "\x1b" not in "".join(wide)
 
 
-def test_the_help_stands_out_on_a_terminal_only(umts: Umts) -> None:
+def test_the_help_has_styles_on_a_terminal_only(umts: Umts) -> None:
     assert "\x1b[1mexamples:\x1b[0m" in on_a_terminal(command("run", "--help"), 80)
     assert "\nexamples:\n" in umts("run", "--help").stdout
     assert json.loads(umts("params", "radio.bler", "--json").stdout)

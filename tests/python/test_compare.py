@@ -1,4 +1,4 @@
-"""Comparisons: what differs, and whether by chance."""
+"""Comparisons of results: differences of metrics, and their statistical significance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def runs(values: Sequence[float | None], seed: int = 1) -> list[Run]:
     ]
 
 
-def test_pairs_show_what_means_would_hide() -> None:
+def test_paired_differences_are_significant_where_means_are_not() -> None:
     first, second = [1.0, 5.0, 9.0, 13.0], [1.1, 5.2, 9.1, 13.2]
     paired = compare(runs(first), runs(second))
     assert paired.pairs == 4
@@ -35,7 +35,7 @@ def test_pairs_show_what_means_would_hide() -> None:
     assert unpaired["x"].verdict is Verdict.NOT_SHOWN
 
 
-def test_zero_inside_the_interval_is_no_difference_shown() -> None:
+def test_an_interval_around_zero_is_no_difference() -> None:
     assert compare(runs([1.0, 2.0, 3.0]), runs([1.5, 1.5, 3.5]))["x"].verdict is Verdict.NOT_SHOWN
 
 
@@ -49,13 +49,13 @@ def test_one_pair_has_no_interval() -> None:
     assert difference.verdict is Verdict.ONE_RUN
 
 
-def test_two_equal_differences_are_too_few_to_tell() -> None:
+def test_two_equal_differences_are_inconclusive() -> None:
     assert compare(runs([1.0, 2.0]), runs([1.5, 2.5]))["x"].verdict is Verdict.TOO_FEW
     assert compare(runs([1.0, 2.0, 3.0]), runs([1.5, 2.5, 3.5]))["x"].verdict is Verdict.HIGHER
     assert compare(runs([1.0, 2.0]), runs([1.0, 2.0]))["x"].verdict is Verdict.EQUAL
 
 
-def test_what_one_side_did_not_measure_is_not_compared() -> None:
+def test_metrics_missing_on_one_side_are_not_compared() -> None:
     assert compare(runs([None, None]), runs([1.0, 2.0]))["x"].verdict is Verdict.NOT_MEASURED
 
 
@@ -68,7 +68,7 @@ def test_a_scenario_equals_itself(scenario: Scenario) -> None:
     assert {d.verdict for d in comparison.differences} <= {Verdict.EQUAL, Verdict.NOT_MEASURED}
 
 
-def test_more_block_errors_are_less_goodput(umts: Umts) -> None:
+def test_more_block_errors_reduce_goodput(umts: Umts) -> None:
     for bler, out in ((0.01, "few"), (0.3, "many")):
         umts("run", FTP, "--duration", "100 s", "--runs", 4, "--set", f"radio.bler={bler}", "--out", out)
     answer = json.loads(umts("compare", "few", "many", "--json").stdout)
@@ -79,7 +79,7 @@ def test_more_block_errors_are_less_goodput(umts: Umts) -> None:
     assert line.rstrip().endswith("lower")
 
 
-def test_results_of_one_store_are_told_apart_by_name(umts: Umts) -> None:
+def test_results_of_one_store_are_selected_by_name(umts: Umts) -> None:
     names = []
     for bler in (0.01, 0.3):
         done = umts("run", FTP, "--duration", "50 s", "--runs", 2, "--set", f"radio.bler={bler}")

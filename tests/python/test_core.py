@@ -1,4 +1,4 @@
-"""The compiled core, as Python sees it."""
+"""The Python interface of the compiled core."""
 
 import pickle
 from collections.abc import Callable
@@ -18,11 +18,11 @@ def short() -> _core.Scenario:
     return _core.Scenario.load(str(FACH), SHORT)
 
 
-def test_a_scenario_says_what_it_is(short: _core.Scenario) -> None:
+def test_a_scenario_has_name_seed_and_duration(short: _core.Scenario) -> None:
     assert (short.name, short.seed, short.duration_s) == ("ftp-on-fach", 1, 20.0)
 
 
-def test_overrides_are_applied_after_those_it_has(short: _core.Scenario) -> None:
+def test_later_overrides_replace_earlier_ones(short: _core.Scenario) -> None:
     longer = short.with_overrides([("duration", "30 s"), ("radio.bler", "0.1")])
     assert (short.duration_s, longer.duration_s) == (20.0, 30.0)
     assert longer.content_hash() != short.content_hash()
@@ -30,12 +30,12 @@ def test_overrides_are_applied_after_those_it_has(short: _core.Scenario) -> None
     assert again.content_hash() == short.content_hash()
 
 
-def test_a_scenario_written_out_is_the_same_scenario(short: _core.Scenario) -> None:
+def test_a_scenario_survives_a_round_trip_through_toml(short: _core.Scenario) -> None:
     again = _core.Scenario.parse(short.to_toml(), "again.toml")
     assert again.content_hash() == short.content_hash()
 
 
-def test_a_wrong_scenario_is_an_error_with_a_place() -> None:
+def test_an_invalid_scenario_is_an_error_with_a_location() -> None:
     with pytest.raises(_core.ScenarioError) as caught:
         _core.Scenario.parse("version = 1\nduration = 10\n", "wrong.toml")
     error = caught.value
@@ -69,14 +69,14 @@ def test_a_wrong_override_names_its_key() -> None:
     assert "bler" in (caught.value.help or "")
 
 
-def test_metrics_are_those_that_are_defined(short: _core.Scenario) -> None:
+def test_all_metrics_are_defined(short: _core.Scenario) -> None:
     result = _core.simulate(short, 1, 0)
     defined = {entry["name"] for entry in _core.metric_definitions()}
     twins = {name.removesuffix("_uplink") for name in result.metrics}
     assert twins <= defined
     goodput = result.metrics["goodput_kbps"]
     assert goodput is not None
-    # 20 s of a channel of 32 kbit/s, started from nothing: some of it, and never more.
+    # Goodput over the 32 kbit/s channel, including slow start: positive and below the channel rate.
     assert 0 < goodput < 32
     assert result.events > 0
 
@@ -87,11 +87,11 @@ def test_connections_are_an_arrow_stream_that_can_be_read_twice(short: _core.Sce
     assert table.height == len(result.connections) == 1
     assert table.equals(pl.DataFrame(result.connections))
     assert table["goodput_kbps"][0] == result.metrics["goodput_kbps"]
-    # Greedy: still open at the end.
+    # A greedy flow is still open at the end.
     assert table["closed_s"].to_list() == [None]
 
 
-def test_series_are_there_when_asked_for(short: _core.Scenario) -> None:
+def test_series_are_recorded_on_request(short: _core.Scenario) -> None:
     assert _core.simulate(short, 1, 0).series == {}
     series = _core.simulate(short, 1, 0, series=True).series
     cwnd = pl.DataFrame(series["cwnd"])
@@ -100,7 +100,7 @@ def test_series_are_there_when_asked_for(short: _core.Scenario) -> None:
     assert cwnd.height > 0
 
 
-def test_captures_are_written_where_they_are_wanted(short: _core.Scenario, tmp_path: Path) -> None:
+def test_captures_are_written_to_the_given_folder(short: _core.Scenario, tmp_path: Path) -> None:
     files = _core.simulate(short, 1, 0, pcap_dir=str(tmp_path)).files
     assert sorted(files) == sorted(str(path) for path in tmp_path.iterdir())
     assert all(Path(file).stat().st_size > 0 for file in files)
@@ -130,7 +130,7 @@ def test_recording_more_does_not_change_the_run(short: _core.Scenario, tmp_path:
     assert (full.metrics, full.events) == (bare.metrics, bare.events)
 
 
-def test_progress_goes_from_beginning_to_end(short: _core.Scenario) -> None:
+def test_progress_rises_between_0_and_1(short: _core.Scenario) -> None:
     fractions: list[float] = []
     _core.simulate(short, 1, 0, progress=fractions.append)
     assert fractions == sorted(fractions)
@@ -147,7 +147,7 @@ def raising(error: BaseException) -> Callable[[float], None]:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("enough"), KeyboardInterrupt()])
-def test_what_progress_raises_ends_the_run(short: _core.Scenario, error: BaseException) -> None:
+def test_exceptions_of_the_progress_callback_end_the_run(short: _core.Scenario, error: BaseException) -> None:
     with pytest.raises(type(error)) as caught:
         _core.simulate(short, 1, 0, progress=raising(error))
     assert caught.value is error

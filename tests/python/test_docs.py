@@ -1,4 +1,4 @@
-"""What docs/python.md and docs/results.md say is run."""
+"""The code and tables of docs/python.md and docs/results.md are correct."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def table_rows(page: str, heading: str) -> list[list[str]]:
-    """The cells of a table's rows; of the first, the names in backquotes."""
+    """Return the cells of each row of the table whose first heading is `heading`."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     _, _, after = text.partition(f"| {heading} ")
     lines = after.partition("\n\n")[0].splitlines()[2:]
@@ -34,7 +34,7 @@ def table_rows(page: str, heading: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A sweep like that of campaigns/fach-error-rate.toml."""
+    """A store with a sweep like campaigns/fach-error-rate.toml."""
     with open_store(tmp_path_factory.mktemp("docs")) as store:
         grid: dict[str, list[str | int | float | bool]] = {
             "tcp.variant": ["reno", "newreno"],
@@ -63,11 +63,11 @@ def test_the_examples_in_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_page_names_everything_that_the_package_offers() -> None:
     text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     missing = [name for name in umtslab.__all__ if not re.search(rf"\b{name}\b", text)]
-    assert missing == ["CaptureAnalysis", "Store"]  # what analyse_captures and open_store give
+    assert missing == ["CaptureAnalysis", "Store"]  # Results of analyse_captures and open_store.
 
 
 @pytest.mark.parametrize("recipe", blocks("results.md", "sql"))
-def test_the_recipes_answer(filled: Store, recipe: str) -> None:
+def test_the_recipes_return_rows(filled: Store, recipe: str) -> None:
     assert len(filled.query(recipe)) > 0
 
 
@@ -75,7 +75,7 @@ def test_there_are_six_recipes() -> None:
     assert len(blocks("results.md", "sql")) == 6
 
 
-def test_the_columns_of_the_catalogue_are_those_on_the_page(filled: Store) -> None:
+def test_columns_of_the_catalogue_on_the_page_exist(filled: Store) -> None:
     listed = [
         name for row in table_rows("results.md", "column of") for name in re.findall(r"`(\w+)`", row[0])
     ]
@@ -100,7 +100,7 @@ ue = "user"
 ONLY_OF_A_LAYOUT = {"calls", "cells", "dsch", "handovers"}
 
 
-def test_the_columns_of_time_series_are_those_on_the_page(filled: Store) -> None:
+def test_the_page_lists_the_columns_of_time_series(filled: Store) -> None:
     [first, *_] = filled.runs()
     [many_cells] = simulate(Scenario.parse(LAYOUT), series=True)
     for kinds, columns, _ in table_rows("results.md", "table | columns besides"):
@@ -112,7 +112,7 @@ def test_the_columns_of_time_series_are_those_on_the_page(filled: Store) -> None
             assert "connection" not in named or "connection" in found
 
 
-def test_parquet_files_are_read_by_anything(filled: Store, tmp_path: Path) -> None:
+def test_parquet_files_are_readable_by_polars(filled: Store, tmp_path: Path) -> None:
     filled.write_dataset(tmp_path / "data")
     runs = pl.read_parquet(tmp_path / "data" / "runs.parquet")
     assert runs.group_by("tcp.variant").len().sort("tcp.variant").rows() == [("newreno", 4), ("reno", 4)]

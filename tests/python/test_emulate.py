@@ -1,4 +1,4 @@
-"""``umts emulate`` with real programs, the kernel's TCP, and namespaces that it makes itself."""
+"""``umts emulate`` with real programs and the kernel's TCP, in its own namespaces."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def only_run(folder: Path) -> Path:
     return run
 
 
-def test_a_download_comes_through_and_is_measured(umts: Umts, tmp_path: Path) -> None:
+def test_a_download_completes_and_is_measured(umts: Umts, tmp_path: Path) -> None:
     done = umts("emulate", "--pcap", "--", *fetch("http://some.example/bytes/30000"))
     assert done.stdout == "30000"
     assert "fidelity" in done.stderr
     run = only_run(tmp_path)
     metrics = json.loads((run / "metrics.json").read_text())
-    # The command ends with the last octet, and the emulation with it: some acknowledgments never arrive.
+    # The emulation ends with the command, at its last byte: the last acknowledgments never arrive.
     assert 20_000 < metrics["acknowledged_bytes"] <= metrics["payload_bytes"] < 40_000
     # A round trip over DCHs of 10 and 20 ms takes some TTIs and the core network's delay.
     assert metrics["min_rtt_s"] > 0.05
@@ -80,7 +80,7 @@ def test_a_bearer_by_name_carries_a_program(
     trips = polars.read_parquet(run / "series" / "program_rtt.parquet")
     assert set(trips["from"]) == {"ue", "server"}
     assert set(trips["kind"]) == {"tcp"}
-    # Those of the first connection and request; none can be below the delays that the model has.
+    # Round trips of the first connection and request. None can be below the delays of the model.
     least = {"fach": 0.12, "flat:wpt-3g-fast": 0.15, "trace:every-ms": 0.12}.get(bearer, 0.01)
     assert min(trips["rtt_s"].to_list()) >= least
     if bearer.startswith("fach-dch"):
@@ -89,7 +89,7 @@ def test_a_bearer_by_name_carries_a_program(
         assert "CELL_DCH" in set(states["state"])
 
 
-def test_the_core_network_and_the_radio_are_what_the_options_say() -> None:
+def test_options_set_the_core_network_and_the_radio() -> None:
     core = Core("20 ms", "5 ms", "0.01", "30 kB", "0.1")
     changed = scenario_of("ps-64", core)
     assert [link["delay"] for link in changed["link"]] == ["20 ms", "0 s", "0 s", "0 s"]
@@ -127,7 +127,7 @@ def test_the_meter_never_wraps() -> None:
         assert whole.startswith(line)
 
 
-def test_the_same_over_ipv6_and_upwards(umts: Umts) -> None:
+def test_an_upload_over_ipv6_completes(umts: Umts) -> None:
     upload = (
         "import http.client, sys; c = http.client.HTTPConnection('2001:db8::5', 80); "
         "c.request('POST', '/upload', bytes(10000)); sys.stdout.write(c.getresponse().read().decode())"
@@ -142,11 +142,11 @@ def test_the_exit_status_is_the_commands(umts: Umts, words: tuple[str, ...], sta
     umts("emulate", "-q", "--", *words, status=status)
 
 
-def test_a_signal_is_told_as_shells_tell_it(umts: Umts) -> None:
+def test_a_signal_gives_the_exit_status_of_shells(umts: Umts) -> None:
     umts("emulate", "-q", "--", "sh", "-c", "kill -TERM $$", status=128 + signal.SIGTERM)
 
 
-def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_command_with_its_own_status(tmp_path: Path) -> None:
     program = (
         "import time\n"
         "try:\n"
@@ -187,7 +187,7 @@ def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
         (("--out", "/dev/null/results", "--", "true"), "cannot keep results in /dev/null/results"),
     ],
 )
-def test_wrong_input_is_told_before_anything_runs(
+def test_wrong_input_is_reported_before_any_program_runs(
     umts: Umts, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
     done = umts("emulate", *words, status=2)
@@ -210,11 +210,11 @@ def test_the_hosts_network_is_out_of_reach(umts: Umts) -> None:
             "print(sorted(line.split(':')[0].strip() for line in open('/proc/net/dev').readlines()[2:]))"
         ).replace("PORT", str(port))
         done = umts("emulate", "-q", "--", sys.executable, "-c", reach)
-    # The other address is that of the server side, where nobody listens on that port.
+    # The second address belongs to the server side, where no server listens on the port.
     assert done.stdout.splitlines() == ["ConnectionRefusedError ConnectionRefusedError", "['lo', 'umts0']"]
 
 
-def test_two_ues_and_a_server_of_the_users_own(umts: Umts) -> None:
+def test_two_ues_reach_a_user_supplied_server(umts: Umts) -> None:
     server = (
         f"exec {sys.executable} -c \"import socket; s = socket.create_server(('', 7000)); "
         "print('ready', flush=True)\n"
@@ -237,14 +237,14 @@ def test_a_recorded_session_replays_event_for_event(umts: Umts, tmp_path: Path) 
     form, colon, _ = json.loads(kept)["digest"].partition(":")
     write_and_seal(card, kept.replace(form + colon, form + colon + "0"))
     assert "went another way" in umts("replay", "results", status=1).stderr
-    # Of an earlier version, which had no form in front.
+    # Digests of earlier versions have no prefix for the format.
     write_and_seal(card, kept.replace(form + colon, ""))
     assert "is of another form than this version's" in umts("replay", "results", status=1).stderr
     umts("emulate", "-q", "--out", "other", "--", "true")
     assert "--record" in umts("replay", "other", status=2).stderr
 
 
-def test_what_is_set_for_the_emulator_alone_is_not_in_the_environment_of_programs(
+def test_programs_do_not_inherit_the_emulators_memory_setting(
     umts: Umts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell = [sys.executable, "-c", "import os; print(os.environ.get('GLIBC_TUNABLES'))"]
@@ -297,7 +297,8 @@ flood(("9.9.9.9", 9))
 """
 
 MOST_GROWTH = 24 << 20
-"""Octets: packets that wait for the loop are 4096 of 1,500, and what the network holds is much less."""
+"""Bound in bytes. At most 4096 packets of 1,500 bytes wait for the event loop (6 MB), and the
+network holds much less."""
 
 
 def test_a_flood_in_both_directions_takes_bounded_memory_and_is_counted(umts: Umts, tmp_path: Path) -> None:
@@ -325,7 +326,7 @@ def test_a_flood_in_both_directions_takes_bounded_memory_and_is_counted(umts: Um
     assert 1 << 20 < peaks[1] < peaks[0] + MOST_GROWTH
 
 
-def test_one_object_goes_to_standard_output_and_the_commands_own_to_standard_error(umts: Umts) -> None:
+def test_json_goes_to_standard_output_and_the_commands_output_to_standard_error(umts: Umts) -> None:
     done = umts("emulate", "-q", "--json", "--budget", "--", "sh", "-c", "echo said; exit 3", status=3)
     told = json.loads(done.stdout)
     assert (done.stderr, told["emulation"]["status"]) == ("said\n", 3)
@@ -345,7 +346,7 @@ def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_
     causes = [name for name in rows.columns if name.startswith("budget_") and name.endswith("_s")]
     parts = sum(rows[name][0] for name in causes if name != "budget_total_s")
     assert parts == pytest.approx(rows["budget_total_s"][0]) == pytest.approx(whole)
-    # A download that is given windows, not one whose packets alone are seen.
+    # The budget comes from a simulated connection, not from packets.
     assert rows["budget_serialisation_s"][0] > 0
     assert rows["budget_not_visible_s"][0] in (0, None)
     metrics = json.loads((run / "metrics.json").read_text())
@@ -355,7 +356,7 @@ def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_
 
 
 @pytest.mark.parametrize("change", ["link del umts0", "link set umts0 name other"])
-def test_a_program_that_takes_its_device_away_does_not_end_the_emulation(
+def test_a_program_may_remove_its_device_without_ending_the_emulation(
     umts: Umts, tmp_path: Path, change: str
 ) -> None:
     if shutil.which("ip") is None:
@@ -365,7 +366,7 @@ def test_a_program_that_takes_its_device_away_does_not_end_the_emulation(
     assert (card["fidelity"]["devices_lost"], card["degraded"]) == (1, True)
 
 
-def test_names_are_answered_whatever_was_asked_before(umts: Umts) -> None:
+def test_malformed_queries_do_not_stop_the_name_server(umts: Umts) -> None:
     program = (
         "import socket, struct\n"
         "raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)\n"
@@ -380,14 +381,14 @@ def test_names_are_answered_whatever_was_asked_before(umts: Umts) -> None:
     assert done.stdout.strip() == internet.address_of("some.example", 4)
 
 
-def test_words_that_are_no_text_reach_the_command_and_its_results(umts: Umts, tmp_path: Path) -> None:
+def test_arguments_that_are_not_utf8_reach_the_command_and_the_results(umts: Umts, tmp_path: Path) -> None:
     words = command("emulate", "-q", "--", "printf", "%s")
     done = subprocess.run([*map(os.fsencode, words), b"\xff"], cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"\xff"), done.stderr
     assert only_run(tmp_path).is_dir()
 
 
-def test_metrics_of_a_program_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
+def test_invalid_metrics_of_a_program_are_ignored(tmp_path: Path) -> None:
     from umtslab.emulate.results import programs_own
 
     file = tmp_path / "metrics.json"
@@ -409,7 +410,7 @@ def test_a_plain_user_may_emulate(tmp_path: Path) -> None:
     script = f"{shlex.join([sys.executable, '-c', inside])} && {shlex.join(words)}"
     done = plain_user.run(command("emulate", "-q", "--", "sh", "-c", script), tmp_path)
     user = os.geteuid() or plain_user.NOBODY
-    # Root inside, and nobody but this user outside.
+    # The program is root inside the namespace. Its files belong to the user outside.
     assert (done.returncode, done.stdout) == (0, "0 3000"), done.stderr
     assert (tmp_path / "made").stat().st_uid == user
     refused = plain_user.run(command("emulate", "--internet", "--", "true"), tmp_path)
@@ -418,7 +419,7 @@ def test_a_plain_user_may_emulate(tmp_path: Path) -> None:
     assert only_run(tmp_path).stat().st_uid == user
 
 
-def test_names_have_the_same_address_whenever_they_are_asked() -> None:
+def test_a_name_always_has_the_same_address() -> None:
     import dns.message
 
     for kind, version in (("A", 4), ("AAAA", 6)):
@@ -431,12 +432,12 @@ def test_names_have_the_same_address_whenever_they_are_asked() -> None:
     assert internet.answer(b"no query") is None
 
 
-def test_a_preset_gives_way_to_single_settings() -> None:
+def test_single_settings_override_a_preset() -> None:
     found = dict(settings("linux-2.4-like", ["tcp_sack=0", "route.congctl=cubic"]))
     assert (found["tcp_sack"], found["route.congctl"], found["tcp_window_scaling"]) == ("0", "cubic", "0")
 
 
-def test_the_kernel_takes_the_settings_of_2004(umts: Umts, tmp_path: Path) -> None:
+def test_the_kernel_accepts_the_linux_2_4_preset(umts: Umts, tmp_path: Path) -> None:
     words = ["--tcp", "linux-2.4-like", "--tcp-set", "tcp_sack=0", "--", "true"]
     line = umts("emulate", *words).stderr
     assert "reno, initial window 2, SACK off, timestamps on, window scaling off" in line
@@ -445,8 +446,8 @@ def test_the_kernel_takes_the_settings_of_2004(umts: Umts, tmp_path: Path) -> No
     assert {name: told[name] for name in expected} == expected
 
 
-def test_the_kernel_obeys_the_least_timeout_of_a_route(umts: Umts) -> None:
-    """TCP_INFO of a connection inside: states and options in eight octets, then the timeout in us."""
+def test_the_kernel_applies_the_minimum_rto_of_a_route(umts: Umts) -> None:
+    """TCP_INFO begins with eight bytes of states and options, then the timeout in µs."""
     look = (
         "import socket, struct\n"
         "s = socket.create_connection(('10.45.0.1', 80))\n"
@@ -456,7 +457,7 @@ def test_the_kernel_obeys_the_least_timeout_of_a_route(umts: Umts) -> None:
     assert int(umts("emulate", *words).stdout) >= 3_000_000
 
 
-def test_what_the_kernel_says_is_told_in_a_line() -> None:
+def test_kernel_settings_are_described_in_a_line() -> None:
     found = {
         "tcp_sack": "1",
         "tcp_rto_min_us": "300000",

@@ -1,4 +1,4 @@
-"""``umts emulate`` beside simulated users: a program is in the place of the flows of its UE."""
+"""``umts emulate`` beside simulated users: a program replaces the flows of its UE."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FETCH = "import urllib.request; print(len(urllib.request.urlopen('http://10.1.1.
         (4, "flow 0 (ftp) of `alone`, flow 1 (file) of `three` ("),
     ],
 )
-def test_it_is_said_whose_flows_are_left_out(programs: int, said: str) -> None:
+def test_a_warning_names_the_ues_whose_flows_are_omitted(programs: int, said: str) -> None:
     scenario = Scenario.parse(GROUPS)
     told = left_out(scenario, programs)
     assert told is not None
@@ -56,13 +56,13 @@ def test_it_is_said_whose_flows_are_left_out(programs: int, said: str) -> None:
     assert simulates_flows(scenario, session) == (programs < 4)
 
 
-def test_nothing_is_said_where_programs_have_no_flows() -> None:
+def test_no_warning_if_the_programs_ues_have_no_flows() -> None:
     of_others = Scenario.parse(GROUPS.replace('ue = "alone"\ntraffic', 'ue = "three"\ntraffic'))
     assert left_out(of_others, 1) is None
 
 
 def run_of(umts: Umts, folder: Path, *options: str) -> tuple[Path, str]:
-    """The results of a short download in the place of `alone`, and what was said."""
+    """Emulate a short download as UE `alone`. Returns the run's folder and the errors."""
     file = folder / "groups.toml"
     file.write_text(GROUPS, encoding="utf-8")
     words = ["--record", "--scenario", str(file), *options, "--", sys.executable, "-c", FETCH]
@@ -75,7 +75,7 @@ def run_of(umts: Umts, folder: Path, *options: str) -> tuple[Path, str]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
 @pytest.mark.parametrize("keeps", [False, True])
-def test_a_program_is_in_the_place_of_its_ues_flow_unless_that_is_kept(
+def test_a_program_replaces_its_ues_flow_unless_flows_are_kept(
     umts: Umts, tmp_path: Path, keeps: bool
 ) -> None:
     run, said = run_of(umts, tmp_path, *(["--keep-flows"] if keeps else []))
@@ -83,5 +83,5 @@ def test_a_program_is_in_the_place_of_its_ues_flow_unless_that_is_kept(
     simulated = polars.read_parquet(run / "series" / "simulated_connections.parquet")
     assert sorted(set(simulated["ue"].to_list())) == ([0, 1, 2, 3] if keeps else [1, 2, 3])
     assert json.loads((run / "emulation.json").read_text())["session"]["keep_flows"] == keeps
-    # What was left out is left out again.
+    # The replay leaves out the same flows.
     assert "every event as in the emulation" in umts("replay", str(run)).stdout

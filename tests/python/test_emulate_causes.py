@@ -43,7 +43,8 @@ COUNTERS = {
 """Metrics of the analysis, each with the kernel's counters whose sum it must equal."""
 
 PROBES = {"tail_loss_probes": "TCPLossProbes", "tail_loss_probe_repairs": "TCPLossProbeRecovery"}
-"""Metrics that may be smaller than the kernel's counter: some probes cannot be told from packets."""
+"""Metrics that may be smaller than the kernel's counter: some probes cannot be recognised in a
+capture."""
 
 SCENARIO = """
 version = 1

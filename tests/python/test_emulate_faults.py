@@ -1,4 +1,4 @@
-"""What goes wrong with ``umts emulate``, before its command runs and meanwhile, and how it is told."""
+"""Failures of ``umts emulate`` before and while its command runs, and how they are reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
         ("route.congctl=evil", "the kernel takes no such route"),
     ],
 )
-def test_a_setting_that_the_kernel_does_not_take_is_told_before_anything_runs(
+def test_a_setting_that_the_kernel_rejects_is_reported_before_any_program_runs(
     umts: Umts, tmp_path: Path, setting: str, said: str
 ) -> None:
     done = umts("emulate", "--tcp-set", setting, "--", "touch", "ran", status=2)
@@ -29,7 +29,7 @@ def test_a_setting_that_the_kernel_does_not_take_is_told_before_anything_runs(
     assert list((tmp_path / "results" / "runs").iterdir()) == []
 
 
-def test_what_goes_wrong_meanwhile_is_told(umts: Umts) -> None:
+def test_failures_during_the_emulation_are_reported(umts: Umts) -> None:
     if shutil.which("ip") is None:
         pytest.skip("it takes ip")
     done = umts("emulate", "-q", "--", "sh", "-c", "ip link del umts0; sleep 0.3")
@@ -39,7 +39,7 @@ def test_what_goes_wrong_meanwhile_is_told(umts: Umts) -> None:
 DOWNLOAD = "curl -s http://a.example/bytes/600000 | wc -c"
 
 
-def test_a_disk_that_fills_up_costs_what_it_has_no_room_for(umts: Umts, small_disk: Path) -> None:
+def test_a_full_disk_loses_only_what_does_not_fit(umts: Umts, small_disk: Path) -> None:
     out = small_disk / "results"
     options = ("--bearer", "flat:wpt-3g-fast", "--pcap", "--record", "--series", "--json", "--out", out)
     done = umts("emulate", *options, "--", "sh", "-c", DOWNLOAD, status=125)
@@ -48,11 +48,11 @@ def test_a_disk_that_fills_up_costs_what_it_has_no_room_for(umts: Umts, small_di
     assert "No space left on device" in done.stderr
     told = json.loads(done.stdout)
     metrics = told["runs"][0]["metrics"]
-    # Captures tell of TCP: without them it is unknown, and nothing else is.
+    # TCP metrics come from captures. Without captures only these metrics are unknown.
     assert (metrics["goodput_kbps"], metrics["tcp_retransmissions"]) == (None, None)
     assert metrics["sdu_delay_ms"] > 0
-    # 415 segments carry 600,000 octets, and one of two is acknowledged at least (RFC 5681 §4.2). How many
-    # more are, the kernel chooses: fewer when it is busy.
+    # 415 segments carry 600,000 bytes, and at least every second one is acknowledged (RFC 5681
+    # §4.2). The kernel may send more acknowledgments, but fewer when it is busy.
     assert told["emulation"]["packets"]["packets_in"] >= 415 + 415 // 2
     assert len(told["emulation"]["lost"]) == 1
     (run,) = (out / "runs").iterdir()
@@ -62,7 +62,7 @@ def test_a_disk_that_fills_up_costs_what_it_has_no_room_for(umts: Umts, small_di
     assert "every event as in the emulation" in umts("replay", out).stdout
 
 
-def test_an_emulation_that_there_is_no_room_for_is_told_all_the_same(umts: Umts, small_disk: Path) -> None:
+def test_results_are_printed_though_they_cannot_be_stored(umts: Umts, small_disk: Path) -> None:
     fill = f"curl -s http://a.example/bytes/1000; cat /dev/zero > {small_disk}/rubbish"
     options = ("--bearer", "flat:wpt-3g-fast", "--json", "--out", small_disk / "results")
     done = umts("emulate", *options, "--", "sh", "-c", fill, status=125)

@@ -1,4 +1,4 @@
-"""``umts emulate`` on a host of its own: its Internet, which is a second namespace, and its devices."""
+"""``umts emulate`` with Internet access and attached devices, on a separate host in namespaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from umtslab.emulate import forwarding, machine, resolver
 pytestmark = pytest.mark.slow
 
 WAIT_S = 30
-"""For an answer on loopback, which takes no time at all unless something is wrong."""
+"""Timeout for an answer on the loopback, which normally comes at once."""
 
 NOTHING = {"forwards": "0", "devices": [], "holds": [], "folder": False}
 
@@ -39,7 +39,7 @@ def _host() -> None:
 
 @pytest.fixture(scope="module")
 def inline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the radio between two devices made of odd frames, and of more than it could read."""
+    """Results of odd frames, and of more frames than the emulator can read."""
     skip_without_host()
     found: dict[str, Any] = inline_hosts.inside("inline", tmp_path_factory.mktemp("inline"))
     return found
@@ -57,34 +57,36 @@ def test_a_program_reaches_the_hosts_internet_with_the_hosts_address(tmp_path: P
 
 @pytest.mark.usefixtures("_host")
 @pytest.mark.parametrize("place", ["ggsn", "rnc"])
-def test_a_proxy_is_on_the_way_to_the_hosts_internet(tmp_path: Path, place: str) -> None:
+def test_a_proxy_splits_connections_to_the_hosts_internet(tmp_path: Path, place: str) -> None:
     found = lone_host.inside("reach", tmp_path, f"--proxy={place}")
     assert (found["status"], found["said"]) == (0, lone_host.HOST), found
     assert found["left"] == NOTHING
     (run,) = (tmp_path / "results" / "runs").iterdir()
     _, connection = (json.loads(line) for line in (run / "proxy.jsonl").read_text().splitlines())
-    # In the program's name to whom it asked, who sees the host: the proxy is in front of the translation.
+    # The proxy connects from the program's address. NAT comes after the proxy, so the server sees
+    # the address of the host.
     assert connection["client"].startswith("10.45.0.2:")
     assert connection["server"].endswith(":7000")
     assert connection["octets_down"] == len(lone_host.HOST)
 
 
 @pytest.mark.usefixtures("_host")
-def test_the_hosts_own_addresses_are_no_part_of_its_internet(tmp_path: Path) -> None:
+def test_the_hosts_own_addresses_need_host_services(tmp_path: Path) -> None:
     found = lone_host.inside("own_services", tmp_path)
     usual, asked_for = found["usual"], found["asked for"]
-    # Refused with a word, not left to wait: EHOSTUNREACH. Nothing is said of an address of many.
+    # Connections are refused with EHOSTUNREACH (113) instead of timing out, except to a broadcast
+    # address.
     assert usual["said"][:2] == ["OSError 113", "OSError 113"], found
     assert "reached" not in usual["said"][2]
     assert "refuses what is for the host itself" in usual["told"]
     assert asked_for["said"][:2] == ["reached", "reached"], found
-    # A link needs no route: the device has no IPv6.
+    # The device has no IPv6, not even a link-local address.
     assert usual["IPv6"] == asked_for["IPv6"] == ""
     assert usual["left"] == asked_for["left"] == NOTHING
 
 
 @pytest.mark.usefixtures("_host")
-def test_an_attached_device_that_goes_away_is_told(tmp_path: Path) -> None:
+def test_the_loss_of_an_attached_device_is_reported(tmp_path: Path) -> None:
     found = inline_hosts.inside("vanished", tmp_path)
     assert found["down"] == {"status": 0, "told": ""}
     assert found["gone"]["status"] == 125
@@ -92,7 +94,7 @@ def test_an_attached_device_that_goes_away_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_host")
-def test_two_emulations_share_it_and_the_last_sets_it_back(tmp_path: Path) -> None:
+def test_two_emulations_share_forwarding_and_the_last_restores_it(tmp_path: Path) -> None:
     between, after = lone_host.inside("two_at_once", tmp_path)
     assert between["said"] == lone_host.HOST
     assert (between["left"]["forwards"], between["left"]["devices"]) == ("1", ["umts-gi0"])
@@ -100,10 +102,10 @@ def test_two_emulations_share_it_and_the_last_sets_it_back(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("_host")
-def test_nothing_is_left_on_the_host_when_it_is_killed(tmp_path: Path) -> None:
+def test_a_killed_emulation_leaves_nothing_on_the_host(tmp_path: Path) -> None:
     *one_by_one, both, cleaned = lone_host.inside("killed", tmp_path)
     assert one_by_one == [NOTHING] * 3
-    # Nobody was left to set it back: the note is, by which it is known.
+    # No process was left to restore the setting. The record of it is still there.
     assert both["forwards"] == "1"
     assert "before" in both["holds"]
     assert cleaned == NOTHING
@@ -115,11 +117,11 @@ def test_the_hosts_name_service_is_out_of_reach(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_host")
-def test_nothing_is_left_on_the_host_when_the_terminal_is_closed(tmp_path: Path) -> None:
-    assert lone_host.inside("hung_up", tmp_path) == NOTHING
+def test_a_closed_terminal_leaves_nothing_on_the_host(tmp_path: Path) -> None:
+    assert lone_host.inside("closed_terminal", tmp_path) == NOTHING
 
 
-def test_what_does_not_take_the_radio_between_two_devices_is_counted(inline: dict[str, Any]) -> None:
+def test_frames_beside_the_radio_are_counted(inline: dict[str, Any]) -> None:
     found = inline["oddities"]
     packets = json.loads(found["said"])["emulation"]["packets"]
     assert (packets["malformed"], packets["too_large"]) == (5, 1), found
@@ -127,15 +129,16 @@ def test_what_does_not_take_the_radio_between_two_devices_is_counted(inline: dic
     assert packets["frames_aside_lost"] == packets["unroutable"] == packets["refused"] == 0
     carried = packets["packets_out"] + packets["inside_at_end"]
     assert packets["packets_in"] == carried + packets["malformed"] + packets["too_large"]
-    # The tag crossed the radio with its packet.
+    # The packet keeps its VLAN tag.
     assert found["heard"] == "7 tagged\n"
     for part in ("5 malformed", "1 too large", "frames beside the radio"):
         assert part in found["told"]
 
 
-def test_what_the_kernel_drops_in_front_of_a_device_is_counted(inline: dict[str, Any]) -> None:
+def test_kernel_drops_in_front_of_a_device_are_counted(inline: dict[str, Any]) -> None:
     told = inline["unread"]
-    # Some megabytes wait in the kernel, more than hosts allow everybody.
+    # Some megabytes wait in the kernel: the receive buffer is above the limit for unprivileged
+    # users.
     assert told["packets"]["packets_in"] > 1000, told
     assert told["fidelity"]["tun_drops"] > 1000
     assert told["packets"]["packets_in"] + told["fidelity"]["tun_drops"] >= 12_000
@@ -165,31 +168,31 @@ def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -
         assert status == 2
 
 
-def test_two_devices_are_given_together_and_alone(umts: Umts) -> None:
+def test_attached_devices_need_both_options_and_no_others(umts: Umts) -> None:
     assert "go together" in umts("emulate", "--attach-ue", "a", "--", "true", status=2).stderr
     both = ("--attach-ue", "a", "--attach-net", "b")
     assert "leave out" in umts("emulate", *both, "--ue", "true", "--", "true", status=2).stderr
 
 
-def test_forwarding_is_set_back_when_the_last_holder_lets_go(tmp_path: Path) -> None:
+def test_forwarding_is_restored_when_the_last_holder_releases_it(tmp_path: Path) -> None:
     folder, switch = tmp_path / "held", tmp_path / "ip_forward"
     switch.write_text("0\n")
     own, other = os.getpid(), os.getppid()
     assert forwarding.hold(own, folder, switch) == "net.ipv4.ip_forward = 1 (it was 0)"
     assert forwarding.hold(other, folder, switch) is None
-    forwarding.let_go(own, folder, switch)
-    forwarding.let_go(own, folder, switch)
+    forwarding.release(own, folder, switch)
+    forwarding.release(own, folder, switch)
     assert switch.read_text() == "1"
-    forwarding.let_go(other, folder, switch)
+    forwarding.release(other, folder, switch)
     assert switch.read_text() == "0"
     assert not folder.exists()
 
 
-def test_a_holder_that_was_killed_is_found(tmp_path: Path) -> None:
+def test_holds_of_killed_processes_are_cleaned(tmp_path: Path) -> None:
     folder, switch = tmp_path / "held", tmp_path / "ip_forward"
     switch.write_text("0\n")
     forwarding.hold(os.getpid(), folder, switch)
-    # Another process has its number since.
+    # The start time differs, as if another process had this number now.
     (folder / str(os.getpid())).write_text("1")
     assert forwarding.clean(folder, switch)[-1] == "set net.ipv4.ip_forward back to 0"
     assert switch.read_text() == "0"
@@ -197,11 +200,11 @@ def test_a_holder_that_was_killed_is_found(tmp_path: Path) -> None:
     assert forwarding.clean(tmp_path / "absent", switch) == []
 
 
-def test_a_host_that_forwards_already_goes_on_to(tmp_path: Path) -> None:
+def test_a_host_that_forwards_already_is_unchanged(tmp_path: Path) -> None:
     folder, switch = tmp_path / "held", tmp_path / "ip_forward"
     switch.write_text("1\n")
     assert forwarding.hold(os.getpid(), folder, switch) is None
-    forwarding.let_go(os.getpid(), folder, switch)
+    forwarding.release(os.getpid(), folder, switch)
     assert switch.read_text() == "1\n"
 
 
@@ -213,21 +216,21 @@ def test_name_servers_are_those_of_the_host() -> None:
     assert resolver.name_servers("") == ["127.0.0.1"]
 
 
-def test_a_question_goes_to_the_first_server_that_answers() -> None:
+def test_a_query_goes_to_the_first_server_that_answers() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(WAIT_S)
         port = server.getsockname()[1]
 
         def answer() -> None:
-            query, asker = server.recvfrom(100)
-            server.sendto(b"xxlate", asker)
-            server.sendto(query + b"!", asker)
+            query, client = server.recvfrom(100)
+            server.sendto(b"xxlate", client)
+            server.sendto(query + b"!", client)
 
         thread = threading.Thread(target=answer)
         thread.start()
-        # Nobody listens at the first.
-        assert resolver.ask(b"12 who", ["::1", "127.0.0.1"], port) == b"12 who!"
+        # No name server listens at the first address.
+        assert resolver.forward_query(b"12 who", ["::1", "127.0.0.1"], port) == b"12 who!"
         thread.join(WAIT_S)
         assert not thread.is_alive()
 

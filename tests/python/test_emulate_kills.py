@@ -1,4 +1,4 @@
-"""``umts emulate`` killed: nothing of it is left, whichever of its processes it was, and whenever."""
+"""``umts emulate`` leaves nothing behind when one of its processes is killed at any time."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ import pytest
 from conftest import command
 
 KILLS = int(os.environ.get("UMTS_KILLS", "3"))
-"""How many at random moments; `make soak` asks for many."""
+"""Number of kills at random times. `make soak` sets a large number."""
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(2 * lone_host.WAIT_S * (KILLS + 2)),
     pytest.mark.usefixtures("may_emulate"),
 ]
-"""After each kill its end is waited for."""
+"""The timeout covers the wait for the end of the emulation after each kill."""
 
 MARK = "UMTS_TEST_MARK"
-"""An environment variable that all processes of an emulation inherit, by which they are found."""
+"""Environment variable that all processes of an emulation inherit, to find them."""
 
 VICTIMS = ("-m\0umtslab\0emulate", "emulate.launcher", "emulate.emulator")
 """The command, the launcher and the emulator."""
 
 LATEST_S = 4.0
-"""When a program has been at work for a while, even on a slow machine."""
+"""Latest kill after the start: the program runs then, even on a slow machine."""
 
 WAIT_S = 30
 
 
 class Emulation:
-    """One at work, in a folder of its own; its processes are found by a mark."""
+    """A running emulation in its own folder. A mark in the environment identifies its processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -49,22 +49,22 @@ class Emulation:
         self.process = subprocess.Popen(command(*words), cwd=folder, env=environment)
 
     def find(self, part: str) -> list[int]:
-        """Its processes that have `part` in their command line."""
+        """Return its processes with `part` in their command line."""
         return [pid for pid in processes(self.mark) if named(pid, part)]
 
     def ended(self) -> None:
-        """Wait for its end, and look for what it left."""
+        """Wait for the end, then check that no process or temporary file is left."""
         self.process.wait(WAIT_S)
         deadline = time.monotonic() + WAIT_S
         while list(processes(self.mark)) and time.monotonic() < deadline:
             time.sleep(0.05)
-        # Namespaces and devices are gone with the last process and mount that holds them.
+        # Namespaces and devices disappear with the last process or mount that holds them.
         assert list(processes(self.mark)) == []
         assert list(self.temporary.iterdir()) == []
 
 
 def processes(mark: str) -> Iterator[int]:
-    """Processes that have the mark in their environment."""
+    """Yield the processes that have the mark in their environment."""
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and int(folder.name) != os.getpid():
             try:
@@ -83,14 +83,14 @@ def named(pid: int, part: str) -> bool:
 
 
 def host() -> tuple[list[str], list[str]]:
-    """Devices and mounts that this process sees."""
+    """Return the network devices, and the mounts of namespaces, that this process sees."""
     devices = [line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]]
     mounts = [line for line in Path("/proc/self/mounts").read_text().splitlines() if "nsfs" in line]
     return sorted(devices), mounts
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_nothing_is_left_however_a_process_of_it_ends(tmp_path: Path, victim: str) -> None:
+def test_nothing_is_left_after_a_kill_of_any_process(tmp_path: Path, victim: str) -> None:
     emulation = Emulation(tmp_path)
     deadline = time.monotonic() + WAIT_S
     while len(emulation.find("sleep")) < 3 and time.monotonic() < deadline:
@@ -106,7 +106,7 @@ def test_nothing_is_left_however_a_process_of_it_ends(tmp_path: Path, victim: st
     assert list((tmp_path / "results" / ".staging").glob("*.lock")) == []
 
 
-def test_kills_at_random_moments_leave_nothing(tmp_path: Path) -> None:
+def test_random_kills_leave_nothing(tmp_path: Path) -> None:
     draw = random.Random(KILLS)
     before = host()
     killed = 0
@@ -115,7 +115,7 @@ def test_kills_at_random_moments_leave_nothing(tmp_path: Path) -> None:
         folder.mkdir()
         emulation = Emulation(folder)
         time.sleep(draw.uniform(0, LATEST_S))
-        # The later ones are there only after a while; the command always is.
+        # The launcher and the emulator start later; the command always exists.
         there = [pid for victim in VICTIMS for pid in emulation.find(victim)] or [emulation.process.pid]
         os.kill(draw.choice(there), signal.SIGKILL)
         killed += 1
@@ -124,8 +124,8 @@ def test_kills_at_random_moments_leave_nothing(tmp_path: Path) -> None:
     assert host() == before
 
 
-def test_kills_at_random_moments_leave_a_host_as_it_was(tmp_path: Path) -> None:
-    """With the Internet and inline in turn, so an even number."""
+def test_random_kills_leave_the_host_unchanged(tmp_path: Path) -> None:
+    """Emulations with ``--internet`` and ``--attach-ue`` alternate: the number of kills is even."""
     if (missing := lone_host.missing()) is not None:
         pytest.skip(f"--internet and --attach-ue are not tested here: {missing}")
     kills = KILLS // 2 * 2

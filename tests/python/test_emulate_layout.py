@@ -48,7 +48,8 @@ traffic = "etsi_www"
 etsi_www = { first_session = "under_way", between_sessions = "1 s", reading_time = "1 s" }
 """
 
-# 60 kB over 64 kbit/s of RLC payload: what service credits guarantee, headers and control PDUs included.
+# 60 kB over 64 kbit/s of RLC payload, which service credits guarantee. Headers and control PDUs
+# count too.
 DOWNLOAD = """
 import time, urllib.request
 began = time.monotonic()
@@ -57,17 +58,17 @@ print(octets, time.monotonic() - began)
 """
 
 
-def test_a_program_gets_what_service_credits_guarantee_it(umts: Umts, tmp_path: Path) -> None:
+def test_a_program_gets_the_rate_that_service_credits_guarantee(umts: Umts, tmp_path: Path) -> None:
     scenario = tmp_path / "one-site.toml"
     scenario.write_text(SITE, encoding="utf-8")
     done = umts("emulate", "-q", "--scenario", scenario, "--", sys.executable, "-c", DOWNLOAD)
     octets, seconds = (float(word) for word in done.stdout.split())
     assert octets == 60_000
-    # Credits that grew before it let the first packets go faster; a block lost now and then, slower.
+    # Credit that accumulated before the download makes it faster. Lost blocks make it slower.
     assert 60_000 * 8 / 64_000 * 0.8 < seconds < 60_000 * 8 / 64_000 * 2.5
 
 
-def test_more_programs_than_users_are_refused_and_calls_are_no_users(umts: Umts, tmp_path: Path) -> None:
+def test_more_programs_than_users_are_refused_and_calls_do_not_count(umts: Umts, tmp_path: Path) -> None:
     scenario = tmp_path / "one-site.toml"
     scenario.write_text(SITE, encoding="utf-8")
     more = [word for _ in range(3) for word in ("--ue", "true")]

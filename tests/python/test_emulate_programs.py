@@ -1,4 +1,4 @@
-"""The programs beside the command of ``umts emulate``: what they write, and what becomes of them."""
+"""Programs beside the command of ``umts emulate``: their output, exit status and end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import Umts, command, started
 from umtslab.emulate.labels import CHUNK, Labels
 
 WAIT_S = 60
-"""For what takes a moment, on any machine."""
+"""Timeout for short operations, sufficient on any machine."""
 
 
 needs_privileges = pytest.mark.usefixtures("may_emulate")
@@ -22,7 +22,7 @@ needs_privileges = pytest.mark.usefixtures("may_emulate")
 
 @pytest.mark.slow
 @needs_privileges
-def test_lines_of_programs_have_their_names_in_front(umts: Umts) -> None:
+def test_lines_of_programs_begin_with_their_labels(umts: Umts) -> None:
     server = "echo 'from the server'; echo 'an error' >&2; exec sleep 60"
     others = ["--server", server, "--ue", "printf 'two\\nlines'", "--ue", "echo other"]
     done = umts("emulate", "-q", *others, "--", "sh", "-c", "sleep 1; echo mine; echo wrong >&2")
@@ -50,7 +50,7 @@ def test_lines_of_programs_have_their_names_in_front(umts: Umts) -> None:
         (["--server", "exit 0"], "sleep 0.5", 0, ""),
     ],
 )
-def test_a_program_that_fails_is_told_and_gives_a_status(
+def test_a_failed_program_is_reported_and_sets_the_status(
     umts: Umts, others: list[str], mine: str, status: int, told: str
 ) -> None:
     done = umts("emulate", "-q", *others, "--", "sh", "-c", mine, status=status)
@@ -74,13 +74,13 @@ FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).r
 
 @pytest.mark.slow
 @needs_privileges
-def test_a_server_has_the_port_that_it_takes(umts: Umts, tmp_path: Path) -> None:
+def test_a_user_supplied_server_replaces_the_built_in_one(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("of the server's own")
     line = [sys.executable, "-c", FETCH, "http://some.example/own.txt"]
     done = umts("emulate", "--server", OWN_SERVER, "--", *line)
     assert done.stdout == "of the server's own\n"
     assert "port 80 is used by a --server, not by the built-in one" in done.stderr
-    # Without a server of that port there is the built-in one.
+    # If no program uses the port, the built-in server does.
     other = umts(
         "emulate", "-q", "--server", "exec sleep 60", "--", *line[:-1], "http://some.example/bytes/3"
     )
@@ -96,13 +96,13 @@ def test_idle_time_is_emulated_to_the_end_of_the_command_and_replayed(umts: Umts
     assert emulation["fidelity"]["duration_s"] >= 1.5
     assert emulation["fidelity"]["core_share"] < 1
     assert f"emulated {emulation['fidelity']['duration_s']:.1f} s" in said
-    # Its status says that every event was the same.
+    # Exit status 0 of the replay means that every event was the same.
     umts("replay", str(run))
 
 
 @pytest.mark.slow
 @needs_privileges
-def test_what_is_too_short_has_no_share_of_a_core(umts: Umts, tmp_path: Path) -> None:
+def test_short_emulations_have_no_core_share(umts: Umts, tmp_path: Path) -> None:
     said = umts("emulate", "--", "true").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()
     fidelity = json.loads((run / "emulation.json").read_text())["fidelity"]
@@ -113,7 +113,7 @@ def test_what_is_too_short_has_no_share_of_a_core(umts: Umts, tmp_path: Path) ->
 
 @pytest.mark.slow
 @needs_privileges
-def test_programs_of_ues_that_are_cut_off_are_named_and_may_be_waited_for(umts: Umts) -> None:
+def test_stopped_programs_are_named_and_wait_waits_for_them(umts: Umts) -> None:
     words = ["--ue", "sleep 2; echo END", "--ue", "true", "--", "sleep", "0.5"]
     cut = umts("emulate", *words).stderr
     assert "UE 1: END" not in cut
@@ -127,7 +127,7 @@ def test_programs_of_ues_that_are_cut_off_are_named_and_may_be_waited_for(umts: 
 
 @pytest.mark.slow
 @needs_privileges
-def test_ctrl_c_after_the_end_of_the_command_waits_no_longer(tmp_path: Path) -> None:
+def test_ctrl_c_after_the_end_of_the_command_ends_the_wait(tmp_path: Path) -> None:
     words = command("emulate", "-q", "--wait", "--ue", "exec sleep 300", "--", "sh", "-c", "echo done")
     options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "start_new_session": True}
     with started(words, **options) as at_work:
@@ -136,7 +136,7 @@ def test_ctrl_c_after_the_end_of_the_command_waits_no_longer(tmp_path: Path) -> 
         for _ in range(WAIT_S):
             os.killpg(at_work.pid, signal.SIGINT)
             try:
-                # The first may have come to the command itself.
+                # The first signal may have reached the command itself.
                 assert at_work.wait(1) in (0, 130)
             except subprocess.TimeoutExpired:
                 continue
@@ -146,7 +146,7 @@ def test_ctrl_c_after_the_end_of_the_command_waits_no_longer(tmp_path: Path) -> 
 
 @pytest.mark.slow
 @needs_privileges
-def test_built_in_servers_that_end_are_told(tmp_path: Path) -> None:
+def test_the_end_of_the_built_in_servers_is_reported(tmp_path: Path) -> None:
     words = command("emulate", "-q", "--", "sh", "-c", "echo ready; sleep 2")
     options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started(words, **options) as at_work:
@@ -160,7 +160,7 @@ def test_built_in_servers_that_end_are_told(tmp_path: Path) -> None:
 
 
 def below(ancestor: int, word: bytes) -> list[int]:
-    """Processes that this one started, or that they did, with a word in their command lines."""
+    """Return descendants of a process with `word` in their command line."""
     found = []
     for process in (int(name) for name in os.listdir("/proc") if name.isdigit()):
         try:
@@ -190,7 +190,7 @@ labels.finish()
 
 
 def relayed(*texts: str, **variables: str) -> list[str]:
-    """The lines that come of what two programs write, which are still there at the end."""
+    """Return the labelled lines of two programs that still run at the end."""
     done = subprocess.run(
         [sys.executable, "-c", RELAY, *texts],
         env={**os.environ, **variables},
@@ -203,7 +203,7 @@ def relayed(*texts: str, **variables: str) -> list[str]:
     return done.stderr.splitlines()
 
 
-def test_lines_come_whole_however_they_were_written() -> None:
+def test_lines_are_written_completely() -> None:
     assert [line for line in relayed("one\\ntw", "o\\n\\nlast") if line.startswith("a")] == [
         "a: one",
         "a: two",
@@ -212,19 +212,19 @@ def test_lines_come_whole_however_they_were_written() -> None:
     ]
 
 
-def test_lines_that_are_written_over_have_the_name_each_time() -> None:
+def test_overwritten_lines_repeat_the_label() -> None:
     found = relayed("10 %\\r20 %\\rdone\\r\\n")
-    # As a terminal has it: a carriage return goes back to the beginning of the line.
+    # On a terminal a carriage return goes back to the beginning of the line.
     assert [line for line in found if not line.startswith("b")] == ["a: 10 %", "a: 20 %", "a: done"]
 
 
-def test_a_line_without_an_end_is_cut() -> None:
+def test_a_line_without_end_is_written_at_the_maximum_length() -> None:
     assert CHUNK == 65536
     lines = [line for line in relayed("x", LONG="65536") if line.startswith("b")]
     assert lines == ["b: " + "z" * CHUNK]
 
 
-def test_labels_of_nobody_are_no_process() -> None:
+def test_labels_without_programs_start_no_process() -> None:
     labels = Labels()
     labels.start()
     labels.finish()

@@ -1,4 +1,4 @@
-"""``umts emulate --proxy``: the kernel's TCP ends the programs' connections between the links."""
+"""``umts emulate --proxy``: the kernel's TCP terminates connections between the links."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def run_of(folder: Path) -> Path:
 
 
 def rtt(capture: Path) -> float:
-    """The least round trip from there on, in seconds."""
+    """Return the minimum round-trip time in seconds, seen from the point of capture."""
     (value,) = analyse_captures(capture)[0].connections()["min_rtt_s"].to_list()
     return float(value)
 
 
 @pytest.fixture(scope="module")
 def download(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A download with a distant and lossy server, as a run."""
+    """A run with a download from a distant server, with losses."""
     folder = tmp_path_factory.mktemp("download")
     core = ["--core-delay", "80 ms", "--core-loss", "0.02"]
     kept = ["--pcap", "--record", "--series", "--budget"]
@@ -76,7 +76,7 @@ def download(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def test_each_side_has_its_own_round_trip_and_losses(download: Path) -> None:
     captures = download / "captures"
     server, radio = (rtt(captures / f"{name}.pcapng") for name in ("server", "proxy-radio"))
-    # All the delay of the core is on the servers' side, and none of the radio's.
+    # The delay of the core network is on the side of the servers, the delay of the radio is not.
     assert 0.16 <= server < 0.25
     assert 0.03 < radio < 0.16
     connections = polars.read_parquet(download / "connections.parquet")
@@ -90,27 +90,27 @@ def test_each_side_has_its_own_round_trip_and_losses(download: Path) -> None:
     assert set(trips["from"]) == {"server", "proxy", "ue"}
 
 
-def test_the_captures_tell_what_the_proxy_counts(download: Path) -> None:
+def test_captures_agree_with_the_proxys_log(download: Path) -> None:
     captures = download / "captures"
     (transfer,) = split_transfers((captures / "proxy-server.pcapng", captures / "proxy-radio.pcapng"))
     lines = [json.loads(line) for line in (download / "proxy.jsonl").read_text().splitlines()]
     (told,) = (line for line in lines if line["event"] == "connection")
-    # What the routes say, whatever the host's own congestion control is.
+    # The routes set congestion control, independent of the host's default.
     started = lines[0]
     manners = [*started["client_side"]["by_routes"], *started["server_side"]["by_routes"]]
     assert {manner["congestion_control"] for manner in manners} == {"cubic"}
     assert (told["client_congestion_control"], told["server_congestion_control"]) == ("cubic", "cubic")
-    # Captures count from the first octet on; what both have is what the client was sent.
+    # The captures and the proxy's log count the same bytes from the first one on.
     assert told["octets_down"] == transfer.octets >= OCTETS
     assert transfer.first["client"] == transfer.second["client"] == told["client"]
-    # Two connections: each has numbers of its own.
+    # A transfer has two connections with different sequence numbers.
     assert transfer.delay_s is not None
     assert transfer.delay_s > 0
     assert transfer.ahead_octets is not None
     assert transfer.ahead_octets > 1448
 
 
-def test_a_transfers_time_is_explained(download: Path) -> None:
+def test_the_budget_of_a_transfer_covers_all_legs(download: Path) -> None:
     metrics = json.loads((download / "metrics.json").read_text())
     parts = {name: value for name, value in metrics.items() if name.startswith("transfer_budget_")}
     total = parts.pop("transfer_budget_total_s")
@@ -120,11 +120,11 @@ def test_a_transfers_time_is_explained(download: Path) -> None:
     assert parts["transfer_budget_server_propagation_s"] >= 0.08
     table = polars.read_parquet(download / "series" / "transfer_budget_intervals.parquet")
     assert set(table["leg"]) == {"server", "radio", "proxy"}
-    # Number 0 is the lookup of the server's name.
+    # Transfer 0 is the DNS lookup, which is not split.
     assert set(table["transfer"]) == {1}
 
 
-def test_it_is_replayed_to_the_event(umts: Umts, tmp_path: Path, download: Path) -> None:
+def test_a_proxied_emulation_replays_event_for_event(umts: Umts, tmp_path: Path, download: Path) -> None:
     told = umts("replay", download, "--pcap", tmp_path / "again").stdout
     assert "every event as in the emulation" in told
     for point in ("proxy-server", "proxy-radio"):
@@ -132,13 +132,13 @@ def test_it_is_replayed_to_the_event(umts: Umts, tmp_path: Path, download: Path)
         assert again == (download / "captures" / f"{point}.pcapng").read_bytes()
 
 
-def test_what_is_not_tcp_passes(umts: Umts, tmp_path: Path) -> None:
+def test_other_protocols_bypass_the_proxy(umts: Umts, tmp_path: Path) -> None:
     server = f'exec {sys.executable} -c "{ECHO}"'
     words = ["--proxy", "--pcap", "--server", server, "--", sys.executable, "-c", PASSING]
     assert umts("emulate", "-q", *words).stdout == "(b'noitseuq', ('192.0.2.9', 7000))"
     captures = run_of(tmp_path) / "captures"
     sizes = {name: (captures / f"{name}.pcapng").stat().st_size for name in ("proxy-server", "proxy-radio")}
-    # Nothing but the headings of files.
+    # The captures have nothing but file headers.
     assert all(size < 500 for size in sizes.values()), sizes
     metrics = json.loads((run_of(tmp_path) / "metrics.json").read_text())
     assert (metrics["udp_sent_uplink"], metrics["udp_received"]) == (1, 1)
@@ -155,7 +155,7 @@ def test_uploads_and_both_versions_of_ip_are_split(umts: Umts, tmp_path: Path) -
     assert [line["octets_up"] > 20_000 for line in lines if line["event"] == "connection"] == [True, True]
 
 
-def test_a_refused_port_is_told_by_a_reset(umts: Umts, tmp_path: Path) -> None:
+def test_a_refused_port_is_a_reset(umts: Umts, tmp_path: Path) -> None:
     done = umts("emulate", "-q", "--proxy", "--", sys.executable, "-c", REFUSED)
     assert done.stdout == "ConnectionResetError"
     lines = (run_of(tmp_path) / "proxy.jsonl").read_text().splitlines()
@@ -177,7 +177,7 @@ bearer = "ps-384"
 """
 
 
-def test_a_file_s_proxy_is_for_programs_too_beside_simulated_users(umts: Umts, tmp_path: Path) -> None:
+def test_the_proxy_of_a_scenario_also_serves_programs(umts: Umts, tmp_path: Path) -> None:
     sides = '[proxy.radio_side]\nvariant = "reno"\ninitial_window = "3 segments"\nrto_min = "400 ms"\n'
     flow = '[[ue]]\nname = "other"\nbearer = "ps-64"\n[[flow]]\nue = "other"\ntraffic = "ftp"\n'
     file = tmp_path / "both.toml"
@@ -196,7 +196,7 @@ def test_a_file_s_proxy_is_for_programs_too_beside_simulated_users(umts: Umts, t
     assert polars.read_parquet(run / "connections.parquet")["leg"].to_list() == ["server", "radio"]
 
 
-def test_a_proxy_that_splits_nothing_lets_programs_pass(umts: Umts, tmp_path: Path) -> None:
+def test_a_proxy_that_does_not_split_is_not_used_for_programs(umts: Umts, tmp_path: Path) -> None:
     file = tmp_path / "snoop.toml"
     file.write_text(SCENARIO.format(proxy='mode = "snoop"', flow=""))
     words = ["--scenario", file, "--", sys.executable, "-c", FETCH, "http://some.example/bytes/2000"]
@@ -225,7 +225,7 @@ def test_a_proxy_that_splits_nothing_lets_programs_pass(umts: Umts, tmp_path: Pa
         ),
     ],
 )
-def test_what_the_kernel_cannot_is_refused_before_anything_runs(
+def test_features_that_the_kernels_proxy_lacks_are_refused(
     umts: Umts, tmp_path: Path, words: list[str], said: str
 ) -> None:
     refused = umts("emulate", *words, "--", "touch", tmp_path / "ran", status=2)
@@ -233,7 +233,7 @@ def test_what_the_kernel_cannot_is_refused_before_anything_runs(
     assert not (tmp_path / "ran").exists()
 
 
-def test_outages_are_of_simulations() -> None:
+def test_outages_of_the_proxy_are_refused() -> None:
     proxy: dict[str, Any] = {"outage": [{"from": "1 s", "to": "2 s"}]}
     with pytest.raises(ValueError, match="no outages"):
         node_of(proxy, ())

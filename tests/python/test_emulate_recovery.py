@@ -1,4 +1,4 @@
-"""RLC recovery under ``umts emulate``: the download of a program outlasts a pause of the radio."""
+"""RLC recovery under ``umts emulate``: a program's download survives an outage of the radio."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ name = "ue"
 bearer = "ps"
 """
 
-# Without the pause it takes 2.5 s.
+# Without the pause the download takes 2.5 s.
 DOWNLOAD = """
 import time, urllib.request
 began = time.monotonic()
@@ -51,15 +51,15 @@ print(octets, time.monotonic() - began)
 """
 
 
-def test_a_download_goes_on_after_a_pause_of_the_radio(umts: Umts, tmp_path: Path) -> None:
+def test_a_download_continues_after_a_radio_outage(umts: Umts, tmp_path: Path) -> None:
     scenario = tmp_path / "pause.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
-    # The trace starts again at its end, which the download does not reach.
+    # The trace repeats after its end, but the download does not reach the end.
     (tmp_path / "blocks").write_text("0" * GOOD + "1" * LOST + "0" * 100_000)
     done = umts("emulate", "--budget", "--scenario", scenario, "--", sys.executable, "-c", DOWNLOAD)
     octets, seconds = (float(word) for word in done.stdout.split())
     assert octets == 100_000
-    # RLC needs more than 8 s until it gives up.
+    # RLC declares an unrecoverable error after more than 8 s.
     assert seconds > 8
     (run,) = (tmp_path / "results" / "runs").iterdir()
     metrics = json.loads((run / "metrics.json").read_text())

@@ -1,4 +1,4 @@
-"""The walls around programs of ``umts emulate``: the host is out of reach, for root as for a plain user."""
+"""The sandbox of ``umts emulate``: programs of root and of other users cannot reach the host."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from umtslab.emulate import control_groups, machine
 pytestmark = pytest.mark.slow
 
 Inside = Callable[..., str]
-"""``inside(script)``: what a script of the shell, run by ``umts emulate``, says; it has to end well."""
+"""``inside(script)`` runs a shell script in ``umts emulate`` and returns its output; it must
+succeed."""
 
 NAMED = "/run/umtslab-test/named"
-"""A network namespace with a name, which lives in the mounts of one test."""
+"""A named network namespace that exists only in the mount namespace of a test."""
 
 NAME_IT = (
     f"mkdir -p {Path(NAMED).parent}",
@@ -33,7 +34,7 @@ NAME_IT = (
 
 @pytest.fixture(params=["root", "plain user"])
 def inside(request: pytest.FixtureRequest, tmp_path: Path) -> Inside:
-    """As each of them."""
+    """Run scripts as root and as an unprivileged user."""
     answers = {what: (answer, advice) for what, answer, advice in machine.needs()}
     for what in ("namespaces", "TUN devices"):
         if answers[what][0] != "yes":
@@ -61,7 +62,7 @@ def inside(request: pytest.FixtureRequest, tmp_path: Path) -> Inside:
     return run
 
 
-def test_no_process_of_the_host_lends_its_network(inside: Inside) -> None:
+def test_no_process_of_the_host_gives_access_to_its_network(inside: Inside) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         ask = f"{sys.executable} -c 'import urllib.request; urllib.request.urlopen(\"{url}\")'"
@@ -76,7 +77,7 @@ def test_no_process_of_the_host_lends_its_network(inside: Inside) -> None:
     assert said.split() == ["kept", "kept", "refused", "refused", "refused"]
 
 
-def test_no_device_of_the_host_is_in_sight(inside: Inside) -> None:
+def test_no_device_of_the_host_is_visible(inside: Inside) -> None:
     devices = Path("/sys/class/net")
     before = {device.name: (device / "mtu").read_text() for device in devices.iterdir() if device.is_dir()}
     change = "; ".join(f"echo 1333 > /sys/class/net/{name}/mtu && echo changed" for name in before)
@@ -88,7 +89,7 @@ def test_no_device_of_the_host_is_in_sight(inside: Inside) -> None:
     assert {name: (devices / name / "mtu").read_text() for name in before} == before
 
 
-def test_the_host_keeps_its_name(inside: Inside) -> None:
+def test_the_host_name_cannot_be_changed(inside: Inside) -> None:
     before = socket.gethostname()
     assert inside("hostname another || echo refused; hostname") == f"refused\n{before}\n"
     assert socket.gethostname() == before
@@ -105,7 +106,7 @@ def test_a_named_network_is_out_of_reach(inside: Inside) -> None:
     assert said.split() == ["there", "refused", "refused"]
 
 
-def test_the_resolver_of_the_host_stays_beneath(inside: Inside) -> None:
+def test_the_resolver_configuration_cannot_be_unmounted(inside: Inside) -> None:
     said = inside(
         "umount /etc/resolv.conf || echo kept; mount --bind / /mnt || echo kept; cat /etc/resolv.conf;"
         "unshare --mount umount /etc/resolv.conf || echo kept"
@@ -115,7 +116,7 @@ def test_the_resolver_of_the_host_stays_beneath(inside: Inside) -> None:
     assert resolver[1:] == ["nameserver 10.45.0.1", "options timeout:20 attempts:3"]
 
 
-def test_a_ue_does_not_reach_into_another(inside: Inside) -> None:
+def test_a_ue_cannot_enter_another_ue(inside: Inside) -> None:
     said = inside(
         "sleep 0.5; for process in /proc/[0-9]*; do"
         " nsenter --net=$process/ns/net ip -o -4 address show scope global; done 2> /dev/null"
@@ -125,17 +126,17 @@ def test_a_ue_does_not_reach_into_another(inside: Inside) -> None:
     assert said == "10.45.0.2/32\n"
 
 
-def test_no_process_of_the_host_is_in_reach_through_control_groups(
+def test_control_groups_give_no_access_to_processes_of_the_host(
     tmp_path: Path, umts: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """A program of root's mounts all hierarchies of control groups, and kills what it finds there."""
+    """A program of root mounts all hierarchies of control groups, and kills every process there."""
     if os.geteuid() != 0:
         pytest.skip("it takes root")
     groups = list(control_groups.own_groups())
     if not any((group / "cgroup.controllers").exists() for group in groups):
         pytest.skip("control groups of the second version are not mounted")
     made = [group / "umts-test-host" for group in groups]
-    # Emulations of other tests have groups, too.
+    # Emulations of other tests may have groups at the same time.
     before = {left for group in groups for left in group.glob(f"{control_groups.PREFIX}*")}
     victim = subprocess.Popen(["sleep", "600"])
     try:
@@ -145,7 +146,7 @@ def test_no_process_of_the_host_is_in_reach_through_control_groups(
             (group / "cgroup.procs").write_text(str(victim.pid))
         done = umts("emulate", "-q", "--", "sh", "-c", KILL_GROUPS)
         assert "host" not in done.stdout
-        # Something was mounted, and it is the program's own.
+        # The mounts succeeded, but they show only the program's own group.
         assert "mounted" in done.stdout
         assert victim.poll() is None
     finally:
@@ -190,7 +191,7 @@ except OSError as error: print(error.strerror)
 """
 
 
-def test_root_is_root_over_files_and_its_own_network_and_not_over_the_machine(
+def test_root_may_chown_files_but_not_change_the_machine(
     tmp_path: Path, umts: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     if os.geteuid() != 0:

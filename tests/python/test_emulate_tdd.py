@@ -1,4 +1,4 @@
-"""``umts emulate`` over a TDD cell: a program asks for capacity as simulated users do."""
+"""``umts emulate`` over a TDD cell: a program requests capacity like simulated users."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
-# An echo of 36 octets fills one block: eight of payload behind the headers of IP and ICMP.
+# An echo message of 36 bytes fills one block: eight bytes of payload after the IP and ICMP headers.
 PING = """
 import socket, struct, time
 
@@ -42,7 +42,7 @@ FRAME_MS = 10.0
 
 
 def seen(capture: Path) -> dict[tuple[int, int], float]:
-    """When an ICMP message of this type and number was seen, in milliseconds."""
+    """Return the capture time in ms of each ICMP message, by type and sequence number."""
     fields = ("frame.time_epoch", "icmp.type", "icmp.seq")
     chosen = [word for field in fields for word in ("-e", field)]
     done = subprocess.run(
@@ -52,13 +52,16 @@ def seen(capture: Path) -> dict[tuple[int, int], float]:
         check=True,
     )
     rows = [line.split("\t") for line in done.stdout.splitlines()]
-    # Seconds of a whole day have too many digits for a float: frames begin with seconds.
+    # Seconds since 1970 have too many digits for a float, so only the last digits are kept.
     return {(int(kind), int(number)): 1000 * (float(at[-13:]) % 100) for at, kind, number in rows}
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="nobody reads the captures without tshark")
-def test_a_ping_alone_in_a_tdd_cell_takes_the_frames_that_requests_take(umts: Umts, tmp_path: Path) -> None:
-    """Up: the next frame's RACH, two frames to the answer, a frame with the block. Down: the next frame."""
+def test_a_ping_alone_in_a_tdd_cell_takes_the_predicted_frames(umts: Umts, tmp_path: Path) -> None:
+    """Uplink: RACH in the next frame, two frames until the grant, a frame with the block.
+
+    Downlink: the next frame.
+    """
     quiet = ("--set", "flow.0.start=59 s")
     scenario = SCENARIOS / "tdd-one-user.toml"
     done = umts("emulate", "--scenario", scenario, *quiet, "--pcap", "--", sys.executable, "-c", PING)
@@ -72,7 +75,7 @@ def test_a_ping_alone_in_a_tdd_cell_takes_the_frames_that_requests_take(umts: Um
         predicted_down = (math.ceil(down / FRAME_MS) + 1) * FRAME_MS
         assert rnc[request, number] == pytest.approx(predicted_up, abs=0.5)
         assert ue[reply, number] == pytest.approx(predicted_down, abs=0.5)
-        # The program sees what the cell took, and its own host.
+        # The program's round trip includes both directions of the cell, and the kernel of its host.
         assert measured > predicted_down - up
     assert len(told) == 6
 

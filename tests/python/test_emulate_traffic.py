@@ -1,4 +1,4 @@
-"""What ``umts emulate`` tells of the programs' traffic: metrics, series, figures and the summary."""
+"""Traffic of programs in ``umts emulate``: metrics, series, figures and the summary."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ there.getresponse().read()
 own = {"page_ms": 3007, "udp_sent": 99, "../x": 1, "download_time_s": 2.5}
 json.dump(own, open(os.environ["UMTS_METRICS"], "w"))
 """
-"""A download with a name, an upload without; and metrics of its own, three of which are no good."""
+"""A download from a host name, an upload to an address, and metrics of the program, three of them
+invalid."""
 
 
 @dataclass(frozen=True)
 class Emulated:
-    """One emulation, and what it told."""
+    """An emulation and its output."""
 
     run: Path
     told: str
@@ -47,7 +48,7 @@ class Emulated:
 
 @pytest.fixture(scope="module")
 def both_ways(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Emulated:
-    """The two transfers over a switched bearer."""
+    """The emulation of the two transfers over a switched bearer."""
     folder = tmp_path_factory.mktemp("both-ways")
     options = ["--bearer", "fach-dch:att-2010@ps-384", "--series", "--pcap", "--record"]
     words = command("emulate", *options, "--", sys.executable, "-c", BOTH_WAYS)
@@ -57,26 +58,27 @@ def both_ways(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Em
 
 
 @pytest.mark.slow
-def test_each_way_is_measured_where_its_data_leave(both_ways: Emulated) -> None:
+def test_each_direction_is_measured_at_its_sender(both_ways: Emulated) -> None:
     rows = pl.read_parquet(both_ways.run / "connections.parquet").sort("connection")
     assert rows["sender"].to_list() == ["server", "client"]
     assert rows["position"].to_list() == ["sender", "sender"]
     assert rows["ue"].to_list() == [0, 0]
-    # Over TTIs of 10 and 20 ms and the core network: at the receiver it would be less than a millisecond.
+    # The round trip has TTIs of 10 and 20 ms and the core network. At the receiver it would be
+    # below 1 ms.
     assert rows["min_rtt_s"].min() > 0.05  # type: ignore[operator]
     assert rows["acknowledged_bytes"].to_list() == pytest.approx([40_000, 20_000], rel=0.3)
-    # The name took the promotion of two seconds, so that no connection opened before.
+    # The DNS query triggers the promotion of two seconds, so no connection opens before.
     assert rows["opened_s"].min() > 2  # type: ignore[operator]
 
 
 @pytest.mark.slow
-def test_what_is_not_known_is_null_and_what_packets_tell_is_no_zero(both_ways: Emulated) -> None:
+def test_unknown_metrics_are_null_and_known_ones_positive(both_ways: Emulated) -> None:
     metrics = both_ways.metrics()
     for name in ("cell_efficiency", "energy_j_per_mb", "udp_delay_ms", "udp_goodput_kbps"):
         value = metrics[name]
         assert value is not None, name
         assert value > 0, name
-    # A question for each kind of address, or one; and an answer to each.
+    # One DNS query, or one for each address family, with an answer to each.
     assert metrics["udp_sent_uplink"] == metrics["udp_received_uplink"] == metrics["udp_sent"] in (1, 2)
     for name in ("pages", "sessions", "page_time_s", "jain_fairness", "connections_with_dch_pct"):
         assert metrics[name] is None, name
@@ -87,7 +89,7 @@ def test_what_is_not_known_is_null_and_what_packets_tell_is_no_zero(both_ways: E
 
 
 @pytest.mark.slow
-def test_a_program_adds_metrics_and_overwrites_none(both_ways: Emulated) -> None:
+def test_a_program_can_add_metrics_but_not_replace_any(both_ways: Emulated) -> None:
     metrics = both_ways.metrics()
     assert (metrics["page_ms"], metrics["download_time_s"]) == (3007, 2.5)
     assert metrics["udp_sent"] != 99
@@ -98,11 +100,11 @@ def test_a_program_adds_metrics_and_overwrites_none(both_ways: Emulated) -> None
 
 
 @pytest.mark.slow
-def test_series_of_programs_are_those_of_their_packets(both_ways: Emulated) -> None:
+def test_series_of_programs_come_from_their_packets(both_ways: Emulated) -> None:
     rows = pl.read_parquet(both_ways.run / "connections.parquet").sort("connection")
     goodput = both_ways.series("goodput").group_by("connection").agg(pl.col("goodput_kbps").sum())
     of_series = (goodput.sort("connection")["goodput_kbps"] * 1e3 / 8).to_list()
-    # The last window is a part of a second: it is a rate all the same.
+    # The last window is shorter than a second, but its value is a rate too.
     assert all(
         found >= octets - 1 for found, octets in zip(of_series, rows["acknowledged_bytes"], strict=True)
     )
@@ -112,7 +114,7 @@ def test_series_of_programs_are_those_of_their_packets(both_ways: Emulated) -> N
     sent = both_ways.series("sent")
     assert sent["time_s"].is_sorted()
     assert sent.group_by("connection").agg(pl.col("end").max()).sort("connection")["end"].to_list() == [
-        # The SYN is number 0; behind the payload is a FIN, if there was time for one.
+        # The SYN has number 0. A FIN follows the payload unless the emulation ended before.
         pytest.approx(1 + octets, abs=1)
         for octets in rows["distinct_bytes"]
     ]
@@ -140,7 +142,7 @@ def test_figures_of_programs_show_their_packets(both_ways: Emulated) -> None:
 
 
 @pytest.mark.slow
-def test_the_summary_tells_the_promotion_the_rate_and_where_things_are(both_ways: Emulated) -> None:
+def test_the_summary_has_promotion_rate_and_folders(both_ways: Emulated) -> None:
     told = both_ways.told
     (before,) = (line for line in told.splitlines() if "before the first connection" in line)
     assert "of which 2.00 s promotion (DNS)" in before
@@ -158,7 +160,7 @@ def test_the_summary_tells_the_promotion_the_rate_and_where_things_are(both_ways
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
-def test_without_tcp_nothing_is_said_of_it(umts: Umts, tmp_path: Path) -> None:
+def test_a_summary_without_tcp_has_no_tcp_metrics(umts: Umts, tmp_path: Path) -> None:
     said = umts("emulate", "--series", "--", sys.executable, "-c", "import time; time.sleep(0.2)").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()
     metrics = json.loads((run / "metrics.json").read_text())
@@ -170,9 +172,7 @@ def test_without_tcp_nothing_is_said_of_it(umts: Umts, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_emulate")
-def test_series_of_simulated_users_beside_programs_have_names_of_their_own(
-    umts: Umts, tmp_path: Path
-) -> None:
+def test_series_of_simulated_users_beside_programs_have_separate_names(umts: Umts, tmp_path: Path) -> None:
     options = ["-q", "--series", "--scenario", str(ONE_USER), "--keep-flows", "--set", "flow.start=0 s"]
     fetch = "import urllib.request; urllib.request.urlopen('http://10.1.1.1/bytes/2000').read()"
     umts("emulate", *options, "--", sys.executable, "-c", fetch)
@@ -183,7 +183,7 @@ def test_series_of_simulated_users_beside_programs_have_names_of_their_own(
     assert programs["end"].max() < 3000 < simulated["end"].max()  # type: ignore[operator]
     assert (run / "series" / "simulated_cwnd.parquet").is_file()
     assert not (run / "series" / "cwnd.parquet").exists()
-    # The table of connections is the programs', as the captures hold those of both.
+    # The table of connections has the programs' connections only.
     assert pl.read_parquet(run / "connections.parquet")["server"].to_list() == ["10.1.1.1:80"]
 
 
@@ -201,7 +201,7 @@ def test_a_switched_bearer_takes_a_profile_and_the_dchs() -> None:
         assert (profile == "att-2010") == ("att-2010" in name)
 
 
-def test_the_rate_of_a_bearer_of_a_scenarios_own_is_told() -> None:
+def test_the_summary_has_the_rate_of_a_scenarios_own_bearer() -> None:
     web_cell = Scenario.load(ONE_USER.parent / "web-cell-3gpp.toml")
     assert dch_of(web_cell) == "web-64 (64 kbit/s down, 32 up)"
 
@@ -229,13 +229,13 @@ def test_the_figure_of_a_cell_counts_simulated_users_beside_programs() -> None:
         ("fach-dch@", "there is no bearer ``"),
     ],
 )
-def test_a_dch_that_is_not_there_is_told(name: str, said: str) -> None:
+def test_an_unknown_dch_is_an_error(name: str, said: str) -> None:
     with pytest.raises(ValueError, match="there is no") as error:
         of_bearer(name, 1)
     assert said in str(error.value)
 
 
-def test_the_list_of_bearers_tells_the_rate_of_a_switched_one(umts: Umts) -> None:
+def test_the_list_of_bearers_has_the_rates_of_switched_ones(umts: Umts) -> None:
     found = json.loads(umts("bearers", "fach-dch", "--json").stdout)
     rates = {bearer["name"]: (bearer["dch"], bearer["source"]) for bearer in found}
     dch, source = rates["fach-dch:att-2010"]
@@ -246,7 +246,7 @@ def test_the_list_of_bearers_tells_the_rate_of_a_switched_one(umts: Umts) -> Non
     assert "@BEARER" in umts("bearers", "fach").stdout
 
 
-def test_what_both_programs_and_simulated_users_do_counts_together() -> None:
+def test_metrics_combine_programs_and_simulated_users() -> None:
     radio: dict[str, float | None] = {
         "goodput_kbps": 80.0,
         "cell_occupancy_kbps": 400.0,
@@ -255,7 +255,7 @@ def test_what_both_programs_and_simulated_users_do_counts_together() -> None:
     }
     programs: dict[str, float | None] = {"goodput_kbps": 200.0, "acknowledged_bytes": 100_000.0}
     beside = whole_network(radio, programs, 10.0, switched=2, has_flows=True)
-    # 100 kB of either, over 400 kbit/s for ten seconds.
+    # Programs and simulated users transfer 100 kB each, over 400 kbit/s for ten seconds.
     assert (beside["cell_efficiency"], beside["energy_j_per_mb"]) == (0.4, 50.0)
     assert (beside["goodput_kbps"], beside["pages"]) == (200.0, 3.0)
     alone = whole_network(radio, programs, 10.0, switched=2, has_flows=False)
@@ -264,7 +264,7 @@ def test_what_both_programs_and_simulated_users_do_counts_together() -> None:
     assert (nothing["cell_efficiency"], nothing["energy_j_per_mb"]) == (None, None)
 
 
-def test_lines_of_the_summary() -> None:
+def test_summary_lines_have_the_expected_texts() -> None:
     assert before_line(2.2, 2.0, True) == (
         "before the first connection: 2.20 s, of which 2.00 s promotion (DNS)"
     )

@@ -1,4 +1,4 @@
-"""UDP over ``umts emulate``: servers of the user's own, asked at any address."""
+"""UDP over ``umts emulate``: user-supplied servers answer at any address."""
 
 from __future__ import annotations
 
@@ -57,25 +57,25 @@ else:
 
 @pytest.mark.parametrize("address", ["10.1.1.1", "10.45.0.1", "2001:db8::9"])
 @pytest.mark.parametrize(("way", "largest"), [("answers", 5000), ("connects", 90)])
-def test_a_server_of_ones_own_answers_from_whatever_address_was_asked(
+def test_a_user_supplied_server_answers_from_the_requested_address(
     umts: Umts, tmp_path: Path, address: str, way: str, largest: int
 ) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "client.py").write_text(CLIENT)
     server = f"exec {sys.executable} server.py {'6' if ':' in address else '4'} {way}"
     words = [sys.executable, "client.py", str(largest), address]
-    # A datagram of 5,000 octets takes four fragments each way.
+    # A datagram of 5,000 bytes needs four fragments each way.
     done = umts("emulate", "-q", "--server", server, "--", *words)
     assert done.stdout.splitlines() == [f"{size} {address}" for size in (1, 100, largest)]
 
 
-def test_one_port_that_asks_several_addresses_can_tell_their_answers(umts: Umts, tmp_path: Path) -> None:
+def test_a_port_that_queries_several_addresses_can_distinguish_answers(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "client.py").write_text(CLIENT)
     asked = ["10.1.1.1", "10.45.0.1", "192.0.2.7"]
     server = f"exec {sys.executable} server.py 4 answers"
     words = [sys.executable, "client.py", "one port", *asked]
-    # What is recorded is replayed with the same translation: the captures of both are equal.
+    # The replay uses the same address translation: the captures are equal.
     options = ["-q", "--pcap", "--record", "--server", server]
     done = umts("emulate", *options, "--", *words)
     assert done.stdout.strip() == str([(address, str(number)) for number, address in enumerate(asked)])

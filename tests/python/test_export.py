@@ -1,4 +1,4 @@
-"""Tables for other programs."""
+"""``umts export``: tables as CSV, traces, and LaTeX."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_connections_carry_seed_and_run(scenario: Scenario) -> None:
     assert table.select("seed", "run").rows() == [(9, 0), (9, 1)]
 
 
-def test_the_command_writes_files_whole(umts: Umts, tmp_path: Path) -> None:
+def test_the_command_writes_complete_files(umts: Umts, tmp_path: Path) -> None:
     umts("run", FTP, "--duration", "10 s", "--runs", 2)
     umts("export", "results", "--csv", "-o", "runs.csv")
     assert (tmp_path / "runs.csv").read_text() == umts("export", "results", "--csv").stdout
     umts("export", "results", "--latex", "--table", "runs", "-o", "runs.tex")
     assert (tmp_path / "runs.tex").read_text().startswith(r"\begin{table}")
     umts("export", "results", "--csv", "-o", "missing/runs.csv", status=2)
-    # Nobody can make a file there.
+    # No file can be created there.
     told = umts("export", "results", "--csv", "-o", "/proc/runs.csv", status=1).stderr
     assert told.endswith(": /proc/runs.csv\n")
     assert sorted(os.listdir(tmp_path)) == ["results", "runs.csv", "runs.tex"]
@@ -62,11 +62,11 @@ def test_varied_quantities_are_numbers_in_base_units(umts: Umts) -> None:
     assert set(column("--table", "summary")) == set(points)
     pivot = ("--rows", "duration", "--columns", "rlc.sdu_discard", "--metric", "goodput_kbps")
     assert column(*pivot) == [("20.0", ""), ("25.0", "")]
-    # A table for readers has the values as they were given.
+    # Tables for readers show the values as they were written.
     assert "25000 ms" in umts("export", "lengths", "--latex").stdout
 
 
-def test_a_saturated_bearer_is_exported_as_the_trace_that_it_is(tmp_path: Path, umts: Umts) -> None:
+def test_a_saturated_bearer_is_exported_as_its_trace(tmp_path: Path, umts: Umts) -> None:
     scenario = FTP.parent / "measured-radio.toml"
     saturating = ("--set", "flow.1.cbr.payload=1472 B", "--set", "flow.1.cbr.interval=10 ms")
     umts("run", scenario, "--duration", "100 s", "--series", *saturating)

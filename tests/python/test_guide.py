@@ -1,4 +1,4 @@
-"""What docs/guide.md says is typed in its order, on the scenarios it names, and answers as the page shows."""
+"""The commands of docs/guide.md, run in order, print what the page shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 PROGRAMS = {
     "umts": f'exec {shlex.quote(sys.executable)} -m umtslab "$@"\n',
-    # A file instead of a window, and another machine that has a capture ready.
+    # wireshark is replaced by tshark, and ssh by a local capture file.
     "wireshark": 'for last; do :; done\nexec tshark "${@:1:$#-1}" -r "$last" -c 200\n',
     "ssh": "exec cat trace.pcapng\n",
 }
@@ -30,7 +30,7 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Shown:
-    """A block of commands, and what the page says the last of them prints."""
+    """A block of commands, and the output of the last one on the page."""
 
     commands: list[str]
     answer: str | None
@@ -42,7 +42,7 @@ def shown() -> Iterator[Shown]:
 
 
 class User:
-    """Somebody at a terminal in a checkout, results of earlier commands around."""
+    """A shell in a folder with the scenarios of the checkout and results of earlier commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -55,7 +55,7 @@ class User:
             program.chmod(0o755)
 
     def types(self, line: str) -> str:
-        """What a command prints; it has to succeed."""
+        """Run a command, which must succeed. Returns its output."""
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
         if "KEY" in line:
@@ -75,7 +75,7 @@ class User:
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory) -> User:
-    """With a capture of their own, of sixteen connections."""
+    """A user with a capture of sixteen connections."""
     user = User(tmp_path_factory.mktemp("guide"))
     user.types('umts run scenarios/ftp-fach-dch.toml --duration "40 s" --pcap --out mine')
     [capture] = user.folder.glob("mine/runs/*/captures/server.pcapng")
@@ -84,7 +84,7 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> User:
 
 
 def is_shown(answer: str, printed: str) -> bool:
-    """Whether the lines of an answer come in this order; `…` stands for any number of others."""
+    """Whether `printed` has all lines of `answer` in order; `…` matches any number of lines."""
     rest = iter(printed.splitlines())
     return all(any(line == other for other in rest) for line in answer.splitlines() if line != "…")
 
@@ -109,12 +109,12 @@ def test_commands_in_a_sentence_work(user: User, line: str) -> None:
 
 
 @pytest.mark.parametrize("setting", re.findall(r"`--set (\S+)`", GUIDE))
-def test_settings_in_a_sentence_are_taken(setting: str) -> None:
+def test_settings_in_a_sentence_are_accepted(setting: str) -> None:
     key, _, value = setting.partition("=")
     Scenario.load(ROOT / "scenarios/ftp-fach-dch.toml", {key: value})
 
 
-def test_every_scenario_is_in_the_table_and_there() -> None:
+def test_the_table_lists_exactly_the_existing_scenarios() -> None:
     listed = set(re.findall(r"^\| `([\w.-]+\.toml)`", GUIDE, re.MULTILINE))
     files = {file.name for file in (ROOT / "scenarios").glob("*.toml")}
     assert listed == {name for name in files if not name.endswith("-3gpp.toml")}
@@ -149,7 +149,7 @@ def test_the_congestion_control_of_the_page_runs(tmp_path: Path) -> None:
     assert done.stdout.endswith("ftp-on-fach\n")
 
 
-def test_pictures_of_the_pages_are_those_that_the_script_draws(tmp_path: Path) -> None:
+def test_the_script_draws_every_picture_of_the_pages(tmp_path: Path) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
     used = set(re.findall(r"\]\(pictures/([\w.-]+)\)", pages))
     made = {file.name for file in (DOCS / "pictures").glob("*.png")}

@@ -1,4 +1,4 @@
-"""Tables show what a result is about, and say of what their numbers are."""
+"""Result tables show the metrics that matter for a scenario, and the scope of each number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def many() -> Run:
     return run("ftp-fach-dch", "40 s")
 
 
-def test_voice_is_about_datagrams_both_ways_and_no_fach() -> None:
+def test_voice_shows_datagrams_both_ways_and_no_fach() -> None:
     shown = first_look(run("voice-beside-download", "20 s").metrics)
     assert {"udp_delay_ms", "udp_p95_delay_ms", "udp_jitter_ms", "udp_loss_pct"} <= set(shown)
     assert "udp_delay_ms_uplink" in shown
@@ -46,13 +46,13 @@ def test_a_failed_bearer_is_named(reaction: str) -> None:
     assert ("rlc_reestablishments" in shown) == (reaction == "cell_update")
 
 
-def test_the_web_is_about_pages_and_the_cell() -> None:
+def test_the_web_shows_pages_and_the_cell() -> None:
     shown = first_look(run("web-cell", "100 s").metrics)
     assert {"pages", "page_time_s", "packet_call_time_s"} <= set(shown)
     assert {"cell_efficiency", "rrc_switches", "energy_j", "fach_queue_drops"} <= set(shown)
 
 
-def test_many_cells_are_about_their_power_and_who_waits(sectors: Run, many: Run) -> None:
+def test_many_cells_show_power_and_waiting_requests(sectors: Run, many: Run) -> None:
     shown = first_look(sectors.metrics)
     told = {"load_factor_pct", "tx_power_dbm", "mean_calls", "call_bler_pct", "mean_sf", "dsch_postponed_pct"}
     assert told <= set(shown)
@@ -60,7 +60,7 @@ def test_many_cells_are_about_their_power_and_who_waits(sectors: Run, many: Run)
     assert what_of("dsch_users_per_tti") == "all cells"
 
 
-def test_codes_and_legs_of_calls_are_told_where_there_are_some(sectors: Run) -> None:
+def test_codes_and_legs_of_calls_are_shown_if_calls_exist(sectors: Run) -> None:
     changes = {
         "duration": "4 s",
         "measure.from": "1 s",
@@ -84,11 +84,11 @@ def test_equal_downloads_are_not_equally_fast(many: Run) -> None:
     assert {"jain_fairness", "jain_fairness_active"} <= set(first_look(many.metrics))
 
 
-def test_several_results_show_what_any_of_them_has(many: Run, scenario: Scenario) -> None:
+def test_several_results_show_the_metrics_of_any_of_them(many: Run, scenario: Scenario) -> None:
     assert "energy_j" in first_look(simulate(scenario)[0].metrics, many.metrics)
 
 
-def test_it_is_said_whether_a_number_is_a_sum_or_a_mean_and_which_way_it_goes() -> None:
+def test_the_scope_of_a_metric_has_aggregation_and_direction() -> None:
     assert what_of("goodput_kbps") == "sum over connections"
     assert what_of("mean_rtt_s") == "mean over samples"
     assert what_of("bler_pct") == "downlink, of blocks"
@@ -103,19 +103,19 @@ def test_connections_stand_in_order_with_their_goodput_while_active(many: Run) -
     assert len({row[2] for row in table.rows}) > 10
 
 
-def test_both_connections_of_a_split_transfer_say_which_they_are(umts: Umts) -> None:
+def test_both_connections_of_a_split_transfer_show_their_leg(umts: Umts) -> None:
     lines = umts("run", FTP.with_name("split-download.toml")).stdout.splitlines()
     heading = next(n for n, line in enumerate(lines) if line.startswith("connection"))
     assert [line.split()[:3] for line in lines[heading : heading + 3]] == [
         ["connection", "leg", "ue"], ["0", "server", "0"], ["1", "radio", "0"],
     ]  # fmt: skip
-    # The file's time is that of the whole transfer, not of the connection that ends at the user.
+    # The transfer time covers the whole transfer, not only the connection to the user.
     assert [line.split()[0] for line in lines if "_time_s" in line.split(" ")[0]] == ["transfer_time_s"]
     rows = json.loads(umts("run", FTP.with_name("split-download.toml"), "--json").stdout)["runs"][0]
     assert [(row["transfer"], row["leg"]) for row in rows["connections"]] == [(0, "server"), (0, "radio")]
 
 
-def test_a_tdd_cell_is_told_in_slots_and_waits(umts: Umts) -> None:
+def test_a_tdd_cell_shows_slots_and_waits(umts: Umts) -> None:
     changes = ("--set", "duration=30 s", "--set", "measure.from=0 s")
     told = {
         line.split(" ")[0]
@@ -129,7 +129,7 @@ def test_a_tdd_cell_is_told_in_slots_and_waits(umts: Umts) -> None:
     } <= told
 
 
-def test_the_command_tells_what_was_changed(umts: Umts) -> None:
+def test_the_command_prints_the_changed_keys(umts: Umts) -> None:
     lines = umts("run", FTP, "--set", "radio.bler=0.2", "--duration", "5 s", "--budget").stdout.splitlines()
     assert lines[1].startswith("after Dubois (2005), Table 6.1, changed; 1 run of 5 s")
     assert lines[2] == "with radio.bler = 0.2, duration = 5 s"
@@ -140,14 +140,14 @@ def test_the_command_tells_what_was_changed(umts: Umts) -> None:
     assert not any(line.startswith("with ") for line in plain)
 
 
-def test_equal_runs_have_an_interval_of_nothing(umts: Umts) -> None:
+def test_equal_runs_have_an_interval_of_zero(umts: Umts) -> None:
     words = ("run", FTP, "--duration", "60 s", "--precision", "5%", "--set", "radio.bler=0")
     rows = {line.split()[0]: line.split() for line in umts(*words).stdout.splitlines() if line}
     assert rows["goodput_kbps"][2] == "0"
 
 
-def test_some_metrics_alone_can_be_asked_for() -> None:
-    """In the order of all, and only those that there are."""
+def test_chosen_metrics_keep_the_usual_order() -> None:
+    """Chosen metrics are shown in the usual order, without those that the run lacks."""
     metrics = run("voice-beside-download", "20 s").metrics
     some = ("pages", "mean_rtt_s", "udp_loss_pct", "goodput_kbps")
     assert first_look(metrics, among=some) == [name for name in first_look(metrics) if name in some]

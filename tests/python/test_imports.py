@@ -1,4 +1,4 @@
-"""What each verb imports: libraries that take long to load come only with the work that needs them."""
+"""Imports of each verb: slow libraries are imported only by work that needs them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ LATE = {
     "tempfile",
     "uuid",
 }
-"""Of the standard library and the extras: not for a run, nor for reading what is there."""
+"""Modules that neither runs nor reading of results may import: of the standard library and of
+extras."""
 
 NEVER = DATA_FRAMES | DRAWING | SCREEN | LATE
 SHORT = ("--duration", "1 s")
@@ -34,7 +35,7 @@ CAMPAIGN = (FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=1 s", "--runs", 
 
 
 def imported_by(place: Path, *words: object, status: int = 0) -> set[str]:
-    """Modules that a process of the command has imported when it ends."""
+    """Return the modules that a command has imported when it ends."""
     python, *rest = command(*words)
     done = subprocess.run(
         [python, "-X", "importtime", *rest], capture_output=True, text=True, check=False, cwd=place
@@ -45,7 +46,7 @@ def imported_by(place: Path, *words: object, status: int = 0) -> set[str]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a result, a campaign, and a capture."""
+    """A folder with a result, a campaign and a capture."""
     folder = tmp_path_factory.mktemp("place")
     for words in (("run", FTP, *SHORT, "--pcap"), ("sweep", *CAMPAIGN, "--out", "swept")):
         subprocess.run(command(*words), cwd=folder, check=True, capture_output=True)
@@ -85,7 +86,7 @@ def test_a_verb_imports_no_more_than_its_work_needs(case: str, place: Path) -> N
     assert imported_by(place, *words) & without == set()
 
 
-def test_a_capture_by_itself_is_analysed_without_what_runs_are(place: Path) -> None:
+def test_analysis_of_a_capture_imports_no_simulation_modules(place: Path) -> None:
     capture = next(place.glob("results/runs/*/captures/*.pcapng"))
     without = NEVER | {"umtslab.run", "umtslab.store", "umtslab.scenario", "sqlite3"}
     assert imported_by(place, "analyse", capture) & without == set()
@@ -97,7 +98,7 @@ def test_help_of_a_verb_imports_no_library(verb: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["run", "sweep", "emulate", "plot", "analyse", "export"])
-def test_help_imports_neither_the_store_nor_what_runs(verb: str, place: Path) -> None:
+def test_help_imports_neither_the_store_nor_the_simulation(verb: str, place: Path) -> None:
     without = {"sqlite3", "tomllib", "umtslab.store", "umtslab.simulation", "umtslab.campaign"}
     assert imported_by(place, verb, "--help") & without == set()
 
@@ -107,27 +108,27 @@ WRONG = {
     "no such option": ("run", FTP, "--sed", "1"),
     "no such file": ("run", "nofile.toml"),
     "no such figure": ("plot", "results", "pie"),
-    "no result": ("compare", "x", "y"),  # keys of runs begin with 0 to f
+    "no result": ("compare", "x", "y"),  # Keys of runs are hexadecimal.
     "nothing to emulate": ("emulate",),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_usage_imports_no_library(case: str, place: Path) -> None:
-    wanted = NEVER - {"difflib"}  # looks for what was meant
+    wanted = NEVER - {"difflib"}  # Needed for suggestions.
     assert imported_by(place, *WRONG[case], status=2) & wanted == set()
 
 
-def test_a_file_that_is_not_there_is_told_before_what_runs_is_imported(place: Path) -> None:
+def test_a_missing_file_is_reported_before_the_simulation_is_imported(place: Path) -> None:
     without = {"sqlite3", "umtslab.store", "umtslab.simulation", "umtslab.plot", "umtslab.export"}
     assert imported_by(place, "run", "nofile.toml", status=2) & without == set()
 
 
-def test_a_run_imports_nothing_that_draws(place: Path) -> None:
+def test_a_run_imports_no_plotting_library(place: Path) -> None:
     assert "umtslab.plot" not in imported_by(place, "run", FTP, *SHORT)
 
 
-def test_the_tests_see_what_is_imported(place: Path) -> None:
+def test_importtime_lists_imported_modules(place: Path) -> None:
     program = "import polars, concurrent.futures"
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", program], capture_output=True, text=True, check=True

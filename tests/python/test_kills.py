@@ -1,4 +1,4 @@
-"""Kills: no finished run is lost, none is there in part, and what resumes equals what was not killed."""
+"""Killed sweeps: no finished run is lost, none is incomplete, and resumed results are equal."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from conftest import tree
 
 KILLS = int(os.environ.get("UMTS_KILLS", "3"))
-"""How many of each kind; `make soak` asks for many."""
+"""Number of kills of each kind. `make soak` sets a large number."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * kills.WAIT_S * (KILLS + 2))]
-"""What is killed is made again and waited for, each time."""
+"""The timeout covers a restart after each kill."""
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def uninterrupted(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A store without kills, and what was printed."""
+    """The store and the output of a sweep without kills."""
     out = tmp_path_factory.mktemp("uninterrupted") / "store"
     return out, kills.Sweep(campaign, out, "--jobs", "2").finish()
 

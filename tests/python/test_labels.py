@@ -1,4 +1,4 @@
-"""Every metric and every key is called something by figures and tables for readers."""
+"""Labels of metrics and scenario keys in figures and tables for readers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from umtslab.labels import key_label, metric_label, metric_with_unit
 from umtslab.metrics import definitions, units
 
 
-def test_every_metric_and_its_twin_has_words_of_its_own() -> None:
+def test_every_metric_has_a_unique_label() -> None:
     said = [metric_label(name) for name in units()]
     assert all(label and "_" not in label.replace("CELL_", "").replace("URA_", "") for label in said)
-    # Seconds and share of one cause differ by their unit.
+    # Labels for seconds and share of a cause differ by their unit.
     whole = [metric_with_unit(name) for name in units()]
     assert len(set(whole)) == len(whole)
     assert all(entry["unit"] not in entry["label"].split() for entry in definitions() if entry["unit"] != "%")
 
 
-def test_keys_are_called_alike_wherever_they_stand() -> None:
+def test_a_key_has_the_same_label_for_every_ue_flow_and_bearer() -> None:
     assert all(row["label"] and key_label(row["key"]) == row["label"] for row in _core.params())
     assert key_label("ue.0.rlc.max_dat") == key_label("rlc.max_dat") == "MaxDAT (transmissions of a PDU)"
     assert key_label("flow.1.tcp.variant") == key_label("tcp.variant")

@@ -1,4 +1,4 @@
-"""Tables for papers."""
+"""LaTeX tables of campaigns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CELLS = (
 )
 
 
-def test_latex_is_a_booktabs_table_with_nothing_left_to_escape(scenario: Scenario) -> None:
+def test_latex_is_a_booktabs_table_with_escaped_text(scenario: Scenario) -> None:
     text = to_latex(summary_table(simulate(scenario, runs=2)), caption="50 % of R&D")
     lines = text.splitlines()
     assert lines[3] == r"\caption{50 \% of R\&D}"
@@ -98,7 +98,7 @@ def test_units_stand_in_the_heading() -> None:
     assert "\n20 & " in table.latex()
 
 
-def test_what_else_varies_must_be_chosen() -> None:
+def test_other_varying_parameters_must_be_chosen() -> None:
     record = Record("c", "", AXES, 1, (*CELLS, cell("reno", 0.1, 1.0, buffer="20 kB")))
     with pytest.raises(CampaignError, match=r"c varies rlc\.buffer too: c@rlc\.buffer=9 kB"):
         pivots(record, "radio.bler", "tcp.variant", ["goodput_kbps"])
@@ -107,7 +107,7 @@ def test_what_else_varies_must_be_chosen() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_writes_what_a_paper_prints(umts: Umts, tmp_path: Path) -> None:
+def test_the_command_writes_a_table_for_a_paper(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(CAMPAIGN)
     umts("sweep", "pair.toml", "--quiet")
     words = ("export", "pair", "--latex")

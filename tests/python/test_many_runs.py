@@ -1,4 +1,4 @@
-"""Many runs: what is done for each is little, and nothing is done for all of them before the first."""
+"""Many runs: each needs little work, and no work for all runs precedes the first one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MANY = 10**12
 SHIPPED = sorted(FTP.parent.glob("*.toml"))
 
 
-def test_of_very_many_runs_only_those_are_listed_whose_turn_it_is(
+def test_very_many_runs_are_listed_lazily(
     store: Store, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[int] = []
@@ -43,7 +43,7 @@ def test_of_very_many_runs_only_those_are_listed_whose_turn_it_is(
     assert begun == [7, 8, 9]
 
 
-def test_the_library_begins_the_first_of_very_many_runs_at_once(scenario: Scenario) -> None:
+def test_the_library_starts_the_first_of_very_many_runs_at_once(scenario: Scenario) -> None:
     def stop(task: Task, _: float) -> None:
         raise InterruptedError(task.run)
 
@@ -65,9 +65,9 @@ def test_parameters_are_what_the_file_says(path: Path) -> None:
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine any is
+@settings(suppress_health_check=[HealthCheck.too_slow])  # A busy machine would fail it.
 @given(st.dictionaries(st.text(max_size=6), st.none() | NUMBERS, max_size=6))
-def test_a_line_for_each_is_what_the_standard_library_indents(content: dict[str, float | None]) -> None:
+def test_rows_on_single_lines_equal_the_standard_librarys_json(content: dict[str, float | None]) -> None:
     assert _in_lines(content) == json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
@@ -80,20 +80,20 @@ VALUES = st.recursive(
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES)
-def test_what_is_printed_is_what_the_standard_library_indents(content: object) -> None:
+def test_printed_json_equals_the_standard_librarys(content: object) -> None:
     assert indented(content) == json.dumps(content, indent=1)
 
 
-def test_a_number_that_is_none_is_printed_nowhere() -> None:
+def test_nan_and_infinity_are_never_printed() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         indented({"runs": [{"goodput_kbps": float("nan")}]})
 
 
-def test_runs_are_found_together_as_each_of_them_is(tmp_path: Path) -> None:
+def test_batch_lookup_of_runs_equals_single_lookups(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
         runs = simulate(short(), runs=40, store=store)
         simulate(short(), runs=2, store=store, series=True)
-    (runs[5].folder or tmp_path).joinpath("metrics.json").write_text("{}")  # damaged
+    (runs[5].folder or tmp_path).joinpath("metrics.json").write_text("{}")  # Damage.
     wanted = [run.identity for run in runs]
     with open_store(tmp_path / "store", tell=lambda _: None) as store:
         found = store.get_all([*wanted, Task(short(), 99, 0).identity])
@@ -104,7 +104,7 @@ def test_runs_are_found_together_as_each_of_them_is(tmp_path: Path) -> None:
         assert store.get(runs[0].identity, series=True) == runs[0]
 
 
-def test_progress_counts_what_is_done() -> None:
+def test_progress_counts_finished_runs_and_fractions() -> None:
     scenario, progress = short(), Progress()
     progress.expect(4)
     for number, fractions in enumerate([(0.25, 0.5), (0.5, 1.0), (1.0, 1.0)]):
@@ -113,7 +113,7 @@ def test_progress_counts_what_is_done() -> None:
     assert (progress.done, progress.total, progress.fraction) == (2, 4, 0.625)
 
 
-def test_of_two_tasks_of_a_run_the_first_says_what_is_recorded(store: Store, scenario: Scenario) -> None:
+def test_the_first_of_two_tasks_of_a_run_decides_the_recording(store: Store, scenario: Scenario) -> None:
     tasks = [Task(scenario, 1, 0, series=True), Task(scenario, 1, 0)]
     [(key, run)] = run_missing(tasks, store)
     assert (key, bool(run.series_kinds())) == (tasks[0].identity.key, True)

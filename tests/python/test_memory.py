@@ -1,4 +1,4 @@
-"""What a long run keeps in memory."""
+"""The memory of a long run is bounded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCENARIO = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach-two-users.toml
 
 
 def peak_kib(tmp_path: Path, duration_s: int) -> int:
-    """Run the scenario in a process of its own and return the most memory that it took."""
+    """Run the scenario in a separate process. Returns its peak memory in KiB."""
     length = ["--duration", f"{duration_s} s"]
     command: list[str | Path] = [UMTS, "run", SCENARIO, *length, "--out", tmp_path, "--json", "--quiet"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -28,6 +28,6 @@ def peak_kib(tmp_path: Path, duration_s: int) -> int:
 
 def test_a_run_of_fifty_times_the_length_takes_no_more_memory(tmp_path: Path) -> None:
     short, long = (peak_kib(tmp_path, duration_s) for duration_s in (2_000, 100_000))
-    # A hundred thousand seconds see 37 million events and 300,000 segments: sixteen octets kept for each
-    # of them would show. Interpreter and libraries vary by a few hundred KiB between processes.
+    # 100,000 s have 37 million events and 300,000 segments: 16 bytes kept for each segment would
+    # exceed the limit. Interpreter and libraries vary by a few hundred KiB between processes.
     assert long - short < 4_096, f"{short} KiB, then {long} KiB"

@@ -1,4 +1,4 @@
-"""What a notebook shows, and lists of runs that are tables."""
+"""HTML in notebooks, and lists of runs as tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def runs() -> Runs:
     return simulate(short(("rlc.max_dat", "3"), ("measure.budget", "true")), runs=2, series=True)
 
 
-def test_runs_are_a_table_with_what_differs_in_front(runs: Runs) -> None:
+def test_runs_are_a_table_with_differing_columns_first(runs: Runs) -> None:
     table = Runs([*runs, *simulate(short(("rlc.max_dat", "5")))]).to_frame()
     assert table.columns[:2] == ["rlc.max_dat", "key"]
     assert table.select("rlc.max_dat", "seed", "run").rows() == [(3, 1, 0), (3, 1, 1), (5, 1, 0)]
@@ -37,11 +37,11 @@ def test_runs_are_a_table_with_what_differs_in_front(runs: Runs) -> None:
     assert runs.series("cwnd")["run"].unique().sort().to_list() == [0, 1]
 
 
-def test_a_store_says_where_it_is(store: Store) -> None:
+def test_a_store_shows_its_path(store: Store) -> None:
     assert repr(store) == f"Store({str(store.path)!r})"
 
 
-def test_what_was_changed_is_told_and_what_is_only_recorded_is_not(runs: Runs, store: Store) -> None:
+def test_changed_keys_are_shown_without_recording_options(runs: Runs, store: Store) -> None:
     expected = (("duration", "20 s"), ("radio.bler", "0.2"), ("rlc.max_dat", "3"))
     assert runs[0].changes == runs.changes == expected
     simulate(short(("rlc.max_dat", "3")), store=store)

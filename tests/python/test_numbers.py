@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Formatting of numbers for readers."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def test_the_interval_decides_how_many_digits_there_are(
 
 
 @given(st.floats(-1e8, 1e8), st.floats(1e-3, 1e7))
-def test_what_is_written_is_the_number_to_a_part_of_its_interval(mean: float, half: float) -> None:
+def test_rounding_is_small_compared_with_the_interval(mean: float, half: float) -> None:
     written, width = (float(word) for word in estimate(mean, half))
     assert math.isclose(width, half, rel_tol=0.06)
     assert abs(written - mean) <= 0.051 * half + 1e-9 * abs(mean)
 
 
-def test_a_number_alone_has_four_digits_and_whole_ones_all() -> None:
+def test_a_single_number_has_four_digits_and_integers_all() -> None:
     assert [number(value) for value in (1234567.0, 1.23456, 0.000012345, None)] == [
         "1234567",
         "1.235",
@@ -50,11 +50,11 @@ def test_a_number_alone_has_four_digits_and_whole_ones_all() -> None:
     ]
 
 
-def test_what_is_not_finite_has_a_form() -> None:
+def test_infinite_values_and_nan_are_printable() -> None:
     assert [number(value) for value in (math.nan, math.inf, -math.inf)] == ["–", "∞", "-∞"]
 
 
-def test_a_column_has_as_many_digits_as_tell_its_values_apart() -> None:
+def test_a_column_has_enough_digits_to_distinguish_its_values() -> None:
     assert numbers([1500.115, 1501.115, 1501.116]) == ["1500.115", "1501.115", "1501.116"]
     assert numbers([0.1, 0.3, None, 0.3]) == ["0.1000", "0.3000", "–", "0.3000"]
     assert numbers([0.3, 0.1 + 0.2]) == ["0.3000", "0.3000"], "they differ by rounding alone"
@@ -62,13 +62,13 @@ def test_a_column_has_as_many_digits_as_tell_its_values_apart() -> None:
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=2))
-def test_times_in_nanoseconds_are_told_apart(times: list[int]) -> None:
+def test_times_in_nanoseconds_stay_distinct(times: list[int]) -> None:
     column = [time / 1e9 for time in times]
     written = numbers(column)
     assert len(set(written)) == len(set(column))
 
 
-def test_fewer_than_three_equal_values_have_no_interval_of_nothing() -> None:
+def test_fewer_than_three_equal_values_have_no_interval_of_zero() -> None:
     assert estimate(8.0, 0.0, 2) == ("8", "equal in 2 runs")
     assert with_interval(8.0, 0.0, 2) == "8 (equal in 2 runs)"
     assert with_interval(8.0, 0.0, 3) == "8 ± 0"

@@ -1,4 +1,4 @@
-"""What the package asks of others: lower bounds, tried by `make lowest`, and exact versions for this tree."""
+"""Dependencies: lower bounds, tested by `make lowest`, and exact versions for this tree."""
 
 import re
 import sys
@@ -14,36 +14,36 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def versions(name: str) -> dict[str, str]:
-    """Read a list of exact versions, by package."""
+    """Read exact versions from a file, by package."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     return dict(re.findall(r"^(.+)==(.+)$", "\n".join(lines), re.MULTILINE))
 
 
 def allowed() -> dict[str, str]:
-    """Read the lower bound of everything that the package needs, its extras for users included."""
+    """Read the lower bounds of all dependencies, including extras for users."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(one for name in extras if name != "dev" for one in extras[name])]
     return dict(one.split(">=") for one in wanted)
 
 
-def test_the_least_versions_are_those_that_are_tried() -> None:
+def test_the_lower_bounds_are_the_tested_versions() -> None:
     lowest = versions("constraints-lowest.txt")
     assert allowed() == {package: lowest[package] for package in allowed()}
 
 
-def test_what_this_tree_is_tested_with_is_allowed() -> None:
+def test_the_tested_versions_satisfy_the_lower_bounds() -> None:
     exact = {package.lower(): version for package, version in versions("constraints.txt").items()}
     for package, least in allowed().items():
         numbers = [[int(part) for part in version.split(".")] for version in (exact[package.lower()], least)]
         assert numbers[0] >= numbers[1], package
 
 
-def test_what_is_lacking_comes_from_the_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extras_are_installed_from_the_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {extra for _, extra in EXTRAS.values()} <= project["optional-dependencies"].keys()
     monkeypatch.setitem(sys.modules, "distributed", None)
-    # The package is in no index: its name there may be anybody's.
+    # The package is not on PyPI: the message must not suggest installing it by name.
     told = r"umts sweep --dask needs distributed.*: pip install '\.\[dask\]' in umtslab's source tree"
     with pytest.raises(CampaignError, match=told), cluster(LOCAL):
         pass

@@ -1,4 +1,4 @@
-"""Figures: real files, units on the axes, readable without colour."""
+"""Figures: files, units on the axes, and readability without colour."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_lines_differ_in_dashes_and_not_in_colour_alone() -> None:
     assert len(set(map(str, DASHES))) == len(DASHES) == len(COLOURS)
 
 
-def test_ten_curves_have_ten_looks_and_more_repeat_no_pair() -> None:
+def test_ten_curves_have_ten_styles_and_more_repeat_no_pair() -> None:
     looks = [style(number) for number in range(40)]
     assert len({look["color"] for look in looks[:10]}) == 10
     assert len({str(look["linestyle"]) for look in looks[:10]}) == 10
@@ -59,7 +59,7 @@ def test_ten_curves_have_ten_looks_and_more_repeat_no_pair() -> None:
     assert len({(look["color"], marker_of(number)) for number, look in enumerate(looks)}) == 40
 
 
-def test_nothing_is_left_of_a_figure_that_could_not_be_written(recorded: Run, tmp_path: Path) -> None:
+def test_a_failed_write_of_a_figure_leaves_no_file(recorded: Run, tmp_path: Path) -> None:
     class Unwritable:
         def savefig(self, *_: object, **__: object) -> None:
             raise OSError("no")
@@ -85,7 +85,7 @@ def test_throughput_counts_repetitions_and_fills_silence() -> None:
             "end": [1, 1001, 1001, 1501],
         }
     )
-    # The SYN is no payload; the segment that was sent twice counts twice.
+    # The SYN has no payload. The retransmitted segment counts twice.
     assert sent_per_window(sent).rows() == [(0.0, 0, 16.0), (1.0, 0, 0.0), (2.0, 0, 0.0), (3.0, 0, 4.0)]
 
 
@@ -109,14 +109,14 @@ def test_a_part_of_a_series_has_the_values_that_hold_at_its_ends() -> None:
             "x": [5.0, 6.0, 6.0, 7.0, 8.0, 9.0, 9.0],
         }
     )
-    # Connection 1 is over at 1 s, and connection 2 begins at 6 s.
+    # Connection 1 ends at 1 s, and connection 2 begins at 6 s.
     assert cut(table, ("connection",), 3.0, 5.0).rows() == [(3.0, 0, 6.0), (5.0, 0, 6.0)]
     at_one_s = cut(table, ("connection",), 1.0, 1.5).rows()
     assert sorted(at_one_s) == [(1.0, 0, 5.0), (1.0, 1, 7.0), (1.0, 1, 8.0), (1.5, 0, 5.0)]
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer", "cell"])
-def test_both_axes_show_the_part_that_is_asked_for(kind: str, recorded: Run, switched: Run) -> None:
+def test_both_axes_show_the_requested_part(kind: str, recorded: Run, switched: Run) -> None:
     run = switched if kind == "cell" else recorded
     for axes in draw(run, kind, View(1.3, 4.7)).axes:
         assert axes.get_xlim() == (1.3, 4.7)
@@ -125,13 +125,13 @@ def test_both_axes_show_the_part_that_is_asked_for(kind: str, recorded: Run, swi
         assert high <= 1.2 * axes.dataLim.y1
         for line in axes.lines:
             times = np.asarray(line.get_xdata())
-            assert np.all((times >= 0.3) & (times <= 5.0))  # windows are whole
+            assert np.all((times >= 0.3) & (times <= 5.0))  # Only complete windows are drawn.
     last = draw(recorded, "timeseq", View(15.0, 20.0)).axes[0]
     whole = draw(recorded, "timeseq").axes[0]
     assert whole.get_ylim()[0] == 0 < last.get_ylim()[0]
 
 
-def test_efficiency_of_a_part_is_that_of_the_whole_there(switched: Run) -> None:
+def test_efficiency_of_a_part_equals_the_whole_run_there(switched: Run) -> None:
     upper, lower = draw(switched, "cell", View(10.0, 20.0)).axes
     part, whole = lower.patches[0], draw(switched, "cell").axes[1].patches[0]
     values = whole.get_data().values[10:20]  # type: ignore[attr-defined]
@@ -155,7 +155,7 @@ def test_the_last_window_is_drawn_to_its_end(kind: str, recorded: Run) -> None:
     assert values[-1] == values[-2]
 
 
-def test_the_legend_has_no_mark_that_the_figure_has_not(recorded: Run) -> None:
+def test_the_legend_has_only_marks_of_the_figure(recorded: Run) -> None:
     def named(view: View) -> list[str]:
         [legend] = draw(recorded, "timeseq", view).legends
         return [text.get_text() for text in legend.get_texts()]
@@ -193,13 +193,13 @@ def test_a_mistyped_figure_is_named(umts: Umts) -> None:
     assert told == f"umts: there is no figure 'xyzzy'; there are {', '.join(RUN_KINDS)}\n"
 
 
-def test_a_folder_that_is_not_there_is_refused_before_anything_is_drawn(umts: Umts, tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused_before_drawing(umts: Umts, tmp_path: Path) -> None:
     umts("run", FTP, "--duration", "5 s", "--series")
     told = umts("plot", "results", "cwnd", "-o", "nowhere/cwnd.png", status=2).stderr
     assert told == "umts: nowhere/cwnd.png: there is no folder nowhere\n"
 
 
-def test_the_command_says_where_the_figure_is(umts: Umts, tmp_path: Path) -> None:
+def test_the_command_prints_the_path_of_the_figure(umts: Umts, tmp_path: Path) -> None:
     umts("run", FTP, "--duration", "20 s", "--series")
     path = umts("plot", "results", "outstanding").stdout.strip()
     assert (tmp_path / path).read_bytes().startswith(BEGINS[".png"])

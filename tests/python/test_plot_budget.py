@@ -1,4 +1,4 @@
-"""Figures of the time budget: bars of a campaign, and the waterfall of one connection."""
+"""Figures of the time budget: bars of a campaign, and the waterfall of a connection."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def campaign(*cells: Cell) -> Record:
     return Record("c", "A campaign", tuple(cells[0].parameters), 1, cells)
 
 
-def test_every_cause_has_a_look_of_its_own() -> None:
+def test_every_cause_has_a_unique_style() -> None:
     assert tuple(LOOKS) == causes()
     looks = [*LOOKS.values(), *IN_PROXY.values()]
     assert len(set(looks)) == len(looks)
@@ -62,7 +62,7 @@ def test_bars_are_the_mean_time_of_a_connection(budgeted: Run) -> None:
     assert per_connection(record.cells[1])["total"].n == 1
 
 
-def test_other_parameters_are_panels_up_to_what_fits(budgeted: Run) -> None:
+def test_other_parameters_are_panels_up_to_a_limit(budgeted: Run) -> None:
     def record(variants: int) -> Record:
         cells = (
             Cell({"radio.bler": bler, "tcp.variant": f"v{number}"}, (budgeted,))
@@ -82,7 +82,7 @@ def test_other_parameters_are_panels_up_to_what_fits(budgeted: Run) -> None:
         draw_budget(record(2), "tcp.mss")
 
 
-def test_bars_of_numbers_stand_in_their_order_and_those_of_words_as_they_come(budgeted: Run) -> None:
+def test_bars_of_numbers_are_sorted_and_bars_of_words_are_not(budgeted: Run) -> None:
     def ticks(*values: object) -> list[str]:
         [axes] = draw_budget(campaign(*(Cell({"key": value}, (budgeted,)) for value in values))).axes
         return [label.get_text() for label in axes.get_xticklabels()]
@@ -100,7 +100,7 @@ def test_an_axis_of_whole_numbers_has_no_ticks_between(budgeted: Run) -> None:
     assert all(float(tick).is_integer() for tick in figure.axes[0].get_xticks())
 
 
-def test_a_campaign_without_budgets_says_how_to_get_them(switched: Run) -> None:
+def test_a_campaign_without_budgets_names_the_key(switched: Run) -> None:
     with pytest.raises(CampaignError, match=r"measure\.budget"):
         draw_budget(campaign(Cell({"radio.bler": 0.1}, (switched,)), Cell({"radio.bler": 0.2}, (switched,))))
 
@@ -122,7 +122,7 @@ def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run)
     )
     assert of_tcp[word] == len(segments)
     assert of_rlc[word] > len(segments)
-    # One look, one entry: neither the line nor the word stands in the legend twice.
+    # The legend has one entry for each style, and no label twice.
     named = [text.get_text() for text in figure.legends[0].get_texts()]
     assert len(set(named)) == len(named)
     assert {str(area.get_label()) for area in rrc.collections} == {
@@ -184,7 +184,7 @@ def test_drops_at_the_nodeb_are_not_losses_on_the_air(budgeted: Run) -> None:
         assert marks.get(words, 0) == len(rows)
 
 
-def test_a_part_of_the_waterfall_shows_what_is_in_it(budgeted: Run) -> None:
+def test_a_part_of_the_waterfall_shows_only_its_events(budgeted: Run) -> None:
     tcp, rlc, _, cause = draw_waterfall(budgeted, from_s=5.0, until_s=5.5).axes
     assert tcp.get_xlim() == (5.0, 5.5)
     for axes in (tcp, rlc):
@@ -196,14 +196,14 @@ def test_a_part_of_the_waterfall_shows_what_is_in_it(budgeted: Run) -> None:
     assert cause.collections
 
 
-def test_the_waterfall_of_another_connection_was_not_recorded(budgeted: Run, switched: Run) -> None:
+def test_a_waterfall_of_another_connection_is_an_error(budgeted: Run, switched: Run) -> None:
     with pytest.raises(MissingSeries, match=r"of connection 3: run it again with --waterfall 5"):
         draw_waterfall(budgeted, 5)
     with pytest.raises(MissingSeries, match=r"--waterfall 2"):
         draw_waterfall(switched, 2)
 
 
-def test_a_waterfall_of_a_connection_that_there_was_not_is_told_twice(umts: Umts) -> None:
+def test_a_waterfall_of_an_unknown_connection_is_a_warning_then_an_error(umts: Umts) -> None:
     words = ("--duration", "5 s", "--waterfall", 99, "--out", "none")
     told = "run 0 had connections 0 to 0, so nothing of connection 99 was recorded"
     assert f"warning: {told}" in umts("run", FTP, *words).stderr
@@ -228,7 +228,7 @@ def pdus(*rows: tuple[str, int, int]) -> list[tuple[int, int]]:
     return unwrapped(table).select("first", "last").rows()
 
 
-def test_numbers_of_pdus_go_on_where_sequence_numbers_wrap_around() -> None:
+def test_pdu_numbers_continue_when_sequence_numbers_wrap_around() -> None:
     assert pdus(("pdu", 4090, 4095), ("pdu", 0, 3), ("pdu_again", 4094, 4095), ("pdu", 4, 4)) == [
         (0, 5),
         (6, 9),
@@ -241,7 +241,7 @@ def test_numbers_of_pdus_go_on_where_sequence_numbers_wrap_around() -> None:
     assert pdus() == []
 
 
-def test_pdus_of_one_instant_that_are_recorded_out_of_order_are_no_new_lap() -> None:
+def test_pdus_recorded_out_of_order_do_not_count_as_wrap_around() -> None:
     assert pdus(("pdu", 0, 9), ("pdu", 13, 13), ("pdu", 10, 12), ("pdu", 14, 14)) == [
         (0, 9),
         (13, 13),
@@ -263,7 +263,7 @@ def test_a_report_shows_where_the_time_went_and_the_waterfall(budgeted: Run, tmp
     assert [picture.anchor.rpartition("-")[2] for picture in found] == ["budget", "rrc", "cell", "waterfall"]
 
 
-def test_a_run_without_a_budget_is_told_how_to_get_one(umts: Umts) -> None:
+def test_a_run_without_a_budget_names_the_option(umts: Umts) -> None:
     umts("run", FTP, "--duration", "20 s", "--quiet")
     refused = umts("plot", "results", "budget", status=2)
     assert "run it again with --budget" in refused.stderr
@@ -272,7 +272,7 @@ def test_a_run_without_a_budget_is_told_how_to_get_one(umts: Umts) -> None:
 
 @pytest.fixture
 def programs(budgeted: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run with the table that an emulation has of its programs: a lookup and two flows of two UEs."""
+    """A run with the table of programs of an emulation: a DNS lookup and two flows of two UEs."""
     spent = {seconds(cause): [0.0, 0.0, 0.0] for cause in causes()}
     spent[seconds("channel_switch")] = [2.0, 0.0, 0.5]
     spent[seconds("serialisation")] = [0.0, 1.0, 3.0]
@@ -284,7 +284,7 @@ def programs(budgeted: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def bars(axes: Axes) -> dict[str, float]:
-    """The length of each bar of a panel, all causes together."""
+    """Return the total length of each bar of a panel, over all causes."""
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     ends = dict.fromkeys(names, 0.0)
     for bar in axes.patches:
@@ -293,7 +293,7 @@ def bars(axes: Axes) -> dict[str, float]:
     return ends
 
 
-def test_of_an_emulation_every_connection_flow_and_lookup_is_drawn(programs: Run) -> None:
+def test_every_connection_flow_and_lookup_of_an_emulation_is_drawn(programs: Run) -> None:
     mean, each, users = draw_run_budget(programs).axes
     assert bars(mean) == {"3 connections": pytest.approx(6.5 / 3)}
     assert bars(each) == {"UDP flow 2": 3.5, "name lookup 0": 2.0, "connection 1": 1.0}
@@ -310,7 +310,7 @@ def test_connections_and_ues_of_an_emulation_can_be_chosen(programs: Run) -> Non
         draw_run_budget(programs, View(connections=(7,)))
 
 
-def test_the_line_of_acknowledgments_never_runs_back() -> None:
+def test_the_line_of_acknowledgments_never_decreases() -> None:
     def row(time: float, end: float | None, direction: str, what: str, number: int) -> tuple[object, ...]:
         return (time, end, "tcp", direction, what, number, number, False, "")
 
@@ -332,7 +332,7 @@ def test_the_line_of_acknowledgments_never_runs_back() -> None:
     assert list(lines["retransmission timeout of the receiver"].get_xdata()) == [0.4, 0.4]  # type: ignore[arg-type]
 
 
-def test_a_split_transfer_has_a_bar_of_its_own_and_connections_tell_their_leg() -> None:
+def test_a_split_transfer_has_its_own_bar_and_connections_name_their_leg() -> None:
     changes = {"measure.budget": "true", "link.0.loss": "0", "proxy.buffer": "8 kB", "flow.0.size": "300 kB"}
     (run,) = simulate(Scenario.load(FTP.with_name("split-download.toml"), changes))
     figure = draw_run_budget(run)
@@ -352,7 +352,7 @@ def test_a_split_transfer_has_a_bar_of_its_own_and_connections_tell_their_leg() 
     assert means.get_xlim()[1] > longest
 
 
-def test_connections_that_the_proxy_lets_pass_have_a_mean_of_their_own(tmp_path: Path) -> None:
+def test_connections_that_bypass_the_proxy_have_a_separate_mean(tmp_path: Path) -> None:
     text = FTP.with_name("split-download.toml").read_text(encoding="utf-8")
     more = '[[flow]]\nue = "user"\ntraffic = "file"\nsize = "50 kB"\nport = 80\n'
     file = tmp_path / "both.toml"

@@ -1,4 +1,4 @@
-"""Figures of campaigns and studies: labels, ticks, intervals side by side, maps, what a search tried."""
+"""Figures of campaigns and studies: labels, ticks, intervals side by side, maps, trials."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VERSIONS = ("reno", "newreno")
 
 @pytest.fixture(scope="module")
 def record() -> Record:
-    """Five error rates, two versions that are equal at all of them, three runs with values of their own."""
+    """Five error rates and two TCP versions with equal results, each with three different runs."""
     [run] = simulate(short())
 
     def measured(bler: float, number: int) -> Run:
@@ -46,7 +46,7 @@ def record() -> Record:
 
 
 @pytest.mark.parametrize("width", [3.5, 6.3, 10])
-def test_axes_have_words_units_and_the_values_that_were_run(width: float, record: Record) -> None:
+def test_axes_have_labels_units_and_ticks_at_the_values(width: float, record: Record) -> None:
     figure = draw_campaign(record, "goodput_kbps", look=Look(width_in=width))
     [axes] = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("Block error rate", "Goodput (kbit/s)")
@@ -64,7 +64,7 @@ def test_axes_have_words_units_and_the_values_that_were_run(width: float, record
     assert high > 31 + 2.4
 
 
-def test_marks_stand_at_the_values_that_were_run_and_error_bars_beside_them(record: Record) -> None:
+def test_markers_are_at_the_values_and_error_bars_beside_them(record: Record) -> None:
     figure = draw_campaign(record, "goodput_kbps")
     [axes] = figure.axes
     figure.draw_without_rendering()
@@ -121,7 +121,7 @@ def test_the_axis_holds_every_interval(record: Record) -> None:
     assert high > max(ends)
 
 
-def test_a_point_of_which_no_transfer_finished_is_a_cross_at_the_upper_edge(record: Record) -> None:
+def test_a_point_without_finished_transfers_is_a_cross_at_the_upper_edge(record: Record) -> None:
     def unfinished(cell: Cell) -> Cell:
         lost = cell.parameters["radio.bler"] == 0.1
         values = {"download_time_s": None if lost else 3.0}
@@ -136,10 +136,10 @@ def test_a_point_of_which_no_transfer_finished_is_a_cross_at_the_upper_edge(reco
     [legend] = figure.legends
     assert "no file arrived whole" in [text.get_text() for text in legend.get_texts()]
     curve = next(line for line in axes.lines if line.get_marker() == "o")
-    assert np.isnan(np.asarray(curve.get_ydata(), dtype=float)[3])  # no line across the gap
+    assert np.isnan(np.asarray(curve.get_ydata(), dtype=float)[3])  # The line has a gap.
 
 
-def test_logarithmic_axes_name_the_values_that_were_run(record: Record) -> None:
+def test_logarithmic_axes_label_the_values(record: Record) -> None:
     above = replace(record, cells=tuple(cell for cell in record.cells if cell.parameters["radio.bler"]))
     [axes] = draw_campaign(above, "goodput_kbps", look=Look(log_x=True, log_y=True)).axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -182,7 +182,7 @@ at_most = 12
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
-    """A small search, and the folder of its results."""
+    """The folder of the results of a small search, and its outcome."""
     from umtslab.campaign import Workers
 
     folder = tmp_path_factory.mktemp("searched")
@@ -194,7 +194,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
     return folder / "results", outcome
 
 
-def test_a_search_shows_its_history_its_front_and_what_mattered(searched: tuple[Path, Outcome]) -> None:
+def test_a_search_shows_history_pareto_front_and_importance(searched: tuple[Path, Outcome]) -> None:
     _, outcome = searched
     for draw in (draw_history, draw_pareto, draw_importance):
         for width in (3.5, 10):
@@ -250,7 +250,7 @@ def test_the_axes_of_effects_hold_every_estimate_and_interval(method: str) -> No
         assert -0.1 in [bar.get_width() for bar in axes.patches]  # type: ignore[attr-defined]
 
 
-def test_a_map_tells_pairs_without_a_value_from_pairs_that_were_not_run(record: Record) -> None:
+def test_a_map_distinguishes_missing_values_from_missing_runs(record: Record) -> None:
     def measured(values: tuple[float | None, ...], cell: Cell) -> Cell:
         runs = zip(cell.runs, values, strict=True)
         return replace(cell, runs=tuple(replace(run, metrics={"delay": value}) for run, value in runs))
@@ -287,7 +287,7 @@ def test_names_below_a_map_do_not_overlap(width: float, record: Record) -> None:
     assert gap * step * 0.57 > 0.75 * size_px
 
 
-def test_several_campaigns_are_one_figure_named_by_what_differs(record: Record) -> None:
+def test_several_campaigns_are_one_figure_named_by_their_differences(record: Record) -> None:
     one = replace(record, name="one", cells=record.cells[:5], axes=("radio.bler",))
     two = replace(record, name="two", title="", cells=record.cells[5:], axes=("radio.bler",))
     figure = draw_campaign(named_campaigns({"one": one, "two": two}), "goodput_kbps")

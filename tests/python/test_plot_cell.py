@@ -1,4 +1,4 @@
-"""Figures of RRC states and of the cell: what they show is what the metrics count."""
+"""Figures of RRC states and of the cell agree with the metrics."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_efficiency_over_the_whole_run_is_the_metric(switched: Run) -> None:
     assert reserved[1] / 40 == pytest.approx(switched.metrics["cell_occupancy_kbps"])
 
 
-def test_a_window_cut_short_by_the_end_counts_what_there_is_of_it() -> None:
+def test_a_window_cut_by_the_end_counts_its_actual_length() -> None:
     cell = pl.DataFrame({"time_s": [0.0, 2.0, 2.5], "cell": [0, 0, 0], "downlink_kbps": [10.0, 20.0, 20.0]})
     goodput = pl.DataFrame(
         {"time_s": [0.0, 1.0, 2.0], "connection": [0, 0, 0], "goodput_kbps": [5.0, 0, 8.0]}
@@ -52,7 +52,7 @@ def test_a_window_cut_short_by_the_end_counts_what_there_is_of_it() -> None:
     assert rows == [(0.0, 1.0, 0.5), (1.0, 1.0, 0.0), (2.0, 0.5, 0.4)]
 
 
-def test_where_nothing_is_reserved_there_is_no_efficiency() -> None:
+def test_without_reserved_rate_there_is_no_efficiency() -> None:
     cell = pl.DataFrame({"time_s": [1.0, 2.0], "cell": [0, 0], "downlink_kbps": [10.0, 10.0]})
     goodput = pl.DataFrame({"time_s": [1.0], "connection": [0], "goodput_kbps": [4.0]})
     assert efficiency_per_window(cell, goodput)["efficiency"].to_list() == [None, 0.4]

@@ -1,4 +1,4 @@
-"""Errors of ``umts plot``: each names what is wrong and what is there."""
+"""Errors of ``umts plot``: each names what is wrong and what exists."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_budgets_of_two_campaigns_are_panels_of_one_figure() -> None:
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["one", "two"]
 
 
-def test_a_kind_that_there_is_not_is_an_error_with_a_message(recorded: Run) -> None:
+def test_an_unknown_kind_is_an_error_with_a_message(recorded: Run) -> None:
     with pytest.raises(KeyError) as caught:
         draw(recorded, "cwdn")
     assert str(caught.value) == "there is no figure 'cwdn'; did you mean 'cwnd'?"

@@ -1,4 +1,4 @@
-"""The examples of ``umts plot --help`` and of docs/figures.md work in the order in which they stand."""
+"""The examples of ``umts plot --help`` and of docs/figures.md work if run in order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ON_THE_PAGE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", [VERBS["plot"].examples, ON_THE_PAGE], ids=["help", "page"])
-def test_the_examples_work_from_what_they_make(lines: Sequence[str], tmp_path: Path) -> None:
+def test_the_examples_work_in_order(lines: Sequence[str], tmp_path: Path) -> None:
     for folder in ("scenarios", "campaigns"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     drawn = 0

@@ -1,4 +1,4 @@
-"""Cells of a layout: load and power are means of the cells, codes are where they are, fairness is Jain's."""
+"""Figures of a layout: mean load and power of the cells, code trees, Jain's fairness index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from umtslab.run import MissingSeries, Run
 
 
 def cells(seconds: int, levels: tuple[float, ...]) -> pl.DataFrame:
-    """A row per cell and second; one cell in two postpones half of its requests."""
+    """A row for each cell and second. Every second cell postpones half of its requests."""
     return pl.DataFrame(
         [
             {
@@ -54,7 +54,10 @@ def test_cells_that_granted_nothing_have_no_share_postponed() -> None:
 
 
 def requests(ttis: int) -> pl.DataFrame:
-    """Two users have a code each, one of them less than wanted; a third is postponed."""
+    """Two users have a code each, one of them a smaller part of the tree than wanted.
+
+    A third user is postponed.
+    """
     granted = {"fate": "granted", "wanted": 8}
     rows = []
     for tti in range(ttis):
@@ -80,7 +83,7 @@ def test_codes_are_as_high_as_their_share_of_the_tree() -> None:
     assert lower.get_ylim()[1] >= 1
 
 
-def test_where_it_is_decided_each_frame_a_grant_lasts_for_two_decisions() -> None:
+def test_with_decisions_each_frame_a_grant_lasts_for_two_decisions() -> None:
     granted = {"cell": 4, "fate": "granted", "wanted": 8, "spreading_factor": 8}
     rows = []
     for tti in range(3):
@@ -101,7 +104,7 @@ def test_a_tti_of_10_ms_is_half_as_long() -> None:
 
 
 def colours_of(drawing: Figure) -> dict[str, str]:
-    """Of the entries of its legend."""
+    """Return the colours of the entries of the legend."""
     [legend] = drawing.legends
     return {
         text.get_text(): to_hex(patch.get_facecolor())
@@ -111,14 +114,14 @@ def colours_of(drawing: Figure) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("users", [3, 6, 12, 13, 40])
-def test_no_two_users_of_the_legend_have_one_colour_and_nobody_else_has_theirs(users: int) -> None:
+def test_users_in_the_legend_have_unique_colours(users: int) -> None:
     grant = {"cell": 4, "fate": "granted", "wanted": 32, "spreading_factor": 32, "code": 24}
     rows = [{**grant, "time_s": 0.02 * tti, "ue": ue} for tti, ue in enumerate(range(0, 12 * users, 12))]
     twice = {**rows[-1], "spreading_factor": 8, "code": 7}
     drawing = codes_figure(pl.DataFrame([*rows, twice]))
     named = colours_of(drawing)
     assert len(set(named.values())) == len(named) == min(users, 12)
-    # Who has most is among them.
+    # The user with the largest share is in the legend.
     assert f"UE {rows[-1]['ue']}" in named
     [drawn, _] = drawing.axes[0].collections
     colours = [to_hex(colour) for colour in np.atleast_2d(drawn.get_facecolor())]
@@ -126,7 +129,7 @@ def test_no_two_users_of_the_legend_have_one_colour_and_nobody_else_has_theirs(u
     assert len(set(colours)) == min(users, 12) + (users > 12)
 
 
-def test_of_many_ttis_the_first_are_drawn() -> None:
+def test_only_the_first_of_many_ttis_are_drawn() -> None:
     lower = codes_figure(requests(MOST_TTIS + 50)).axes[1]
     assert len(lower.patches) == MOST_TTIS
     assert f"the first {MOST_TTIS} TTIs" in lower.get_xlabel()
@@ -138,13 +141,13 @@ def test_jains_index_is_one_for_equals_and_a_share_for_one_of_many() -> None:
     assert jain(np.array([0.0, 0.0])) == 1.0
 
 
-def test_a_user_has_the_mean_of_his_delays_and_the_rate_of_his_octets() -> None:
+def test_a_user_has_the_mean_delay_and_rate_of_all_its_data() -> None:
     sdus = pl.DataFrame({"ue": [1, 1, 4], "octets": [500, 1500, 250], "delay_s": [0.1, 0.3, 1.0]})
     assert of_users(sdus, "delay_s", "mean").tolist() == pytest.approx([0.2, 1.0])
     assert of_users(sdus, "octets", "rate").tolist() == pytest.approx([40.0, 2.0])
 
 
 @pytest.mark.parametrize(("kind", "advice"), [("load", r"of a layout"), ("codes", r"measure\.dsch=true")])
-def test_a_run_without_a_layout_says_how_to_have_them(recorded: Run, kind: str, advice: str) -> None:
+def test_a_run_without_a_layout_is_an_error_that_names_the_key(recorded: Run, kind: str, advice: str) -> None:
     with pytest.raises(MissingSeries, match=advice):
         draw(recorded, kind)

@@ -1,4 +1,4 @@
-"""Ticks of logarithmic axes: 1, 2 and 5, and no two labels on each other."""
+"""Ticks of logarithmic axes: 1, 2 and 5, without overlapping labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures for print: as wide as they are asked for, in words of one's own, without colour."""
+"""Figures for print: a given width, custom labels, no colour."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_legend_of_many_lines_leaves_the_axes_their_size(switched: Run) -> Non
     assert heights[0] == pytest.approx(heights[1], rel=0.05)
 
 
-def test_words_of_ones_own(recorded: Run) -> None:
+def test_custom_labels_and_font_are_used(recorded: Run) -> None:
     look = Look(title="Slow start", x_label="t", y_label="w", font="serif", log_y=True)
     [axes] = draw(recorded, "cwnd", look=look).axes
     assert axes.get_title(loc="left") == "Slow start"
@@ -51,7 +51,7 @@ def test_words_of_ones_own(recorded: Run) -> None:
     assert untitled.get_title(loc="left") == ""
 
 
-def test_a_font_that_is_not_there_is_refused(recorded: Run) -> None:
+def test_an_unknown_font_is_refused(recorded: Run) -> None:
     with pytest.raises(UnknownFont, match="there is no font 'DejaVu Sanz' here; there is DejaVu Sans"):
         draw(recorded, "cwnd", look=Look(font="DejaVu Sanz"))
 
@@ -66,19 +66,19 @@ def test_grey_is_without_any_colour(kind: str, recorded: Run, switched: Run) -> 
                 assert all(red == green == blue for red, green, blue, _ in to_rgba_array(found))
 
 
-def test_lines_without_colour_are_told_apart(recorded: Run) -> None:
+def test_lines_without_colour_are_distinguishable(recorded: Run) -> None:
     figure = draw(recorded, "cwnd", look=Look(grey=True))
     lines = [line for line in figure.axes[0].lines if isinstance(line, Line2D)]
     assert len({(str(line.get_color()), str(line.get_linestyle())) for line in lines}) == len(lines) == 2
 
 
-def test_the_command_takes_sizes_and_words(umts: Umts, tmp_path: Path) -> None:
+def test_the_command_accepts_sizes_and_labels(umts: Umts, tmp_path: Path) -> None:
     umts("run", FTP, "--duration", "10 s", "--series")
     drawn = umts("plot", "results", "cwnd", "--width", "88mm", "--title", "Mine", "--grey", "-o", "a.svg")
     assert drawn.stdout == "a.svg\n"
     content = (tmp_path / "a.svg").read_text()
     assert "Mine" in content
-    assert 'width="249' in content  # 88 mm in points
+    assert 'width="249' in content  # 88 mm in points.
     told = umts("plot", "results", "cwnd", "--width", "wide", status=2).stderr
     assert told == "umts: --width takes a size with in, cm or mm, as in 3.5in or 88mm, not 'wide'\n"
     told = umts("plot", "results", "cwnd", "--width", "1mm", status=2).stderr
@@ -87,7 +87,7 @@ def test_the_command_takes_sizes_and_words(umts: Umts, tmp_path: Path) -> None:
     assert told.startswith("umts: there is no font 'Nosuch' here; there is ")
 
 
-def test_a_line_does_not_begin_with_the_number_of_what_stands_before() -> None:
+def test_a_title_does_not_break_before_a_number() -> None:
     title = "ftp-on-fach, seed 1, run 0, with duration = 1600 s, connection 12"
     lines = filled(title, len(title) - 1).split("\n")
     assert lines == ["ftp-on-fach, seed 1, run 0, with duration = 1600 s,", "connection 12"]

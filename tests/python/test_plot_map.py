@@ -1,4 +1,4 @@
-"""The map of a layout: best cells, ways of users, handovers."""
+"""The map of a layout: best cells, tracks of users, handovers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_map_numbers_36_cells_and_shows_the_first_users(town: Run) -> None:
     assert axes.get_ylim() == pytest.approx((0.0, 5.196), abs=1e-3)
 
 
-def test_every_cell_is_best_somewhere_and_none_much_more_than_others(town: Run) -> None:
+def test_every_cell_is_best_in_a_similar_area(town: Run) -> None:
     assert town.folder is not None
     found = Scenario.load(town.folder / "scenario.toml").core.map(90, 104)
     assert found is not None
@@ -81,7 +81,7 @@ mobility = { model = "manhattan" }
 """
 
 
-def test_houses_of_a_town_are_drawn_and_who_walks_is_beside_them(tmp_path: Path) -> None:
+def test_houses_are_drawn_and_pedestrians_stay_outside(tmp_path: Path) -> None:
     figure = draw_map(stored(STREETS, tmp_path))
     [axes] = figure.axes
     [houses] = axes.collections[:1]
@@ -103,7 +103,7 @@ def test_chosen_users_are_shown_for_the_chosen_time(town: Run) -> None:
     assert length_km == pytest.approx(0.1, rel=0.01), "100 m in three seconds"
 
 
-def test_who_is_not_there_cannot_be_drawn(town: Run) -> None:
+def test_unknown_users_cannot_be_drawn(town: Run) -> None:
     with pytest.raises(NobodyChosen, match="no user 7"):
         draw_map(town, View(ues=(7,)))
 
@@ -114,7 +114,7 @@ def test_without_a_layout_there_is_no_map(tmp_path: Path) -> None:
         draw_map(stored(text, tmp_path))
 
 
-def test_connections_are_no_users(town: Run) -> None:
+def test_a_map_refuses_connections(town: Run) -> None:
     wanted = Wanted(None, None, ("0",), (), mean=False)
     with pytest.raises(UsageError, match="--ue N"):
         draw_runs([[town]], ["town"], "map", wanted, HOUSE)

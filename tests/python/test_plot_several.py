@@ -1,4 +1,4 @@
-"""Who is under study, several results in one figure, means over runs, distribution functions."""
+"""Highlighted connections, several results in a figure, means over runs, distribution functions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def entries(figure: object) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-def test_who_is_chosen_is_coloured_and_the_others_are_grey(switched: Run) -> None:
+def test_chosen_connections_are_coloured_and_others_grey(switched: Run) -> None:
     figure = draw(switched, "cwnd", View(connections=(9,)))
     [axes] = figure.axes
     assert {"15 others", "congestion window, connection 9"} <= set(entries(figure))
@@ -51,15 +51,15 @@ def test_who_is_chosen_is_coloured_and_the_others_are_grey(switched: Run) -> Non
     assert {"RLC buffer, UE 5, downlink", "RLC buffer, UE 5, uplink"} < set(entries(users))
     assert (
         draw(switched, "goodput", View(connections=(9,))).axes[0].get_ylim()[1] < 100
-    )  # not of all together
+    )  # The axis fits this connection, not the sum of all.
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "rtt", "outstanding", "throughput", "rrc", "cell"])
-def test_every_kind_knows_who_is_chosen(kind: str, switched: Run) -> None:
+def test_every_kind_accepts_chosen_connections_and_ues(kind: str, switched: Run) -> None:
     assert draw(switched, kind, View(connections=(9,), ues=(3,))).axes
 
 
-def test_nobody_of_that_number_is_refused(switched: Run) -> None:
+def test_unknown_connection_or_ue_is_an_error(switched: Run) -> None:
     with pytest.raises(NobodyChosen, match="has no connection 99; it has connections 0 to 15"):
         draw(switched, "cwnd", View(connections=(99,)))
     with pytest.raises(NobodyChosen, match="has no UE 16; it has UEs 0 to 15"):
@@ -76,17 +76,17 @@ def test_the_timeout_is_in_the_figure_of_any_number_of_connections() -> None:
         assert any("timeout (RTO)" in entry for entry in entries(figure))
 
 
-def test_results_are_called_by_what_differs(versions: dict[str, list[Run]]) -> None:
+def test_results_are_named_by_their_differences(versions: dict[str, list[Run]]) -> None:
     named = named_apart([runs[0] for runs in versions.values()])
     assert list(named) == ["Reno", "NewReno"]
     figure = draw(named, "cwnd")
-    assert entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]  # at these losses they are
+    assert entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]  # Equal at these losses.
     same = [versions["reno"][0], versions["reno"][0]]
     assert list(named_apart(same, ["a", "b"])) == ["a", "b"]
     for kind in ("timeseq", "rtt", "outstanding", "goodput", "throughput", "rlc_buffer"):
         said = [entry.partition(" (equal")[0] for entry in entries(draw(named, kind))]
         found = [entry for entry in said if entry in named]
-        assert found == list(named)  # in their order, so that colours are the same in all
+        assert found == list(named)  # The order decides the colours, the same in all figures.
 
 
 @pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer"])
@@ -117,12 +117,12 @@ def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
         draw_mean({"": versions["reno"][:1]}, "cwnd")
     mean, half = mean_and_half([np.array([1.0, np.nan, 2.0]), np.array([3.0, 5.0, 2.0])])
     assert mean.tolist() == [2.0, 5.0, 2.0]
-    assert half[0] == pytest.approx(12.706, rel=1e-4)  # of two values, one freedom
+    assert half[0] == pytest.approx(12.706, rel=1e-4)  # Two values have one degree of freedom.
     assert np.isnan(half[1])
     assert half[2] == 0
 
 
-def test_the_command_knows_all_distribution_functions() -> None:
+def test_the_command_draws_all_distribution_functions() -> None:
     assert tuple(CDFS) == CDF_KINDS
 
 
@@ -143,10 +143,10 @@ def test_bins_hold_twenty_segments_unless_there_were_fewer_than_ten() -> None:
         return pl.DataFrame({"time_s": times, "connection": [0] * seconds, "goodput_kbps": [kbps] * seconds})
 
     segments = pl.DataFrame({"seq": [1, 1001], "end": [1001, 2001]})
-    assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0  # a segment a second
+    assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0  # One segment per second.
     assert bin_length(rates(60, 8.0), "goodput_kbps", segments) == 10.0
     assert bin_length(rates(100, 800.0), "goodput_kbps", segments) == 1.0
-    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0  # not more than can be seen
+    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0  # Bins must be visible.
 
 
 def test_rates_over_bins_are_means_with_silence_as_zero() -> None:
@@ -272,7 +272,8 @@ def test_the_window_is_drawn_from_the_end_of_the_handshake() -> None:
         *((1.0, 0, 3.0), (2.0, 0, 4.0)),
         *((5.0, 1, 1.0), (9.0, 1, 1.0)),
     ]
-    # Without a SYN the first acknowledgment is of data, and the window is there from the first segment on.
+    # Without a SYN the first acknowledgment covers data, and the window is drawn from the first
+    # segment on.
     no_syn = after_handshake(cwnd, acked.with_columns(pl.col("ack") + 1000))
     assert no_syn.height == cwnd.height
 
@@ -291,7 +292,7 @@ def test_the_figure_of_windows_begins_with_the_initial_window_and_says_that_infl
     assert " ".join(legend.get_title().get_text().split()) == NO_INFLATION
 
 
-def test_titles_carry_what_all_results_share(versions: dict[str, list[Run]]) -> None:
+def test_titles_have_the_common_part_of_the_results(versions: dict[str, list[Run]]) -> None:
     figures = [draw_cdf(versions, "rtt_cdf"), draw_mean(versions, "cwnd")]
     for figure in figures:
         title = " ".join(figure.axes[0].get_title(loc="left").split())

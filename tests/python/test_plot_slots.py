@@ -1,4 +1,4 @@
-"""Slots of a TDD cell: what is drawn are the blocks of the run, no resource unit twice, no slot both ways."""
+"""Figure of TDD slots: blocks of the run, no resource unit twice, one direction for each slot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from umtslab.plot.users import colours_of, user_patches
 from umtslab.run import MissingSeries, Run
 
 
-def test_the_blocks_drawn_are_those_of_the_metrics(tdd: Run) -> None:
+def test_the_drawn_blocks_agree_with_the_metrics(tdd: Run) -> None:
     slots = tdd.series("slots")
     for direction, ending in (("downlink", ""), ("uplink", "_uplink")):
         blocks = slots.filter(pl.col("direction") == direction)
@@ -23,7 +23,7 @@ def test_the_blocks_drawn_are_those_of_the_metrics(tdd: Run) -> None:
         assert share == pytest.approx(tdd.metrics[f"bler_pct{ending}"], abs=2)
 
 
-def test_no_resource_unit_is_there_twice_and_no_slot_goes_both_ways(tdd: Run) -> None:
+def test_no_resource_unit_is_used_twice_and_no_slot_in_both_directions(tdd: Run) -> None:
     slots = tdd.series("slots")
     assert slots.select("time_s", "slot", "code").is_duplicated().sum() == 0
     assert ((slots["code"] + slots["codes"]) <= CODES).all()
@@ -37,19 +37,19 @@ def test_both_figures_are_drawn(tdd: Run) -> None:
     assert len(draw(tdd, "sir").axes) >= 1
 
 
-def test_a_run_without_slots_says_how_to_have_them(recorded: Run) -> None:
+def test_a_run_without_slots_is_an_error_that_names_the_key(recorded: Run) -> None:
     with pytest.raises(MissingSeries, match=r"measure\.slots=true"):
         draw(recorded, "slots")
 
 
-def test_blocks_of_which_nobody_asked_how_they_are_heard_have_no_sir() -> None:
+def test_blocks_without_sir_are_not_in_the_figure_of_sir() -> None:
     block = {"time_s": 0.01, "ue": 0, "direction": "uplink", "slot": 1, "code": 0, "codes": 4, "lost": False}
     table = pl.DataFrame([{**block, "sir_db": None}, {**block, "ue": 1, "sir_db": 9.0}])
     assert [axes.get_ylabel() for axes in sir_figure(table).axes] == ["UE 1\nSIR (dB)"]
     assert figure(table).axes[0].get_ylabel() == "slot (number)"
 
 
-def test_the_legend_names_each_colour_and_says_how_many_users_share_one(tdd: Run) -> None:
+def test_the_legend_has_each_colour_and_the_number_of_its_users(tdd: Run) -> None:
     many = draw(tdd, "slots")
     [legend] = many.legends
     words = [text.get_text() for text in legend.get_texts()]
@@ -69,7 +69,7 @@ def test_the_legend_names_each_colour_and_says_how_many_users_share_one(tdd: Run
 
 
 @pytest.mark.parametrize("users", [1, 6, 12, 13, 40])
-def test_up_to_twelve_users_have_colours_of_their_own(users: int) -> None:
+def test_up_to_twelve_users_have_unique_colours(users: int) -> None:
     colours = colours_of(range(users))
     own = [colour for colour in colours.values() if colour != REST]
     assert len(own) == len(set(own)) == min(users, 12)

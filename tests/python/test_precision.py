@@ -1,4 +1,4 @@
-"""When replications stop."""
+"""The number of replications for a requested precision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from umtslab.cli.options import relative_precision
 from umtslab.precision import Precision
 
 
-def test_fewer_than_the_least_runs_are_never_enough() -> None:
+def test_fewer_runs_than_the_minimum_are_never_enough() -> None:
     assert not Precision(0.05).is_met([1.0, 1.0, 1.0, 1.0])
     assert Precision(0.05).is_met([1.0, 1.0, 1.0, 1.0, 1.0])
 
@@ -52,7 +52,7 @@ def test_the_command_stops_when_it_is_precise_enough(umts: Umts) -> None:
     assert json.loads(umts(*words, "--jobs", 2, "--out", "other").stdout) == answer
 
 
-def test_a_precision_is_per_cent_or_a_share() -> None:
+def test_a_precision_is_a_percentage_or_a_fraction() -> None:
     assert relative_precision("5%") == relative_precision(" 0.05 ") == 0.05
     for word in ("5", "0", "0%", "100%", "nan", "five"):
         with pytest.raises(UsageError, match=r"5% or 0\.05"):
@@ -60,7 +60,7 @@ def test_a_precision_is_per_cent_or_a_share() -> None:
 
 
 def test_the_command_fails_when_the_precision_is_missed(umts: Umts) -> None:
-    # A download time needs a file that ends; a greedy flow never has one.
+    # A greedy flow never ends, so it has no download time.
     words = ("--metric", "download_time_s", "--precision", "1%", "--quiet")
     done = umts("run", FTP, "--duration", "2 s", *words, status=1)
     assert "precision missed: 200 runs" in done.stderr

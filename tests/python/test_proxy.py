@@ -1,4 +1,4 @@
-"""``umts proxy`` with a given server: it behaves as TCP does without it."""
+"""``umts proxy`` with a given server: connections behave as without the proxy."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ LARGE = 10_000_000
 def both_ways(
     serve: proxied.Serve, family: socket.AddressFamily, *words: str
 ) -> Iterator[tuple[Address, Address]]:
-    """Addresses of a server itself, and of a proxy in front of it."""
+    """Start a server and a proxy in front of it. Yields both addresses."""
     listen = "127.0.0.1:0" if family == socket.AF_INET else "[::1]:0"
     with server(serve, family) as there, proxy("--to", text(there), *words, listen=listen) as made:
         yield there, made.address
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_client_that_has_said_all_gets_the_answer(family: socket.AddressFamily) -> None:
+def test_a_half_closed_client_gets_the_answer(family: socket.AddressFamily) -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"%d octets" % len(all_of(connection)))
 
@@ -51,7 +51,7 @@ def test_a_client_that_has_said_all_gets_the_answer(family: socket.AddressFamily
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_slow_reader_gets_each_octet(family: socket.AddressFamily) -> None:
+def test_a_slow_client_gets_every_byte(family: socket.AddressFamily) -> None:
     sent = bytes(range(256)) * (LARGE // 256)
 
     def serve(connection: socket.socket) -> None:
@@ -60,7 +60,7 @@ def test_a_slow_reader_gets_each_octet(family: socket.AddressFamily) -> None:
     def read(address: Address) -> bool:
         with connect(address) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20_000)
-            # The server has closed long before.
+            # The server closes before the client reads.
             time.sleep(0.5)
             return all_of(connection) == sent
 
@@ -69,13 +69,13 @@ def test_a_slow_reader_gets_each_octet(family: socket.AddressFamily) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_server_that_reads_slowly_gets_each_octet(family: socket.AddressFamily) -> None:
+def test_a_slow_server_gets_every_byte(family: socket.AddressFamily) -> None:
     sent = bytes(range(256)) * (LARGE // 256)
     seen: list[bool] = []
     done = threading.Semaphore(0)
 
     def serve(connection: socket.socket) -> None:
-        # The client has closed long before.
+        # The client closes before the server reads.
         time.sleep(0.5)
         seen.append(all_of(connection) == sent)
         done.release()
@@ -89,7 +89,7 @@ def test_a_server_that_reads_slowly_gets_each_octet(family: socket.AddressFamily
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_server_that_has_said_all_hears_the_rest(family: socket.AddressFamily) -> None:
+def test_a_half_closed_server_gets_the_rest(family: socket.AddressFamily) -> None:
     seen: list[int] = []
     done = threading.Semaphore(0)
 
@@ -109,7 +109,7 @@ def test_a_server_that_has_said_all_hears_the_rest(family: socket.AddressFamily)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_port_may_be_used_again_at_once(family: socket.AddressFamily) -> None:
+def test_a_client_port_can_be_reused_at_once(family: socket.AddressFamily) -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"all")
 
@@ -123,12 +123,13 @@ def test_a_port_may_be_used_again_at_once(family: socket.AddressFamily) -> None:
 
     with both_ways(serve, family) as addresses:
         for address in addresses:
-            # Who closes first waits for stray segments: the server, and in its place the proxy.
+            # The end that closes first is in TIME-WAIT: the server, or the proxy instead of the
+            # server.
             said, port = ask(address, 0)
             assert [said] + [ask(address, port)[0] for _ in range(3)] == [b"all"] * 4
 
 
-def test_what_is_urgent_stays_in_its_place() -> None:
+def test_urgent_bytes_keep_their_position() -> None:
     heard: list[bytes] = []
     done = threading.Event()
 
@@ -146,11 +147,11 @@ def test_what_is_urgent_stays_in_its_place() -> None:
 
 
 URGENT_PLACES = (0, 1, 1000, 16_384, 99_999, 200_000, 399_999)
-"""Of octets of a stream that is longer than what is copied at once."""
+"""Positions of urgent bytes in a stream that is longer than the proxy copies at once."""
 
 
 def _send_urgent(connection: socket.socket, sent: bytes) -> None:
-    """Send a stream of which the octets at some places are urgent, and its end."""
+    """Send a stream with urgent bytes at `URGENT_PLACES`, then close the direction."""
     begun = 0
     for place in URGENT_PLACES:
         connection.sendall(sent[begun:place])
@@ -162,8 +163,8 @@ def _send_urgent(connection: socket.socket, sent: bytes) -> None:
 
 @pytest.mark.parametrize("pause_s", [0.0, 0.3], ids=["at once", "after a pause"])
 @pytest.mark.parametrize("way", ["up", "down"])
-def test_streams_with_urgent_octets_are_whole(way: str, pause_s: float, tmp_path: Path) -> None:
-    """The reader begins at once, or when all of it waits: the proxy then splices up to each mark."""
+def test_streams_with_urgent_bytes_are_complete(way: str, pause_s: float, tmp_path: Path) -> None:
+    """The reader begins at once, or when all data wait. Then the proxy splices up to each mark."""
     sent = bytes(range(250)) * 1600
     heard: list[bytes] = []
     done = threading.Event()
@@ -196,8 +197,8 @@ def test_streams_with_urgent_octets_are_whole(way: str, pause_s: float, tmp_path
     assert (line["ended"], octets, line[f"lost_octets_{way}"]) == ("in_order", len(sent), 0)
 
 
-def test_an_urgent_octet_of_a_stream_that_goes_on_is_not_waited_for() -> None:
-    """Without an end behind it: what follows the mark comes through while the connection stays open."""
+def test_an_urgent_byte_does_not_delay_later_data() -> None:
+    """Data after an urgent mark arrive while the connection stays open."""
     sent = bytes(range(250)) * 1600
     heard: list[bytes] = []
     done = threading.Event()
@@ -303,7 +304,7 @@ def test_both_may_close_at_once(family: socket.AddressFamily) -> None:
     assert seen == [b"c" * 1000] * 2
 
 
-def test_what_is_small_waits_for_nothing_more() -> None:
+def test_small_segments_are_not_delayed() -> None:
     def serve(connection: socket.socket) -> None:
         while part := connection.recv(100):
             connection.sendall(part)
@@ -317,11 +318,11 @@ def test_what_is_small_waits_for_nothing_more() -> None:
             return time.monotonic() - begun
 
     with both_ways(serve, socket.AF_INET) as (_, address):
-        # A last segment that is held back costs 200 ms each way: twenty seconds.
+        # If each last segment were delayed by 200 ms each way, it would take twenty seconds.
         assert fifty(address) < 10
 
 
-def test_a_client_that_was_silent_for_too_long_gets_a_reset(tmp_path: Path) -> None:
+def test_an_idle_client_gets_a_reset(tmp_path: Path) -> None:
     log = tmp_path / "log"
     arrived = threading.Event()
 
@@ -334,7 +335,7 @@ def test_a_client_that_was_silent_for_too_long_gets_a_reset(tmp_path: Path) -> N
         proxy("--to", text(there), "--idle-timeout", "300 ms", log=log) as made,
         connect(made.address) as connection,
     ):
-        # The kernel connects whether the proxy has got to it or not.
+        # The kernel completes handshakes before the proxy accepts the connections.
         assert arrived.wait(proxied.WAIT_S)
         for _ in range(5):
             time.sleep(0.1)
@@ -345,7 +346,7 @@ def test_a_client_that_was_silent_for_too_long_gets_a_reset(tmp_path: Path) -> N
         assert line["duration_s"] >= 0.8
 
 
-def test_the_log_has_what_passed(tmp_path: Path) -> None:
+def test_the_log_has_bytes_and_endpoints_of_connections(tmp_path: Path) -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(bytes(3 * len(all_of(connection))))
 
@@ -363,7 +364,7 @@ def test_the_log_has_what_passed(tmp_path: Path) -> None:
         assert "1 connection (1 in order), 0 refused; octets: 1,000 up, 3,000 down" in made.end()
 
 
-def test_metrics_are_counted_while_a_connection_goes_on() -> None:
+def test_metrics_count_during_a_connection() -> None:
     def serve(connection: socket.socket) -> None:
         connection.sendall(bytes(len(connection.recv(100))))
         all_of(connection)
@@ -379,13 +380,13 @@ def test_metrics_are_counted_while_a_connection_goes_on() -> None:
                 content: bytes = urllib.request.urlopen(where, timeout=proxied.WAIT_S).read()
                 return content.decode()
 
-            # What the kernel took may be with the client before it is counted.
+            # The client may receive data before the proxy counts them.
             _wait_until(lambda: 'umts_proxy_octets_total{direction="down"} 100\n' in page())
             assert "umts_proxy_connections 1\n" in page()
             assert 'umts_proxy_rtt_seconds{leg="server",quantile="0.5"} ' in page()
 
 
-def test_who_finds_no_room_gets_a_reset() -> None:
+def test_connections_above_the_limit_get_a_reset() -> None:
     with (
         server(all_of) as there,
         proxy("--to", text(there), "--connections", "2", "--workers", "1") as made,
@@ -407,7 +408,7 @@ def test_who_finds_no_room_gets_a_reset() -> None:
 
 
 def test_draining_loses_nothing(tmp_path: Path) -> None:
-    """Neither of those who are sent something nor of those who send."""
+    """Draining loses no data that clients receive, and none that they send."""
     go_on = threading.Event()
     count, size = 20, LARGE // 10
 
@@ -494,7 +495,7 @@ def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_not_to_be_had_is_told_with_the_repair(words: list[str], said: str) -> None:
+def test_impossible_options_are_refused_with_a_correction(words: list[str], said: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         line = [text(taken.getsockname()) if word == "TAKEN" else word for word in words]
         umts = [sys.executable, "-m", "umtslab", "proxy", *line]
@@ -506,8 +507,8 @@ def test_what_is_not_to_be_had_is_told_with_the_repair(words: list[str], said: s
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_memory_holds_what_the_kernel_has_still_to_deliver(tmp_path: Path) -> None:
-    """Clients that ask, close their direction and never read keep their room until it is read or given up."""
+def test_undelivered_data_occupy_memory_until_the_idle_timeout(tmp_path: Path) -> None:
+    """Clients that close their direction and never read occupy room until the idle timeout."""
     words = ["--memory", "256 kB", "--buffer", "32 kB", "--idle-timeout", "1 s", "--workers", "1"]
 
     def serve(connection: socket.socket) -> None:
@@ -522,7 +523,7 @@ def test_memory_holds_what_the_kernel_has_still_to_deliver(tmp_path: Path) -> No
         assert made.room == 4
         for _ in range(made.room):
             silent = all_.enter_context(socket.socket())
-            # It takes no more than its kernel must.
+            # The client's kernel buffers as little as possible.
             silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
             silent.connect(made.address)
             silent.sendall(b"x")
@@ -534,7 +535,7 @@ def test_memory_holds_what_the_kernel_has_still_to_deliver(tmp_path: Path) -> No
 
 
 def _ignoring(made: subprocess.Popen[str], signals: list[signal.Signals]) -> bool:
-    """Whether a process is still there some time after these signals, and ends by SIGTERM."""
+    """Whether a process still runs some time after these signals, and exits on SIGTERM."""
     for number in signals:
         made.send_signal(number)
     with suppress(subprocess.TimeoutExpired):
@@ -559,14 +560,14 @@ def test_signals_that_are_ignored_at_the_start_stay_ignored() -> None:
 
 @pytest.fixture
 def _default_sighup() -> Iterator[None]:
-    """Programs that are started do not ignore SIGHUP, even if the tests do (nohup)."""
+    """Child processes do not ignore SIGHUP, even if the tests do (nohup)."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.usefixtures("_default_sighup")
-def test_sighup_opens_the_log_again_and_ends_nothing(tmp_path: Path) -> None:
+def test_sighup_reopens_the_log_and_keeps_connections(tmp_path: Path) -> None:
     log, old = tmp_path / "log", tmp_path / "log.1"
     with server(all_of) as there, proxy("--to", text(there), log=log) as made:
         connect(made.address).close()
@@ -582,8 +583,8 @@ def test_sighup_opens_the_log_again_and_ends_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a FIFO"])
-def test_a_log_that_is_not_read_keeps_nothing_from_ending(kind: str, tmp_path: Path) -> None:
-    """It is full already: another process has filled what the kernel holds of it."""
+def test_a_blocked_log_does_not_delay_the_end(kind: str, tmp_path: Path) -> None:
+    """The pipe is full: another process has filled its buffer."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -621,7 +622,7 @@ def test_a_fifo_that_no_process_reads_is_refused_at_the_start(tmp_path: Path) ->
     )
 
 
-def test_silent_clients_of_the_metrics_keep_no_other_waiting() -> None:
+def test_silent_clients_of_the_metrics_do_not_block_others() -> None:
     with (
         server(all_of) as there,
         proxy("--to", text(there), "--metrics", "127.0.0.1:0") as made,
@@ -645,7 +646,7 @@ def test_silent_clients_of_the_metrics_keep_no_other_waiting() -> None:
         ("[::]:PORT", "0.0.0.0:PORT"),
     ],
 )
-def test_a_proxy_that_leads_to_itself_is_refused(listen: str, to: str) -> None:
+def test_a_proxy_to_itself_is_refused(listen: str, to: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     words = ["--listen", listen.replace("PORT", port), "--to", to.replace("PORT", port)]

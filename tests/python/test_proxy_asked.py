@@ -1,4 +1,4 @@
-"""``umts proxy`` where clients say where to, and servers are told of clients."""
+"""``umts proxy --socks5``, in which clients name the server, and the PROXY protocol."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def _request(port: int, host: bytes = b"\x01\x7f\x00\x00\x01") -> bytes:
     return b"\x05\x01\x00" + host + port.to_bytes(2, "big")
 
 
-def test_a_client_says_where_to_and_may_go_on_at_once() -> None:
+def test_a_socks5_client_may_send_data_with_its_request() -> None:
     named = b"\x03\x09localhost"
     with server(_answer) as (_, port), proxy("--socks5") as made:
         for host in (b"\x01\x7f\x00\x00\x01", named):
             with connect(made.address) as connection:
-                # All in one: what follows the request is the stream's.
+                # Sent at once: the bytes after the request belong to the stream.
                 connection.sendall(b"\x05\x01\x00" + _request(port, host) + b"words")
                 connection.shutdown(socket.SHUT_WR)
                 assert all_of(connection) == b"\x05\x00" + OPENED + b"got words"
 
 
-def test_curl_goes_by_socks5() -> None:
+def test_curl_works_over_socks5() -> None:
     def serve(connection: socket.socket) -> None:
         connection.recv(10_000)
         connection.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nfound")
@@ -47,7 +47,7 @@ def test_curl_goes_by_socks5() -> None:
         assert (done.returncode, done.stdout) == (0, "found")
 
 
-def test_who_cannot_be_served_is_told_and_then_it_ends(tmp_path: Path) -> None:
+def test_failed_requests_get_a_reply_and_end(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         nobody = gone.getsockname()[1]
     said = {
@@ -63,13 +63,13 @@ def test_who_cannot_be_served_is_told_and_then_it_ends(tmp_path: Path) -> None:
                 try:
                     found = all_of(connection)
                 except ConnectionResetError:
-                    # What was sent after the words that made no sense is not read.
+                    # The proxy does not read what follows an invalid request, so it resets.
                     found = b""
                 assert found == answer
         assert sorted(line["ended"] for line in made.ended(4)) == [*["bad_request"] * 3, "refused"]
 
 
-def test_a_request_may_come_octet_by_octet() -> None:
+def test_a_request_may_arrive_byte_by_byte() -> None:
     with server(_answer) as (_, port), proxy("--socks5") as made, connect(made.address) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for octet in b"\x05\x01\x00" + _request(port) + b"words":
@@ -78,27 +78,28 @@ def test_a_request_may_come_octet_by_octet() -> None:
         assert all_of(connection) == b"\x05\x00" + OPENED + b"got words"
 
 
-def test_whoever_cannot_be_found_or_reached_is_told_though_more_was_sent(tmp_path: Path) -> None:
+def test_optimistic_clients_get_the_reply_of_a_failed_request(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         nobody = gone.getsockname()[1]
     unknown = b"\x03\x0fnowhere.invalid"
     with proxy("--socks5", log=tmp_path / "log") as made:
         for request, reply in ((_request(80, unknown), 4), (_request(nobody), 5)):
             with connect(made.address) as connection:
-                # Optimistic clients go on before they are answered.
+                # Optimistic clients send data before they get an answer.
                 connection.sendall(b"\x05\x01\x00" + request + b"GET / HTTP/1.1\r\n\r\n")
                 assert all_of(connection) == b"\x05\x00\x05" + bytes([reply, 0, 1]) + bytes(6)
         assert sorted(line["ended"] for line in made.ended(2)) == ["refused", "unreachable"]
 
 
-def test_who_asks_for_the_proxy_itself_does_not_go_round(tmp_path: Path) -> None:
+def test_requests_for_the_proxy_itself_do_not_loop(tmp_path: Path) -> None:
     words = ("--socks5", "--workers", "1")
     with server(_answer) as (_, port), proxy(*words, log=tmp_path / "log") as made:
         for _ in range(20):
             with connect(made.address) as connection:
                 connection.sendall(b"\x05\x01\x00" + _request(made.address[1]))
                 assert outcome(lambda one=connection: all_of(one)) == "ConnectionResetError"  # type: ignore[misc]
-        # Each is itself and the one that it opened.
+        # Each request counts twice: the client's connection, and the one that the proxy opens to
+        # itself.
         ended = [line["ended"] for line in made.ended(40)]
         assert (ended.count("loop"), ended.count("reset_by_server")) == (20, 20)
         with connect(made.address) as connection:
@@ -108,7 +109,7 @@ def test_who_asks_for_the_proxy_itself_does_not_go_round(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["0.0.0.0", "0", "::ffff:127.0.0.1", "localhost", "127.1"])
-def test_a_name_that_stands_for_the_proxy_itself_does_not_go_round(name: str, tmp_path: Path) -> None:
+def test_names_of_the_proxy_itself_do_not_loop(name: str, tmp_path: Path) -> None:
     host = b"\x03" + bytes([len(name)]) + name.encode()
     with proxy("--socks5", "--workers", "1", log=tmp_path / "log") as made:
         for _ in range(3):
@@ -116,12 +117,13 @@ def test_a_name_that_stands_for_the_proxy_itself_does_not_go_round(name: str, tm
                 connection.sendall(b"\x05\x01\x00" + _request(made.address[1], host))
                 with suppress(ConnectionResetError):
                     all_of(connection)
-        # Each is itself and at most the one that it opened.
+        # Each request counts at most twice: the client's connection, and the one to the proxy
+        # itself.
         made.end()
         assert len(made.ended(3)) <= 6
 
 
-def test_the_log_says_where_a_client_wanted_to_go(tmp_path: Path) -> None:
+def test_the_log_has_the_requested_destination(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         nobody = gone.getsockname()[1]
     requests = {
@@ -137,12 +139,12 @@ def test_the_log_says_where_a_client_wanted_to_go(tmp_path: Path) -> None:
             line = made.ended(number)[-1]
             assert (line["asked"], line["server"], line["ended"]) == expected
         started = json.loads((tmp_path / "log").read_text().splitlines()[0])
-    # One kind of value for each key, in all records.
+    # A key has values of the same type in all records.
     assert isinstance(started["client_side"], dict)
     assert not {"client", "server"} & started.keys()
 
 
-def test_only_destinations_that_are_allowed_are_reached(tmp_path: Path) -> None:
+def test_only_allowed_destinations_are_reached(tmp_path: Path) -> None:
     opened = b"\x05\x01\x00"
     with server(_answer) as (_, port), server(_answer) as (_, other):
         words = ["--socks5", "--allow", f"127.0.0.1:{port},127.0.0.1:{other}", "--deny", f":{other}"]
@@ -156,7 +158,7 @@ def test_only_destinations_that_are_allowed_are_reached(tmp_path: Path) -> None:
     assert ended == ["in_order", "denied", "denied"]
 
 
-def test_a_port_alone_is_loopback_and_a_proxy_for_others_warns() -> None:
+def test_a_port_alone_means_loopback_and_an_open_proxy_warns() -> None:
     with proxy("--socks5", listen="0") as made:
         assert made.address[0] == "127.0.0.1"
         made.process.terminate()
@@ -167,13 +169,13 @@ def test_a_port_alone_is_loopback_and_a_proxy_for_others_warns() -> None:
         assert made.process.stderr.readline().startswith("warning: listens at every address of this host")
 
 
-def test_a_client_that_never_says_it_is_not_waited_for() -> None:
+def test_an_incomplete_request_times_out() -> None:
     with proxy("--socks5", "--connect-timeout", "200 ms") as made, connect(made.address) as connection:
         connection.sendall(b"\x05")
         assert outcome(lambda: connection.recv(1)) in ("b''", "ConnectionResetError")
 
 
-def test_requests_that_break_off_harm_nobody() -> None:
+def test_aborted_requests_do_not_affect_others() -> None:
     draw = random.Random(7)
     with server(_answer) as (_, port), proxy("--socks5") as made:
         whole = b"\x05\x01\x00" + _request(port)
@@ -188,7 +190,7 @@ def test_requests_that_break_off_harm_nobody() -> None:
             assert all_of(connection) == b"\x05\x00" + OPENED + b"got "
 
 
-def test_a_server_may_close_before_it_is_told_whose_client_it_is(tmp_path: Path) -> None:
+def test_a_server_may_close_before_the_proxy_header(tmp_path: Path) -> None:
     answers = threading.Event()
 
     def serve(connection: socket.socket) -> None:
@@ -211,7 +213,7 @@ def test_a_server_may_close_before_it_is_told_whose_client_it_is(tmp_path: Path)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_the_server_is_told_the_clients_address_first(host: str) -> None:
+def test_the_server_gets_the_clients_address_first(host: str) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listen = f"[{host}]:0" if ":" in host else f"{host}:0"
     heard: list[bytes] = []

@@ -1,7 +1,8 @@
-"""``umts proxy`` with many connections, with peers that are slow or hostile, and killed.
+"""``umts proxy`` with many connections, with slow or hostile peers, and after a kill.
 
-``UMTS_CONNECTIONS`` says how many at once, ``UMTS_SHORT`` how many one after the other; `make soak` takes
-10,000, or all that the descriptors of this process allow, and a million.
+``UMTS_CONNECTIONS`` is the number of concurrent connections, ``UMTS_SHORT`` the number of
+successive ones. `make soak` sets 10,000, or as many as the descriptors of this process allow, and a
+million.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ pytestmark = pytest.mark.slow
 
 CONNECTIONS = int(os.environ.get("UMTS_CONNECTIONS", "1500"))
 SHORT = int(os.environ.get("UMTS_SHORT", "1500"))
-# Octets of slow senders, one by one. The end of who is answered after each may not have been seen yet.
+# Bytes of each slow sender, sent one by one. A short connection follows each round. The proxy may
+# still hold these connections, so `--connections` has room for all of them.
 ROUNDS = 50
 
 SERVE = """
@@ -67,7 +69,8 @@ while True:
             if connection is not listening:
                 close(connection)
 """
-"""A server that ``echoes``, or ``sends`` without end; one process, so it has descriptors of its own."""
+"""A server that ``echoes``, or ``sends`` without end. It is a separate process with its own
+descriptors."""
 
 
 @contextmanager
@@ -90,13 +93,16 @@ def _descriptors() -> Iterator[None]:
 
 
 def _own_memory(made: Proxy) -> int:
-    """Octets that the proxy has written: whether what it read of files is its alone, others decide."""
+    """Private dirty memory of the proxy in bytes.
+
+    Clean pages of files do not count: others may share them.
+    """
     rollup = Path(f"/proc/{made.process.pid}/smaps_rollup").read_text()
     return sum(int(size) * 1024 for size in re.findall(r"Private_Dirty:\s+(\d+) kB", rollup))
 
 
 def _kernel_memory(made: Proxy, there: Address) -> int:
-    """Octets of kernel memory that the proxy's sockets have, of both sides."""
+    """Kernel memory of the proxy's sockets in bytes, on both sides."""
     which = f"( sport = :{made.address[1]} or dport = :{there[1]} )"
     told = subprocess.run(["ss", "-tmnH", which], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"skmem:\(r(\d+),rb\d+,t\d+,tb\d+,f(\d+),w(\d+),o(\d+),bl(\d+)", told)
@@ -109,7 +115,7 @@ def _is_answered(address: Address) -> bool:
         return connection.recv(6, socket.MSG_WAITALL) == b"honest"
 
 
-def test_idle_connections_cost_little_and_others_go_on() -> None:
+def test_idle_connections_cost_little_and_do_not_affect_others() -> None:
     with serving("echoes") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
         count = min(CONNECTIONS, made.room - 1)
         for _ in range(50):
@@ -124,7 +130,7 @@ def test_idle_connections_cost_little_and_others_go_on() -> None:
         assert _is_answered(made.address)
 
 
-def test_those_who_stop_reading_take_no_more_than_the_memory() -> None:
+def test_stalled_clients_stay_within_the_memory() -> None:
     count = min(CONNECTIONS, 1000) // 5
     memory = count * 2 * 64_000
     words = ("--memory", f"{memory} B", "--connections", str(count), "--workers", "1")
@@ -135,7 +141,7 @@ def test_those_who_stop_reading_take_no_more_than_the_memory() -> None:
             stopped.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             stopped.connect(made.address)
         last, deadline = -1, time.monotonic() + proxied.WAIT_S
-        # Until all buffers are full.
+        # Wait until all buffers are full.
         while (found := _kernel_memory(made, there)) != last:
             assert time.monotonic() < deadline
             last = found
@@ -144,7 +150,7 @@ def test_those_who_stop_reading_take_no_more_than_the_memory() -> None:
         assert found + _own_memory(made) - before <= 1.1 * memory
 
 
-def test_those_who_stop_reading_hinder_nobody() -> None:
+def test_stalled_clients_do_not_delay_others() -> None:
     with (
         serving("echoes") as there,
         proxy("--to", text(there), "--workers", "1") as made,
@@ -159,7 +165,7 @@ def test_those_who_stop_reading_hinder_nobody() -> None:
         assert _is_answered(made.address)
 
 
-def test_silent_clients_and_resets_hinder_nobody() -> None:
+def test_silent_clients_and_resets_do_not_delay_others() -> None:
     with serving("echoes") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
         silent = [all_.enter_context(connect(made.address)) for _ in range(min(CONNECTIONS, 500))]
         silent[0].sendall(b"x")
@@ -173,14 +179,14 @@ def test_silent_clients_and_resets_hinder_nobody() -> None:
         assert {connection.recv(1) for connection in silent} == {b"x"}
 
 
-def test_who_sends_octet_by_octet_takes_no_more_than_the_memory_and_hinders_nobody() -> None:
+def test_byte_wise_senders_stay_within_memory_and_do_not_delay_others() -> None:
     count = min(CONNECTIONS, 1000) // 5
     memory = count * 2 * 64_000
     words = ("--memory", f"{memory} B", "--connections", str(count + ROUNDS), "--workers", "1")
     served = threading.Event()
 
     def serve(connection: socket.socket) -> None:
-        # Of these nothing is read: each octet stays where it is.
+        # The server reads only the first byte of slow senders, so the other bytes stay in buffers.
         if connection.recv(1) == b"h":
             connection.sendall(b"h")
         else:
@@ -201,7 +207,7 @@ def test_who_sends_octet_by_octet_takes_no_more_than_the_memory_and_hinders_nobo
         assert _kernel_memory(made, there) + _own_memory(made) - before <= 1.1 * memory
 
 
-def test_a_server_that_resets_all_hinders_nobody() -> None:
+def test_a_server_that_resets_all_does_not_delay_others() -> None:
     served = threading.Event()
 
     def serve(connection: socket.socket) -> None:
@@ -217,7 +223,7 @@ def test_a_server_that_resets_all_hinders_nobody() -> None:
         assert _is_answered(made.address)
 
 
-def test_who_comes_when_descriptors_are_gone_is_reset_and_others_go_on() -> None:
+def test_connections_without_descriptors_are_reset_and_others_continue() -> None:
     limit = ["prlimit", "--nofile=300:300", sys.executable, "-m", "umtslab", "proxy", "--workers", "1"]
     with serving("echoes") as there, ExitStack() as all_:
         line = [*limit, "--listen", "127.0.0.1:0", "--to", text(there)]
@@ -238,8 +244,8 @@ def test_who_comes_when_descriptors_are_gone_is_reset_and_others_go_on() -> None
         assert held[0].recv(1) == b"y"
 
 
-def test_a_kill_is_a_reset_for_every_receiver() -> None:
-    """Of 200 transfers: clients to whom something is sent, and servers."""
+def test_a_kill_resets_every_connection() -> None:
+    """A killed proxy resets 200 transfers, at clients and at servers."""
     heard: list[str] = []
 
     def serve(connection: socket.socket) -> None:
@@ -259,7 +265,7 @@ def test_a_kill_is_a_reset_for_every_receiver() -> None:
             assert receiver.recv(1000)
         for sender in senders:
             sender.sendall(b"u" + bytes(1 << 16))
-            # The server listens.
+            # The server has begun to read.
             assert sender.recv(1) == b"k"
         made.process.kill()
         made.process.wait()
@@ -272,7 +278,7 @@ def test_a_kill_is_a_reset_for_every_receiver() -> None:
 
 
 @pytest.mark.timeout(300 + SHORT // 100)
-def test_many_short_ones_leave_nothing() -> None:
+def test_many_short_connections_leave_nothing() -> None:
     with serving("echoes") as there, proxy("--to", text(there), "--workers", "1") as made:
         sizes = []
         for _ in range(4):

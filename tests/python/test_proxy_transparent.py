@@ -1,4 +1,4 @@
-"""``umts proxy --transparent``: connections of others are intercepted, and nothing is left of it."""
+"""``umts proxy --transparent``: it intercepts forwarded connections and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _path() -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
+def test_connections_behave_as_without_the_proxy(tmp_path: Path) -> None:
     found = proxied_path.inside("compared", tmp_path)
     for host in proxied_path.SERVER:
         direct, split = found["direct"][host], found["split"][host]
@@ -28,19 +28,20 @@ def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
         assert direct["reset of the client"] == "ConnectionResetError"
         assert (direct["slow"], direct["slow server"]) == (True, "10000000")
         assert (direct["server ends first"], direct["both end at once"]) == ("500000", "500")
-        # The kernel completes the client's handshake before the server is asked.
+        # The kernel completes the client's handshake before the proxy connects to the server.
         assert (direct.pop("refused"), split.pop("refused")) == (
             "ConnectionRefusedError",
             "ConnectionResetError",
         )
         again = [split.pop("same port"), direct.pop("same port")]
-        # The client's address is kept always, its port where the kernel waits for no stray segments of it.
+        # The server always sees the client's address. It sees the client's port unless the kernel
+        # holds an earlier connection of this port in TIME-WAIT.
         assert [said[:2] for said in again[0] if isinstance(said, list)], again
         assert split == direct
     assert (found["status"], found["left"]) == (0, True), found["said"]
     assert found["connections"] >= 10
-    # One undoes what the other one did, which may have others' addresses. Neither is root, nor a user that
-    # other processes have.
+    # The guard restores the settings; the proxy binds foreign addresses. Neither runs as root or as
+    # a user of other processes.
     users = [int(user) for user, _ in found["rights"]]
     assert len(set(users)) == 2
     assert all(61_184 <= user <= 65_519 for user in users)
@@ -48,12 +49,12 @@ def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_nothing_acts_when_one_of_its_processes_is_killed(tmp_path: Path) -> None:
+def test_a_kill_of_one_process_restores_direct_connections(tmp_path: Path) -> None:
     guard, proxy = proxied_path.inside("killed", tmp_path, "pass")
     for found in (guard, proxy):
         assert (found["reached"], found["reached then"]) == ("ConnectionResetError", "ConnectionResetError")
         assert found["sound"]
-    # A rule is left, which leads nowhere, until somebody cleans up.
+    # A rule without effect is left until `umts doctor --clean`.
     assert guard["changed"] == ["rules"]
     assert "removed 1 rules of proxies that were killed" in guard["cleaned"]
     assert proxy["changed"] == []
@@ -65,23 +66,24 @@ def test_nothing_acts_when_one_of_its_processes_is_killed(tmp_path: Path) -> Non
 
 
 OWN = ["100000", *["100000"] * 4, *["100000"] * 2]
-"""A connection from before, the services of this host at its four addresses, the server behind at two."""
+"""A connection from before, the services at the four addresses of this host, the server at two
+addresses."""
 
 
 @pytest.mark.usefixtures("_path")
 @pytest.mark.parametrize("words", [(), ("--ports", "7001"), ("--if-dead", "refuse"), ("--ports", "80")])
-def test_the_services_of_this_host_are_its_own(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_services_of_the_proxys_host_are_not_intercepted(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert proxied_path.inside("own_services", tmp_path, *words) == [OWN, OWN, OWN]
 
 
 @pytest.mark.usefixtures("_path")
 @pytest.mark.parametrize("words", [(), ("--if-dead", "refuse")])
-def test_connections_that_servers_open_to_clients_pass(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_connections_from_servers_to_clients_pass(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert proxied_path.inside("opened_by_the_server", tmp_path, *words) == ["True True"] * 3
 
 
 @pytest.mark.usefixtures("_path")
-def test_the_kernel_has_the_rules_in_their_order(tmp_path: Path) -> None:
+def test_the_kernel_has_the_rules_in_order(tmp_path: Path) -> None:
     words = ("--ports", "80,443", "--if-dead", "refuse", "--deny", ":25", "--allow", ":80")
     assert proxied_path.inside("ordered", tmp_path, *words) == {
         "prerouting": [
@@ -96,11 +98,11 @@ def test_the_kernel_has_the_rules_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_a_policy_is_applied_to_what_is_intercepted(tmp_path: Path) -> None:
+def test_a_policy_applies_to_intercepted_connections(tmp_path: Path) -> None:
     refused, asked = ["ConnectionRefusedError"] * 2, ["100000"] * 2
     all_ = proxied_path.inside("refusing", tmp_path)
     assert all_["7001"] == asked
-    # That of the firewall does not see it, which is said.
+    # The firewall's forward chain does not see intercepted connections, and the proxy warns of it.
     (said,) = [line for line in all_["said"] if line.startswith("intercepted connections are not forwarded")]
     assert "--deny" in said
     for words in (("--deny", "7001"), ("--deny", "192.0.2.0/24:7001,[2001:db8:2::]/64")):
@@ -111,8 +113,8 @@ def test_a_policy_is_applied_to_what_is_intercepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_an_ordinary_user_neither_hinders_a_proxy_nor_kills_it(tmp_path: Path) -> None:
-    kills, users, works, cleaned = proxied_path.inside("squatted", tmp_path)
+def test_an_unprivileged_user_cannot_block_or_kill_a_proxy(tmp_path: Path) -> None:
+    kills, users, works, cleaned = proxied_path.inside("held_names", tmp_path)
     assert kills == [1, 1]
     assert not {"0", "65534"} & set(users)
     assert works == ["1000000", True]
@@ -120,15 +122,15 @@ def test_an_ordinary_user_neither_hinders_a_proxy_nor_kills_it(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("_path")
-def test_what_both_processes_left_is_cleaned_at_once(tmp_path: Path) -> None:
+def test_doctor_cleans_at_once_after_a_kill_of_both_processes(tmp_path: Path) -> None:
     for said, is_gone in proxied_path.inside("cleaned_at_once", tmp_path, "3"):
-        # It says what is so: that all is removed, or that something stays.
+        # The output agrees with the state: everything is removed, or something stays.
         assert is_gone == ("removed 1 rules of proxies" in said), said
         assert is_gone or "what is theirs stays" in said
 
 
 @pytest.mark.usefixtures("_path")
-def test_connections_may_be_refused_when_it_was_killed(tmp_path: Path) -> None:
+def test_connections_can_be_refused_after_a_kill(tmp_path: Path) -> None:
     for found in proxied_path.inside("killed", tmp_path, "refuse"):
         assert found["reached"] == "ConnectionRefusedError"
         assert found["reached then"] == "ConnectionResetError"
@@ -136,7 +138,7 @@ def test_connections_may_be_refused_when_it_was_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_what_there_is_not_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+def test_missing_devices_and_privileges_are_errors_that_leave_nothing(tmp_path: Path) -> None:
     absent, nobody, window = proxied_path.inside("refused", tmp_path)
     said = "umts: --from absent: there is no such device; `ip link` lists them\n"
     assert absent == [2, said, True]
@@ -147,16 +149,16 @@ def test_what_there_is_not_is_told_and_nothing_is_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
+def test_each_side_uses_its_initial_window_and_minimum_rto(tmp_path: Path) -> None:
     found = proxied_path.inside("windowed", tmp_path)
     client, server = found["said"]
     assert ", initial window 3 segments, receive buffer" in client
     assert ", least retransmission timeout 0.7 s, receive buffer" in server
-    # Nothing was sent to the client yet; the server's acknowledgment took far less than its timeout.
+    # Nothing was sent to the client yet. The server acknowledged long before the timeout.
     to_client, to_server = found["told"]
     assert " cwnd:3 " in to_client, found
     timeout = re.search(r" rto:(\d+)", to_server)
-    # Rounded up to a tick of the kernel.
+    # The kernel rounds the timeout up to its tick.
     assert timeout is not None, found
     assert 700 <= int(timeout[1]) < 750, found
     assert " cwnd:3 " not in to_server, found
@@ -164,15 +166,15 @@ def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_path")
-def test_who_vanishes_without_a_word_is_not_waited_for(tmp_path: Path) -> None:
+def test_vanished_client_ends_as_client_gone(tmp_path: Path) -> None:
     assert proxied_path.inside("vanished", tmp_path) == ["client_gone"]
 
 
 @pytest.mark.usefixtures("_path")
-def test_the_law_of_a_route_goes_before_that_of_a_socket_and_is_told(tmp_path: Path) -> None:
+def test_congestion_control_of_a_route_is_used_unless_set(tmp_path: Path) -> None:
     usual = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
-    plain, windowed, told = proxied_path.inside("lawful", tmp_path)
-    # The route of IPv6 has none.
+    plain, windowed, told = proxied_path.inside("route_congestion_control", tmp_path)
+    # The IPv6 route does not set congestion control.
     for found, law, other in ((plain, "reno", usual), (windowed, "reno", usual), (told, "cubic", "cubic")):
         assert found["laws"] == [[False, other, usual], [True, law, usual]]
         manners = found["started"]["client_side"]["by_routes"]
@@ -182,28 +184,28 @@ def test_the_law_of_a_route_goes_before_that_of_a_socket_and_is_told(tmp_path: P
 
 
 @pytest.mark.usefixtures("_path")
-def test_syns_from_nowhere_hinder_nobody(tmp_path: Path) -> None:
+def test_syns_of_nonexistent_hosts_do_not_affect_clients(tmp_path: Path) -> None:
     found = proxied_path.inside("flooded", tmp_path, "20000")
     assert found["sent"] == "done\n"
     for client in found["found"]:
         assert client["half-closed"] == ["1000000", True, True]
         assert (client["slow"], client["reset"]) == (True, "ConnectionResetError")
-    # Nobody is accepted who has not answered.
+    # Connections without a completed handshake are not accepted.
     assert found["descriptors"] < 60
 
 
 @pytest.mark.usefixtures("_path")
-def test_nothing_acts_whenever_it_is_killed(tmp_path: Path) -> None:
-    """As many kills as ``UMTS_KILLS`` says; `make soak` takes fifty."""
+def test_no_effect_remains_whenever_the_proxy_is_killed(tmp_path: Path) -> None:
+    """``UMTS_KILLS`` is the number of kills; `make soak` sets fifty."""
     kills = os.environ.get("UMTS_KILLS", "4")
     *after, cleaned = proxied_path.inside("killed_at_random", tmp_path, kills)
-    # A policy rule may be left, which leads to an empty table.
+    # Only a policy rule may be left, whose table is empty.
     assert after == [[]] * int(kills)
     assert cleaned == []
 
 
 @pytest.mark.usefixtures("_path")
-def test_the_doctor_says_what_is_at_work(tmp_path: Path) -> None:
-    can, work = proxied_path.inside("doctored", tmp_path)
+def test_the_doctor_reports_running_proxies(tmp_path: Path) -> None:
+    can, work = proxied_path.inside("doctor_report", tmp_path)
     assert can.startswith("yes: ")
     assert work.startswith("1: ")

@@ -1,4 +1,4 @@
-"""Scenarios that name Python files are programs: the command runs them only where that is allowed."""
+"""Scenarios that name Python files are programs: the command runs them only if allowed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ tcp.variant = { choices = ["python", "reno"] }
 
 @pytest.fixture
 def evil(tmp_path: Path) -> Path:
-    """A folder as somebody else may have made it."""
+    """A folder with hostile files, as if from another person."""
     (tmp_path / "evil.py").write_text(EVIL.replace("FOLDER", str(tmp_path)))
     (tmp_path / "evil.toml").write_text(SCENARIO)
     head = 'version = 1\nscenario = "evil.toml"\n'
@@ -75,7 +75,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("case", WORDS)
-def test_code_of_a_file_is_run_only_if_that_is_allowed(
+def test_code_of_a_file_runs_only_if_allowed(
     case: str, evil: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(evil)
@@ -88,7 +88,7 @@ def test_code_of_a_file_is_run_only_if_that_is_allowed(
 
 
 @pytest.mark.slow
-def test_allowed_code_is_run_and_the_command_of_the_run_says_so(umts: Umts, evil: Path) -> None:
+def test_allowed_code_runs_and_the_stored_command_allows_it(umts: Umts, evil: Path) -> None:
     umts("run", evil / "evil.toml", "--allow-code", "--quiet")
     assert (evil / "was here").exists()
     command = umts("query", "select command from runs", "--json").stdout
@@ -97,7 +97,7 @@ def test_allowed_code_is_run_and_the_command_of_the_run_says_so(umts: Umts, evil
 
 
 @pytest.mark.slow
-def test_code_that_is_typed_needs_no_permission(umts: Umts, evil: Path) -> None:
+def test_code_named_on_the_command_line_needs_no_permission(umts: Umts, evil: Path) -> None:
     typed = ("--set", "tcp.variant=python", "--set", f"tcp.python={evil}/evil.py:Evil")
     umts("run", evil / "plain.toml", *typed, "--quiet")
     umts("sweep", evil / "plain.toml", *typed, "-P", "rlc.max_dat=2,3", "--quiet")
@@ -105,7 +105,7 @@ def test_code_that_is_typed_needs_no_permission(umts: Umts, evil: Path) -> None:
     assert "--allow-code" not in command
 
 
-def test_from_python_loading_is_permission(evil: Path) -> None:
+def test_loading_from_python_is_permission(evil: Path) -> None:
     scenario = Scenario.load(evil / "evil.toml")
     simulate(scenario)
     with pytest.raises(CodeNotAllowed, match=r"evil\.py:Evil"):

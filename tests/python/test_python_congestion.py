@@ -1,4 +1,4 @@
-"""Congestion control in Python: runs, repeats itself, is keyed by what its file says, and fails clearly."""
+"""Congestion control in Python: reproducible, with its source in the key, and clear failures."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_base_class_does_what_newreno_does(tmp_path: Path) -> None:
     assert mine.metrics["tcp_retransmissions"]
 
 
-def test_a_class_of_ones_own_decides_and_repeats_itself(tmp_path: Path) -> None:
+def test_a_user_class_controls_the_window_reproducibly(tmp_path: Path) -> None:
     timid = scenario(tmp_path, TIMID)
     first, again = simulate(timid), simulate(timid)
     assert first[0].metrics == again[0].metrics
@@ -65,7 +65,7 @@ def test_a_class_of_ones_own_decides_and_repeats_itself(tmp_path: Path) -> None:
     assert first[0].metrics != newreno.metrics
 
 
-def test_runs_are_kept_by_what_the_file_says(tmp_path: Path) -> None:
+def test_the_key_of_a_run_depends_on_the_source(tmp_path: Path) -> None:
     store = open_store(tmp_path / "results")
     reno = simulate(scenario(tmp_path, RENO), store=store)[0]
     timid = simulate(scenario(tmp_path, TIMID), store=store)[0]
@@ -85,7 +85,9 @@ def test_runs_are_kept_by_what_the_file_says(tmp_path: Path) -> None:
         ("class Mine:\n    def __init__(self, speed): pass\n", "Mine() raised TypeError"),
     ],
 )
-def test_what_a_class_raises_ends_the_run_with_its_name(tmp_path: Path, source: str, expected: str) -> None:
+def test_an_exception_of_a_class_ends_the_run_with_its_name(
+    tmp_path: Path, source: str, expected: str
+) -> None:
     with pytest.raises(CongestionControlError) as caught:
         simulate(scenario(tmp_path, source))
     assert "mine.py:Mine" in str(caught.value)
@@ -99,7 +101,7 @@ def test_a_missing_file_is_an_error_of_the_scenario(tmp_path: Path) -> None:
             scenario(tmp_path, RENO, python=python)
 
 
-def test_the_command_says_it_and_fails(umts: Umts, tmp_path: Path) -> None:
+def test_the_command_reports_the_exception_and_fails(umts: Umts, tmp_path: Path) -> None:
     scenario(tmp_path, RENO.replace("pass", "def on_ack(self, **_): raise KeyError('x')"))
     words = ("run", tmp_path / "scenario.toml", "--allow-code", "--out", tmp_path / "results")
     done = umts(*words, status=1)
@@ -107,14 +109,14 @@ def test_the_command_says_it_and_fails(umts: Umts, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_an_emulation_refuses_it(tmp_path: Path) -> None:
+def test_an_emulation_refuses_python_code(tmp_path: Path) -> None:
     scenario(tmp_path, RENO)
     with pytest.raises(UsageError, match="simulated time only"):
         emulated(None, tmp_path / "scenario.toml", 1, ())
 
 
 class Halving(CongestionControl):
-    """Grows by a segment in eight ACKs."""
+    """Grows by one segment every eight ACKs."""
 
     def grow(self, *, cwnd: float, ssthresh: float) -> float:
         return cwnd + 0.125
@@ -131,7 +133,7 @@ def test_a_class_is_an_argument_beside_its_name_in_the_file(tmp_path: Path) -> N
     assert by_file.key == by_argument.key == by_scenario.key
 
 
-def test_a_class_that_no_file_holds_is_refused(tmp_path: Path) -> None:
+def test_a_class_outside_a_file_is_refused(tmp_path: Path) -> None:
     class Inside(CongestionControl):
         pass
 

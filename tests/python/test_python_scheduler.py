@@ -1,4 +1,4 @@
-"""Schedulers of DSCHs in Python: imitate those of the core to the bit, and fail clearly."""
+"""DSCH schedulers in Python: they can imitate the core's schedulers exactly, and fail clearly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Schedule = Iterable[tuple[int, int]]
 
 
 class Nearest(DschScheduler):
-    """Max C/I: who hears least of noise and other cells is first."""
+    """Max C/I: the user with the least noise and interference from other cells is first."""
 
     def schedule(
         self, *, formats: Sequence[DschFormat], asks: Sequence[DschAsk], **_: object
@@ -54,7 +54,7 @@ class Nearest(DschScheduler):
 
 
 class Patient(DschScheduler):
-    """Lets nobody send before the second TTI of a pair; all that is told is as it should be."""
+    """Sends only in the second TTI of each pair, and checks the values that it receives."""
 
     def schedule(
         self,
@@ -99,9 +99,7 @@ def named(folder: Path, source: str) -> Scenario:
 @pytest.mark.parametrize(
     ("scheduler", "priority"), [(DschScheduler, "round_robin"), (Nearest, "max_ci")], ids=["turns", "max_ci"]
 )
-def test_disciplines_of_the_core_are_imitated_to_the_bit(
-    plain: Scenario, scheduler: type, priority: str
-) -> None:
+def test_schedulers_of_the_core_are_imitated_exactly(plain: Scenario, scheduler: type, priority: str) -> None:
     [own] = simulate(plain, scheduler=scheduler, series=True)
     [built_in] = simulate(plain.with_overrides({"cell.0.dsch.priority": priority}), series=True)
     other = "max_ci" if priority == "round_robin" else "round_robin"
@@ -111,7 +109,7 @@ def test_disciplines_of_the_core_are_imitated_to_the_bit(
     assert own.metrics["dsch_postponed_pct"]
 
 
-def test_what_is_told_is_right_and_who_is_left_out_waits(plain: Scenario) -> None:
+def test_arguments_are_valid_and_omitted_users_wait(plain: Scenario) -> None:
     [run] = simulate(plain, scheduler=Patient, series=True)
     granted = run.series("dsch").filter(fate="granted")
     assert len(granted) > 100
@@ -120,7 +118,9 @@ def test_what_is_told_is_right_and_who_is_left_out_waits(plain: Scenario) -> Non
     assert run.metrics["dsch_postponed_credit_pct"]
 
 
-def test_a_class_in_a_file_is_the_same_and_is_kept_by_what_it_says(tmp_path: Path, plain: Scenario) -> None:
+def test_a_class_in_a_file_is_equivalent_and_its_source_is_part_of_the_key(
+    tmp_path: Path, plain: Scenario
+) -> None:
     mine = named(tmp_path, "class Mine(DschScheduler): pass\n")
     [first], [again] = simulate(mine), simulate(mine)
     [core] = simulate(plain)
@@ -154,7 +154,7 @@ def schedule(answer: str) -> str:
         (schedule("[(-1, 0)]"), "ValueError: user -1 does not ask"),
     ],
 )
-def test_what_a_schedule_does_wrong_ends_the_run_with_its_place(
+def test_an_invalid_schedule_ends_the_run_with_its_location(
     tmp_path: Path, source: str, expected: str
 ) -> None:
     with pytest.raises(
@@ -178,12 +178,12 @@ def test_what_a_schedule_does_wrong_ends_the_run_with_its_place(
         ),
     ],
 )
-def test_a_class_that_cannot_be_used_is_named(tmp_path: Path, source: str, expected: str) -> None:
+def test_an_unusable_class_is_named(tmp_path: Path, source: str, expected: str) -> None:
     with pytest.raises(SchedulerError, match=expected):
         simulate(named(tmp_path, source))
 
 
-def test_what_cannot_be_found_is_an_error_of_the_scenario(tmp_path: Path, plain: Scenario) -> None:
+def test_a_missing_class_is_an_error_of_the_scenario(tmp_path: Path, plain: Scenario) -> None:
     for python in ("nowhere.py:Mine", "mine.py"):
         with pytest.raises(ScenarioError, match=r"dsch\.python|nowhere|file and a class"):
             plain.with_overrides({"cell.0.dsch.python": python})
@@ -197,7 +197,7 @@ def test_what_cannot_be_found_is_an_error_of_the_scenario(tmp_path: Path, plain:
         plain.with_scheduler(Nearest())  # type: ignore[arg-type]
 
 
-def test_the_command_says_it_and_fails(umts: Umts, tmp_path: Path) -> None:
+def test_the_command_reports_the_exception_and_fails(umts: Umts, tmp_path: Path) -> None:
     named(tmp_path, schedule("1 / 0"))
     done = umts(
         "run",
@@ -212,7 +212,7 @@ def test_the_command_says_it_and_fails(umts: Umts, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_an_emulation_refuses_it(tmp_path: Path) -> None:
+def test_an_emulation_refuses_python_code(tmp_path: Path) -> None:
     named(tmp_path, "class Mine(DschScheduler): pass\n")
     text = (tmp_path / "scenario.toml").read_text()
     python = text.replace('priority = "round_robin"', 'python = "mine.py:Mine"')

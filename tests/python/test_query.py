@@ -1,4 +1,4 @@
-"""SQL over a store, and a store as Parquet files."""
+"""SQL queries of a store, and reading its Parquet files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from umtslab.store.query import WrongQuery
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Four runs at two error rates, and one of another scenario, with series."""
+    """A store with four runs at two error rates, and one run of another scenario, with series."""
     with open_store(tmp_path_factory.mktemp("it's filled")) as store:
         sweep(short(), {"radio.bler": [0.1, 0.3]}, runs=2, store=store, series=True)
         web = Scenario.load(FTP.with_name("three-losses.toml"), {"duration": "5 s"})
@@ -55,7 +55,7 @@ def test_quantities_are_numbers_in_one_unit(filled: Store) -> None:
     }
 
 
-def test_connections_and_series_say_of_which_run_they_are(filled: Store) -> None:
+def test_connections_and_series_have_the_key_of_their_run(filled: Store) -> None:
     found = filled.query("select * from connections")
     assert found.columns[:4] == ["key", "scenario", "seed", "run"]
     assert {"radio.bler", "duration", "connection", "goodput_kbps"} <= set(found.columns)
@@ -66,7 +66,7 @@ def test_connections_and_series_say_of_which_run_they_are(filled: Store) -> None
     assert last.select("bler", "run").rows() == [(0.1, 0), (0.1, 1), (0.3, 0), (0.3, 1)]
 
 
-def test_what_is_wrong_with_a_query_is_said(filled: Store) -> None:
+def test_errors_of_a_query_are_reported(filled: Store) -> None:
     with pytest.raises(WrongQuery, match=r"(?s)nosuch.*there are runs, connections, acked"):
         filled.query("select * from nosuch")
     with pytest.raises(WrongQuery, match="begins with select"):
@@ -197,7 +197,7 @@ def test_a_query_reads_and_writes_no_file(attack: str, filled: Store, umts: Umts
     (place / "link.csv").unlink()
 
 
-def test_values_without_a_form_elsewhere_are_null_or_text(filled: Store, umts: Umts) -> None:
+def test_values_that_other_formats_lack_are_null_or_text(filled: Store, umts: Umts) -> None:
     sql = """select corr(seed, goodput_kbps) as c, 'inf'::double as i, interval 3 day as v, 0.50 as d,
         ['nan'::double, 1.5] as l, {'a': interval 1 hour, 'b': 2} as s, 'a'::blob as b,
         uuid '12345678-1234-1234-1234-123456789012' as u, date '290000-01-01' as far, 1::bit as t from runs"""
@@ -212,7 +212,7 @@ def test_values_without_a_form_elsewhere_are_null_or_text(filled: Store, umts: U
     assert '"[null, 1.5]"' in umts(*words, "--csv").stdout
 
 
-def test_all_types_of_duckdb_have_a_form(filled: Store, umts: Umts) -> None:
+def test_all_types_of_duckdb_are_converted(filled: Store, umts: Umts) -> None:
     words = ("query", "select * from test_all_types()", "--out", filled.path)
     assert len(json.loads(umts(*words, "--json").stdout)) == 3
     umts(*words)
@@ -224,7 +224,7 @@ def test_names_of_columns_are_escaped(filled: Store, umts: Umts) -> None:
     assert shown.splitlines()[0].split() == ["a\\u001b[31mb", ">c", ">d"]
 
 
-def test_numbers_have_the_digits_that_tell_rows_apart(filled: Store, umts: Umts) -> None:
+def test_numbers_have_enough_digits_to_distinguish_rows(filled: Store, umts: Umts) -> None:
     sql = "select t::double as t from (values (1500.001), (1500.002), (1500.003)) v(t)"
     shown = umts("query", sql, "--out", filled.path).stdout
     assert shown.split() == ["t", "1500.001", "1500.002", "1500.003"]

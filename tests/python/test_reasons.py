@@ -1,4 +1,4 @@
-"""Every number that a reason names is printed by its command, in the command's quick form."""
+"""The quick form of the commands in reasons prints every number that the reason names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REPRODUCTIONS = ROOT / "reproductions"
 
 
 def _shown() -> Iterator[tuple[str, Shown]]:
-    """Each command once for each reason that names it, with the document."""
+    """Yield each command that a reason names, with the document."""
     for paper in papers(REPRODUCTIONS):
         reasons = [reason for claim in load_claims(REPRODUCTIONS, paper) for reason in claim.reasons]
         for reason in dict.fromkeys(reasons):
@@ -34,13 +34,16 @@ SHOWN = list(_shown())
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Commands that run the same points share the runs."""
+    """A shared store, so that commands with equal points share runs."""
     return tmp_path_factory.mktemp("reasons")
 
 
 @cache
 def _printed(words: tuple[str, ...], store: Path) -> str:
-    """What a command prints. It may end with status 1: `umts reproduce` does so if a claim fails."""
+    """Return the output of a command.
+
+    Status 1 is allowed: `umts reproduce` uses it for a failed claim.
+    """
     name = ["--name", f"reason-{abs(hash(words))}"] if words[0] == "sweep" else []
     with redirect_stdout(StringIO()) as printed:
         status = main([*words, *name, "--quiet", "--out", str(store)])
@@ -63,8 +66,8 @@ def test_a_command_prints_the_numbers_of_its_reason(
         assert found == pytest.approx(number.stated, rel=number.within, abs=1e-9), (shown.command, number)
 
 
-def test_every_number_that_is_checked_stands_in_the_text() -> None:
-    """As it is stated, or with more digits, or as a whole number with its unit."""
+def test_every_checked_number_is_in_the_text() -> None:
+    """The reason has the number as stated, with more digits, or as an integer with its unit."""
     for paper in papers(REPRODUCTIONS):
         for claim in load_claims(REPRODUCTIONS, paper):
             for reason in claim.reasons:

@@ -1,4 +1,4 @@
-"""Commands that answer questions, and how little they import."""
+"""Reference commands, such as ``umts params``, and their imports."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def test_one_run_needs_no_library_of_numbers_or_figures(tmp_path: Path) -> None:
     assert imported & {"polars", "numpy", "scipy", "matplotlib", "duckdb"} == set()
 
 
-def test_every_name_of_the_package_is_there() -> None:
+def test_every_name_of_the_package_exists() -> None:
     assert all(getattr(umtslab, name) is not None for name in umtslab.__all__)
-    # A function must not turn into the module of its name once that is imported.
+    # Importing a module must not replace the function of the same name.
     assert callable(umtslab.simulate)
     assert callable(umtslab.compare)
 
@@ -59,7 +59,7 @@ def test_params_are_filtered_by_key(umts: Umts) -> None:
     assert "radio.bler" in umts("params", "radio.bler").stdout
 
 
-def test_params_are_found_by_what_they_are_about(umts: Umts) -> None:
+def test_params_are_found_by_topic(umts: Umts) -> None:
     rows = json.loads(umts("params", "PROMOTION from a PCH state", "--json").stdout)
     assert [row["key"] for row in rows] == ["rrc.power.promotion_from_idle"]
 
@@ -79,7 +79,7 @@ def test_params_are_found_by_other_names(umts: Umts, word: str, key: str) -> Non
     assert key in [row["key"] for row in json.loads(umts("params", word, "--json").stdout)]
 
 
-def test_other_names_are_of_keys_that_there_are() -> None:
+def test_other_names_refer_to_existing_keys() -> None:
     assert {key for keys in OTHER_NAMES.values() for key in keys} <= {row["key"] for row in _core.params()}
 
 
@@ -120,7 +120,7 @@ def test_entries_in_a_pipe_are_readable_and_descriptions_are_searched(umts: Umts
     assert "no description does" in umts("metrics", "xyzzy", status=2).stderr
 
 
-def test_names_in_a_table_are_whole_as_long_as_it_fits() -> None:
+def test_names_in_a_table_are_complete_if_they_fit() -> None:
     table = Table("name", "meaning")
     table.add_row("budget_application_idle_s", "Nothing is asked for: all that was written has arrived.")
     for width in (40, 60, 200):
@@ -152,7 +152,7 @@ def test_reference_bearers_are_listed_with_their_blocks(umts: Umts) -> None:
     assert "UNSURE" in text
 
 
-def test_everything_that_emulate_takes_is_a_bearer(umts: Umts) -> None:
+def test_bearers_lists_everything_that_emulate_accepts(umts: Umts) -> None:
     found = json.loads(umts("bearers", "--json").stdout)
     kinds = {bearer["name"]: bearer["kind"] for bearer in found}
     assert (kinds["ps-64"], kinds["fach"], kinds["fach-dch:att-2010"]) == ("reference", "common", "switched")

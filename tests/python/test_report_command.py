@@ -1,4 +1,4 @@
-"""``umts report``: a campaign as one page."""
+"""``umts report``: a campaign as an HTML page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _rows(text: str, anchor: str) -> list[list[str]]:
     return [row for row in rows if row]
 
 
-def test_a_sweep_writes_the_page_that_report_writes(page: Path, umts: Umts) -> None:
+def test_a_sweep_and_report_write_the_same_page(page: Path, umts: Umts) -> None:
     first = page.read_bytes()
     assert umts("report", "pair").stdout == f"{Path('results/reports/pair.html')}\n"
     assert page.read_bytes() == first
@@ -46,7 +46,7 @@ def test_a_sweep_writes_the_page_that_report_writes(page: Path, umts: Umts) -> N
     assert 'id="goodput_kbps"' not in some
 
 
-def test_the_page_needs_nothing_else(page: Path) -> None:
+def test_the_page_is_self_contained(page: Path) -> None:
     text = page.read_text()
     assert text.startswith("<!doctype html>")
     sources = re.findall(r'(?:src|href)="([^"]{0,40})', text)
@@ -55,7 +55,7 @@ def test_the_page_needs_nothing_else(page: Path) -> None:
     assert "Two versions &amp; two error rates" in text
 
 
-def test_its_numbers_are_those_of_the_table(page: Path, umts: Umts) -> None:
+def test_the_page_has_the_numbers_of_the_table(page: Path, umts: Umts) -> None:
     words = ("export", "pair", "--csv", "--table", "summary", "--metric", "goodput_kbps")
     exported = list(csv.DictReader(io.StringIO(umts(*words).stdout)))
     shown = _rows(page.read_text(), "goodput_kbps")
@@ -69,7 +69,7 @@ def test_its_numbers_are_those_of_the_table(page: Path, umts: Umts) -> None:
         assert float(ours[6]) == pytest.approx(mean + half, rel=1e-3)
 
 
-def test_its_commands_make_a_point_again(page: Path, umts: Umts, tmp_path: Path) -> None:
+def test_the_commands_of_the_page_repeat_a_point(page: Path, umts: Umts, tmp_path: Path) -> None:
     last = html.unescape(re.findall(r'<code class="command">(.*?)</code>', page.read_text())[-1])
     _, *words = shlex.split(last)
     words[words.index("--out") + 1] = str(tmp_path / "again")
@@ -80,7 +80,7 @@ def test_its_commands_make_a_point_again(page: Path, umts: Umts, tmp_path: Path)
         assert [run.key for run in again.runs()] == [run.key for run in record.cells[-1].runs]
 
 
-def test_runs_that_do_not_follow_each_other_have_a_command_each(page: Path) -> None:
+def test_runs_without_consecutive_numbers_have_separate_commands(page: Path) -> None:
     with read_store(page.parents[1]) as store:
         record = load_record(store, "pair")
         assert record is not None
@@ -91,7 +91,7 @@ def test_runs_that_do_not_follow_each_other_have_a_command_each(page: Path) -> N
         assert commands(Cell({}, ()), store) == []
 
 
-def test_points_without_runs_are_told(page: Path) -> None:
+def test_points_without_runs_are_reported(page: Path) -> None:
     with read_store(page.parents[1]) as store:
         record = load_record(store, "pair")
         assert record is not None
@@ -110,7 +110,7 @@ def test_points_without_runs_are_told(page: Path) -> None:
         (("pair", "--metric", "udp_loss_pct"), "no run of pair measured udp_loss_pct"),
     ],
 )
-def test_what_cannot_be_shown_is_refused_and_nothing_written(
+def test_invalid_reports_are_refused_and_nothing_is_written(
     page: Path, umts: Umts, words: tuple[str, ...], message: str
 ) -> None:
     page.unlink()

@@ -1,4 +1,4 @@
-"""What runs recorded, as claims: numbers, phases, requests for a DCH; and what is drawn without a run."""
+"""Claims about recorded series: counts, phases, DCH requests; and traffic drawn without a run."""
 
 from __future__ import annotations
 
@@ -87,18 +87,18 @@ SWITCHING = Place("rrc_state", {"towards": "CELL_DCH"})
         (Count("rlc_buffer", {}, "at", "octets", since=Place("rrc_state", {"state": "CELL_PCH"})), None),
     ],
 )
-def test_numbers_are_taken_from_the_rows_that_are_asked_for(made: Run, count: Count, number: float) -> None:
+def test_counts_use_the_selected_rows(made: Run, count: Count, number: float) -> None:
     assert count.value(_run(made)) == number
 
 
-def test_what_was_not_recorded_is_named(made: Run) -> None:
+def test_missing_columns_and_series_are_named(made: Run) -> None:
     with pytest.raises(BadData, match="rlc_buffer has no column 'colour'; it has time_s"):
         Count("rlc_buffer", {"colour": "red"}, "number").value(_run(made))
     with pytest.raises(Missing, match="no cwnd: series = true"):
         Count("cwnd", {}, "number").value(_run(made))
 
 
-def test_a_count_wants_one_way_to_count(tmp_path: Path) -> None:
+def test_a_count_needs_exactly_one_method(tmp_path: Path) -> None:
     path = tmp_path / "paper" / "ch1.toml"
     path.parent.mkdir()
     text = plan_text() + '\n[count.both]\nnumber = true\nmost = "sn"\n'
@@ -117,7 +117,7 @@ def test_a_quick_run_has_other_scenario_keys_where_a_point_sets_none(tmp_path: P
     assert full == {(("radio.bler", "0.9"), ("duration", "90 s"))}
     quick = {entry.settings for entry in wanted_points(plan, plan.sweeps, quick=True)}
     assert quick == {(("radio.bler", "0.9"), ("duration", "20 s"))}
-    # Of the plan for tests every point has a BLER of its own, which comes behind and is the one that holds.
+    # Each point of the test plan sets its own BLER. It comes later, so it takes precedence.
     assert dict([*quick.pop(), *plan.scenario_of(plan.point({}))[1]])["radio.bler"] == "0.01"
 
 
@@ -132,7 +132,7 @@ def test_a_transfer_has_its_phases(made: Run) -> None:
     assert phases(_run(made)) == [*words, Phase("dch_idle", 3.0, 9.0)]
 
 
-def test_data_during_the_switch_and_a_dch_that_is_never_idle_are_told(made: Run) -> None:
+def test_data_during_the_switch_and_a_busy_dch_are_phases(made: Run) -> None:
     falls = BUFFER.with_columns(octets=pl.when(pl.col("time_s") == 1.2).then(0.0).otherwise("octets"))
     assert phases(_run(made, rlc_buffer=falls))[1].word == "switching with data"
     busy = BUFFER.filter(pl.col("time_s") != 3.0)
@@ -145,7 +145,7 @@ def test_data_during_the_switch_and_a_dch_that_is_never_idle_are_told(made: Run)
     ("after", "until", "words"),
     [(0, 2, "false"), (2, 8, "true"), (6.5, 9, ""), (0, 8, "1 granted after a release, 2 refused")],
 )
-def test_requests_are_told_by_how_long_the_holder_was_idle(
+def test_requests_are_selected_by_the_idle_time_of_the_holder(
     made: Run, after: float, until: float, words: str
 ) -> None:
     # The holder's last PDU left at 3.01 s: 0.99, 1.89 and 5.99 s before the requests.
@@ -179,7 +179,7 @@ def test_phases_and_answers_are_scored_run_by_run(plan: Plan) -> None:
     assert (found.verdict, found.detail) == (Verdict.FAIL, "1 of 2 runs say 'nothing'")
 
 
-def test_a_scenario_draws_its_traffic_and_its_errors_without_a_network() -> None:
+def test_traffic_and_errors_can_be_drawn_without_a_network() -> None:
     web = Scenario.load(EXAMPLES / "web-generator.toml")
     drawn = web.draw_traffic(0, 5000)
     assert drawn["main_object_bytes_draws"] == 5000
@@ -195,8 +195,8 @@ def test_a_scenario_draws_its_traffic_and_its_errors_without_a_network() -> None
         Scenario.load(EXAMPLES / "single-loss.toml").draw_traffic(0, 10)
 
 
-def test_the_chapters_beside_the_simulations_are_scored(tmp_path: Path) -> None:
-    """The thesis's statements about TCP itself and about its Figures 5.1 and 5.2, which hold in every run."""
+def test_chapters_without_simulations_are_scored(tmp_path: Path) -> None:
+    """The statements of the thesis about TCP and its Figures 5.1 and 5.2 hold in every run."""
     sure = ["ch3", "ch5/fig5_1", "ch5/fig5_2"]
     parts = select(ROOT / "reproductions", [f"dubois2005/{place}" for place in sure])
     with open_store(tmp_path / "store") as store:
@@ -230,7 +230,7 @@ def test_chapter_9_takes_the_runs_of_chapters_7_and_8(quick: bool) -> None:
     assert len(hashes("ch9")) == (52 if quick else 700)
 
 
-def test_a_reading_beside_that_was_not_run_leaves_no_claim_open(plan: Plan) -> None:
+def test_a_missing_secondary_reading_does_not_open_a_claim(plan: Plan) -> None:
     stated = claim("value", 1.01, tolerance=0.1, part=2)
     assert [reading.label for reading in score(stated, plan, Synthetic.anything(plan)).beside] == [
         "phase alone"

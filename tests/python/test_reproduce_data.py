@@ -27,7 +27,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2] / "reproductions"
 SCENARIOS = ROOT.parent / "scenarios"
 DOCUMENTS = [paper for paper in papers(ROOT) if paper != "cross-check"]
-"""Whose claims others made: the cross-check's are our own, about the kernel's TCP and ours."""
+"""Published documents. The cross-check is not one: its claims compare the kernel's TCP with the
+model's."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def ledger() -> list[Claim]:
     return load_claims(ROOT, "dubois2005")
 
 
-def test_every_claim_of_five_documents_is_there() -> None:
+def test_every_claim_of_five_documents_exists() -> None:
     counts = {paper: len(load_claims(ROOT, paper)) for paper in DOCUMENTS}
     assert counts == {
         "baiocchi2002": 42,
@@ -53,7 +54,7 @@ def test_every_claim_of_five_documents_is_there() -> None:
     assert kinds == {"value": 178, "trend": 131, "order": 113, "bound": 50, "ratio": 19}
 
 
-def test_a_ledger_keeps_what_the_document_says(ledger: list[Claim]) -> None:
+def test_a_ledger_has_the_values_of_the_document(ledger: list[Claim]) -> None:
     claim = next(claim for claim in ledger if claim.id == "dubois2005.ch6.fig6_4.reno-goodput-2users")
     assert (claim.expected, claim.tolerance, claim.confidence) == (25.76, 0.08, "stated")
     assert claim.places == ("ch6", "fig6_4")
@@ -64,7 +65,7 @@ def test_the_plan_covers_chapter_6(ch6: Plan, ledger: list[Claim]) -> None:
 
 
 def test_every_claim_of_chapter_6_is_scored_or_lacks_a_tcp_version(ch6: Plan, ledger: list[Claim]) -> None:
-    """With numbers for everything that can be run, only what is not built may keep a claim open."""
+    """If every point has results, a claim is open only because the model lacks something."""
     results = _anything(ch6)
     open_claims = {
         scored.claim.id: scored.detail
@@ -75,8 +76,8 @@ def test_every_claim_of_chapter_6_is_scored_or_lacks_a_tcp_version(ch6: Plan, le
     assert len(open_claims) < 60
 
 
-def test_every_place_gets_the_sweeps_that_its_claims_need(ch6: Plan, ledger: list[Claim]) -> None:
-    """A claim that is not open with all sweeps must not be open with those that feed its place."""
+def test_every_place_has_the_sweeps_that_its_claims_need(ch6: Plan, ledger: list[Claim]) -> None:
+    """Claims that all sweeps close are closed by the sweeps that feed their place."""
     everything = _anything(ch6)
     all_quick = {key(entry.point) for entry in wanted_points(ch6, ch6.sweeps, quick=True)}
     for claim in (claim for claim in ledger if ch6.covers(claim)):
@@ -111,11 +112,12 @@ WEB = {
     "ch7": (81, 2, ("Holma and Toskala",)),
     "ch8": (54, 1, ("Appendix A",)),
 }
-"""Chapters about web users: claims, those that the document lacks something for, words of the reasons."""
+"""Chapters about web users: number of claims, number of claims without sufficient data in the
+document, and words of the reasons for these."""
 
 
 @pytest.mark.parametrize("name", WEB)
-def test_the_claims_of_the_web_chapters_are_scored_or_say_what_is_missing(
+def test_claims_of_the_web_chapters_are_scored_or_name_what_is_missing(
     name: str, ledger: list[Claim]
 ) -> None:
     plan = load_plan(ROOT / "dubois2005" / f"{name}.toml")
@@ -155,7 +157,7 @@ def test_the_points_of_the_web_chapters_are_scenarios(name: str) -> None:
         assert threshold.base == float(entry.point["upswitch_bytes"])
 
 
-def test_the_base_scenario_is_there_and_says_the_defaults(ch6: Plan) -> None:
+def test_the_base_scenario_exists_and_has_the_defaults(ch6: Plan) -> None:
     name, overrides = ch6.scenario_of(ch6.point({}))
     assert name == "ftp-on-fach.toml"
     base = tomllib.loads((SCENARIOS / name).read_text(encoding="utf-8"))
@@ -290,7 +292,7 @@ def test_a_broken_plan_is_refused(tmp_path: Path, old: str, new: str, word: str)
         load_plan(write_plan(tmp_path, PLAN.replace(old, new, 1)))
 
 
-def test_quick_is_a_part_of_the_whole(tmp_path: Path) -> None:
+def test_quick_points_are_a_subset_of_all_points(tmp_path: Path) -> None:
     plan = plan_in(tmp_path)
     whole = {key(entry.point) for entry in wanted_points(plan, plan.sweeps, quick=False)}
     quick = wanted_points(plan, plan.sweeps, quick=True)
@@ -298,7 +300,7 @@ def test_quick_is_a_part_of_the_whole(tmp_path: Path) -> None:
     assert {entry.runs for entry in quick} == {3}
 
 
-def test_series_are_recorded_where_one_sweep_wants_them(ch6: Plan) -> None:
+def test_series_are_recorded_if_one_sweep_needs_them(ch6: Plan) -> None:
     wanted = wanted_points(ch6, ch6.sweeps, quick=False)
     assert len({key(entry.point) for entry in wanted}) == len(wanted)
     recorded = [entry.point for entry in wanted if entry.series]
@@ -318,7 +320,7 @@ def test_series_are_recorded_where_one_sweep_wants_them(ch6: Plan) -> None:
         ("dubois2005/sec6_3_5", 3, 0),
     ],
 )
-def test_selection(ch6: Plan, selection: str, claims: int, figures: int) -> None:
+def test_a_selection_has_its_claims_and_figures(ch6: Plan, selection: str, claims: int, figures: int) -> None:
     (part,) = select(ROOT, [selection])
     assert (len(part.claims), len(part.figures(ch6))) == (claims, figures)
     assert part.open_claims() == []
@@ -341,7 +343,7 @@ def test_plans_cover_every_claim_of_every_document() -> None:
     assert {part.paper: part.open_claims() for part in select(ROOT, []) if part.open_claims()} == {}
 
 
-def test_nothing_selected_is_everything() -> None:
+def test_no_selection_means_everything() -> None:
     parts = {part.paper: len(part.claims) for part in select(ROOT, [])}
     assert parts.pop("cross-check") == 12
     assert sum(parts.values()) == 491
@@ -351,13 +353,13 @@ def test_nothing_selected_is_everything() -> None:
     ("selection", "listed"),
     [("dubois2006", "dubois2005"), ("dubois2005/fig9_9", "fig6_2"), ("../dubois2005/x", "dubois2005")],
 )
-def test_an_unknown_selection_lists_what_there_is(selection: str, listed: str) -> None:
+def test_an_unknown_selection_lists_the_existing_ones(selection: str, listed: str) -> None:
     with pytest.raises(UnknownSelection, match=listed):
         select(ROOT, [selection])
 
 
 @pytest.mark.parametrize("paper", ["baiocchi2002", "rendon2004"])
-def test_each_reading_of_a_document_fits_the_scenarios_it_is_about(paper: str) -> None:
+def test_each_reading_applies_to_its_scenarios(paper: str) -> None:
     listed = tomllib.loads((ROOT / paper / "readings.toml").read_text(encoding="utf-8"))["reading"]
     assert len(listed) > 25
     for reading in listed:
@@ -373,7 +375,7 @@ def test_each_reading_of_a_document_fits_the_scenarios_it_is_about(paper: str) -
                 check_changes(plan, list(files.values()), SCENARIOS, changes)
 
 
-def test_each_group_of_claims_of_a_document_has_some() -> None:
+def test_no_group_of_claims_is_empty() -> None:
     listed = tomllib.loads((ROOT / "rendon2004" / "readings.toml").read_text(encoding="utf-8"))
     claims = [claim.id.removeprefix("rendon2004.") for claim in load_claims(ROOT, "rendon2004")]
     for group in listed["group"]:
@@ -388,7 +390,7 @@ def test_no_claim_of_baiocchi_is_left_open(quick: bool) -> None:
         run = {key(entry.point) for entry in wanted_points(plan, plan.sweeps, quick=quick)}
         scores = [score(claim, plan, _anything(plan, run)) for claim in ledger if plan.covers(claim)]
         left_open = {entry.detail for entry in scores if entry.verdict is Verdict.NOT_YET}
-        # Nothing is counted in made-up runs: the frame's claims need real ones.
+        # Synthetic runs have no RLC PDUs, which the claims about frames need.
         assert left_open <= {"made-up runs have no RLC PDUs"}
         assert plan.name == "sec2" or not left_open
 

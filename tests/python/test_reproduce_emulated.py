@@ -1,4 +1,4 @@
-"""Points of a plan that the kernel's TCP carries, in real time, beside those that are simulated."""
+"""Points of a plan that are emulated in real time with the kernel's TCP."""
 
 from __future__ import annotations
 
@@ -85,38 +85,38 @@ SESSIONS = [
     ("flow.0.ftp_sessions.truncation", "clip"),
     ("flow.0.ftp_sessions.reading_time", "2 s"),
 ]
-"""Files of one size with pauses, among other users: whatever fits into the time."""
+"""As many files of one size with pauses as fit into the duration, among other users."""
 
 
-def test_the_kernel_carries_files_with_pauses_beside_other_users(store: Store) -> None:
+def test_files_with_pauses_are_emulated_beside_other_users(store: Store) -> None:
     if (lacking := why_not()) is not None:
         pytest.skip(f"this user may not emulate: {lacking}")
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
     wanted = download(scenario, {"preset": "reno"}, 1, store, series=True)
     ((_, run),) = emulated.emulate_missing([wanted], store)
-    # It lasts as long as the scenario does.
+    # The emulation lasts about as long as the scenario.
     assert 8 <= run.duration_s < 20
     assert run.metrics["goodput_active_kbps"] is not None
     connections = run.connections().sort("opened_s")
     assert len(connections) >= 1
-    # The first one is opened behind the warm-up.
+    # The first connection opens after the warm-up.
     assert connections["opened_s"][0] >= 1
     assert {"acked", "program_rtt"} <= set(run.series_kinds())
-    # Of one download, those that its segments measured.
+    # Round-trip times that the segments of one download measured.
     found = study._series(run, "rtt", 1, 8.0)
     assert found.values
     assert all(0 < value < 20 for value in found.values)
     assert found.times_s[0] >= connections["opened_s"][0]
 
 
-def test_only_files_of_one_size_to_the_first_user_are_carried(store: Store) -> None:
+def test_only_files_of_one_size_can_be_emulated(store: Store) -> None:
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-dch-384-3gpp.toml", SESSIONS)
     other = scenario.with_overrides([("flow.0.ftp_sessions.file_max", "30 kB")])
     with pytest.raises(BadData, match="file_min and file_max are equal"):
         download(other, {}, 1, store)
 
 
-def test_the_kernel_carries_a_file_and_its_run_is_kept(data: Path, store: Store) -> None:
+def test_a_file_is_emulated_and_its_run_is_stored(data: Path, store: Store) -> None:
     if (lacking := why_not()) is not None:
         pytest.skip(f"this user may not emulate: {lacking}")
     parts = select(data / "reproductions", ["small"])
@@ -126,7 +126,7 @@ def test_the_kernel_carries_a_file_and_its_run_is_kept(data: Path, store: Store)
         :2
     ]
     assert (kernel["at"], kernel["n"], simulated["n"]) == ("kernel", 1, 2)
-    # 300 KiB need six seconds at 384 kbit/s, 20 kB never less than 0.4.
+    # At 384 kbit/s, 300 KiB need six seconds, and 20 kB at least 0.4 s.
     assert kernel["mean"] is not None
     assert kernel["mean"] > 0.4
     folders = sorted(path.name for path in (store.path / "runs").iterdir())
@@ -150,7 +150,7 @@ def test_only_a_file_to_one_user_can_be_emulated(store: Store) -> None:
         download(file, {"preset": "vegas"}, 1, store)
 
 
-def test_the_cross_check_says_what_the_kernel_is_told(tmp_path: Path) -> None:
+def test_the_cross_check_sets_the_kernels_congestion_control(tmp_path: Path) -> None:
     (part,) = select(ROOT / "reproductions", ["cross-check"])
     (plan,) = part.plans
     with open_store(tmp_path / "store") as store:
@@ -166,7 +166,7 @@ def test_the_cross_check_says_what_the_kernel_is_told(tmp_path: Path) -> None:
                     assert session.seed == 5
 
 
-def test_a_degraded_download_is_done_again(
+def test_a_degraded_download_is_repeated(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if (lacking := why_not()) is not None:
@@ -192,7 +192,7 @@ def test_a_degraded_download_is_done_again(
     assert capsys.readouterr().err == ""
 
 
-def test_a_download_that_is_stored_as_something_else_is_not_repeated_for_ever(
+def test_a_download_that_is_not_found_in_the_store_is_not_repeated_for_ever(
     data: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml"), {}, 1, store)

@@ -1,6 +1,6 @@
-"""Limits over a dimension, places where a curve is as good as its best, words of orders.
+"""Limits over a dimension, places where a curve is as good as its best value, words of orders.
 
-And sides of ratios with units, dimensions in formulas.
+Also units in ratios, and dimensions in formulas.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from umtslab.reproduce.verdict import score
 ROOT = Path(__file__).parents[2] / "reproductions"
 
 
-def test_a_curve_is_as_good_as_its_best_from_here_on() -> None:
+def test_the_first_value_within_95_percent_of_the_best_is_found() -> None:
     rows: Rows = [((0,), [10.0, 1.0]), ((2,), [95.0, 2.0]), ((4,), [97.0, 96.0]), ((16,), [100.0, 100.0])]
     assert reduced("reaches_95pct", rows) == [2.0, 4.0]
 
 
-def test_a_run_without_a_point_has_no_such_place() -> None:
+def test_a_run_without_a_point_has_no_first_value() -> None:
     assert reduced("reaches_95pct", [((0,), [None]), ((2,), [5.0])]) == [None]
 
 
@@ -52,7 +52,7 @@ def test_a_limit_is_read(expected: str, found: tuple[str, str, str] | None) -> N
     ("at_each", "verdict"),
     [((2.9, 29.0, 149.0), Verdict.PASS), ((2.9, 31.0, 149.0), Verdict.FAIL), ((2.9, 29.0), Verdict.PASS)],
 )
-def test_an_inequality_that_names_what_is_varied_holds_at_each_value(
+def test_an_inequality_over_the_varied_dimension_holds_at_each_value(
     tmp_path: Path, at_each: tuple[float, ...], verdict: Verdict
 ) -> None:
     plan = plan_in(tmp_path)
@@ -71,7 +71,7 @@ def test_a_word_of_an_order_may_begin_with_the_last_word_of_a_dimension() -> Non
     assert label_point("loss7", plan, ["wired_loss"]) is None
 
 
-def test_a_side_of_a_ratio_may_name_a_unit() -> None:
+def test_a_side_of_a_ratio_may_have_a_unit() -> None:
     [plan] = [plan for plan in plans(ROOT, "hu-split") if plan.name == "goals"]
     assert side_point("file 200 kB", plan) == {"file_kbytes": 200}
     assert side_point("dch 64 kbit/s", plan) == {"dch_kbps": 64}
@@ -123,7 +123,7 @@ def test_a_set_of_numbers_has_numbers_alone() -> None:
         ([92.0, 93.0, 92.5, 92.5, 92.5], Verdict.INCONCLUSIVE),
     ],
 )
-def test_values_at_all_that_was_run_lie_no_further_apart(
+def test_the_spread_over_all_points_is_limited(
     tmp_path: Path, last: list[float | None], verdict: Verdict
 ) -> None:
     plan = plan_in(tmp_path)
@@ -140,7 +140,7 @@ def test_values_at_all_that_was_run_lie_no_further_apart(
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(95.9, Verdict.FAIL), (96.1, Verdict.PASS)])
-def test_a_bound_over_several_dimensions_holds_wherever_it_was_run(
+def test_a_bound_over_several_dimensions_holds_at_every_point(
     tmp_path: Path, limit: float, verdict: Verdict
 ) -> None:
     plan = plan_in(tmp_path)

@@ -1,4 +1,4 @@
-"""What RLC PDUs say, as claims: made-up tables, and the worked examples of Teyeb et al. run for real."""
+"""Claims about RLC PDUs: synthetic tables, and the worked examples of Teyeb et al."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ REPORTS = {"kind": "status"}
         (Part({"kind": "reset"}, {}, ("{kind}",)), ""),
     ],
 )
-def test_words_are_taken_from_the_rows_that_are_asked_for(part: Part, words: str) -> None:
+def test_words_come_from_the_selected_rows(part: Part, words: str) -> None:
     assert part.words(PDUS) == words
 
 
@@ -72,7 +72,7 @@ def _run(tables: dict[str, pl.DataFrame]) -> Run:
     return Run(made.scenario, made.identity, {}, 0, 0.01, tables=tables)
 
 
-def test_what_rows_do_not_have_is_named() -> None:
+def test_missing_fields_and_columns_are_named() -> None:
     run = _run({"rlc_pdus": PDUS})
     with pytest.raises(BadData, match="the field 'seq'"):
         tell([Part(REPORTS, {}, ("{seq}",))], run)
@@ -92,7 +92,7 @@ def test_the_message_sequence_shows_every_pdu() -> None:
     left, right = axes.get_xlim()
     assert left <= 0.01
     assert right >= 0.09
-    assert len(figure(PDUS, until_s=0.025).axes[0].texts) == 3  # two names and one arrow that arrives
+    assert len(figure(PDUS, until_s=0.025).axes[0].texts) == 3  # Two names, one arriving arrow.
 
 
 @pytest.fixture(scope="module")
@@ -118,13 +118,13 @@ def test_the_worked_examples_of_teyeb_are_run_and_scored(examples: Chapter) -> N
     assert [data.figure.id for data in examples.figures if data.is_drawn] == list(said)
 
 
-def test_a_worked_example_with_other_losses_fails_and_says_what_was_sent(tmp_path: Path) -> None:
+def test_a_worked_example_with_other_losses_fails_with_the_sent_pdus(tmp_path: Path) -> None:
     for folder in ("reproductions", "scenarios"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     changed = tmp_path / EXAMPLES.relative_to(ROOT) / "fig2c.toml"
     changed.write_text(changed.read_text().replace("lose-third-and-fourth", "lose-second"))
     found = {entry.claim.places[0]: entry for entry in _reproduced(tmp_path, tmp_path).scored}
     assert found["fig2c"].verdict is Verdict.FAIL
-    # #2 is missed when #3 comes, and #4 came in the same TTI as #3.
+    # #2 is missing when #3 arrives, and #4 arrives in the same TTI as #3.
     assert found["fig2c"].detail == "3 of 3 runs say 'ack=1 bitmap=[0,1,1]'"
     assert found["fig2a"].verdict is Verdict.PASS

@@ -1,4 +1,4 @@
-"""What a reproduction writes: pages, tables, pictures, JSON."""
+"""The output of a reproduction: pages, tables, pictures, JSON."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def test_drawing_names_axes_with_units(chapter: Chapter) -> None:
     assert {"reno", "newreno, 3GPP accounting", "newreno: stated in the document"} <= legend
 
 
-def test_figures_are_printed_as_those_of_plot(chapter: Chapter, tmp_path: Path) -> None:
+def test_figures_have_the_style_of_plot(chapter: Chapter, tmp_path: Path) -> None:
     figure = draw(chapter.figures[0], Look(width_in=3.5, grey=True))
     assert figure.get_figwidth() == 3.5
     axes = figure.axes[0]
     assert {len(set(to_rgba(line.get_color())[:3])) for line in axes.lines} == {1}
     values = {float(dot.x) for line in chapter.figures[0].lines for dot in line.dots}
-    # A tick at each value that was run, and at those that are stated.
+    # The axis has a tick at each value of a run, and at each stated value.
     ticks = {*axes.get_xticks(), *axes.get_xticks(minor=True)}
     assert {round(float(tick), 9) for tick in ticks} == values
     [legend] = figure.legends
@@ -111,7 +111,7 @@ def test_figures_are_printed_as_those_of_plot(chapter: Chapter, tmp_path: Path) 
         assert picture.width == round(3.5 * 300)
 
 
-def test_the_legend_names_a_curve_that_another_one_hides(chapter: Chapter) -> None:
+def test_the_legend_names_hidden_curves(chapter: Chapter) -> None:
     data = chapter.figures[0]
     first, *others = (line for line in data.lines if not line.honest)
     equal = replace(data, lines=(first, *(replace(line, dots=first.dots) for line in others)))
@@ -124,12 +124,12 @@ def test_the_legend_names_a_curve_that_another_one_hides(chapter: Chapter) -> No
     )
 
 
-def test_runs_with_a_change_are_in_colour_and_what_is_scored_is_grey(chapter: Chapter) -> None:
+def test_runs_with_a_change_are_in_colour_and_scored_runs_are_grey(chapter: Chapter) -> None:
     data = chapter.figures[0]
     other = replace(data, lines=tuple(replace(line, dots=data.lines[1].dots) for line in data.lines))
     both = with_change(data, other, "tcp.variant=newreno")
     new = [line for line in both.lines if line.change]
-    # What the change makes the same is one curve for each accounting.
+    # Curves that the change makes equal are drawn once for each accounting.
     assert [(line.label, line.honest) for line in new] == [
         ("tcp.variant=newreno", False),
         ("tcp.variant=newreno", True),
@@ -154,7 +154,7 @@ def test_a_mean_of_too_few_samples_is_not_shown(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("lives", [True, False])
-def test_a_process_beside_draws_the_same_octets(chapter: Chapter, lives: bool) -> None:
+def test_a_second_process_draws_the_same_bytes(chapter: Chapter, lives: bool) -> None:
     here = [replace(data, drawn=[]) for data in chapter.figures if data.is_drawn]
     beside = [replace(data, drawn=[]) for data in here]
     with closing(Drawer()) as drawer:
@@ -166,7 +166,7 @@ def test_a_process_beside_draws_the_same_octets(chapter: Chapter, lives: bool) -
     assert drawer._process.poll() is not None
 
 
-def test_everything_is_written(chapter: Chapter, tmp_path: Path) -> None:
+def test_all_files_of_a_chapter_are_written(chapter: Chapter, tmp_path: Path) -> None:
     files = {
         path.relative_to(tmp_path / "out").as_posix(): path
         for path in write_chapter(chapter, tmp_path / "out")
@@ -193,7 +193,7 @@ def test_the_page_has_verdict_ours_theirs_and_reason(chapter: Chapter) -> None:
     assert "TCP Vegas is missing \\| so far" in page
 
 
-def test_what_a_figure_shows_is_said_in_page_and_report(chapter: Chapter) -> None:
+def test_page_and_report_describe_each_figure(chapter: Chapter) -> None:
     assert "## tab1: A table\n\nWhat the table shows.\n" in markdown(chapter)
     assert "<p>What the table shows.</p>" in html([chapter], version="1")
 
@@ -209,7 +209,7 @@ def test_totals_and_json(chapter: Chapter) -> None:
     assert first["honest"]["verdict"] == "fail"
 
 
-def test_each_claim_is_a_line_with_its_whole_id_and_below_them_is_what_is_missing(chapter: Chapter) -> None:
+def test_each_claim_is_a_line_and_missing_features_follow(chapter: Chapter) -> None:
     fail, *passes = lines(chapter)
     assert fail.split("  ")[0] == "fail"
     assert "sec1.it" in fail
@@ -245,7 +245,7 @@ def test_a_labelled_claim_is_counted_apart_from_passes_everywhere(plan: Plan, ki
 
 
 class Page(HTMLParser):
-    """What a browser would see: open tags, addresses, words."""
+    """Parsed HTML page: open tags, link targets, words."""
 
     VOID = frozenset({"meta", "input", "img", "br"})
 
@@ -272,7 +272,7 @@ class Page(HTMLParser):
         self.words.append(data)
 
 
-def test_the_report_needs_nothing_from_anywhere(chapter: Chapter) -> None:
+def test_the_report_is_self_contained(chapter: Chapter) -> None:
     text = html([chapter], version="1.2.3")
     page = Page(text)
     assert page.open == []
@@ -330,6 +330,6 @@ def test_the_report_shows_channels_and_cell_of_a_run_that_recorded_them(
         assert picture.address in text
 
 
-def test_runs_that_recorded_nothing_of_it_have_no_pictures(plan: Plan, recorded: Run) -> None:
+def test_runs_without_these_series_have_no_pictures(plan: Plan, recorded: Run) -> None:
     points = list(plan.points(plan.sweeps[0], quick=True))
     assert pictures(plan, points, lambda _: [recorded]) == []

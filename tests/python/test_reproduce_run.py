@@ -1,4 +1,4 @@
-"""A small document reproduced for real: scenario files, the core, the store, the command."""
+"""A small document reproduced with real runs: scenario files, core, store, command."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_scores_come_from_real_runs_and_do_not_depend_on_workers(data: Path, tmp
     assert len(found[0][0].figures[0].lines[0].dots) == 6
 
 
-def test_only_what_is_missing_is_run(data: Path, tmp_path: Path) -> None:
+def test_only_missing_runs_are_simulated(data: Path, tmp_path: Path) -> None:
     (plan,) = plans(data / "reproductions", "small")
     counted = []
     with open_store(tmp_path / "store") as store:
@@ -153,8 +153,8 @@ def test_every_point_of_the_project_s_plans_is_a_scenario(paper: str) -> None:
             Scenario.load(ROOT / "scenarios" / name, overrides)
 
 
-def test_what_plans_call_missing_the_model_refuses() -> None:
-    """A version that was built must be taken off the list, or its claims stay open for ever."""
+def test_the_model_refuses_everything_that_plans_call_missing() -> None:
+    """A version that the model supports must not be listed as missing, or its claims stay open."""
     from umtslab import ScenarioError
 
     data = ROOT / "reproductions"
@@ -182,7 +182,7 @@ def test_the_command_writes_pages_and_fails_with_a_failing_claim(data: Path) -> 
     assert made == {"README.md", "fig1.csv", "fig1.png"}
 
 
-def test_a_change_is_drawn_beside_what_is_scored_and_changes_no_verdict(data: Path) -> None:
+def test_a_change_is_drawn_beside_the_scored_result_and_changes_no_verdict(data: Path) -> None:
     plain = json.loads(_command("reproduce", "small", "--quick", "--json", "--out", "made", cwd=data).stdout)
     words = ("small", "--quick", "--out", "made", "--set", "tcp.variant=tahoe", "--set", "rlc.max_dat=1")
     changed = json.loads(_command("reproduce", *words, "--json", cwd=data).stdout)
@@ -197,7 +197,7 @@ def test_a_change_is_drawn_beside_what_is_scored_and_changes_no_verdict(data: Pa
     assert "not scored itself: the same with tcp.variant" in (data / "made/small/ch1/README.md").read_text()
 
 
-def test_what_a_change_would_make_of_the_verdicts_is_told_beside_them(data: Path) -> None:
+def test_verdicts_under_a_change_are_shown_beside_the_scored_ones(data: Path) -> None:
     words = ("reproduce", "small", "--quick", "--out", "made", "--set", "radio.bler=0.05")
     [chapter] = json.loads(_command(*words, "--json", cwd=data).stdout)["chapters"]
     assert {entry["id"]: entry["verdict"] for entry in chapter["changed"]} == {
@@ -214,14 +214,14 @@ def test_what_a_change_would_make_of_the_verdicts_is_told_beside_them(data: Path
     assert "1 of 3 verdicts would be others with it" in report
 
 
-def test_a_change_that_is_none_runs_nothing(data: Path) -> None:
+def test_a_change_of_an_unknown_key_is_refused(data: Path) -> None:
     done = _command("reproduce", "small", "--set", "tcp.varient=tahoe", "--out", "made", cwd=data)
     assert (done.returncode, done.stdout) == (2, "")
     assert "variant" in done.stderr
     assert not list((data / "made").glob("store/runs/*"))
 
 
-def test_a_figure_is_printed_as_a_campaign_that_sweep_takes(data: Path) -> None:
+def test_a_figure_is_printed_as_a_campaign_for_sweep(data: Path) -> None:
     done = _command("reproduce", "small/fig1", "--campaign", "--quick", cwd=data)
     assert done.returncode == 0, done.stderr
     (data / "mine.toml").write_text(done.stdout, encoding="utf-8")
@@ -255,7 +255,7 @@ def test_campaigns_have_the_points_of_their_figure(
         (["dubois2005/tab5_1"], "nothing of it is a run of a network"),
     ],
 )
-def test_what_is_no_campaign_is_refused(words: list[str], told: str) -> None:
+def test_figures_that_are_not_campaigns_are_refused(words: list[str], told: str) -> None:
     with pytest.raises(UnknownSelection, match=told):
         as_campaign(select(ROOT / "reproductions", words), words, ROOT, quick=False)
 

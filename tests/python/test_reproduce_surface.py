@@ -70,8 +70,8 @@ def test_means_need_a_sweep_to_be_taken_over(tmp_path: Path) -> None:
         load_plan(write_plan(tmp_path, text))
 
 
-def test_an_order_of_means_is_over_all_sets_and_not_at_the_defaults(plan: Plan) -> None:
-    """Reno is ahead at the default error rate and behind at the others."""
+def test_an_order_of_means_covers_all_sets_not_only_the_defaults(plan: Plan) -> None:
+    """Reno is better at the default error rate and worse at the other rates."""
 
     def of(point: Point) -> float:
         if str(point["tcp"]) != "reno":
@@ -109,7 +109,7 @@ def test_points_with_the_same_sum_are_one(plan: Plan) -> None:
 
 
 def scattered(plan: Plan, goodput: Callable[[float], float]) -> Synthetic:
-    """A delay of its own at each point, and a goodput that follows from it."""
+    """Results with a different delay at each point, and a goodput that depends on the delay."""
     index = {str(sorted(point.items())): float(i) for i, point in enumerate(Synthetic(plan, {}).points())}
 
     def delay(point: Point) -> float:
@@ -136,7 +136,7 @@ def test_all_sets_are_points_of_a_correlation(plan: Plan) -> None:
     assert score(stated, plan, scattered(plan, lambda x: -x)).verdict is FAIL
 
 
-def test_a_gap_of_the_document_is_what_the_verdict_says(plan: Plan) -> None:
+def test_a_gap_of_the_document_is_the_reason_of_the_verdict(plan: Plan) -> None:
     stated = claim("value", 1.0)
     scored = score(stated, replace(plan, gaps={stated.id: "the page is missing"}), sent(plan, by_tcp))
     assert (scored.verdict, scored.detail) == (NOT_YET, "the page is missing")

@@ -1,4 +1,4 @@
-"""Verdicts on made-up results: every check passes on what fits and fails on what does not."""
+"""Verdicts on synthetic results: every check passes on matching results and fails on others."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def by_maxdat(*values: float) -> Callable[[Point], float]:
 
 
 @pytest.mark.parametrize("kind", [Verdict.CALIBRATED, Verdict.BY_CONSTRUCTION])
-def test_a_label_takes_the_place_of_a_pass_alone(plan: Plan, kind: Verdict) -> None:
+def test_a_label_replaces_only_a_pass(plan: Plan, kind: Verdict) -> None:
     stated = replace(claim("value", 30.0, tolerance=0.1, tcp="reno"), label=Label(kind, "Because."))
     for level, verdict in [(30.5, kind), (36.0, FAIL)]:
         assert score(stated, plan, goodput(plan, partial(_level, level))).verdict is verdict
@@ -54,7 +54,7 @@ def test_a_label_takes_the_place_of_a_pass_alone(plan: Plan, kind: Verdict) -> N
 
 
 def test_a_pass_whose_control_fails_stays_a_pass(plan: Plan) -> None:
-    """The claim is about an error rate of 0.5; the control asks whether it holds at 0.01 too."""
+    """The claim is about an error rate of 0.5. The control tests whether it also holds at 0.01."""
     label = Label(Verdict.BY_CONSTRUCTION, "It holds without errors too.", {"bler": 0.01})
     stated = replace(claim("value", 20.0, tcp="reno", bler=0.5), label=label)
     assert score(stated, plan, goodput(plan, by_bler(30.0, 25.0, 20.0))).verdict is PASS
@@ -77,7 +77,7 @@ def _level(level: float, _: Point) -> float:
 
 def test_value_is_judged_by_its_whole_interval(plan: Plan) -> None:
     stated = claim("value", 30.0, tolerance=0.1, tcp="reno")
-    # Five runs with the deviations −2 … 2 have a half width of 1.96.
+    # Five runs with deviations from −2 to 2 have a half width of 1.96.
     assert score(stated, plan, goodput(plan, lambda _: 30.5)).verdict is PASS
     assert score(stated, plan, goodput(plan, lambda _: 30.5, NOISE)).verdict is PASS
     assert score(stated, plan, goodput(plan, lambda _: 32.0, NOISE)).verdict is INCONCLUSIVE
@@ -86,13 +86,13 @@ def test_value_is_judged_by_its_whole_interval(plan: Plan) -> None:
     assert score(stated, plan, goodput(plan, lambda _: 33.1)).verdict is FAIL
 
 
-def test_value_without_tolerance_wants_the_number_itself(plan: Plan) -> None:
+def test_value_without_tolerance_must_be_equal(plan: Plan) -> None:
     assert score(claim("value", 1), plan, goodput(plan, lambda _: 1.0)).verdict is PASS
     assert score(claim("value", "1"), plan, goodput(plan, lambda _: 1.0)).verdict is PASS
     assert score(claim("value", 1), plan, goodput(plan, lambda _: 1.001)).verdict is FAIL
 
 
-def test_values_stand_beside_their_labels(plan: Plan) -> None:
+def test_several_values_have_labels(plan: Plan) -> None:
     results = goodput(plan, by_tcp(tahoe=20.0, reno=30.0, newreno=31.0))
     assert score(claim("value", "tahoe: 20; reno: 30", vary="tcp"), plan, results).verdict is PASS
     assert score(claim("value", "tahoe: 20; reno: 31", vary="tcp"), plan, results).verdict is FAIL
@@ -100,7 +100,7 @@ def test_values_stand_beside_their_labels(plan: Plan) -> None:
     assert (unread.verdict, unread.detail) == (Verdict.NOT_YET, "'many' is not a number")
 
 
-def test_value_shows_ours_and_what_stands_beside(plan: Plan) -> None:
+def test_value_shows_ours_and_the_secondary_reading(plan: Plan) -> None:
     def parts(point: Point) -> float:
         return 25.7 if point["part"] == "whole" else 24.6
 
@@ -159,7 +159,7 @@ def test_ratio_is_formed_within_each_run(plan: Plan) -> None:
         return [run / 2 for run in runs] if point["bler"] == 0.5 else list(runs)
 
     scored = score(stated, plan, goodput(plan, halved))
-    assert scored.verdict is PASS  # the levels scatter widely, their ratio not at all
+    assert scored.verdict is PASS  # The levels vary widely, their ratio does not.
     assert scored.ours[-1].summary.ci95 == 0.0
     assert score(stated, plan, goodput(plan, by_bler(30, 20, 21))).verdict is FAIL
     assert score(stated, plan, goodput(plan, by_bler(0, 20, 21))).verdict is INCONCLUSIVE
@@ -178,7 +178,7 @@ def test_ratio_of_versions_and_of_users(plan: Plan) -> None:
 
 def test_greater_is_judged_on_paired_differences(plan: Plan) -> None:
     order = claim("order", "newreno > reno", vary="tcp")
-    # The difference of 0.1 is far inside the runs' scatter, but the same in each run.
+    # The difference of 0.1 is much smaller than the variation between runs, but equal in each run.
     assert score(order, plan, goodput(plan, by_tcp(tahoe=1, reno=1, newreno=1.1), NOISE)).verdict is PASS
     assert score(order, plan, goodput(plan, by_tcp(tahoe=1, reno=1, newreno=0.9), NOISE)).verdict is FAIL
 
@@ -288,7 +288,7 @@ TRENDS = [
     ("nonincreasing(bler)", (30, 29, 29.5), PASS),
     ("nonincreasing(bler)", (30, 29, 32), FAIL),
     ("flat(bler)", (30, 30.5, 29.8), PASS),
-    ("flat(bler)", (30, 31.2, 32.4), FAIL),  # each step is small, the whole is not
+    ("flat(bler)", (30, 31.2, 32.4), FAIL),  # Each step is small, the sum is not.
     ("concave(bler)", (0, 10, 12), PASS),
     ("concave(bler)", (0, 1, 30), FAIL),
     ("increasing_convex(bler)", (0, 1, 30), PASS),
@@ -350,7 +350,7 @@ def test_trend_inside_the_noise_is_inconclusive(plan: Plan) -> None:
     ("verdict", "contrary"),
     [(PASS, FAIL), (FAIL, PASS), (INCONCLUSIVE, INCONCLUSIVE), (NOT_YET, NOT_YET)],
 )
-def test_the_contrary_of_what_is_open_is_open(verdict: Verdict, contrary: Verdict) -> None:
+def test_the_negation_of_an_open_verdict_is_open(verdict: Verdict, contrary: Verdict) -> None:
     assert negation(Finding(verdict, "why")) == Finding(contrary, "why")
 
 
@@ -374,7 +374,7 @@ def test_rank_correlation_over_what_is_not_a_number(plan: Plan) -> None:
 
 
 def course(*levels: tuple[float, float], end_s: float = 7500.0) -> list[Series]:
-    """Five runs that keep each level from its instant on."""
+    """Five runs with a step to each level at its time in seconds."""
     return [Series([t for t, _ in levels], [v for _, v in levels], end_s)] * 5
 
 
@@ -383,7 +383,7 @@ def course(*levels: tuple[float, float], end_s: float = 7500.0) -> list[Series]:
     [
         ([(0.0, 5.0), (1510.0, 12.0)], PASS),
         ([(0.0, 5.0), (1510.0, 12.0), (5000.0, 5.0)], FAIL),
-        ([(0.0, 5.0), (1900.0, 12.0)], FAIL),  # "rapidly"
+        ([(0.0, 5.0), (1900.0, 12.0)], FAIL),  # Not "rapidly".
         ([(0.0, 5.0)], FAIL),
         ([(0.0, 5.0), (1510.0, 2.0)], FAIL),
     ],
@@ -399,7 +399,7 @@ def test_step_up_and_stay(plan: Plan, levels: list[tuple[float, float]], verdict
         ([(0.0, 4.0), (1600.0, 3.0), (1700.0, 2.0)], PASS),
         ([(0.0, 4.0), (1600.0, 2.0)], FAIL),
         ([(0.0, 4.0), (1600.0, 3.3), (1700.0, 2.6), (1800.0, 2.0)], FAIL),
-        ([(0.0, 4.0), (1600.0, 3.0), (1610.0, 4.0), (1700.0, 2.0)], FAIL),  # a dip is no step
+        ([(0.0, 4.0), (1600.0, 3.0), (1610.0, 4.0), (1700.0, 2.0)], FAIL),  # A dip is not a step.
         ([(0.0, 4.0)], FAIL),
     ],
 )
@@ -429,7 +429,7 @@ def test_bound(plan: Plan, expected: str, value: float, noise: list[float] | Non
     assert score(claim("bound", expected), plan, goodput(plan, lambda _: value, noise)).verdict is verdict
 
 
-def test_equality_wants_every_run(plan: Plan) -> None:
+def test_equality_must_hold_in_every_run(plan: Plan) -> None:
     scored = score(
         claim("bound", "goodput_kbps == 0"), plan, goodput(plan, lambda _: [0.0, 0.0, 0.0, 0.0, 1.0])
     )
@@ -454,7 +454,7 @@ def _same(sample: Sample, _: Point) -> Sample:
 @pytest.mark.parametrize(
     "expected", ["goodput_kbps", "__import__('os')", "goodput_kbps in {0, x}", "f(x) < 1", "<"]
 )
-def test_what_is_no_inequality_is_never_run(plan: Plan, expected: str) -> None:
+def test_invalid_inequalities_are_not_evaluated(plan: Plan, expected: str) -> None:
     assert score(claim("bound", expected), plan, goodput(plan, lambda _: 0.5)).verdict is NOT_YET
 
 
@@ -496,7 +496,7 @@ def test_a_reading_adds_to_the_conditions(plan: Plan) -> None:
     assert score(everywhere, plan, goodput(plan, by_bler(3, 3, 0))).verdict is FAIL
 
 
-def test_the_honest_result_stands_beside_and_does_not_decide(plan: Plan) -> None:
+def test_the_honest_result_is_shown_and_does_not_decide(plan: Plan) -> None:
     def honest(point: Point) -> float:
         return 20.0 if point["accounting"] == "honest" else 30.0
 

@@ -1,4 +1,4 @@
-"""``umts run`` as a user sees it."""
+"""The output of ``umts run``, its exit status, and interruption with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def test_json_is_one_object_of_the_documented_shape(umts: Umts) -> None:
     assert set(answer["summary"]) == set(answer["runs"][0]["metrics"])
 
 
-def test_what_has_no_value_is_null_in_json(umts: Umts) -> None:
+def test_missing_values_are_null_in_json(umts: Umts) -> None:
     answer = json.loads(umts("run", FTP, *SHORT, "--json").stdout)
     assert answer["runs"][0]["metrics"]["download_time_s"] is None
     assert answer["summary"]["download_time_s"] == {"n": 0, "mean": None, "sd": None, "ci95": None}
     assert answer["summary"]["goodput_kbps"]["ci95"] is None
 
 
-def test_the_table_has_metrics_with_units_and_says_where_files_are(umts: Umts, tmp_path: Path) -> None:
+def test_the_table_has_metrics_with_units_and_the_folder(umts: Umts, tmp_path: Path) -> None:
     done = umts("run", FTP, *SHORT, "--runs", 3, "--series", "--pcap", "--out", "here")
     [goodput] = [line.split() for line in done.stdout.splitlines() if line.startswith("goodput_kbps")]
     assert goodput[-4:] == ["kbit/s", "sum", "over", "connections"]
-    assert len(goodput) == 8  # name, mean, half width, n, unit, and what it is
+    assert len(goodput) == 8  # Name, mean, half width, n, unit, and the three words of the scope.
     folder = next(word for word in done.stdout.split() if word.startswith("here/runs/"))
     assert (tmp_path / folder / "metrics.json").is_file()
     assert f"server.pcapng, ue.pcapng in {folder}/captures" in done.stdout
@@ -63,7 +63,7 @@ def test_a_run_in_which_nothing_happens_says_so(umts: Umts) -> None:
     assert "\nacks_received " in umts("run", FTP, "--duration", "10 ms", "--all").stdout
 
 
-def test_the_environment_says_where_results_are(
+def test_the_environment_sets_the_results_folder(
     umts: Umts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UMTS_OUT", "elsewhere")
@@ -94,7 +94,7 @@ def test_one_run_has_values_and_several_have_means(umts: Umts) -> None:
         (("--series", "--set", "measure.rlc_pdus=true"), "pdus"),
     ],
 )
-def test_the_figure_to_look_at_is_of_what_was_asked_for(
+def test_the_suggested_figure_matches_the_recorded_series(
     words: tuple[object, ...], kind: str, umts: Umts
 ) -> None:
     printed = umts("run", FTP, *SHORT, *words, "--out", "here").stdout
@@ -102,7 +102,7 @@ def test_the_figure_to_look_at_is_of_what_was_asked_for(
 
 
 def test_without_tcp_no_figure_of_tcp_is_named(umts: Umts) -> None:
-    # Its download begins after ten seconds.
+    # The download of this scenario begins after ten seconds.
     voice = FTP.with_name("voice-beside-download.toml")
     printed = umts("run", voice, "--duration", "5 s", "--series", "--out", "here").stdout
     assert "figures: umts plot here rlc_buffer\n" in printed
@@ -144,7 +144,7 @@ def test_later_replications_can_be_run_alone(umts: Umts) -> None:
     assert second["runs"] == both["runs"][1:]
 
 
-def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_runs(tmp_path: Path) -> None:
     words = ("run", FTP, "--runs", 500, "--jobs", 2, "--json", "--out", tmp_path / "results")
     runs = tmp_path / "results" / "runs"
     with started(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
@@ -158,7 +158,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     assert 3 <= len(json.loads(output)["runs"]) <= len(os.listdir(runs)) < 500
 
 
-def test_ctrl_c_finds_no_lock_that_was_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_does_not_break_a_condition_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     take_again = threading.Condition._acquire_restore  # type: ignore[attr-defined]
 
     def interrupted(condition: threading.Condition, state: object) -> None:
@@ -168,21 +168,21 @@ def test_ctrl_c_finds_no_lock_that_was_let_go_of(monkeypatch: pytest.MonkeyPatch
 
     tasks = [Task(short(), 1, number) for number in range(40)]
     runs = execute(tasks, jobs=2)
-    # By then all threads are there, which the interpreter starts in its own way.
+    # All threads exist after the first run, so the patch does not affect the start of threads.
     found = [next(runs)]
     monkeypatch.setattr(threading.Condition, "_acquire_restore", interrupted)
     found += runs
     assert {run.run for run in found} == set(range(40))
 
 
-def test_whoever_reads_only_the_first_line_sees_no_complaint() -> None:
+def test_closed_pipe_prints_no_error() -> None:
     line = " ".join(command("params")) + " | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
 
 
-def test_a_run_named_by_its_folder_tells_what_was_changed(umts: Umts, tmp_path: Path) -> None:
+def test_a_run_named_by_its_folder_shows_its_changes(umts: Umts, tmp_path: Path) -> None:
     umts("run", FTP, *SHORT, "--out", "store")
     [folder] = (tmp_path / "store" / "runs").iterdir()
     [run] = find_runs(str(folder), tmp_path / "none")

@@ -1,4 +1,4 @@
-"""``umts analyse A B --split``: both sides of a proxy, from captures of our runs and of ``umts proxy``."""
+"""``umts analyse A B --split``: captures of both sides of a proxy, simulated or real."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_both_connections_of_each_transfer_are_paired(proxied: Run) -> None:
     found = split_transfers(sides(proxied))
     assert len(found) == 2
     for transfer in found:
-        # The server of a transfer is one host, its user another.
+        # A transfer's connections share the client or server address.
         assert {transfer.first["client"], transfer.first["server"]} & {
             transfer.second["client"],
             transfer.second["server"],
@@ -45,12 +45,13 @@ def test_both_connections_of_each_transfer_are_paired(proxied: Run) -> None:
         assert transfer.first["ended"] == transfer.second["ended"] == "finished"
 
 
-def test_what_the_proxy_keeps_is_what_the_run_says(proxied: Run) -> None:
+def test_the_proxys_buffer_agrees_with_the_metrics_of_the_run(proxied: Run) -> None:
     found = split_transfers(sides(proxied))
     ahead = [transfer.ahead_octets for transfer in found]
     told = proxied.metrics["proxy_buffer_max_octets"]
     assert told is not None
-    # Acknowledged to the server and not by the user: at least what the buffer held, which is what was read.
+    # `ahead_octets` counts data that the proxy has acknowledged but the user has not. Its maximum
+    # is about the maximum of the proxy's buffer.
     assert max(octets or 0 for octets in ahead) == pytest.approx(told, abs=2 * 1460)
     for transfer in found:
         assert transfer.delay_s is not None
@@ -65,7 +66,7 @@ def test_the_order_of_the_captures_decides_nothing(proxied: Run) -> None:
     assert sorted(key) == sorted((t.first["client"], t.delay_s, t.ahead_octets) for t in back)
 
 
-def test_it_is_printed(umts: Umts, proxied: Run) -> None:
+def test_transfers_are_printed(umts: Umts, proxied: Run) -> None:
     server, radio = sides(proxied)
     printed = umts("analyse", server, radio, "--split").stdout
     assert "2 transfers" in printed
@@ -75,7 +76,7 @@ def test_it_is_printed(umts: Umts, proxied: Run) -> None:
     assert [len(transfer["connections"]) for transfer in told["transfers"]] == [2, 2]
 
 
-def test_it_takes_two_captures(umts: Umts, proxied: Run) -> None:
+def test_split_needs_two_captures(umts: Umts, proxied: Run) -> None:
     server, _ = sides(proxied)
     refused = umts("analyse", server, "--split", status=2)
     assert "name two captures, not 1" in refused.stderr
@@ -100,7 +101,7 @@ def test_connections_of_a_proxy_with_its_own_addresses_are_paired_by_content(
     found = split_transfers((tmp_path / "servers.pcap", tmp_path / "clients.pcap"))
     assert len(found) == COUNT
     for transfer in found:
-        # Data come from the server: the side of the servers is first.
+        # Data come from the server, so the connection to the server is first.
         towards, client = (
             int(str(row["client"]).rpartition(":")[2]) for row in (transfer.first, transfer.second)
         )
@@ -112,7 +113,10 @@ def test_connections_of_a_proxy_with_its_own_addresses_are_paired_by_content(
 
 
 def ipv4(client: tuple[int, int], server: tuple[int, int], words: tuple[int, int, int], data: bytes) -> bytes:
-    """A segment between two ends of 10.0.0.0/8: an end is the last octet of its address, and its port."""
+    """A segment between two ends in 10.0.0.0/8.
+
+    An end is the last byte of its address and its port.
+    """
     (flags, seq, ack), (source, port), (target, to) = words, client, server
     header = struct.pack("!BBHHHBBH", 0x45, 0, 40 + len(data), 0, 0, 64, 6, 0)
     header += bytes((10, 0, 0, source, 10, 0, 0, target))
@@ -131,7 +135,7 @@ def pcap(file: Path, packets: list[tuple[float, bytes]], cut: int | None = None)
 def conversation(
     at: float, client: tuple[int, int], server: tuple[int, int], asked: bytes, answer: bytes
 ) -> list[tuple[float, bytes]]:
-    """A request and its answer, a packet each millisecond, with FINs."""
+    """A request and its answer with FINs, one packet each millisecond."""
     up = ((2, 100, 0), (16, 101, 501), (16, 101 + len(asked), 501 + len(answer)))
     return [
         (at, ipv4(client, server, up[0], b"")),
@@ -143,13 +147,13 @@ def conversation(
     ]
 
 
-def test_content_decides_before_openings_and_openings_where_captures_are_cut(tmp_path: Path) -> None:
+def test_pairing_uses_content_and_opening_times_for_truncated_captures(tmp_path: Path) -> None:
     asked = [b"GET /%d HTTP/1.1" % number for number in range(3)]
     clients, servers = [], []
     for number, word in enumerate(asked):
         answer = bytes([number]) * (1000 + number)
         clients += conversation(10 + number / 100, (1, 5000 + number), (9, 80), word, answer)
-        # The proxy asks in the other order.
+        # The proxy connects to the server in reverse order.
         servers += conversation(10.5 - number / 100, (9, 7000 + number), (20, 80), word, answer)
     whole = (pcap(tmp_path / "a.pcap", clients), pcap(tmp_path / "b.pcap", servers))
     found = split_transfers(whole)
@@ -159,7 +163,7 @@ def test_content_decides_before_openings_and_openings_where_captures_are_cut(tmp
     assert len(split_transfers(cut)) == 3
 
 
-def test_who_has_no_partner_is_left_out(tmp_path: Path) -> None:
+def test_connections_without_partner_are_left_out(tmp_path: Path) -> None:
     same = conversation(10, (1, 5000), (9, 80), b"one", b"1" * 100)
     other = conversation(10, (1, 5001), (9, 80), b"two", b"2" * 100)
     strange = conversation(10, (9, 7000), (20, 80), b"one", b"1" * 100)
@@ -168,7 +172,7 @@ def test_who_has_no_partner_is_left_out(tmp_path: Path) -> None:
     assert {transfer.first["client"], transfer.second["client"]} == {"10.0.0.1:5000", "10.0.0.9:7000"}
 
 
-def test_many_connections_take_one_pass(tmp_path: Path) -> None:
+def test_many_connections_are_paired(tmp_path: Path) -> None:
     clients, servers = [], []
     for number in range(3000):
         asked, answer = b"%06d" % number * 8, bytes(200)

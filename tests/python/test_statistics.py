@@ -1,4 +1,4 @@
-"""Means, deviations and intervals: against hand-made values and scipy."""
+"""Means, deviations and intervals, compared with manual calculations and scipy."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from umtslab.analyse.student import QUANTILES
 SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60)
 
 
-def test_three_values_by_hand() -> None:
+def test_three_values_match_a_manual_calculation() -> None:
     summary = summarise([1.0, 2.0, 3.0])
     assert (summary.n, summary.mean, summary.sd) == (3, 2.0, 1.0)
-    # Student's t table: 4.303 for two degrees of freedom and 95 %.
+    # Student's t for two degrees of freedom and 95 % is 4.303.
     assert summary.ci95 == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
 
 
@@ -34,11 +34,11 @@ def test_one_value_has_no_interval() -> None:
 
 
 @given(st.floats(-1e6, 1e6), st.integers(2, 60))
-def test_equal_values_deviate_by_nothing(value: float, count: int) -> None:
+def test_equal_values_have_no_deviation(value: float, count: int) -> None:
     assert summarise([value] * count) == Summary(count, value, 0.0, 0.0)
 
 
-def test_values_that_only_rounding_tells_apart_deviate_by_nothing() -> None:
+def test_values_that_differ_by_rounding_have_no_deviation() -> None:
     thirds = [29.73, math.nextafter(29.73, 30), 29.73]
     assert summarise(thirds).ci95 == 0.0
     assert difference_paired([(0.1, 0.3), (0.2, 0.4), (1e3, 1e3 + 0.2)]).ci95 == 0.0
@@ -49,7 +49,7 @@ def test_no_value_has_no_mean() -> None:
     assert summarise([None, None]).as_dict() == {"n": 0, "mean": None, "sd": None, "ci95": None}
 
 
-def test_values_that_were_not_measured_are_left_out_and_counted_out() -> None:
+def test_missing_values_are_ignored_and_not_counted() -> None:
     assert summarise([1.0, None, 3.0]) == summarise([1.0, 3.0])
 
 
@@ -58,7 +58,7 @@ def test_a_run_without_the_metric_counts_as_not_measured() -> None:
 
 
 @given(SAMPLES)
-def test_intervals_are_those_of_scipy(sample: list[float]) -> None:
+def test_intervals_equal_scipy(sample: list[float]) -> None:
     summary = summarise(sample)
     assert summary.mean is not None
     assert summary.ci95 is not None
@@ -68,7 +68,7 @@ def test_intervals_are_those_of_scipy(sample: list[float]) -> None:
 
 
 @given(SAMPLES, SAMPLES)
-def test_unpaired_differences_are_welchs(first: list[float], second: list[float]) -> None:
+def test_unpaired_differences_use_welchs_test(first: list[float], second: list[float]) -> None:
     difference, half_width = difference_unpaired(summarise(first), summarise(second))
     assert difference is not None
     assert half_width is not None
@@ -83,7 +83,7 @@ def test_unpaired_differences_are_welchs(first: list[float], second: list[float]
     assert half_width == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
-def test_paired_differences_take_out_what_pairs_share() -> None:
+def test_paired_differences_remove_common_variation() -> None:
     summary = difference_paired([(10.0, 11.0), (20.0, 21.0), (30.0, 31.0)])
     assert (summary.n, summary.mean, summary.ci95) == (3, 1.0, 0.0)
 
@@ -92,11 +92,11 @@ def test_a_pair_needs_both_values() -> None:
     assert difference_paired([(1.0, None), (None, 2.0), (1.0, 2.0)]).n == 1
 
 
-def test_many_runs_come_near_the_normal_distribution() -> None:
+def test_the_t_distribution_approaches_the_normal_distribution() -> None:
     assert t_quantile(1e6) == pytest.approx(1.95996, abs=1e-4)
 
 
-def test_the_table_of_students_t_is_that_of_scipy_to_the_bit() -> None:
+def test_the_table_of_students_t_equals_scipy_exactly() -> None:
     from scipy.special import stdtrit
 
     assert len(QUANTILES) == 199

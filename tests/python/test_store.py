@@ -1,4 +1,4 @@
-"""The store: whole runs, found again, after whatever happened."""
+"""The store: runs are complete and can be found, also after failures and kills."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_a_folder_holds_the_whole_run(recorded: Run) -> None:
     assert len(recorded.captures()) == 3
 
 
-def test_the_stored_scenario_is_the_one_that_ran(store: Store, scenario: Scenario) -> None:
+def test_the_stored_scenario_equals_the_simulated_one(store: Store, scenario: Scenario) -> None:
     run = simulate(scenario, store=store)[0]
     assert run.folder is not None
     assert Scenario.load(run.folder / "scenario.toml").content_hash == scenario.content_hash
     assert store.parameters(run)["duration"] == "20 s"
 
 
-def test_the_catalogued_command_makes_the_same_run_again(store: Store, scenario: Scenario) -> None:
+def test_the_catalogued_command_repeats_the_run(store: Store, scenario: Scenario) -> None:
     run = simulate(scenario, first_run=3, seed=7, store=store)[0]
     assert run.folder is not None
     before = tree(run.folder)
@@ -89,7 +89,7 @@ def test_same_seed_same_bytes(tmp_path: Path, scenario: Scenario, jobs: int) -> 
     assert_same_bytes(tmp_path, scenario, jobs)
 
 
-def test_cells_that_share_their_radio_give_the_same_bytes(tmp_path: Path) -> None:
+def test_cells_on_one_carrier_give_the_same_bytes(tmp_path: Path) -> None:
     changes = {"duration": "2 s", "measure.from": "0 s", "measure.dsch": "true"}
     assert_same_bytes(tmp_path, Scenario.load(DSCH, changes), 2)
 
@@ -110,7 +110,7 @@ def test_other_seeds_and_runs_are_other_bytes(store: Store, scenario: Scenario) 
     assert len({json.dumps(run.metrics) for run in runs}) == 3
 
 
-def test_running_again_without_series_keeps_the_series_there_are(store: Store, scenario: Scenario) -> None:
+def test_running_again_without_series_keeps_existing_series(store: Store, scenario: Scenario) -> None:
     simulate(scenario, store=store, series=True)
     run = simulate(scenario, store=store)[0]
     assert "cwnd" in run.series_kinds()
@@ -138,14 +138,14 @@ def test_runs_that_finished_before_a_failure_are_kept(store: Store, scenario: Sc
     assert [run.run for run in store.runs()] == [0, 1]
 
 
-def test_processes_of_their_own_write_to_one_store(store: Store, scenario: Scenario) -> None:
+def test_several_processes_write_to_one_store(store: Store, scenario: Scenario) -> None:
     with ProcessPoolExecutor(2, get_context("spawn")) as executor:
         runs = simulate(scenario, runs=4, store=store, executor=executor)
     assert store.runs() == runs
     assert [run.run for run in runs] == [0, 1, 2, 3]
 
 
-def test_whole_runs_come_back_when_the_catalogue_is_lost(tmp_path: Path, scenario: Scenario) -> None:
+def test_complete_runs_are_restored_without_the_catalogue(tmp_path: Path, scenario: Scenario) -> None:
     with open_store(tmp_path) as store:
         runs = simulate(scenario, runs=2, store=store)
     for file in tmp_path.glob("catalogue.sqlite*"):
@@ -155,7 +155,9 @@ def test_whole_runs_come_back_when_the_catalogue_is_lost(tmp_path: Path, scenari
         assert "scenario.toml --seed 1 --first-run 1" in store.command(runs[1])
 
 
-def test_runs_whose_folder_was_deleted_are_struck_off(tmp_path: Path, scenario: Scenario) -> None:
+def test_runs_with_a_deleted_folder_are_removed_from_the_catalogue(
+    tmp_path: Path, scenario: Scenario
+) -> None:
     with open_store(tmp_path) as store:
         runs = simulate(scenario, runs=2, store=store)
     folder = runs[0].folder
@@ -192,7 +194,7 @@ def test_a_killed_writer_leaves_no_draft(tmp_path: Path) -> None:
     assert left_in_staging(tmp_path) == []
 
 
-def test_replications_go_on_after_kill_9(tmp_path: Path) -> None:
+def test_replications_continue_after_kill_9(tmp_path: Path) -> None:
     words = ("run", FTP, "--runs", 40, "--set", "radio.bler=0.2", "--out", tmp_path / "killed", "--quiet")
     runs = tmp_path / "killed" / "runs"
     with started(command(*words), stdout=subprocess.DEVNULL) as child:
@@ -216,7 +218,7 @@ def test_replications_go_on_after_kill_9(tmp_path: Path) -> None:
     st.integers(0, 2**64 - 1),
     st.integers(0, 2**32 - 1),
 )
-def test_whatever_a_run_measured_comes_back_exactly(
+def test_metrics_are_read_back_exactly(
     tmp_path_factory: pytest.TempPathFactory, measured: dict[str, float | None], seed: int, number: int
 ) -> None:
     scenario = short()
@@ -253,7 +255,7 @@ def test_sql_over_runs_and_connections(store: Store, scenario: Scenario) -> None
     assert set(keys) == {run.key for run in runs}
 
 
-def test_others_read_while_one_writes(store: Store, scenario: Scenario) -> None:
+def test_readers_work_during_a_write(store: Store, scenario: Scenario) -> None:
     simulate(scenario, store=store)
     reader = sqlite3.connect(store.path / "catalogue.sqlite")
     reader.execute("BEGIN")

@@ -1,4 +1,4 @@
-"""Damaged stores: what is sound stays usable, what is not is named, and made again to the octet."""
+"""Damaged stores: intact runs stay usable, damaged ones are named and restored exactly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from umtslab.store import Damage, DamagedStore, RunNotFound, read_store, reader
 from umtslab.store.seal import flaws_of_runs
 
 CHANGES = int(os.environ.get("UMTS_DAMAGE", "200"))
-"""How many files are changed in all; `make soak` asks for more."""
+"""Total number of damaged files. `make soak` sets a larger number."""
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ HARM: dict[str, Callable[[Path], object]] = {
 }
 
 
-def test_runs_that_nobody_wrote_to_are_not_digested_again(
+def test_unchanged_runs_are_not_hashed_again(
     tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digested: list[str] = []
@@ -84,7 +84,7 @@ def test_runs_that_nobody_wrote_to_are_not_digested_again(
     monkeypatch.setattr(reader, "flaws_of_runs", counted)
     with open_store(tmp_path / "store") as store:
         runs = simulate(scenario, runs=3, store=store, series=True)
-    time.sleep(2.1)  # files that were written just now may be written again at the same instant
+    time.sleep(2.1)  # Until then, an unchanged time does not prove that a file is unchanged.
     with open_store(tmp_path / "store") as store:
         assert store.runs() == runs
     assert sorted(digested) == sorted(run.key for run in runs)
@@ -111,7 +111,7 @@ def test_runs_that_nobody_wrote_to_are_not_digested_again(
 
 @pytest.mark.parametrize("name", ["metrics.json", "run.json"])
 @pytest.mark.parametrize("harm", HARM)
-def test_a_damaged_run_is_named_left_out_and_made_again(name: str, harm: str, umts: Umts, made: Path) -> None:
+def test_a_damaged_run_is_named_left_out_and_repeated(name: str, harm: str, umts: Umts, made: Path) -> None:
     whole = tree(made / "runs")
     folder = first_run(made)
     HARM[harm](folder / name)
@@ -122,7 +122,7 @@ def test_a_damaged_run_is_named_left_out_and_made_again(name: str, harm: str, um
     done = umts(*RUN, "--resume")
     assert "1 of these runs were there already" in done.stderr
     assert tree(made / "runs") == whole
-    # Nothing is deleted.
+    # The damaged run is moved, not deleted.
     assert (made / "damaged" / folder.name).is_dir()
     assert "nothing is damaged" in umts("doctor", "store").stdout
 
@@ -148,7 +148,7 @@ CATALOGUE: dict[str, str] = {
 
 
 @pytest.mark.parametrize("harm", CATALOGUE)
-def test_a_damaged_catalogue_is_made_anew_from_the_folders(harm: str, umts: Umts, made: Path) -> None:
+def test_a_damaged_catalogue_is_rebuilt_from_the_folders(harm: str, umts: Umts, made: Path) -> None:
     exported = umts("export", "store", "--csv").stdout
     db = sqlite3.connect(made / "catalogue.sqlite")
     db.executescript(CATALOGUE[harm])
@@ -163,7 +163,7 @@ def test_a_damaged_catalogue_is_made_anew_from_the_folders(harm: str, umts: Umts
     assert umts("export", "store", "--csv").stderr == ""
 
 
-def test_commands_are_saved_from_a_damaged_catalogue(umts: Umts, made: Path) -> None:
+def test_commands_survive_a_damaged_catalogue(umts: Umts, made: Path) -> None:
     with read_store(made) as reader:
         commands = [reader.command(run) for run in reader.runs()]
     assert all("--set duration=5 s" in command.replace("'", "") for command in commands)
@@ -174,7 +174,7 @@ def test_commands_are_saved_from_a_damaged_catalogue(umts: Umts, made: Path) -> 
     with pytest.warns(DamagedStore, match="a row is not as it was written"), open_store(made) as store:
         after = [store.command(run) for run in store.runs()]
     assert after[1] == commands[1]
-    # Of the row that was changed nothing is believed.
+    # The changed row is not used at all.
     assert "scenario.toml" in after[0]
 
 
@@ -186,14 +186,14 @@ def test_a_store_whose_latest_runs_are_all_damaged_says_so(umts: Umts, made: Pat
     assert done.stdout == ""
 
 
-def test_the_folder_of_a_damaged_run_is_refused_with_words(umts: Umts, made: Path) -> None:
+def test_the_folder_of_a_damaged_run_is_refused_with_a_message(umts: Umts, made: Path) -> None:
     folder = first_run(made)
     cut(folder / "connections.parquet")
     done = umts("export", folder, "--csv", status=2)
     assert "connections.parquet is not as it was written" in done.stderr
 
 
-def test_a_damaged_campaign_is_made_anew(umts: Umts, tmp_path: Path) -> None:
+def test_a_damaged_campaign_is_rebuilt(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(store_damage.CAMPAIGN)
     umts("sweep", "pair.toml", "--out", "store")
     file = tmp_path / "store/campaigns/pair.json"
@@ -206,7 +206,7 @@ def test_a_damaged_campaign_is_made_anew(umts: Umts, tmp_path: Path) -> None:
     assert file.read_bytes() == whole
 
 
-def test_python_is_warned_and_goes_on(made: Path) -> None:
+def test_python_gets_a_warning_and_continues(made: Path) -> None:
     folder = first_run(made)
     (folder / "metrics.json").unlink()
     with read_store(made) as reader, pytest.warns(DamagedStore, match=r"metrics\.json is gone"):
@@ -231,7 +231,7 @@ def test_series_of_a_damaged_run_are_not_carried_over(tmp_path: Path, scenario: 
         assert store.get(again.identity) is not None
 
 
-def test_runs_from_before_there_were_digests_are_read(umts: Umts, made: Path) -> None:
+def test_runs_without_digests_are_read(umts: Umts, made: Path) -> None:
     exported = umts("export", "store", "--csv").stdout
     for file in (made / "runs").glob("*/run.json"):
         card = json.loads(file.read_text())
@@ -246,7 +246,7 @@ def test_runs_from_before_there_were_digests_are_read(umts: Umts, made: Path) ->
     umts(*RUN, "--resume")
 
 
-def test_what_is_set_aside_twice_is_there_twice(umts: Umts, made: Path) -> None:
+def test_a_run_damaged_twice_is_kept_twice(umts: Umts, made: Path) -> None:
     folder = first_run(made)
     for _ in range(2):
         cut(folder / "metrics.json")
@@ -264,13 +264,13 @@ def test_a_run_in_the_folder_of_another_is_found(umts: Umts, made: Path) -> None
     assert "2 sound runs" in umts("doctor", "store").stdout
 
 
-def test_a_catalogue_whose_flaw_cannot_be_named_is_broken_like_any_other(umts: Umts, tmp_path: Path) -> None:
+def test_a_catalogue_error_that_is_not_utf8_is_handled(umts: Umts, tmp_path: Path) -> None:
     umts(*RUN)
     catalogue = tmp_path / "store" / "catalogue.sqlite"
     index = b"sqlite_autoindex_runs_1"
     octets = catalogue.read_bytes()
     assert octets.count(index) == 1
-    # SQLite tells of an orphan index by its name, which is no UTF-8.
+    # SQLite's error message has the name of an orphan index, which is not UTF-8 here.
     catalogue.write_bytes(octets.replace(index, b"sqlite_autoind\xc7\x9a\x9a\xf4\xf2runs"))
     assert umts("export", "store", "--csv").stdout.count("\n") == 3
 
@@ -282,7 +282,7 @@ IRREGULAR: dict[str, Callable[[Path], object]] = {
     "loop": lambda file: file.symlink_to(file.name),
     "huge": lambda file: os.truncate(os.open(file, os.O_CREAT | os.O_RDWR), 10**12),
 }
-"""What may stand in the place of a file: opening it waits, reading it does not end, or fails."""
+"""Replacements of a file: opening blocks, reading does not end, or reading fails."""
 
 PLACES = (
     "runs/KEY/run.json",
@@ -296,9 +296,7 @@ PLACES = (
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", IRREGULAR)
-def test_what_stands_in_the_place_of_a_file_is_named_and_never_read(
-    kind: str, place: str, made: Path, tmp_path: Path
-) -> None:
+def test_irregular_files_are_named_and_never_read(kind: str, place: str, made: Path, tmp_path: Path) -> None:
     if kind == "huge" and place in ("catalogue.sqlite", ".staging/lock"):
         pytest.skip("SQLite reads no more than its header, and nothing reads the lock")
     finished = store_damage.finished
@@ -325,7 +323,7 @@ def test_what_stands_in_the_place_of_a_file_is_named_and_never_read(
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", IRREGULAR)
 @pytest.mark.parametrize("name", ["study.sqlite", "study.json", "study.sqlite-wal"])
-def test_what_stands_in_the_place_of_a_study_is_named(kind: str, name: str, made: Path) -> None:
+def test_irregular_files_of_a_study_are_named(kind: str, name: str, made: Path) -> None:
     if kind == "huge" and name != "study.json":
         pytest.skip("SQLite reads no more than its header")
     finished = store_damage.finished
@@ -339,7 +337,7 @@ def test_what_stands_in_the_place_of_a_study_is_named(kind: str, name: str, made
     finished(("doctor", made, "--repair"))
 
 
-def test_a_figure_elsewhere_needs_no_folder_in_the_store(made: Path, umts: Umts, tmp_path: Path) -> None:
+def test_a_figure_outside_the_store_needs_no_folder_in_it(made: Path, umts: Umts, tmp_path: Path) -> None:
     umts(*RUN, "--series")
     (made / "figures").write_text("a file, so that no folder can be made")
     umts("plot", "store", "cwnd", "-o", "elsewhere.png")

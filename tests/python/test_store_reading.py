@@ -12,7 +12,7 @@ from conftest import tree
 from umtslab import Scenario, open_store, simulate
 from umtslab.store import read_store
 
-# Root may write anywhere, unless it gives that right up first: CAP_DAC_OVERRIDE is capability 1.
+# Root may write anywhere unless it first drops CAP_DAC_OVERRIDE, which is capability 1.
 WITHOUT_RIGHTS = """
 import ctypes, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -35,7 +35,7 @@ def protect(folder: Path, *, writable: bool) -> None:
 
 @pytest.fixture
 def protected(tmp_path: Path, scenario: Scenario) -> Path:
-    """A store that nobody may write to."""
+    """A store without write permission."""
     with open_store(tmp_path / "store") as store:
         simulate(scenario, runs=2, store=store)
     return tmp_path / "store"
@@ -63,15 +63,15 @@ def test_a_write_protected_store_is_exported(protected: Path) -> None:
     assert tree(protected) == before
 
 
-def test_what_a_killed_writer_left_in_the_log_is_read_from_the_folders(protected: Path) -> None:
-    # A log beside the catalogue cannot be read without writing the file that maps it.
+def test_runs_in_the_log_of_a_killed_writer_are_read_from_the_folders(protected: Path) -> None:
+    # SQLite must write its shared-memory file to read a log beside the catalogue.
     (protected / "catalogue.sqlite-wal").write_bytes(b"left behind")
     done = read(protected, "compare", "store", "store", "--json")
     assert done.returncode == 0, done.stderr
     assert '"pairs": 2' in done.stdout
 
 
-def test_a_write_protected_store_cannot_be_run_into(protected: Path) -> None:
+def test_runs_cannot_be_added_to_a_write_protected_store(protected: Path) -> None:
     before = tree(protected)
     done = read(protected, "run", "missing.toml", "--out", "store")
     assert done.returncode == 2
@@ -82,7 +82,7 @@ def test_a_write_protected_store_cannot_be_run_into(protected: Path) -> None:
     assert tree(protected) == before
 
 
-def test_a_reader_sees_runs_that_are_not_catalogued(tmp_path: Path, scenario: Scenario) -> None:
+def test_a_reader_finds_runs_that_are_not_catalogued(tmp_path: Path, scenario: Scenario) -> None:
     with open_store(tmp_path) as store:
         runs = simulate(scenario, runs=2, store=store)
     for file in tmp_path.glob("catalogue.sqlite*"):

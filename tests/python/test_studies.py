@@ -1,4 +1,4 @@
-"""Studies: the best parameters, and those that matter; the same by any road."""
+"""Studies: optimisation and sensitivity, with equal results after interruptions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_drawn_numbers_become_values_with_units() -> None:
     assert Parameter("k", 0.5, 1.0, "ms").value(0.75) == "0.75 ms"
 
 
-def test_the_best_keeps_the_constraint_and_beats_the_others_that_do(umts: Umts, tmp_path: Path) -> None:
+def test_the_best_trial_is_the_best_feasible_one(umts: Umts, tmp_path: Path) -> None:
     printed = json.loads(umts("optimise", written(tmp_path, BEST), "--json").stdout)
     assert len(printed["trials"]) == 14
     feasible = [trial for trial in printed["trials"] if trial["feasible"]]
@@ -82,7 +82,7 @@ def test_the_best_keeps_the_constraint_and_beats_the_others_that_do(umts: Umts, 
     assert f"--set rlc.max_dat={best['parameters']['rlc.max_dat']}" in best["command"]
 
 
-def test_a_study_goes_on_as_if_it_had_not_stopped(umts: Umts, tmp_path: Path) -> None:
+def test_a_resumed_study_equals_an_uninterrupted_one(umts: Umts, tmp_path: Path) -> None:
     study = written(tmp_path, BEST)
     whole = umts("optimise", study, "--jobs", "1", "--out", "whole", "--json").stdout
     for trials in (4, 11):
@@ -92,7 +92,7 @@ def test_a_study_goes_on_as_if_it_had_not_stopped(umts: Umts, tmp_path: Path) ->
     assert tree(tmp_path / "parts/runs") == tree(tmp_path / "whole/runs")
 
 
-def test_trials_meet_the_same_radio(tmp_path: Path) -> None:
+def test_trials_use_the_same_seed_and_runs(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
         outcome = optimise(load_optimisation(written(tmp_path, BEST)), Place(store, Workers(2)))
     assert {tuple((run.seed, run.run) for run in trial.runs) for trial in outcome.trials} == {
@@ -177,7 +177,7 @@ def test_a_wrong_study_leaves_no_store(
     assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
 
 
-def test_the_shipped_studies_and_campaigns_are_whole() -> None:
+def test_the_shipped_studies_and_campaigns_are_valid() -> None:
     folder = Path(__file__).parents[2] / "campaigns"
     for path in sorted(folder.glob("*.toml")):
         text = path.read_text()
@@ -191,7 +191,7 @@ def test_the_shipped_studies_and_campaigns_are_whole() -> None:
         load_campaign(folder / "rlc-best-goodput.toml").combinations()
 
 
-def test_the_experiments_of_the_reproductions_are_whole_and_named_where_they_explain() -> None:
+def test_the_experiments_of_the_reproductions_are_valid_and_mentioned() -> None:
     root = Path(__file__).parents[2] / "reproductions"
     experiments = sorted(root.glob("*/experiments/*.toml"))
     assert experiments
@@ -204,7 +204,7 @@ def test_the_experiments_of_the_reproductions_are_whole_and_named_where_they_exp
 
 
 def few_trials(count: int) -> str:
-    """A study that every trial keeps the bound of."""
+    """A study in which every trial satisfies the constraint."""
     return changed(changed(BEST, "trials = 14", f"trials = {count}"), "at_most = 12", "at_most = 100")
 
 
@@ -242,7 +242,7 @@ def test_the_record_of_a_study_shows_that_it_was_edited(umts: Umts, tmp_path: Pa
     assert "is damaged" in umts("report", "study", status=2).stderr
 
 
-def test_a_scenario_that_breaks_the_bound_is_no_gain(umts: Umts, tmp_path: Path) -> None:
+def test_an_infeasible_scenario_is_not_compared_with_the_best(umts: Umts, tmp_path: Path) -> None:
     text = changed(changed(BEST, "trials = 14", "trials = 6"), "at_most = 12", "at_most = 2")
     text = changed(
         text,
@@ -257,7 +257,7 @@ def test_a_scenario_that_breaks_the_bound_is_no_gain(umts: Umts, tmp_path: Path)
     assert "breaks mean_outstanding_segments at most 2" in (tmp_path / page).read_text()
 
 
-def test_shares_that_are_not_known_say_so() -> None:
+def test_uncertain_shares_are_marked() -> None:
     assert Effect("a", 0.4, 0.1, 1.3, 1.7).has_too_few_samples
     assert Effect("a", 0.1, 0.4, 1.0, 0.1).has_too_few_samples
     assert not Effect("a", 0.9, 0.1, 1.0, 0.1).has_too_few_samples
@@ -273,7 +273,7 @@ def test_sobol_remarks_on_few_samples(umts: Umts, tmp_path: Path) -> None:
     assert {line.split()[0] for line in shown.splitlines() if "too few samples" in line} == few
 
 
-def test_pages_of_studies_print_whole() -> None:
+def test_pages_of_studies_print_completely() -> None:
     style = (FTP.parents[1] / "python/umtslab/page/templates/page.html").read_text()
     printed = style[style.index("@media print") :]
     assert ".scroll { max-height: none; overflow: visible; }" in printed

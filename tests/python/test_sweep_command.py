@@ -1,4 +1,4 @@
-"""``umts sweep``: the same results by any road, and what can be done with them."""
+"""``umts sweep``: equal results with any number of jobs, and use of the results."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ def test_one_and_two_jobs_give_the_same_bytes(campaign: str, umts: Umts, tmp_pat
     assert tree(tmp_path / "one/campaigns") == tree(tmp_path / "two/campaigns")
 
 
-def test_points_meet_the_same_radio(campaign: str, umts: Umts) -> None:
+def test_points_have_the_same_block_errors(campaign: str, umts: Umts) -> None:
     points = json.loads(umts("sweep", campaign, "--json").stdout)["points"]
     assert [[(run["seed"], run["run"]) for run in point["runs"]] for point in points] == [
         [(1, 0), (1, 1), (1, 2)]
     ] * 4
-    # Only TCP differs: of the TTIs that both use the same are lost, so the shares are nearly equal.
+    # Only TCP differs. The same TTIs are lost for both if both use them, so the shares are nearly
+    # equal.
     lost = [[run["metrics"]["bler_pct"] for run in point["runs"]] for point in points]
     for reno, tahoe in zip(lost[1], lost[3], strict=True):
         assert reno == pytest.approx(tahoe, rel=0.02)
 
 
-def test_only_what_is_missing_is_run(campaign: str, umts: Umts) -> None:
+def test_only_missing_runs_are_simulated(campaign: str, umts: Umts) -> None:
     assert "6 runs missing" not in umts("sweep", campaign, "--plan").stdout
     assert "12 runs missing" in umts("sweep", campaign, "--plan").stdout
     umts("sweep", campaign, "-P", "radio.bler=0.1", "--jobs", "1")
@@ -49,7 +50,7 @@ def test_only_what_is_missing_is_run(campaign: str, umts: Umts) -> None:
     assert "12 of these runs were there already" in umts("sweep", campaign).stderr
 
 
-def test_every_row_names_the_command_that_makes_it_again(campaign: str, umts: Umts, tmp_path: Path) -> None:
+def test_every_row_names_the_command_that_repeats_it(campaign: str, umts: Umts, tmp_path: Path) -> None:
     umts("sweep", campaign)
     rows = list(csv.DictReader(io.StringIO(umts("export", "pair", "--csv").stdout)))
     assert [(row["tcp.variant"], row["radio.bler"], row["run"]) for row in rows[2:5]] == [
@@ -107,7 +108,7 @@ def test_precision_stops_each_point_by_its_own_results(umts: Umts, tmp_path: Pat
         assert summary["ci95"] <= 0.2 * summary["mean"]
 
 
-def test_a_precision_that_is_missed_is_told(campaign: str, umts: Umts) -> None:
+def test_a_missed_precision_is_reported(campaign: str, umts: Umts) -> None:
     words = ("sweep", campaign, "--precision", "0.01%", "-P", "radio.bler=0.3", "-P", "tcp.variant=reno")
     done = umts(*words, "--quiet", "--set", "duration=2 s", status=1)
     assert "precision missed after 200 runs at tcp.variant = reno, radio.bler = 0.3" in done.stderr
@@ -125,7 +126,7 @@ def test_a_scenario_file_is_varied_from_the_command_line(umts: Umts) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", [FTP, DSCH])
-def test_dask_starts_workers_here_if_it_is_asked_to(scenario: Path, umts: Umts, tmp_path: Path) -> None:
+def test_dask_local_gives_the_same_runs(scenario: Path, umts: Umts, tmp_path: Path) -> None:
     short = ("--set", "duration=1 s", "--set", "measure.from=0 s")
     words = ("sweep", scenario, "-P", "rlc.max_dat=2,5", *short, "--json")
     local = umts(*words, "--dask", "local", "--out", "local").stdout

@@ -1,4 +1,4 @@
-"""The tables of runs: written while a run goes on, the same bytes however they came."""
+"""Tables of runs: they are written during the run, and have the same bytes in every case."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from umtslab import Scenario, _core, open_store, simulate
 from umtslab.run import Run
 
 GROUP_ROWS = 100_000
-"""Of a row group."""
+"""Rows of a row group."""
 PIECE_ROWS = 16_384
-"""That are encoded at once."""
+"""Rows that are encoded at once."""
 WEB_CELL = FTP.with_name("web-cell.toml")
 
 
@@ -27,7 +27,7 @@ def long() -> Scenario:
 
 @pytest.fixture(scope="module")
 def written(long: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the core wrote the tables of the long run."""
+    """Folder with the tables of the long run, written by the core."""
     folder = tmp_path_factory.mktemp("written")
     result = _core.simulate(long.core, 1, 0, series=True, tables_dir=str(folder))
     assert (len(result.connections), result.series) == (0, {})
@@ -38,7 +38,7 @@ def names(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in folder.rglob("*.parquet")}
 
 
-def test_what_is_written_while_a_run_goes_on_is_what_it_has_in_memory(long: Scenario, written: Path) -> None:
+def test_tables_written_during_a_run_equal_tables_in_memory(long: Scenario, written: Path) -> None:
     whole = _core.simulate(long.core, 1, 0, series=True)
     tables = {"connections": whole.connections, **whole.series}
     assert tables.keys() == names(written).keys()
@@ -49,15 +49,15 @@ def test_what_is_written_while_a_run_goes_on_is_what_it_has_in_memory(long: Scen
         assert _core.count_rows(str(path)) == len(columns)
 
 
-def test_a_table_is_the_same_file_whatever_it_came_in(written: Path, tmp_path: Path) -> None:
+def test_a_table_file_does_not_depend_on_chunk_sizes(written: Path, tmp_path: Path) -> None:
     for name, path in names(written).items():
-        # Read in other pieces than the run had it in.
+        # The table is read in chunks of another size than the run wrote it in.
         _core.read_table(str(path)).write(str(tmp_path), name)
     assert tree(tmp_path) == tree(written)
 
 
 def chunks(folder: Path) -> list[tuple[str, str, str, str, int]]:
-    """Table, column, encodings, compression and rows of each chunk of a column."""
+    """Return table, column, encodings, compression and rows of each column chunk."""
     files = "', '".join(str(path) for path in folder.rglob("*.parquet"))
     wanted = "file_name, path_in_schema, encodings, compression, row_group_num_rows"
     with duckdb.connect() as db:
@@ -92,7 +92,7 @@ def test_all_columns_are_compressed(written: Path) -> None:
 
 
 @pytest.mark.parametrize("duration", ["60 s", "20000 s"])
-def test_many_connections_are_written_as_they_are_in_memory(duration: str, tmp_path: Path) -> None:
+def test_many_connections_in_files_equal_those_in_memory(duration: str, tmp_path: Path) -> None:
     web = Scenario.load(WEB_CELL, [("duration", duration)])
     _core.simulate(web.core, 1, 0, tables_dir=str(tmp_path))
     table = pl.read_parquet(tmp_path / "connections.parquet")
@@ -101,12 +101,12 @@ def test_many_connections_are_written_as_they_are_in_memory(duration: str, tmp_p
     assert (len(table) > PIECE_ROWS) == (duration == "20000 s")
 
 
-def test_rows_of_connections_are_those_of_the_table(recorded: Run) -> None:
+def test_rows_of_connections_equal_the_table(recorded: Run) -> None:
     assert recorded.connection_rows() == recorded.connections().to_dicts()
 
 
 @pytest.mark.parametrize("depth", [0, 3])
-def test_connections_are_printed_as_the_standard_library_indents_them(
+def test_printed_connections_equal_the_standard_librarys_json(
     recorded: Run, long: Scenario, depth: int
 ) -> None:
     for run in (recorded, simulate(long, store=None)[0]):
@@ -115,7 +115,9 @@ def test_connections_are_printed_as_the_standard_library_indents_them(
         assert text == expected.replace("\n", "\n" + " " * depth)
 
 
-def test_a_stored_run_is_the_one_in_memory_however_many_jobs(tmp_path: Path, long: Scenario) -> None:
+def test_a_stored_run_equals_the_one_in_memory_with_any_number_of_jobs(
+    tmp_path: Path, long: Scenario
+) -> None:
     trees = []
     for jobs in (1, 2):
         with open_store(tmp_path / str(jobs)) as store:
@@ -130,7 +132,7 @@ def test_a_stored_run_is_the_one_in_memory_however_many_jobs(tmp_path: Path, lon
 
 
 @pytest.mark.parametrize("table", ["connections.parquet", "series/rlc_delivered.parquet"])
-def test_a_full_disk_is_told_as_such_with_the_file(long: Scenario, tmp_path: Path, table: str) -> None:
+def test_a_full_disk_is_reported_with_the_file(long: Scenario, tmp_path: Path, table: str) -> None:
     device = Path("/dev/full")
     if not device.exists():
         pytest.skip("there is no /dev/full")
@@ -142,7 +144,7 @@ def test_a_full_disk_is_told_as_such_with_the_file(long: Scenario, tmp_path: Pat
     assert (caught.value.errno, caught.value.filename) == (28, str(place))
 
 
-def test_what_is_no_table_is_told_with_its_name(tmp_path: Path) -> None:
+def test_an_invalid_table_is_reported_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_text("no table")
     with pytest.raises(OSError, match=r"x\.parquet"):
         _core.read_table(str(tmp_path / "x.parquet"))

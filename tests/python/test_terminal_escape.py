@@ -1,4 +1,4 @@
-"""Nothing in a text of a file is obeyed by the terminal that shows it, whichever verb does."""
+"""No verb passes control sequences from files to the terminal."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from umtslab.text_table import Table
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 OUR_OWN = re.compile(r"\x1b\[(0|1|\?25[hl]|K|[0-9;]*[mKA]|2K)|\r")
-"""What tables, bars and the terminal's line discipline put in."""
+"""Control sequences of tables, progress bars and the terminal's line discipline."""
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J \u202eback\x7f"
 IN_TOML = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
 
 
 def files(folder: Path) -> tuple[Path, Path]:
-    """A scenario and a campaign with such texts wherever they take any."""
+    """A scenario and a campaign with control sequences in all their texts."""
     scenario = folder / "scenario.toml"
     text = FTP.read_text().replace("\r", "")
     text = re.sub(r"(?m)^title = .*$", lambda _: f'title = "{IN_TOML}"', text)
@@ -40,7 +40,7 @@ def files(folder: Path) -> tuple[Path, Path]:
     return scenario, campaign
 
 
-def test_any_text_is_printable_afterwards_and_means_the_same_in_json() -> None:
+def test_escaped_text_is_printable_and_equal_in_json() -> None:
     draw = random.Random(1)
     for _ in range(2000):
         text = "".join(
@@ -55,7 +55,7 @@ def test_any_text_is_printable_afterwards_and_means_the_same_in_json() -> None:
     assert printable("é\n\tü – 日本") == "é\n\tü – 日本"
 
 
-def test_a_guard_changes_nothing_but_what_passes_it() -> None:
+def test_a_guard_changes_only_text_that_passes_through_it() -> None:
     stream = io.StringIO()
     guard = Guard(stream)
     print(EVIL, end="", file=guard)
@@ -69,7 +69,7 @@ def test_a_guard_changes_nothing_but_what_passes_it() -> None:
     assert sys.stdout is before
 
 
-def test_cells_of_a_table_are_as_wide_as_they_are_shown() -> None:
+def test_table_cells_have_the_width_of_the_escaped_text() -> None:
     table = Table("name", ">n")
     table.add_row("\x1b[31m", "1")
     assert list(table.lines()) == ["name        n", "\\u001b[31m  1"]
@@ -102,16 +102,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize("words", WRONG, ids=lambda words: words[0].encode("unicode_escape").decode())
-def test_messages_quote_what_was_typed_and_nothing_of_it_is_obeyed(
-    folder: Path, words: tuple[str, ...]
-) -> None:
+def test_messages_escape_quoted_input(folder: Path, words: tuple[str, ...]) -> None:
     done = subprocess.run(command(*words), cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert OBEYED.search(done.stdout + done.stderr) is None
     assert "Traceback" not in done.stderr
 
 
-def test_titles_of_files_are_shown_and_not_obeyed(folder: Path, umts: Umts) -> None:
+def test_titles_of_files_are_escaped(folder: Path, umts: Umts) -> None:
     seen = ""
     for words in (
         ("run", "scenario.toml", "--set", "duration=5 s", "--pcap", "--series", "--out", "one"),
@@ -134,7 +132,7 @@ def test_titles_of_files_are_shown_and_not_obeyed(folder: Path, umts: Umts) -> N
     assert "\\u001b]0;owned\\u0007" in seen
 
 
-def test_on_a_terminal_only_our_own_sequences_arrive(folder: Path) -> None:
+def test_a_terminal_gets_only_own_control_sequences(folder: Path) -> None:
     for words in (
         ("run", "scenario.toml", "--set", "duration=5 s"),
         ("sweep", "campaign.toml"),

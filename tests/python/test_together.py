@@ -1,4 +1,4 @@
-"""Tasks that differ in what is measured are simulated in one go, and each has what it has alone."""
+"""Tasks that differ only in measurements share one simulation, with equal results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def alike() -> list[Scenario]:
 
 @pytest.fixture
 def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many scenarios each simulation was made for."""
+    """The number of scenarios of each simulation."""
     counts: list[int] = []
     as_it_is = _core.simulate_together
 
@@ -42,7 +42,7 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_each_is_stored_as_it_is_alone(
+def test_stored_results_equal_separate_simulations(
     tmp_path: Path, alike: list[Scenario], groups: list[int], jobs: int
 ) -> None:
     with open_store(tmp_path / "alone") as store:
@@ -56,7 +56,7 @@ def test_each_is_stored_as_it_is_alone(
     assert tree(tmp_path / "together" / "runs") == tree(tmp_path / "alone" / "runs")
 
 
-def test_each_is_in_memory_as_it_is_alone(alike: list[Scenario], groups: list[int]) -> None:
+def test_results_in_memory_equal_separate_simulations(alike: list[Scenario], groups: list[int]) -> None:
     tasks = [Task(scenario, 1, 0, series) for scenario, series in zip(alike, [True, False] * 2, strict=True)]
     runs = list(execute(tasks))
     assert groups == [4]
@@ -67,7 +67,7 @@ def test_each_is_in_memory_as_it_is_alone(alike: list[Scenario], groups: list[in
         assert all(run.tables[name].equals(table) for name, table in alone.tables.items())
 
 
-def test_workers_elsewhere_do_the_same(tmp_path: Path, alike: list[Scenario]) -> None:
+def test_other_processes_give_equal_results(tmp_path: Path, alike: list[Scenario]) -> None:
     with open_store(tmp_path / "alone") as store:
         for scenario in alike:
             simulate(scenario, runs=3, store=store, series=True, pcap=True)
@@ -79,7 +79,7 @@ def test_workers_elsewhere_do_the_same(tmp_path: Path, alike: list[Scenario]) ->
     assert tree(tmp_path / "together" / "runs") == tree(tmp_path / "alone" / "runs")
 
 
-def test_what_happens_otherwise_is_simulated_apart(alike: list[Scenario]) -> None:
+def test_tasks_with_different_events_are_simulated_separately(alike: list[Scenario]) -> None:
     first = Task(alike[0], 1, 0)
     lossy = Task(alike[1].with_overrides({"radio.bler": "0.3"}), 1, 0)
     others = [lossy, replace(first, seed=2), replace(first, run=1)]
@@ -88,12 +88,12 @@ def test_what_happens_otherwise_is_simulated_apart(alike: list[Scenario]) -> Non
     assert side_by_side([first, *others, late]) == [first, late, *others]
 
 
-def test_a_simulation_is_for_so_many_at_most() -> None:
+def test_a_simulation_has_a_maximum_number_of_tasks() -> None:
     tasks = [Task(short().with_overrides({"measure.from": f"{at} s"}), 1, 0) for at in range(9)]
     assert [len(group) for group in together(tasks)] == [MOST_TOGETHER, 1]
 
 
-def test_all_of_them_are_told_of(alike: list[Scenario]) -> None:
+def test_progress_is_reported_for_every_task(alike: list[Scenario]) -> None:
     told: list[tuple[Task, float]] = []
     tasks = [Task(scenario, 1, 0) for scenario in alike]
     list(execute(tasks, watch=lambda task, part: told.append((task, part))))

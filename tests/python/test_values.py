@@ -1,4 +1,4 @@
-"""What stands behind ``-P KEY=``: lists, ranges, and values between two ends."""
+"""Values of ``-P KEY=VALUES``: lists and ranges with a step or a number of values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEANT = {
     "log(0.001,1,4)": ["0.001", "0.01", "0.1", "1"],
     "log(1 ms,1000 ms,4),2 s": ["1 ms", "10 ms", "100 ms", "1000 ms", "2 s"],
     "1e-3:3e-3:1e-3": ["0.001", "0.002", "0.003"],
-    # Words with colons that are no numbers are words.
+    # Values with colons are ranges only if all parts are numbers.
     "fach-dch:att-2010:x": ["fach-dch:att-2010:x"],
     "law.py:Mine": ["law.py:Mine"],
     "a(b,c)": ["a(b,c)"],
@@ -34,7 +34,7 @@ MEANT = {
 
 
 @pytest.mark.parametrize("text", MEANT)
-def test_what_is_written_is_what_is_meant(text: str) -> None:
+def test_written_values_expand_to_lists(text: str) -> None:
     assert listed(text) == MEANT[text]
 
 
@@ -49,7 +49,7 @@ def test_what_is_written_is_what_is_meant(text: str) -> None:
         ("log(0,1,5)", "both above 0"),
     ],
 )
-def test_what_makes_no_sense_is_refused_as_typed(text: str, said: str) -> None:
+def test_invalid_values_are_refused_and_quoted(text: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         listed(text)
     assert said in str(caught.value)
@@ -71,6 +71,6 @@ def test_a_sweep_takes_a_range(umts: Umts) -> None:
     assert [point["parameters"]["link.0.delay"] for point in points[:3]] == ["10 ms", "20 ms", "30 ms"]
 
 
-def test_a_range_that_is_none_is_told_under_the_option(umts: Umts) -> None:
+def test_an_invalid_range_is_reported_with_its_option(umts: Umts) -> None:
     said = umts("sweep", FTP, "-P", "radio.bler=0:0.3:0", status=2).stderr
     assert said.startswith("umts: -P radio.bler: '0:0.3:0' is FIRST:LAST:STEP")

@@ -1,4 +1,4 @@
-"""The package as a user gets it: a wheel, in an environment that has nothing of this checkout."""
+"""The wheel, installed in an environment without access to this checkout."""
 
 import json
 import os
@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
-"""The first of them waits for the wheel, which may have to be compiled, and for a network."""
+"""The first test waits for the build of the wheel, and for the network."""
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSTRAINTS = ROOT / "constraints.txt"
 
 
 def sh(*command: str | Path, cwd: Path = ROOT) -> str:
-    """Run a command to its end and return its output; a failure shows what it said."""
+    """Run a command and return its output. A failure shows both output streams."""
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -26,7 +26,7 @@ def sh(*command: str | Path, cwd: Path = ROOT) -> str:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a virtual environment that holds the wheel, its pinned dependencies and nothing else."""
+    """A virtual environment with the wheel and its pinned dependencies only."""
     wheels = tmp_path_factory.mktemp("wheels")
     home = tmp_path_factory.mktemp("clean")
     sh(sys.executable, "-m", "maturin", "build", "--release", "--locked", "--out", wheels)
@@ -42,11 +42,11 @@ def test_umts_runs_a_scenario_from_the_wheel(clean: Path) -> None:
     out = sh(clean / "venv/bin/umts", "run", scenario, "--duration", "30 s", "--json", cwd=clean)
     printed = json.loads(out)
     (run,) = printed["runs"]
-    # 30 s of a channel that carries 32 kbit/s: some of it, and never more.
+    # Goodput over the 32 kbit/s channel: positive and below the channel rate.
     assert 0 < run["metrics"]["goodput_kbps"] < 32
 
 
-def test_the_wheel_is_what_answers(clean: Path) -> None:
+def test_the_installed_wheel_is_imported(clean: Path) -> None:
     where = sh(clean / "venv/bin/python", "-c", "import umtslab._core as c; print(c.__file__)", cwd=clean)
     assert Path(where.strip()).is_relative_to(clean)
 
@@ -66,7 +66,7 @@ def test_umts_reproduces_without_a_source_tree(clean: Path) -> None:
         assert {path.relative_to(share) for path in (share / folder).rglob("*") if path.is_file()} == mine
 
 
-def test_every_package_it_brings_is_pinned(clean: Path) -> None:
+def test_every_installed_package_is_pinned(clean: Path) -> None:
     def names(freeze: str) -> set[str]:
         lines = (line.split("#")[0].strip() for line in freeze.splitlines())
         return {line.lower().replace("_", "-") for line in lines if line and not line.startswith("umtslab")}

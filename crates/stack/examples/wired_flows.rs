@@ -1,6 +1,8 @@
-//! Many one-way NewReno flows over one wired bottleneck, for `benches/ns2.py`: TCP and links of the stack, no radio.
+//! Many one-way NewReno flows over a wired bottleneck, for `benches/ns2.py`. It uses the stack's
+//! TCP and links, without radio.
 //!
-//! `wired_flows FLOWS SECONDS SEED` prints packets acknowledged, sent and sent again. The same work as `benches/ns2.tcl`.
+//! `wired_flows FLOWS SECONDS SEED` prints the number of packets acknowledged, sent and
+//! retransmitted. `benches/ns2.tcl` is the same workload.
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, NoTrace, Phase};
@@ -16,27 +18,27 @@ const DELAY: Duration = Duration::from_millis(50);
 const QUEUE: QueueLimit = QueueLimit::Packets(1000);
 const WINDOW: u32 = 64;
 const PAYLOAD: u32 = 1000;
-/// Starts are spread over the first second.
+/// The number of slots within the first second over which the starts are spread.
 const SPREAD: u64 = 10_007;
 
 #[derive(Debug)]
 enum Event {
     Starts(u32),
-    /// A packet comes out of the link away from this end.
+    /// A packet reaches the end of the link whose sending end is this one.
     Arrives(End),
     Wakes(u32, End),
 }
 
 struct Flow {
     ends: [Connection; 2],
-    /// When each end is next woken; one wake-up at a time is outstanding.
+    /// The next wake-up of each end. At most one is outstanding.
     wake: [Time; 2],
     acknowledged: u64,
 }
 
 struct Dumbbell {
     flows: Vec<Flow>,
-    /// Away from the senders, and back.
+    /// From the senders, and towards them.
     links: [Link; 2],
     queue: EventQueue<Event>,
     packets: u64,
@@ -123,7 +125,7 @@ impl Dumbbell {
         }
     }
 
-    /// Sends what an end has to send, and sees to its timer.
+    /// Sends the pending segments of an end, and schedules its timer.
     fn changed(&mut self, now: Time, id: u32, end: End) {
         let mut trace = NoTrace;
         let cx = &mut Context::new(now, &mut trace);
@@ -159,7 +161,7 @@ fn main() {
     };
     let mut network = Dumbbell::new(flows as u32, seed);
     network.run(Time::ZERO + Duration::from_secs(seconds));
-    // Whole packets: the SYN's octet is in front.
+    // Whole packets: the division discards the octet of the SYN.
     let acknowledged: u64 = network.flows.iter().map(|flow| flow.acknowledged / u64::from(PAYLOAD)).sum();
     println!("{acknowledged} {} {}", network.sent, network.sent_again);
 }

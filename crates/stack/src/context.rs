@@ -1,4 +1,4 @@
-//! What an entity is handed with every call: the time, and somewhere to record what happens.
+//! The context of a call to an entity: the time and the trace sink.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -6,9 +6,7 @@ use umts_units::Time;
 use crate::detail::Detail;
 use crate::trace::TraceEvent;
 
-/// The context of one call.
 pub struct Context<'a, T> {
-    /// The present instant.
     pub now: Time,
     trace: &'a mut T,
 }
@@ -20,12 +18,11 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
         Context { now, trace }
     }
 
-    /// Where it records.
     pub fn trace(&mut self) -> &mut T {
         self.trace
     }
 
-    /// Records what `event` builds; nothing is built when nobody watches.
+    /// Records the event that `event` builds. If the sink is disabled, the event is not built.
     #[inline]
     pub fn record(&mut self, event: impl FnOnce() -> TraceEvent) {
         if T::ENABLED {
@@ -33,7 +30,8 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
         }
     }
 
-    /// The same of an event that is a copy of something large.
+    /// Like [`record`](Self::record), for events that copy large data. Only sinks that want copies
+    /// get them.
     #[inline]
     pub fn record_copy(&mut self, event: impl FnOnce() -> TraceEvent) {
         if T::ENABLED && self.trace.wants_copies() {
@@ -41,14 +39,14 @@ impl<'a, T: TraceSink<TraceEvent>> Context<'a, T> {
         }
     }
 
-    /// Shows a detail that was built elsewhere.
+    /// Shows a detail that is already built.
     pub(crate) fn pass_on(&mut self, detail: &Detail<'_>) {
         if T::WANTS_DETAIL {
             self.trace.show(self.now, detail);
         }
     }
 
-    /// Shows what `detail` builds; nothing is built unless somebody asks for details.
+    /// Shows the detail that `detail` builds. If the sink wants no details, it is not built.
     #[inline]
     pub fn show<'d>(&mut self, detail: impl FnOnce() -> Detail<'d>) {
         if T::WANTS_DETAIL {

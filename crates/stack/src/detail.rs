@@ -1,5 +1,6 @@
-//! What is shown beside events to a sink that asks for it ([`TraceSink::WANTS_DETAIL`](umts_kernel::TraceSink)): things
-//! too large to be recorded, and causes. Captures of PDUs are made of these. Nobody else pays for them.
+//! Details for sinks that request them ([`TraceSink::WANTS_DETAIL`](umts_kernel::TraceSink)): data
+//! too large to record with each event, and causes. Captures of PDUs use them. Other sinks have no
+//! cost.
 
 use std::fmt;
 
@@ -12,34 +13,38 @@ use crate::radio::rlc::block_set::BlockSet;
 use crate::radio::rlc::sn::Sn;
 use crate::trace::TraceEvent;
 
-/// Something that is shown and not kept. `direction` is that of the data or blocks.
+/// A detail that is shown and not stored. `direction` is that of the data or blocks.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the variants' sentences name their fields")]
 pub enum Detail<'a> {
-    /// A block set of `ue` is on its way; its `serial` tells it from others of the same UE and direction.
+    /// A block set of `ue` is at `stage`. Its `serial` is unique for this UE and direction.
     Blocks { ue: UeId, direction: Direction, channel: Channel, set: &'a BlockSet, stage: Stage },
-    /// The last PDU sent so far polls, for these reasons. Shown before the block set that it is in.
+    /// The last PDU sent so far has its poll bit set, for these reasons. Shown before its block
+    /// set.
     Poll { ue: UeId, direction: Direction, causes: PollCauses },
-    /// A block goes on the air of a TDD cell in a frame that begins now: how well it is heard, if that is asked, and
-    /// whether it is lost. Those of a slot are shown in the order of their codes.
+    /// A block goes on the air of a TDD cell in the frame that begins now. `sir_db`:
+    /// signal-to-interference ratio, if it is computed. The blocks of a slot are shown in the order
+    /// of their codes.
     Slot { ue: UeId, direction: Direction, slot: u8, codes: u8, sir_db: Option<f64>, lost: bool },
-    /// The receiving entity has all PDUs of acknowledged mode up to these, which are `count` from `first` on.
+    /// The receiving entity of acknowledged mode has received `count` more PDUs in sequence, from
+    /// `first` on.
     InSequence { ue: UeId, direction: Direction, first: Sn, count: u64 },
-    /// The receiving entity obeyed an MRW: it does not wait for `count` PDUs from `first` on, whether they came or not, and
-    /// takes no notice of the first `ends` SDUs that end in the PDU after those.
+    /// The receiving entity obeyed an MRW. It no longer waits for `count` PDUs from `first` on,
+    /// received or not. It ignores the first `ends` SDUs that end in the PDU after those.
     Skipped { ue: UeId, direction: Direction, first: Sn, count: u64, ends: u8 },
 }
 
 /// Where a block set is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It leaves its RLC entity.
+    /// The block set leaves its RLC entity.
     Leaves,
-    /// The Node B has no room for it.
+    /// The Node B has no room for the block set.
     Dropped,
-    /// It has waited in the queue of the Node B and goes on the air for one TTI. Shown where there is such a queue.
+    /// The block set leaves the queue of the Node B and goes on the air for one TTI. Shown only if
+    /// the Node B has such a queue.
     OnAir,
-    /// It is about to be taken by the peer, without the lost blocks.
+    /// The peer is about to receive the block set, without the lost blocks.
     Arrives(Lost),
 }
 

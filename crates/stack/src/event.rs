@@ -1,37 +1,37 @@
-//! What can happen in a network: plain values, ordered by the event queue.
+//! The events of a network. They are plain values that the event queue orders.
 
 use crate::ids::{CarrierId, CellId, Direction, End, FlowId, HeldId, LinkId, TransmissionId, UeId};
 
-/// Something that happens at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A flow begins.
     FlowStarts(FlowId),
-    /// A packet comes out of a link of the core network.
+    /// A packet reaches the end of a link of the core network.
     LinkArrival(LinkId),
-    /// A packet gets lost on a link of the core network, behind the one that it entered last.
+    /// A packet is lost on a core network link behind the one that it entered last. (A packet
+    /// passes links that nothing else enters in one step, and their losses are decided in advance.)
     LinkLoss(HeldId),
-    /// A packet that a script held back enters the core network.
+    /// A packet that a script delayed enters the core network.
     HeldPacketEnters(HeldId),
-    /// A TTI of this channel begins for RLC: it is asked for blocks.
+    /// A TTI of this channel begins: the MAC requests blocks from RLC.
     Tick(CarrierId),
-    /// A frame of a TDD cell ends: RLC's control PDUs travel on the common channels that are theirs.
+    /// A frame of a TDD cell ends: RLC's control PDUs are sent on their common channels.
     ControlTurn(CarrierId),
-    /// A frame of a FACH begins at a Node B that has a queue of its own.
+    /// A frame of a FACH begins at a Node B with a queue of its own.
     NodeBTick(CarrierId),
-    /// Block sets end on the air or reach the RNC.
+    /// Block sets finish on the air or reach the RNC.
     BlocksArrive(TransmissionId),
-    /// An opportunity of a measured radio has come, for what waits in this direction.
+    /// A transmission opportunity of a measured radio begins for this direction.
     Opportunity(UeId, Direction),
-    /// The last octet of a packet is sent over a flat radio, in this direction.
+    /// A flat radio has sent the last octet of a packet in this direction.
     FlatSent(UeId, Direction),
-    /// A packet comes out of a flat radio.
+    /// A packet reaches the end of a flat radio.
     FlatArrival(UeId, Direction),
-    /// A timer of an RLC entity may be due: that of `ue`'s bearer which sends in this direction.
+    /// A timer of an RLC entity may be due: the one of `ue`'s bearer that sends in this direction.
     RlcWake(UeId, Direction),
     /// A timer of the UE's RRC may be due.
     RrcWake(UeId),
-    /// A timer of the UE's cell update may be due, or a radio frame ends in which its radio link is supervised.
+    /// A timer of the UE's cell update may be due, or a radio frame ends in which its radio link is
+    /// supervised.
     ConnectionWake(UeId),
     /// A UE that waits for a DCH of this cell may get one.
     CellWake(CellId),
@@ -39,13 +39,12 @@ pub enum Event {
     CellOpens(CellId),
     /// A timer of a TCP endpoint may be due, at this end of one of the flow's connections.
     TcpWake(FlowId, End),
-    /// A traffic model may have something to do.
+    /// A timer of a traffic model may be due.
     TrafficWake(FlowId),
-    /// The proxy is out of order from now on.
+    /// The proxy fails for the rest of the run.
     ProxyCrash,
-    /// The run ends.
     EndOfRun,
 }
 
-/// The queue holds thousands of them, and each is moved a few times.
+/// The queue holds thousands of events and moves each of them several times.
 const _: () = assert!(size_of::<Event>() <= 8);

@@ -1,4 +1,4 @@
-//! Events being handled by the assembly of the network: what entities get, and the agenda.
+//! The context of the event that is being handled, and its wake-ups.
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::Time;
@@ -7,28 +7,27 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::trace::TraceEvent;
 
-/// What those who join entities are handed with every call. Entities never see more of it than `cx`. A run has one, whose instant
-/// moves on.
+/// Context of the event being handled: time, trace sink, event queue. Entities receive only `cx`.
+/// One instance is reused for the whole run.
 pub struct EventContext<'a, T> {
-    /// The present and the sink.
+    /// Time and trace sink, for entities.
     pub cx: Context<'a, T>,
     agenda: &'a mut EventQueue<Event>,
 }
 
 impl<'a, T: TraceSink<TraceEvent>> EventContext<'a, T> {
-    /// A step at `now` that records into `trace` and schedules what follows in `agenda`.
+    /// A context at `now` that records into `trace` and schedules events in `agenda`.
     #[inline]
     pub fn new(now: Time, trace: &'a mut T, agenda: &'a mut EventQueue<Event>) -> Self {
         EventContext { cx: Context::new(now, trace), agenda }
     }
 
-    /// The events to come.
+    /// The event queue.
     #[inline]
     pub fn agenda(&mut self) -> &mut EventQueue<Event> {
         self.agenda
     }
 
-    /// Schedules `event`.
     ///
     /// # Panics
     /// If `at` lies in the past.
@@ -37,11 +36,12 @@ impl<'a, T: TraceSink<TraceEvent>> EventContext<'a, T> {
         self.agenda.push(at, phase, event);
     }
 
-    /// Sees to it that `event` comes when `deadline` does, unless `wakeup` tells that it comes earlier anyway. A deadline
-    /// that passed while its owner was busy is seen now.
+    /// Schedules `event` at `deadline` unless a wake-up at or before `deadline` is outstanding. A
+    /// deadline in the past is scheduled now.
     #[inline]
     pub fn wake(&mut self, wakeup: &mut Wakeup, deadline: Option<Time>, phase: Phase, event: Event) {
-        // One comparison: whether there is a deadline nobody can guess, mostly it is later than the wake-up either way.
+        // One comparison: the branch on `Option` is unpredictable, but the deadline is mostly later
+        // than the wake-up.
         let deadline = deadline.unwrap_or(Time::NEVER);
         if deadline < wakeup.0 {
             let at = deadline.max(self.agenda.now());
@@ -51,22 +51,24 @@ impl<'a, T: TraceSink<TraceEvent>> EventContext<'a, T> {
     }
 }
 
-/// When somebody is next woken. One wake-up at a time is outstanding: a later deadline is found when the earlier one wakes.
+/// The time of the next wake-up of an owner. At most one is current: when it fires, the owner
+/// schedules the next deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wakeup(Time);
 
 impl Wakeup {
-    /// None is outstanding.
+    /// No wake-up is outstanding.
     pub const NONE: Wakeup = Wakeup(Time::NEVER);
 
-    /// It has come.
+    /// Clears the wake-up after it fired.
     #[inline]
     pub fn is_over(&mut self) {
         *self = Wakeup::NONE;
     }
 
-    /// One has come at `now`: the one that is outstanding, or one that an earlier one has overtaken, which changes nothing.
-    /// Where several share a wake-up, each that was overtaken would otherwise bring a new one with it.
+    /// An event fired at `now`: clears the wake-up if it is due. An event that an earlier wake-up
+    /// has superseded changes nothing. Without this check each superseded event would schedule
+    /// another one if several owners share a wake-up.
     #[inline]
     pub fn fired(&mut self, now: Time) {
         if self.0 <= now {
@@ -84,7 +86,7 @@ mod tests {
     use crate::ids::CellId;
 
     #[test]
-    fn one_wake_up_at_a_time_and_the_earliest_counts() {
+    fn earliest_deadline_is_scheduled_once() {
         let (mut agenda, mut sink) = (EventQueue::new(), NoTrace);
         let at = |ms| Time::ZERO + Duration::from_millis(ms);
         let event = Event::CellWake(CellId(0));
@@ -97,15 +99,16 @@ mod tests {
         }
         let times: Vec<_> = std::iter::from_fn(|| agenda.pop()).map(|(time, _)| time).collect();
         assert_eq!(times, [at(20), at(30)]);
-        // What is overdue comes now.
+        // An overdue deadline is scheduled now.
         wakeup.is_over();
         EventContext::new(at(30), &mut sink, &mut agenda).wake(&mut wakeup, Some(at(5)), Phase::Rrc, event);
         assert_eq!(agenda.pop(), Some((at(30), event)));
     }
 
-    /// Two connections share one wake-up, as those at both sides of a proxy do: the later deadline is asked for first, each time.
+    /// Two connections share a wake-up, as on both sides of a proxy. Each time the later deadline
+    /// is scheduled first.
     #[test]
-    fn what_was_overtaken_brings_no_new_one_with_it() {
+    fn superseded_wake_ups_are_not_rescheduled() {
         let (mut agenda, mut sink) = (EventQueue::new(), NoTrace);
         let mut wakeup = Wakeup::NONE;
         let mut events = 0;
@@ -120,7 +123,7 @@ mod tests {
             now = agenda.pop().expect("somebody is woken").0;
             events += 1;
         }
-        // One each 10 ms, and each of those has overtaken another.
+        // A wake-up every 10 ms, each of which superseded another.
         assert!(events <= 200, "{events}");
     }
 }

@@ -1,4 +1,4 @@
-//! Names of what the stack is made of. Numbers count from zero in the order of the scenario.
+//! Identities of the parts of the model. Numbers count from 0 in the order of the scenario.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
@@ -7,7 +7,7 @@ macro_rules! id {
         pub struct $name(pub $inner);
 
         impl $name {
-            /// As an index into a table.
+            /// The identity as an index into a table.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -16,45 +16,40 @@ macro_rules! id {
     };
 }
 
+id!(UeId(u16));
 id!(
-    /// A user equipment.
-    UeId(u16)
-);
-id!(
-    /// A `[[flow]]` of the scenario, one per UE that it serves.
+    /// A `[[flow]]` of the scenario. Each UE that a `[[flow]]` serves has a flow of its own.
     FlowId(u32)
 );
+id!(CellId(u16));
 id!(
-    /// A cell.
-    CellId(u16)
-);
-id!(
-    /// A transport channel, or the dedicated channels that tick together.
+    /// A transport channel, or the dedicated channels whose TTIs begin together.
     CarrierId(u16)
 );
 id!(
-    /// Block sets that are on their way together.
+    /// Block sets that are transmitted together.
     TransmissionId(u32)
 );
 id!(
-    /// One link of the core network in one direction.
+    /// A link of the core network in one direction.
     LinkId(u32)
 );
 id!(
-    /// A packet that a script delays, or that gets lost later.
+    /// A packet that a script delays, or whose later loss is already decided.
     HeldId(u32)
 );
 id!(
-    /// A TCP connection, unique in a run: the n-th that was opened. A flow may have several, also at once.
+    /// A TCP connection, numbered in the order of opening and unique in a run. A flow may have
+    /// several at the same time.
     ConnectionId(u32)
 );
 id!(
-    /// An IP packet: every transmission of a segment is a new packet.
+    /// An IP packet. Each transmission of a segment is a new packet.
     PacketId(u64)
 );
 
 impl UeId {
-    /// The most user equipments of one network: their number, too, has 16 bits.
+    /// The largest number of UEs in a network. Their count must fit into 16 bits.
     pub const MOST: usize = u16::MAX as usize;
 }
 
@@ -74,10 +69,9 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Both, in the order of their indices.
+    /// Both directions in the order of their indices.
     pub const BOTH: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
 
-    /// The other way.
     #[inline]
     pub fn reversed(self) -> Self {
         match self {
@@ -93,21 +87,21 @@ impl Direction {
     }
 }
 
-/// Where a host is.
+/// The place of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Site {
     /// In the Internet, behind the core network.
     Server,
-    /// A performance enhancing proxy in the core network, which ends connections of both sides.
+    /// A performance enhancing proxy in the core network. It terminates connections on both sides.
     Proxy,
     /// At the user equipment.
     Ue,
 }
 
-/// Which part of the way between server and UE a TCP connection takes.
+/// The part of the path between server and UE that a TCP connection takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ProxyLeg {
-    /// All of it.
+    /// From the server to the UE.
     #[default]
     Whole,
     /// From the server to the proxy.
@@ -117,7 +111,7 @@ pub enum ProxyLeg {
 }
 
 impl ProxyLeg {
-    /// What tables call it.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             ProxyLeg::Whole => "whole",
@@ -126,7 +120,8 @@ impl ProxyLeg {
         }
     }
 
-    /// Where `end` of a connection on this leg is. The proxy is the UE's end of one leg and the server's end of the other.
+    /// The place of `end` of a connection on this leg. The proxy is the UE's end of one leg and the
+    /// server's end of the other.
     #[inline]
     pub fn site(self, end: End) -> Site {
         match (self, end) {
@@ -142,12 +137,11 @@ impl ProxyLeg {
 pub enum End {
     /// The server in the Internet.
     Server,
-    /// The user equipment.
     Ue,
 }
 
 impl End {
-    /// The end that it talks to.
+    /// The opposite end.
     #[inline]
     pub fn other(self) -> Self {
         match self {

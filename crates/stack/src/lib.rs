@@ -1,16 +1,17 @@
-//! The modelled network, sans-IO, in the order in which a downlink byte meets it.
+//! Sans-IO model of the network. The modules follow the path of a downlink byte.
 //!
 //! ```text
-//! traffic → tcp → hosts → core_network → access (rnc → nodeb → radio → ue)
+//! traffic → tcp → hosts → core_network → utran (rnc → nodeb → radio → ue)
 //! ```
 //!
-//! A protocol entity is a plain struct without clock, socket, callback or global: it is told the time through
-//! [`Context`], takes inputs (`handle_*`), returns outputs (`poll_*`) and says when it next wants to be called
-//! (`poll_timeout`). `radio` holds the machines that both ends of the air interface share; `rnc`, `nodeb` and `ue` hold
-//! what only that node decides.
+//! A protocol entity is a plain struct without clock, socket, callback or global state. It gets the
+//! time from [`Context`], takes inputs (`handle_*`), returns outputs (`poll_*`) and the time of its
+//! next timer (`poll_timeout`). `radio` has the state machines that both ends of the air interface
+//! share. `rnc`, `nodeb` and `ue` have the decisions of one node.
 //!
-//! Options are enums beside the configuration that they belong to. With the feature `schema` they are the words of
-//! scenario files: serde spells them, and their sentences are those of the reference and of the JSON Schema.
+//! Options are enums in the module of their configuration. With the feature `schema`, serde derives
+//! the words of scenario files from them, and their doc comments are the descriptions in the
+//! reference and in the JSON Schema.
 
 pub mod context;
 pub mod core_network;

@@ -1,4 +1,4 @@
-//! What travels: an IP packet with a TCP segment or a UDP datagram in it. Payload is described, not copied.
+//! IP packets with a TCP segment or a UDP datagram. The payload has a length but no content.
 
 use umts_units::{Bytes, Time};
 
@@ -17,7 +17,7 @@ pub struct Flags {
     pub psh: bool,
     /// Reset the connection.
     pub rst: bool,
-    /// Congestion was experienced (RFC 3168 §6.1); in a SYN: capable of ECN.
+    /// Congestion was experienced (RFC 3168 §6.1). In a SYN: the sender supports ECN.
     pub ece: bool,
     /// The congestion window was reduced.
     pub cwr: bool,
@@ -26,40 +26,40 @@ pub struct Flags {
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ecn {
-    /// 00: a router that wants to slow the sender down has to drop.
+    /// 00: a router must drop the packet to signal congestion.
     #[default]
     NotCapable,
-    /// 10, ECT(0): a router may mark in place of dropping.
+    /// 10, ECT(0): a router may mark the packet instead of dropping it.
     Capable,
-    /// 11, CE: a router has marked it.
+    /// 11, CE: a router has marked the packet.
     Experienced,
 }
 
-/// Options of a segment beside the maximum segment size and the blocks of selective acknowledgment.
+/// TCP options other than the maximum segment size and SACK blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Options {
-    /// The shift of every later window of this end (RFC 7323 §2), on a SYN.
+    /// The shift of all later windows of this end (RFC 7323 §2). Only on a SYN.
     pub window_scale: Option<u8>,
-    /// Selective acknowledgments may be sent to this end (RFC 2018 §2), on a SYN.
+    /// This end accepts selective acknowledgments (RFC 2018 §2). Only on a SYN.
     pub sack_permitted: bool,
-    /// `timestamp` and `echo` of the segment are on the wire (RFC 7323 §3).
+    /// `timestamp` and `echo` of the segment are sent (RFC 7323 §3).
     pub timestamps: bool,
 }
 
-/// Selective acknowledgments (RFC 2018): at most [`SackBlocks::MAX`] ranges of sequence numbers in the order in which
-/// they are reported. All lie above the cumulative acknowledgment but perhaps the first, which may report a duplicate
-/// (RFC 2883). They are kept as distances from the acknowledgment.
+/// Selective acknowledgments (RFC 2018): at most [`SackBlocks::MAX`] ranges of sequence numbers, in
+/// the order in which they are reported. All lie above the cumulative acknowledgment, except that
+/// the first one may report a duplicate (RFC 2883). Stored as distances from the acknowledgment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SackBlocks([(u32, u32); SackBlocks::MAX]);
 
 impl SackBlocks {
-    /// As many as fit into TCP's options (RFC 2018 §3).
+    /// The largest number that fits into TCP's options (RFC 2018 §3).
     pub const MAX: usize = 4;
 
-    /// No block.
     pub const NONE: SackBlocks = SackBlocks([(0, 0); SackBlocks::MAX]);
 
-    /// The first `MAX` of some ranges `start..end`, none empty, less than 2 GiB from `ack`.
+    /// Takes the first `MAX` of the ranges `start..end`. No range may be empty or 2 GiB or more
+    /// from `ack`.
     pub fn new(ack: u64, ranges: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut blocks = SackBlocks::NONE;
         for (block, (start, end)) in blocks.0.iter_mut().zip(ranges) {
@@ -69,19 +69,17 @@ impl SackBlocks {
         blocks
     }
 
-    /// How many there are.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.iter().take_while(|(start, end)| start != end).count()
     }
 
-    /// Whether there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0[0] == (0, 0)
     }
 
-    /// The ranges `start..end` of a segment that acknowledges `ack`.
+    /// The ranges `start..end`. `ack` is the cumulative acknowledgment of the segment.
     #[inline]
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
         let reported = self.0.into_iter().take_while(|(start, end)| start != end);
@@ -89,7 +87,8 @@ impl SackBlocks {
         reported.map(move |(start, end)| (at(start), at(end)))
     }
 
-    /// The first range if it reports a duplicate: it lies below the acknowledgment or inside the second (RFC 2883 §4).
+    /// The first range if it reports a duplicate: it lies below the acknowledgment or inside the
+    /// second range (RFC 2883 §4).
     pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let mut ranges = self.ranges(ack);
         let first = ranges.next()?;
@@ -98,47 +97,43 @@ impl SackBlocks {
     }
 }
 
-/// A TCP segment. Sequence numbers are 64-bit offsets from the initial sequence number (the SYN is number 0, the
-/// first payload byte number 1), so the model never wraps; a capture adds the initial number modulo 2^32.
+/// A TCP segment. Sequence numbers are 64-bit offsets from the initial sequence number, so they
+/// never wrap: the SYN is number 0 and the first payload byte number 1. A capture adds the initial
+/// sequence number modulo 2^32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Segment {
-    /// The connection.
     pub connection: ConnectionId,
-    /// The part of the way that the connection takes.
     pub leg: ProxyLeg,
-    /// The way it goes.
     pub direction: Direction,
-    /// Control bits.
     pub flags: Flags,
-    /// Number of the first payload byte (or of the SYN or FIN).
+    /// Number of the first payload byte, or of the SYN or FIN.
     pub seq: u64,
-    /// Next byte expected from the other end, if `flags.ack`.
+    /// Next byte expected from the other end. Valid if `flags.ack`.
     pub ack: u64,
     /// Payload, in bytes.
     pub payload: u32,
     /// Advertised window, in bytes.
     pub window: u32,
-    /// TCP and IP headers, in bytes, as the model charges them.
+    /// TCP and IP headers that the model charges, in bytes.
     pub header: u16,
-    /// Maximum segment size option, zero if absent.
+    /// Maximum segment size option, in bytes. 0: absent.
     pub mss: u16,
-    /// Selective acknowledgments.
     pub sack: SackBlocks,
-    /// Other options.
     pub options: Options,
-    /// The ECN field of its IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// When it left: in whole ticks of the sender's clock with the timestamps option, else exact and unknown to the other
-    /// end (but for ns-2's one-way connections, which use it).
+    /// Time of transmission. With the timestamps option it is in whole ticks of the sender's clock.
+    /// Without the option it is exact, and only ns-2's one-way connections use it at the other end.
     pub timestamp: Time,
-    /// The timestamp of the segment that it answers.
+    /// The timestamp that this segment echoes.
     pub echo: Time,
-    /// Ground truth, unknown to the other end: how often these bytes were sent before.
+    /// Number of earlier transmissions of these bytes. Only for observers: the other end does not
+    /// use it.
     pub transmission: u16,
 }
 
 impl Segment {
-    /// A segment with a header of 40 octets and nothing else.
+    /// An empty segment with a header of 40 octets.
     pub const fn new(connection: ConnectionId, direction: Direction) -> Self {
         Segment {
             connection,
@@ -168,18 +163,19 @@ impl Segment {
         }
     }
 
-    /// Sequence numbers that it takes: payload, and one each for SYN and FIN.
+    /// Number of sequence numbers that the segment occupies: its payload, and one each for SYN and
+    /// FIN.
     #[inline]
     pub fn sequence_length(&self) -> u64 {
         u64::from(self.payload) + u64::from(self.flags.syn) + u64::from(self.flags.fin)
     }
 
-    /// The segment with its first `payload` bytes only, and without a FIN.
+    /// The segment with only its first `payload` bytes and without FIN.
     pub fn cut(&self, payload: u32) -> Segment {
         Segment { payload, flags: Flags { fin: false, ..self.flags }, ..*self }
     }
 
-    /// First sequence number after it.
+    /// First sequence number after the segment.
     #[inline]
     pub fn end(&self) -> u64 {
         self.seq + self.sequence_length()
@@ -189,46 +185,42 @@ impl Segment {
 /// A UDP datagram (RFC 768).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Datagram {
-    /// The way it goes.
     pub direction: Direction,
-    /// Its number among the datagrams of its flow and direction, from 0.
+    /// Number among the datagrams of the same flow and direction, from 0.
     pub number: u64,
     /// Payload, in bytes.
     pub payload: u32,
-    /// UDP and IP headers, in bytes, as the model charges them.
+    /// UDP and IP headers that the model charges, in bytes.
     pub header: u16,
-    /// When it left.
+    /// Time of transmission.
     pub timestamp: Time,
 }
 
-/// A packet of a real program: its octets are kept by whoever put it into the network.
+/// A packet of a real program. The component that sent it into the network keeps its octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Foreign {
-    /// The way it goes.
     pub direction: Direction,
-    /// The part of the way that it takes.
     pub leg: ProxyLeg,
-    /// Its size, the IP header included, in bytes.
+    /// Size including the IP header, in bytes.
     pub size: u32,
 }
 
-/// What an IP packet carries. Whoever only moves packets asks [`Packet`] for size and direction and never looks inside.
+/// Content of an IP packet. Components that only forward packets use [`Packet`]'s size and
+/// direction instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Content {
-    /// A segment of a TCP connection.
     Segment(Segment),
-    /// A datagram of the packet's flow.
     Datagram(Datagram),
-    /// Whatever a real program sent, from the IP header on.
+    /// The IP packet of a real program.
     Foreign(Foreign),
 }
 
-/// Numbers packets: every one that a host sends is a new one.
+/// Assigns packet identities. Each packet that a host sends gets a new one.
 #[derive(Debug, Default)]
 pub struct Packets(u64);
 
 impl Packets {
-    /// The next packet of `flow`, to or from `ue`.
+    /// Makes the next packet of `flow`, to or from `ue`.
     #[inline]
     pub fn number(&mut self, flow: FlowId, ue: UeId, content: Content) -> Packet {
         let id = PacketId(self.0);
@@ -237,21 +229,18 @@ impl Packets {
     }
 }
 
-/// An IP packet on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Packet {
     /// Unique in a run.
     pub id: PacketId,
-    /// The flow it belongs to.
     pub flow: FlowId,
-    /// The user equipment it goes to or comes from.
+    /// The UE that sends or receives the packet.
     pub ue: UeId,
-    /// What it carries.
     pub content: Content,
 }
 
 impl Packet {
-    /// Size on an IP link: payload and the headers charged.
+    /// Size on an IP link: payload and charged headers.
     #[inline]
     pub fn size(&self) -> Bytes {
         let (payload, header) = match &self.content {
@@ -262,7 +251,8 @@ impl Packet {
         Bytes(u64::from(payload) + u64::from(header))
     }
 
-    /// A router marks it, if its sender allows (RFC 3168 §5); tells whether it is marked now.
+    /// Marks the packet if the sender supports ECN (RFC 3168 §5). Returns whether the packet is
+    /// marked.
     #[inline]
     pub fn mark(&mut self) -> bool {
         match &mut self.content {
@@ -274,7 +264,6 @@ impl Packet {
         }
     }
 
-    /// The way it goes.
     #[inline]
     pub fn direction(&self) -> Direction {
         match &self.content {
@@ -284,7 +273,7 @@ impl Packet {
         }
     }
 
-    /// The part of the way that it takes.
+    /// The part of the path that the packet takes. Datagrams always take the whole path.
     #[inline]
     pub fn leg(&self) -> ProxyLeg {
         match &self.content {
@@ -294,7 +283,7 @@ impl Packet {
         }
     }
 
-    /// Payload of the transport protocol, in bytes; all of a foreign packet.
+    /// Payload of the transport protocol, in bytes. The full size of a foreign packet.
     #[inline]
     pub fn payload(&self) -> u32 {
         match &self.content {
@@ -304,7 +293,7 @@ impl Packet {
         }
     }
 
-    /// Headers of transport protocol and IP, in bytes, as the model charges them.
+    /// Transport and IP headers that the model charges, in bytes. 0 for a foreign packet.
     #[inline]
     pub fn header(&self) -> u16 {
         match &self.content {
@@ -314,7 +303,6 @@ impl Packet {
         }
     }
 
-    /// The TCP segment, if that is what it carries.
     #[inline]
     pub fn segment(&self) -> Option<&Segment> {
         match &self.content {

@@ -1,4 +1,4 @@
-//! What lies between the hosts: the core network at the server's side, radio access at the UE's.
+//! The path between the hosts: the core network on the server's side, UTRAN on the UE's side.
 
 use umts_kernel::TraceSink;
 
@@ -9,7 +9,6 @@ use crate::packet::Packet;
 use crate::trace::{CapturePoint, TraceEvent};
 use crate::utran::Utran;
 
-/// The way from host to host.
 #[derive(Debug)]
 pub struct NetworkPath {
     pub(crate) core: CoreNetwork,
@@ -17,7 +16,7 @@ pub struct NetworkPath {
 }
 
 impl NetworkPath {
-    /// A packet leaves the host at `site`.
+    /// Sends a packet from the host at `site`.
     #[inline]
     pub fn leave<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -43,7 +42,8 @@ impl NetworkPath {
         }
     }
 
-    /// A packet comes out of a link of the core network. Returns it if it has reached its host: the server, or a proxy.
+    /// Handles the arrival of a packet at the end of a core network link. Returns the packet if it
+    /// has reached its host: the server, or a proxy.
     #[inline]
     pub fn link_arrival<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -68,14 +68,15 @@ impl NetworkPath {
         Some(packet)
     }
 
-    /// A packet that goes to a UE has come through the core network.
+    /// Passes a packet for a UE from the core network to UTRAN.
     #[inline]
     fn enter_access<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &Packet) {
         capture(ctx, CapturePoint::Rnc, packet);
         self.access.enter(ctx, packet);
     }
 
-    /// Radio access hands a packet up. Tells whether it has reached its host: the UE, or a proxy at the RNC.
+    /// Handles a packet that UTRAN delivers. Returns whether it has reached its host: the UE, or a
+    /// proxy at the RNC.
     #[inline]
     pub fn leave_access<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -103,13 +104,13 @@ impl NetworkPath {
     }
 }
 
-/// A packet passes a place where it can be captured.
+/// Records a packet at a capture point.
 #[inline]
 fn capture<T: TraceSink<TraceEvent>>(ctx: &mut EventContext<'_, T>, at: CapturePoint, packet: &Packet) {
     ctx.cx.record_copy(|| TraceEvent::PacketCaptured { at, packet: *packet });
 }
 
-/// Which side of the proxy segments of a connection on `leg` pass.
+/// The side of the proxy for segments of a connection on `leg`.
 fn proxy_side(leg: ProxyLeg) -> CapturePoint {
     if leg == ProxyLeg::Server { CapturePoint::ProxyServer } else { CapturePoint::ProxyRadio }
 }

@@ -1,12 +1,12 @@
-//! Imports of the stack point down: read from the sources, file by file.
+//! Checks that imports within the stack point to the same or a lower layer, from the source files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The storeys, the lowest first. A file belongs to the first storey that names it or a folder above it, the more exact
-/// name first. It may import from its own storey and from those below.
-const STOREYS: [&[&str]; 9] = [
-    // Words: values without behaviour, which everybody uses.
+/// The layers, the lowest first. A file belongs to the layer with the longest name that matches its
+/// module or a parent module. A file may import from the same layer and from lower layers.
+const LAYERS: [&[&str]; 9] = [
+    // Values without behaviour, used everywhere.
     &[
         "ids",
         "packet",
@@ -16,7 +16,7 @@ const STOREYS: [&[&str]; 9] = [
         "radio/rlc/sn",
         "radio/rrc_state",
     ],
-    // What a call is handed, and what is observed.
+    // The context of calls, and trace events.
     &["trace", "detail", "context", "event", "event_context"],
     &["environment", "radio", "tcp", "proxy", "core_network"],
     &["traffic"],
@@ -27,29 +27,29 @@ const STOREYS: [&[&str]; 9] = [
     &["network"],
 ];
 
-/// What `lib.rs` gives a short name.
+/// Short names that `lib.rs` exports.
 const SHORT: [(&str, &str); 2] = [("Context", "context"), ("EventContext", "event_context")];
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The storey of a module path such as `radio/rlc/am`.
-fn storey(module: &str) -> Option<usize> {
+/// The layer of a module path such as `radio/rlc/am`.
+fn layer(module: &str) -> Option<usize> {
     let is_in = |name: &&str| module == *name || module.starts_with(&format!("{name}/"));
-    let longest = |storey: &[&str]| storey.iter().filter(|name| is_in(name)).map(|name| name.len()).max();
-    let found = STOREYS.iter().enumerate().filter_map(|(at, storey)| Some((longest(storey)?, at)));
+    let longest = |layer: &[&str]| layer.iter().filter(|name| is_in(name)).map(|name| name.len()).max();
+    let found = LAYERS.iter().enumerate().filter_map(|(at, layer)| Some((longest(layer)?, at)));
     found.max().map(|(_, at)| at)
 }
 
-/// Module path of a file: `radio/rlc/am/mod.rs` and `radio/rlc/am.rs` are both `radio/rlc/am`.
+/// Module path of a file: both `radio/rlc/am/mod.rs` and `radio/rlc/am.rs` are `radio/rlc/am`.
 fn module_of(file: &Path) -> String {
     let path = file.strip_prefix(sources()).expect("it was found there").with_extension("");
     let path = path.to_str().expect("names of modules").to_owned();
     path.strip_suffix("/mod").unwrap_or(&path).to_owned()
 }
 
-/// All files but `lib.rs` and what is for tests alone.
+/// All files except `lib.rs` and test modules.
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the sources are there") {
         let path = entry.expect("it can be read").path();
@@ -64,20 +64,20 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every path that begins with `crate::`, braces spelled out, test modules left out.
+/// All paths that begin with `crate::`, with braces expanded. Test modules are left out.
 fn imports(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]\nmod tests").next().expect("a split has a first part");
     let lines = source.lines().map(|line| line.split("//").next().unwrap_or(line));
     let code = lines.collect::<Vec<_>>().join(" ");
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
-        spell_out("", &code[at + "crate::".len()..], &mut found);
+        expand_path("", &code[at + "crate::".len()..], &mut found);
     }
     found
 }
 
-/// Reads one path from the beginning of `rest`; returns what follows it.
-fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a str {
+/// Reads one path from the beginning of `rest`. Returns the text after it.
+fn expand_path<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a str {
     let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     let (name, mut rest) = rest.split_at(word);
     let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
@@ -85,7 +85,7 @@ fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a st
     if let Some(inner) = rest.strip_prefix(opening) {
         rest = inner.trim_start();
         while !rest.starts_with('}') && !rest.is_empty() {
-            rest = spell_out(&path, rest, found).trim_start();
+            rest = expand_path(&path, rest, found).trim_start();
             rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
         }
         return rest.strip_prefix('}').unwrap_or(rest);
@@ -93,15 +93,15 @@ fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a st
     if let Some(inner) =
         rest.strip_prefix("::").filter(|inner| inner.starts_with(|c: char| c.is_alphabetic()))
     {
-        return spell_out(&path, inner, found);
+        return expand_path(&path, inner, found);
     }
     found.push(path);
     rest
 }
 
-/// Arrows from `module` with this source to a higher storey.
+/// Imports of `module`, which has this source, from a higher layer.
 fn upwards(module: &str, source: &str) -> Vec<String> {
-    let from = storey(module).unwrap_or_else(|| panic!("{module} has no storey: name one in this test"));
+    let from = layer(module).unwrap_or_else(|| panic!("{module} has no layer: name one in this test"));
     let named = |path: &String| {
         let short = SHORT.iter().find(|(name, _)| path == name).map(|(_, module)| (*module).to_owned());
         short.unwrap_or_else(|| path.clone())
@@ -110,16 +110,16 @@ fn upwards(module: &str, source: &str) -> Vec<String> {
     for path in imports(source) {
         let target = named(&path);
         let to =
-            storey(&target).unwrap_or_else(|| panic!("{module} imports crate::{path}, which has no storey"));
+            layer(&target).unwrap_or_else(|| panic!("{module} imports crate::{path}, which has no layer"));
         if to > from {
-            arrows.push(format!("{module} (storey {from}) looks up to {target} (storey {to})"));
+            arrows.push(format!("{module} (layer {from}) looks up to {target} (layer {to})"));
         }
     }
     arrows
 }
 
 #[test]
-fn no_import_of_the_stack_points_up() {
+fn stack_has_no_upward_imports() {
     let mut all = Vec::new();
     files(&sources(), &mut all);
     assert!(all.len() > 100, "the sources were found: {}", all.len());
@@ -131,7 +131,7 @@ fn no_import_of_the_stack_points_up() {
 }
 
 #[test]
-fn an_arrow_upwards_is_seen() {
+fn upward_imports_are_detected() {
     assert_eq!(upwards("radio/rlc/am", "use crate::utran::Utran;").len(), 1);
     assert_eq!(upwards("trace", "use crate::radio::rlc::Rlc;").len(), 1);
     assert_eq!(upwards("hosts/flow", "fn f(_: &crate::network::Network) {}").len(), 1);

@@ -1,4 +1,4 @@
-//! The RLC codec against PDUs that Wireshark has read: `tests/rlc_wire/README.md`.
+//! The RLC codec, compared with Wireshark's reading of the same PDUs: `tests/rlc_wire/README.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -25,7 +25,7 @@ enum Mode {
     Tm,
 }
 
-/// The PDUs of `case`, with what they show.
+/// The PDUs of `case`, each with its label.
 fn pdus(case: &str) -> Vec<(String, Vec<u8>)> {
     let manifest: serde_json::Value =
         serde_json::from_str(include_str!("rlc_wire/manifest.json")).expect("it is JSON");
@@ -40,7 +40,7 @@ fn pdus(case: &str) -> Vec<(String, Vec<u8>)> {
     entries.iter().map(|entry| (text(entry, "label"), octets(&text(entry, "pdu")))).collect()
 }
 
-/// Values of fields in the order in which they stand, by tshark's names.
+/// Values of fields in their order of appearance, by tshark's names.
 #[derive(Default)]
 struct Fields(BTreeMap<&'static str, Vec<String>>);
 
@@ -106,10 +106,10 @@ impl Fields {
     }
 }
 
-/// Parts of SDUs, and whether each ends one.
+/// Parts of SDUs, and whether each part ends an SDU.
 type Parts = Vec<(Vec<u8>, bool)>;
 
-/// What the fields of one PDU are, and the same bytes written from them.
+/// The fields of a PDU, the octets emitted from them, and the parts of SDUs.
 fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>) {
     let (mut fields, mut again) = (Fields::default(), Vec::new());
     let parts = |payload: &Payload<'_>| {
@@ -133,7 +133,7 @@ fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>)
             data = Some(parts(pdu.payload()));
         }
         Mode::Am => {
-            // Each PDU of the corpus lies on the same side of the limit as the largest of its case.
+            // All PDUs of a case use the same width of length indicators as the largest one.
             let format = AmdFormat { width: LiWidth::of_amd(octets.len()), special_he: true };
             let pdu = AmPdu::parse(octets, format).unwrap_or_else(|error| panic!("{error}"));
             pdu.emit(&mut again);
@@ -182,7 +182,7 @@ fn raw_indicators(fields: &mut Fields, octets: &[u8], header: usize, count: usiz
     }
 }
 
-/// tshark's lines by column.
+/// tshark's lines, by column.
 fn expected(table: &str) -> Vec<BTreeMap<&str, &str>> {
     let mut lines = table.lines();
     let columns: Vec<_> = lines.next().expect("a line of names").split('\t').collect();
@@ -190,7 +190,7 @@ fn expected(table: &str) -> Vec<BTreeMap<&str, &str>> {
 }
 
 #[test]
-fn every_pdu_is_read_as_tshark_reads_it_and_written_again() {
+fn pdus_are_parsed_like_tshark_and_emitted_unchanged() {
     let (mut agreed, mut all) = (0, 0);
     for (case, mode, table) in CASES {
         let (pdus, lines) = (pdus(case), expected(table));
@@ -200,10 +200,12 @@ fn every_pdu_is_read_as_tshark_reads_it_and_written_again() {
             let (fields, again, _) = read_and_write(mode, octets);
             let frame = line["frame.number"];
             assert_eq!(&again, octets, "{case} {frame}: {label}");
-            // tshark counts what it calls duplicates and fragments over several PDUs; the codec knows one at a time.
+            // tshark reports duplicates and fragments over several PDUs. The codec sees one PDU at
+            // a time.
             for (column, &value) in &line {
                 let known = column.starts_with("rlc.sufi") || fields.0.contains_key(column);
-                // Codewords have no accessor of their own: what they say is compared in the unit tests, and their bits here.
+                // Codewords have no accessor. Unit tests check their meaning, and this test their
+                // bits.
                 if known && *column != "rlc.sufi.cw" {
                     assert_eq!(fields.joined(column), value, "{case} {frame}, {column}: {label}");
                 }
@@ -216,18 +218,18 @@ fn every_pdu_is_read_as_tshark_reads_it_and_written_again() {
     assert_eq!((agreed, all), (102, 102));
 }
 
-/// Octets of an IPv4 packet by its own header.
+/// Total length of an IPv4 packet, from its header.
 fn ip_length(packet: &[u8]) -> usize {
     usize::from(u16::from_be_bytes([packet[2], packet[3]]))
 }
 
 #[test]
-fn sdus_come_out_whole_as_many_as_tshark_finds() {
+fn as_many_sdus_are_reassembled_as_by_tshark() {
     for (case, mode, table) in CASES {
         let (mut whole, mut partial) = (Vec::new(), Vec::<u8>::new());
         for (_, octets) in pdus(case) {
             let (fields, _, Some(parts)) = read_and_write(mode, &octets) else { continue };
-            // The end of the SDU before, told late: 0, or 0x7FFB with an octet to be dropped.
+            // The end of the previous SDU, indicated late: 0, or 0x7FFB with an octet to remove.
             let first = fields.0.get("rlc.li.value").map(|values| values[0].as_str());
             let late = match first {
                 Some("0") => Some(0),
@@ -246,7 +248,7 @@ fn sdus_come_out_whole_as_many_as_tshark_finds() {
             }
         }
         assert!(whole.iter().all(|sdu| ip_length(sdu) == sdu.len()), "{case}");
-        // Each line has the length of the packet around the PDU first.
+        // The first length of each line belongs to the packet around the PDU.
         let inner = |line: &BTreeMap<&str, &str>| line["ip.len"].split(',').skip(1).count();
         let found: usize = expected(table).iter().map(inner).sum();
         assert_eq!(whole.len(), found, "{case}: {partial:?}");

@@ -1,10 +1,11 @@
-//! The radio of UMTS-TDD against link-level tables that a second program made (`link-level/README.md`).
+//! The radio of UMTS-TDD, compared with link-level tables of an independent program
+//! (`link-level/README.md`).
 
 use umts_kernel::random::Streams;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::tdd::{Interferers, SlotTransmission, TddRadio, TddRadioConfig};
 
-/// A row of a table: its first field, then numbers; a field without a number is none.
+/// The rows of a table: the first field, then numbers. `None` for a field that is not a number.
 fn rows(table: &str) -> impl Iterator<Item = (&str, Vec<Option<f64>>)> {
     table.lines().skip(1).map(|line| {
         let (first, rest) = line.split_once(',').expect("it has several fields");
@@ -12,20 +13,21 @@ fn rows(table: &str) -> impl Iterator<Item = (&str, Vec<Option<f64>>)> {
     })
 }
 
-/// Table I, with its variance read in the one or the other way.
+/// Table I, with its variance read in either of two ways.
 fn table_i(reading: &str, rho: f64) -> TddRadioConfig {
     let estimate_sigma_db = if reading == "std 10 dB" { 10.0 } else { f64::sqrt(10.0) };
     TddRadioConfig { estimate_sigma_db, rho, ..TddRadioConfig::default() }
 }
 
-/// One block for each of `users` in one slot.
+/// A frame with one block for each of `users` in one slot.
 fn frame(users: u16) -> Vec<SlotTransmission> {
     let block =
         |ue| SlotTransmission { ue: UeId(ue), direction: Direction::Uplink, slot: 1, block: 0, codes: 1 };
     (0..users).map(block).collect()
 }
 
-/// Lost blocks, and those lost right after a lost one of the same user, in `frames` frames; as shares.
+/// The fraction of lost blocks, and the fraction of lost blocks that follow a lost one of the same
+/// user, over `frames` frames.
 fn losses(config: TddRadioConfig, users: u16, frames: u64) -> (f64, f64) {
     let mut radio = TddRadio::new(config, &Streams::new(1, 0));
     let all = frame(users);
@@ -41,10 +43,10 @@ fn losses(config: TddRadioConfig, users: u16, frames: u64) -> (f64, f64) {
 }
 
 #[test]
-fn mean_block_errors_are_those_of_the_table() {
+fn mean_block_errors_match_the_table() {
     for (reading, numbers) in rows(include_str!("link-level/tdd-bler-mean.csv")) {
         let (users, expected) = (numbers[0].expect("users"), numbers[2].expect("hard bound, 1 code"));
-        // Of 1,000,000 blocks in the worst row 0.036 are lost: one standard error is 0.5 %.
+        // In the worst row 0.036 of 1,000,000 blocks are lost: one standard error is 0.5 %.
         let (found, _) = losses(table_i(reading, 0.0), users as u16, (1e6 / users) as u64);
         let off = found / expected - 1.0;
         println!("{reading}, {users} users: {found:.5}, table {expected:.5}, {:+.2} %", off * 100.0);
@@ -53,13 +55,13 @@ fn mean_block_errors_are_those_of_the_table() {
 }
 
 #[test]
-fn errors_after_errors_are_those_of_the_table() {
+fn consecutive_errors_match_the_table() {
     const BLOCKS: f64 = 1e6;
     for (reading, numbers) in rows(include_str!("link-level/tdd-bler-bursts.csv")) {
         let number = |n: usize| numbers[n].expect("a number");
         let (users, rho, bler, expected, sent) = (number(0), number(1), number(2), number(5), number(13));
         let (_, found) = losses(table_i(reading, rho), users as u16, (BLOCKS / users) as u64);
-        // With few errors, and they follow each other rarely, both are counts that scatter.
+        // If errors are few and rarely follow each other, both counts scatter.
         let errors = 1.0 / (1.0 / (BLOCKS * bler) + 1.0 / (sent * bler));
         let scatter = f64::sqrt((1.0 - expected) / (expected * errors));
         let off = found / expected - 1.0;
@@ -73,7 +75,7 @@ fn errors_after_errors_are_those_of_the_table() {
 }
 
 #[test]
-fn the_mean_does_not_depend_on_the_correlation() {
+fn mean_does_not_depend_on_the_correlation() {
     let means = [0.0, 0.1, 0.5, 0.9].map(|rho| losses(table_i("variance 10 dB^2", rho), 4, 500_000).0);
     // 0.9 leaves a nineteenth of independent frames: one standard error of its mean is 0.7 %.
     for mean in means {
@@ -82,23 +84,23 @@ fn the_mean_does_not_depend_on_the_correlation() {
 }
 
 #[test]
-fn the_error_of_a_user_does_not_depend_on_others_or_on_when_it_is_asked() {
+fn error_of_a_user_does_not_depend_on_others_or_on_call_order() {
     let config = TddRadioConfig { joint_detection: 0.0, ..table_i("std 10 dB", 0.9) };
     let sir = |radio: &mut TddRadio, at: u64, all: &[SlotTransmission]| {
         radio.judge(at, all, &mut Vec::new());
         radio.sirs().last().expect("somebody sends")
     };
     let new = || TddRadio::new(config, &Streams::new(3, 1));
-    let (mut lonely, mut crowded) = (new(), new());
+    let (mut alone_radio, mut shared_radio) = (new(), new());
     let (own, all) = (&frame(5)[4..], frame(5));
-    let in_order: Vec<f64> = (0..300).map(|at| sir(&mut lonely, at, own)).collect();
+    let in_order: Vec<f64> = (0..300).map(|at| sir(&mut alone_radio, at, own)).collect();
     for at in (0..300).rev().chain((0..300).map(|n| n * 7 % 300)) {
-        assert_eq!(sir(&mut crowded, at, &all), in_order[at as usize], "frame {at}");
+        assert_eq!(sir(&mut shared_radio, at, &all), in_order[at as usize], "frame {at}");
     }
 }
 
 #[test]
-fn equation_1_slot_by_slot_or_for_the_cell() {
+fn equation_1_holds_per_slot_and_per_cell() {
     let block = |ue, slot, block, codes| SlotTransmission {
         ue: UeId(ue),
         direction: Direction::Downlink,
@@ -115,7 +117,7 @@ fn equation_1_slot_by_slot_or_for_the_cell() {
         radio.judge(5, all, &mut Vec::new());
         radio.sirs().collect::<Vec<f64>>()
     };
-    // Slot 1: two blocks of user 0, one of user 1; slot 2: user 2 alone, with two blocks.
+    // Slot 1: two blocks of user 0, one of user 1. Slot 2: two blocks of user 2 alone.
     let all = [block(0, 1, 0, 4), block(1, 1, 0, 4), block(0, 1, 1, 4), block(2, 2, 0, 4), block(2, 2, 1, 4)];
     let near = |found: Vec<f64>, expected: [f64; 5]| {
         let off = found.iter().zip(expected).map(|(found, expected)| (found / expected - 1.0).abs());

@@ -67,7 +67,7 @@ def emulate(session: Session) -> int:
     try:
         return _launch(session)
     finally:
-        forwarding.let_go(os.getpid())
+        forwarding.release(os.getpid())
 
 
 def _launch(session: Session) -> int:

@@ -1,4 +1,4 @@
-"""The emulator: process 1 of the new namespaces, which are gone when it ends."""
+"""The emulator: process 1 of the new namespaces. The kernel removes them when it exits."""
 
 from __future__ import annotations
 
@@ -28,29 +28,35 @@ if TYPE_CHECKING:
     from umtslab.store.store import Draft
 
 NAME_SERVER = "10.45.0.1"
-"""The server side's own address, where names are answered."""
+"""Address of the server side, at which the name server of an emulation answers."""
 
 PRIORITY = 50
-"""Of SCHED_FIFO: above all that is not real-time, below what the kernel itself needs."""
+"""SCHED_FIFO priority of the emulator: above all processes without a real-time priority, and not
+above the kernel's interrupt threads."""
 
 
 def main(arguments: list[str]) -> int:
-    """Emulate; `arguments` are two descriptors, the parent's pipe and the session, and control groups."""
+    """Run an emulation. Returns its exit status.
+
+    `arguments` are the descriptors of the parent's pipe and of the pipe with the session, followed
+    by the folders of the control groups.
+    """
     parent, session_pipe = (int(word) for word in arguments[:2])
     groups = arguments[2:]
-    # Programs have no use for either.
+    # Programs must inherit neither the pipe nor the memory setting.
     os.set_inheritable(parent, False)
     memory.forget(os.environ)
-    # Ctrl-C is for the command, which inherits what is done with the signal, but not that it is blocked here.
+    # Ctrl-C is meant for the command. The command inherits the default action for SIGINT; the
+    # signal is blocked in the emulator only.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(session_pipe, encoding="utf-8") as pipe:
         session = Session.from_json(pipe.read())
-    # Those of the host, before the namespace has its own.
-    servers = resolver.of_host()
+    # Read before `settle` replaces /etc/resolv.conf in this namespace.
+    servers = resolver.host_name_servers()
     output = _own_output() if session.json else None
     try:
-        # Between given devices the command has the host's network, names included.
+        # With attached devices the command uses the host's network, including its name servers.
         _core.settle(None if session.wires else NAME_SERVER)
         return _emulate(session, parent, servers, groups, output)
     except _core.EmulationError as error:
@@ -66,7 +72,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _own_output() -> TextIO:
-    """Standard output for this process alone; what programs write there goes to standard error."""
+    """Reserve standard output for this process. Programs write to standard error instead."""
     own = os.dup(1)
     os.dup2(2, 1)
     return open(own, "w", encoding="utf-8")
@@ -81,8 +87,8 @@ def _emulate(
     from umtslab.store import open_store
 
     scenario = Scenario.parse(session.scenario, base_dir=session.base_dir)
-    # Imported here: once the emulation has ended, nothing may fail for want of a library.
-    # Damage in it was told of before the programs were started.
+    # The imports are above, so that a missing library fails before the emulation and not after it.
+    # Damage of the store was reported before the programs were started.
     with open_store(session.store, tell=lambda _: None) as store, store.draft() as draft:
         own_metrics = draft.folder / "program-metrics.json"
         world = _World(parent, name_servers, groups)
@@ -95,7 +101,7 @@ def _emulate(
         try:
             run = keep(session, scenario, run, draft, store, became)
         except (OSError, sqlite3.Error) as error:
-            # It cannot be made again: what it found is told, though there is no room for it.
+            # An emulation cannot be repeated: print its results even if they cannot be stored.
             lost.append(f"the results are not kept: {reason(error)}")
     if session.meter:
         print_summary(session, scenario, result, run, own)
@@ -109,20 +115,21 @@ def _emulate(
 
 @dataclass(frozen=True)
 class _World:
-    """Surroundings of the emulator's process."""
+    """Handles and settings that the emulator's process gets from the host."""
 
     parent: int
-    """The pipe of the process that wants the emulation."""
+    """Descriptor of a pipe that closes when the user's process ends. The emulation then ends
+    too."""
     name_servers: list[str]
-    """Of the host."""
+    """Name servers of the host."""
     groups: list[str]
-    """Folders of its control groups, in which each place gets one."""
+    """Folders of the emulation's control groups. Each place gets a subgroup in them."""
 
 
 def _run(
     session: Session, scenario: Scenario, around: _World, draft: Draft, own_metrics: Path
 ) -> _core.EmulationResult:
-    """The network with its programs, until the command ends."""
+    """Run the network and its programs until the emulation ends."""
     labels = Labels()
     variables = [*session.variables, (METRICS_VARIABLE, str(own_metrics))]
     world = sandbox.world(session, variables, labels, around.groups)
@@ -149,7 +156,8 @@ def _run(
                 waits=session.waits,
                 keep_flows=session.keep_flows,
                 series=session.series,
-                # Always: metrics of the programs' TCP are those of the captures at both ends.
+                # Always set: the metrics of the programs' TCP are computed from captures at both
+                # ends.
                 pcap_dir=str(draft.captures),
                 pdus=session.pcap,
                 started=_show_start if session.meter else None,
@@ -161,17 +169,18 @@ def _run(
 
 
 def _exit_status(session: Session, result: _core.EmulationResult) -> int:
-    """What to exit with, and whatever went wrong told."""
+    """Print the failures. Returns the exit status of the emulation."""
     from umtslab.emulate.failures import failures
     from umtslab.emulate.report import degraded_by
 
     failed = failures(session, result)
     for failure in failed:
-        print(f"umts: {failure.told}", file=sys.stderr)
+        print(f"umts: {failure.message}", file=sys.stderr)
     if result.degraded and session.strict:
         print(f"umts: degraded: {degraded_by(result)} (--strict)", file=sys.stderr)
         return EMULATION_FAILED
-    # A device of a program's own is the program's to take away; without a given one there is no radio.
+    # A program may remove the TUN device of its own namespace. The loss of an attached device is an
+    # error, because the emulation has no other connection.
     if session.wires and result.fidelity["devices_lost"]:
         print("umts: a device went away before the command ended, see above", file=sys.stderr)
         return EMULATION_FAILED
@@ -181,14 +190,14 @@ def _exit_status(session: Session, result: _core.EmulationResult) -> int:
 
 
 def _peak_memory() -> int:
-    """Octets that this process had at most."""
+    """Peak resident memory of this process, in bytes."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
     return 1024 * int(line.split()[1])
 
 
 def _proxy(session: Session, draft: Draft) -> list[str] | None:
-    """The proxy's program, with all that it is told."""
+    """Return the proxy's command line; None without a proxy."""
     if not session.proxy:
         return None
     options = [*session.proxy, ("--log", str(draft.folder / node.LOG))]
@@ -208,7 +217,10 @@ def _show_start(tcp: dict[str, str], proxy: list[dict[str, str]], changes: list[
 
 
 def _internet(session: Session) -> list[str]:
-    """The built-in servers; they say it if they leave a port to a server of the user's."""
+    """Return the command line of the built-in servers.
+
+    With the meter on, they report when a ``--server`` already uses their HTTP port.
+    """
     return _module("internet", *([] if session.meter else ["quiet"]))
 
 
@@ -218,7 +230,10 @@ def _module(name: str, *words: str) -> list[str]:
 
 @contextmanager
 def _real_time() -> Iterator[bool]:
-    """SCHED_FIFO where this user may have it; programs started inside do not inherit it."""
+    """Run the block with SCHED_FIFO if the user may; yields whether it does.
+
+    Child processes do not inherit the policy.
+    """
     usual = os.sched_param(0)
     policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
     try:
@@ -233,7 +248,7 @@ def _real_time() -> Iterator[bool]:
 
 
 def _main() -> int:
-    """Whatever nobody expected is a failure of the emulation, not an exit status of the command."""
+    """Call `main`. Unexpected exceptions count as failure of the emulation, not of the command."""
     try:
         with guarded():
             return main(sys.argv[1:])

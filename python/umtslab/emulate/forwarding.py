@@ -1,9 +1,9 @@
-"""Whether the host forwards packets: the one change of an emulation that does not vanish by itself.
+"""IP forwarding of the host: a setting that the kernel does not restore after an emulation.
 
-Whoever needs it *holds* it, by a file named after a process in a folder in ``/run``. The first holder
-notes how it was; when no holder is left that lives, it is set back. Several processes let go of the same
-hold, so that one of them may be killed; what is left when all are killed, the next emulation or ``umts
-doctor --clean`` finds.
+A process that needs forwarding *holds* it: a file in a folder below ``/run`` is named after the
+process. The first holder records the previous setting. When no holder is alive, the setting is
+restored. The launcher releases the hold of the user's process as well, in case the user's process
+is killed. If both are killed, the next emulation or ``umts doctor --clean`` restores the setting.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ _BEFORE = "before"
 
 
 def hold(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> str | None:
-    """Have the host forward packets as long as process `pid` lives; what was changed, for people.
+    """Let the host forward packets while process `pid` lives.
+
+    Returns a description of the change, or None if forwarding was on already.
 
     Raises
     ------
     OSError
-        If this process may not change it.
+        If this process may not change the setting.
     """
-    with _alone(folder):
-        _forget_the_dead(folder, switch)
+    with _locked(folder):
+        _release_dead_holders(folder, switch)
         was = switch.read_text(encoding="ascii").strip()
         note = folder / _BEFORE
         if not note.exists():
@@ -41,28 +43,28 @@ def hold(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> str | None:
         return f"net.ipv4.ip_forward = 1 (it was {was})"
 
 
-def let_go(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> None:
-    """End the hold of process `pid`, if it has one."""
+def release(pid: int, folder: Path = FOLDER, switch: Path = SWITCH) -> None:
+    """Release the hold of process `pid`, if it has one."""
     if not folder.is_dir():
         return
-    with _alone(folder):
+    with _locked(folder):
         (folder / str(pid)).unlink(missing_ok=True)
-        _forget_the_dead(folder, switch)
+        _release_dead_holders(folder, switch)
 
 
 def clean(folder: Path = FOLDER, switch: Path = SWITCH) -> list[str]:
-    """Set back what killed emulations left; what was done, for people."""
+    """Restore the setting after killed emulations. Returns descriptions of what was done."""
     if not folder.is_dir():
         return []
-    with _alone(folder):
-        return _forget_the_dead(folder, switch)
+    with _locked(folder):
+        return _release_dead_holders(folder, switch)
 
 
-def _forget_the_dead(folder: Path, switch: Path) -> list[str]:
+def _release_dead_holders(folder: Path, switch: Path) -> list[str]:
     done = []
     holders = [file for file in folder.iterdir() if file.name.isdigit()]
     for file in holders:
-        if not _lives(int(file.name), file.read_text(encoding="ascii")):
+        if not _is_alive(int(file.name), file.read_text(encoding="ascii")):
             file.unlink()
             done.append(f"forgot the emulation of process {file.name}, which was killed")
     note = folder / _BEFORE
@@ -75,27 +77,30 @@ def _forget_the_dead(folder: Path, switch: Path) -> list[str]:
     return done
 
 
-def _lives(pid: int, started: str) -> bool:
+def _is_alive(pid: int, started: str) -> bool:
     return _started(pid) == started
 
 
 def _started(pid: int) -> str:
-    """When a process was started, which with its number is its identity; empty if there is none."""
+    """Start time of a process in clock ticks since boot; empty if there is no such process.
+
+    The process number and the start time together identify a process.
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
         return ""
-    # The name of the program, in brackets, may have any character in it.
+    # Search from the right: the program name, in parentheses, may contain any character.
     return stat.rpartition(")")[2].split()[19]
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """No other process looks at the folder meanwhile; it is there as long as something is in it."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock the folder during the block, and create it before. Afterwards it is removed if empty."""
     lock = _lock(folder)
     try:
         yield
-        with suppress(OSError):  # Another one's holds are in it.
+        with suppress(OSError):  # The folder is not empty: other processes hold.
             folder.rmdir()
             folder.parent.rmdir()
     finally:
@@ -110,7 +115,7 @@ def _lock(folder: Path) -> int:
         except FileNotFoundError:
             continue
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # Whoever had it before may have removed it.
+        # The previous owner of the lock may have removed the folder.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(lock), folder.stat()):
                 return lock

@@ -1,6 +1,6 @@
 """The Internet of a hermetic emulation: every name has an address, every address serves objects over HTTP.
 
-Run in the namespace of the server side, where the kernel takes every address for its own.
+Runs in the namespace of the server side, where the kernel treats every address as local.
 """
 
 from __future__ import annotations
@@ -47,14 +47,17 @@ _NAMES_V6 = ipaddress.IPv6Network("2001:db8::/32")  # for documentation: RFC 384
 
 
 def address_of(name: str, version: int) -> str:
-    """Address of a name: the same whenever it is asked, another for another name."""
+    """Address of a name, derived from a hash of the name: the same at each query.
+
+    Different names have different addresses, except for rare collisions.
+    """
     network: ipaddress.IPv4Network | ipaddress.IPv6Network = _NAMES_V4 if version == 4 else _NAMES_V6
     digest = int.from_bytes(hashlib.sha256(name.lower().rstrip(".").encode()).digest()[:8])
     return str(network[1 + digest % (2**17 - 2)])
 
 
 def answer(query: bytes) -> bytes | None:
-    """Answer to a DNS query; None for what is none."""
+    """Answer to a DNS query; None if the packet is not a query."""
     try:
         asked = dns.message.from_wire(query)
     except dns.exception.DNSException:
@@ -75,7 +78,7 @@ def serve_names(listening: socket.socket) -> None:
     """Answer queries until the process ends."""
     while True:
         query, asker = listening.recvfrom(4096)
-        # Whatever is asked and from wherever, a port to which nobody can answer too: the others are answered.
+        # A malformed query, or a sender that cannot be reached, must not stop the service.
         with suppress(OSError, ValueError, dns.exception.DNSException):
             response = answer(query)
             if response is not None:
@@ -83,14 +86,14 @@ def serve_names(listening: socket.socket) -> None:
 
 
 class ObjectServer(ThreadingHTTPServer):
-    """HTTP over IPv4 and IPv6."""
+    """HTTP server on all IPv4 and IPv6 addresses, with a thread for each connection."""
 
     address_family = socket.AF_INET6
     daemon_threads = True
     request_queue_size = 256
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of clients that hang up; programs end as they like."""
+        """Report errors, except that a client closed its connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
@@ -101,7 +104,7 @@ class ObjectServer(ThreadingHTTPServer):
 
 
 class Objects(BaseHTTPRequestHandler):
-    """Answers one connection's requests."""
+    """Answers the requests of one connection."""
 
     protocol_version = "HTTP/1.1"
     server_version = "umts-objects"
@@ -134,9 +137,9 @@ class Objects(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815 -- the base class looks for this name
 
     def do_POST(self) -> None:
-        """Take a body."""
+        """Receive a body and answer with the number of bytes received."""
         if "Transfer-Encoding" in self.headers:
-            # Where it ends is not known, so that nothing can be read behind it.
+            # The end of the body is unknown, so the connection cannot be used for further requests.
             self.close_connection = True
             self.send_error(HTTPStatus.LENGTH_REQUIRED, "a body with a Content-Length is wanted")
             return
@@ -156,7 +159,7 @@ class Objects(BaseHTTPRequestHandler):
     do_PUT = do_POST  # noqa: N815 -- as above
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing: what happens is in the captures."""
+        """Log nothing: the captures have all requests."""
 
     def _send_bytes(self, size: int, kind: str) -> None:
         self._send_head(size, kind)
@@ -181,7 +184,7 @@ class Objects(BaseHTTPRequestHandler):
 
 
 def page(objects: int, size: int) -> str:
-    """A page with embedded images, and a script that notes when all are there."""
+    """HTML page with `objects` images of `size` bytes, whose title becomes the load time."""
     images = "\n".join(f'<img src="/image/{size}-{number}" alt="{number}">' for number in range(objects))
     return f"""<!doctype html>
 <html lang="en">
@@ -231,7 +234,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _http_server() -> ObjectServer | None:
-    """The HTTP server; None if the port is in use."""
+    """Bind the HTTP server. Returns None if the port is in use."""
     try:
         return ObjectServer(("::", HTTP_PORT), Objects)
     except OSError as error:

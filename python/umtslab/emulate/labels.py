@@ -1,7 +1,8 @@
-"""What programs beside the command write, line by line, each with its program's name in front.
+"""Prefixes of the output of programs beside the command: each line begins with the program's name.
 
-They share standard error with the command, so that nobody could tell whose a line is. A process of its own
-puts the names there: the emulator, whose clock does not wait, has nothing to do with it.
+These programs share standard error with the command; the prefix shows which program wrote a line. A
+separate process adds the prefixes, because the emulator runs in real time and must not wait for
+output.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ import tty
 from contextlib import suppress
 
 CHUNK = 65536
-"""Octets that are read at once, and of a line: what is longer is cut."""
+"""Maximum bytes of a read. Lines of this length or longer are split."""
 
 LAST_CHUNKS = 4
-"""Of each program at the end, of what it has written so far: more than a pipe holds."""
+"""Maximum reads from each program at the end. They cover more than a pipe of the default size
+holds."""
 
 
 class Labels:
-    """The outputs of programs. Made before any thread is; `start` ends the making."""
+    """The outputs of the programs. Call `writer` for each program, then `start`, then `finish`.
+
+    `start` forks, so the process must have a single thread until then.
+    """
 
     def __init__(self) -> None:
         self._readers: dict[int, bytes] = {}
@@ -28,9 +33,10 @@ class Labels:
         self._wanted = -1
 
     def writer(self, label: str) -> int:
-        """Where a program is to write whose lines begin with `label`.
+        """Create the output of a program whose lines begin with `label`. Returns its descriptor.
 
-        On a terminal it is one too, where programs write each line at once; a pipe otherwise.
+        If standard error is a terminal, it is a pseudo-terminal, so that programs flush each line.
+        Otherwise it is a pipe.
         """
         reader, writer = os.openpty() if os.isatty(2) else os.pipe()
         if os.isatty(writer):
@@ -40,7 +46,7 @@ class Labels:
         return writer
 
     def start(self) -> None:
-        """Begin to read, once all programs have what they write to."""
+        """Start the process that adds the prefixes. Closes the outputs in this process."""
         if not self._readers:
             return
         ended, self._wanted = os.pipe()
@@ -57,61 +63,62 @@ class Labels:
             os.close(descriptor)
 
     def finish(self) -> None:
-        """Pass on what has been written so far, and no more."""
+        """Pass on what the programs have written until now, and end the process that does so."""
         if self._process is None:
             return
         os.close(self._wanted)
-        # Whoever waits for programs may have waited for this one too.
+        # Code that waits for any child may have reaped this process already.
         with suppress(ChildProcessError):
             os.waitpid(self._process, 0)
         self._process = None
 
 
 class _Output:
-    """Of one program."""
+    """The output of one program."""
 
     def __init__(self, reader: int, label: bytes) -> None:
         self.reader = reader
         self.has_ended = False
         self._label = label
-        self._begun = b""
+        self._partial_line = b""
         os.set_blocking(reader, False)
 
     def pass_on(self) -> bool:
-        """Write the lines that are there; whether there was anything."""
+        """Read once and write the complete lines. Returns whether there was something to read."""
         try:
             part = os.read(self.reader, CHUNK)
         except BlockingIOError:
             return False
         except OSError:
-            # A terminal whose other end is closed.
+            # A pseudo-terminal whose other end is closed reports an error instead of an end of
+            # file.
             part = b""
         self.has_ended = not part
-        *lines, self._begun = (self._begun + part).split(b"\n")
+        *lines, self._partial_line = (self._partial_line + part).split(b"\n")
         for line in lines:
             self._write(line)
-        if len(self._begun) >= CHUNK:
+        if len(self._partial_line) >= CHUNK:
             self.end()
         return bool(part)
 
     def end(self) -> None:
-        """Write what has no line end."""
-        if self._begun:
-            self._write(self._begun)
-        self._begun = b""
+        """Write the incomplete last line."""
+        if self._partial_line:
+            self._write(self._partial_line)
+        self._partial_line = b""
 
     def _write(self, line: bytes) -> None:
-        # A carriage return begins the line again, as progress bars do: the label is repeated after it.
+        # Progress bars restart the line with a carriage return: repeat the label after it.
         shown = line.removesuffix(b"\r").replace(b"\r", b"\r" + self._label + b": ")
         text = self._label + b": " + shown + b"\n"
-        # Nobody may be there any more to read it.
+        # Standard error may be closed at its other end.
         with suppress(OSError):
             while text:
                 text = text[os.write(2, text) :]
 
 
 def _relay(outputs: list[_Output], ended: int) -> None:
-    """Pass lines on until `ended` is closed at its other end, and then what is there."""
+    """Pass on lines until `ended` is closed at its other end, then what remains to be read."""
     is_last = False
     while outputs and not is_last:
         ready, _, _ = select.select([*(output.reader for output in outputs), ended], [], [])

@@ -1,6 +1,7 @@
 """The launcher: leaves the host's namespaces, starts the emulator as process 1 of new ones, and waits for it.
 
-It has one thread and imports next to nothing, since the kernel lets no other process into a user namespace.
+It imports little and starts no threads, because only a single-threaded process can enter a user
+namespace.
 """
 
 from __future__ import annotations
@@ -16,20 +17,22 @@ from umtslab.exit_status import EMULATION_FAILED
 
 
 def main(arguments: list[str]) -> int:
-    """Launch; `arguments` are the descriptors of the parent's pipe and of the session, and the network.
+    """Launch the emulator and wait for it. Returns the exit status of the emulation.
 
-    The network is ``own``, or the number of the process that has the host forward packets for this one.
+    `arguments` are the descriptors of the parent's pipe and of the session, and the network:
+    ``own`` for a new network namespace, or a process number. With a process number the host's
+    network namespace is kept, and a hold of this process on IP forwarding is released at the end.
     """
     parent, session, network = arguments
-    # Before the namespaces are left: the host's folders and process numbers are not visible afterwards.
+    # Before `leave_host`: the host's folders and process numbers are not visible afterwards.
     groups = control_groups.create()
     if control_groups.is_missing(groups):
         warning = "no control groups could be made: programs that run as root can reach those of the host"
         print(f"umts: {warning}", file=sys.stderr)
-    # Ctrl-C is for the command; what it makes of it decides when the emulation ends.
+    # Ctrl-C is meant for the command. If the command exits because of it, the emulation ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A terminal that is closed ends the user's process, and with it the emulator. This one has to set back
-    # what they changed. Programs have no signal blocked.
+    # A closed terminal ends the user's process, and with it the emulator. The launcher must survive
+    # to undo their changes to the host. Programs run without blocked signals.
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM))
     try:
         _core.leave_host(keep_network=network != "own")
@@ -45,7 +48,7 @@ def main(arguments: list[str]) -> int:
     status = emulator.wait()
     control_groups.remove(groups)
     if network != "own":
-        forwarding.let_go(int(network))
+        forwarding.release(int(network))
     return EMULATION_FAILED if status < 0 else status
 
 

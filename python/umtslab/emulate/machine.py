@@ -1,4 +1,4 @@
-"""What an emulation needs of this machine."""
+"""Checks that this machine can run emulations, for ``umts doctor``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from umtslab import _core
 
 
 def needs() -> Iterator[tuple[str, str, str]]:
-    """What `umts emulate` needs of this machine, tried out rather than looked up."""
-    namespaces = _tried(_WALLS)
+    """Test what ``umts emulate`` needs by using it. Yields component, finding and advice."""
+    namespaces = _error_of(_PLACE_PROGRAM)
     yield "namespaces", namespaces or "yes", "" if namespaces is None else "umts emulate needs them"
-    tun = _tried("from umtslab import _core; _core.leave_host(False); open('/dev/net/tun', 'r+b', 0)")
+    tun = _error_of("from umtslab import _core; _core.leave_host(False); open('/dev/net/tun', 'r+b', 0)")
     advice = "umts emulate needs it: as root, chmod 0666 /dev/net/tun"
     yield "TUN devices", tun or "yes", "" if tun is None else advice
-    real_time = _tried("import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))")
+    real_time = _error_of("import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))")
     yield "SCHED_FIFO", real_time or "yes", "" if real_time is None else "root may have it"
     congestion = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
     yield "kernel's TCP", congestion.read_text().strip(), "congestion controls of programs"
@@ -25,7 +25,7 @@ def needs() -> Iterator[tuple[str, str, str]]:
     yield "timer", f"{p99} µs late (p99)", f"in 1 s, every 10 ms: p50 {p50} µs, at most {largest} µs"
 
 
-_WALLS = """
+_PLACE_PROGRAM = """
 import subprocess, sys
 from umtslab import _core
 _core.leave_host(False)
@@ -33,10 +33,10 @@ inside = "from umtslab import _core; from umtslab.emulate import sandbox; _core.
 done = subprocess.run([sys.executable, "-c", inside], stderr=subprocess.PIPE, text=True)
 sys.exit(done.stderr.strip().splitlines()[-1] if done.returncode else 0)
 """
-"""The emulator's namespaces, and those of programs in them, as an emulation makes them."""
+"""Program that creates the emulator's namespaces and a place for programs, as an emulation does."""
 
 
-def _tried(program: str) -> str | None:
-    """What went wrong when a process of its own tried it; None if nothing did."""
+def _error_of(program: str) -> str | None:
+    """Run a Python program in a new process. Returns the last line of its errors, or None."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]

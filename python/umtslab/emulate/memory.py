@@ -1,6 +1,7 @@
 """Large pages for the emulator's memory.
 
-It sleeps between TTIs, and whatever ran meanwhile has taken the place of its pages in the processor's tables.
+The emulator sleeps between TTIs. Meanwhile other processes evict its pages from the TLB of the
+processor. Fewer, larger pages need fewer TLB entries.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from collections.abc import Mapping, MutableMapping
 
 _VARIABLE = "GLIBC_TUNABLES"
 _LARGE = "glibc.malloc.hugetlb=1"
-"""From glibc 2.35 on; others do not look at it. The kernel gives what its mode allows (`madvise`)."""
+"""Lets `malloc` advise huge pages. Needs glibc 2.35; other C libraries ignore the variable. The
+kernel follows the advice if its mode of transparent huge pages is `madvise`."""
 
 
 def with_large_pages(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a process that is to have them, unless its user has set the C library otherwise."""
+    """Environment of a process with large pages. The user's own setting takes precedence."""
     return {_VARIABLE: _LARGE, **environment}
 
 
 def forget(environment: MutableMapping[str, str]) -> None:
-    """Take it out of the environment of a process that has begun: what it starts is not meant."""
+    """Remove the setting from the environment, so that child processes do not inherit it."""
     if environment.get(_VARIABLE) == _LARGE:
         del environment[_VARIABLE]

@@ -1,13 +1,15 @@
-"""The network of an emulation by name: what ``umts emulate --bearer`` and ``umts bearers`` know.
+"""The network of an emulation by name, for ``umts emulate --bearer`` and ``umts bearers``.
 
 ==========================  ================================================================================
 ``ps-384`` …                a reference bearer of TS 34.108 on a DCH
 ``fach``                    the common channels, FACH down and RACH up
-``fach-dch``                switched between both by RRC, with the default timers
+``fach-dch``                switched by RRC between these and a DCH, with the default timers
 ``fach-dch:PROFILE``        likewise, with the timers of an RRC profile (``umts rrc``)
-``…@BEARER``                either of these with another DCH, or several: the largest first, ``@ps-384,ps-64``
-``trace:FILE``              a measured radio, the same trace both ways; ``trace:DOWN,UP``: one for each
-``flat:PROFILE``            a rate and a delay as browsers and test services have them, for comparison
+``…@BEARER``                the two above with another DCH, or several, largest first:
+``@ps-384,ps-64``
+``trace:FILE``              a measured capacity, the same trace both ways; ``trace:DOWN,UP``: one
+for each
+``flat:PROFILE``            rate and delay of a throttling profile of browsers and test services
 ==========================  ================================================================================
 """
 
@@ -24,7 +26,7 @@ from umtslab.scenario import Scenario
 DEFAULT = "ps-384"
 
 SWITCHED = "fach-dch"
-"""Switched between common channels and a DCH."""
+"""Bearer that RRC switches between common channels and a DCH."""
 
 _HOPS = ("server", "ggsn", "sgsn", "rnc")
 _NO_DELAY = "".join(f'[[link]]\nfrom = "{near}"\nto = "{far}"\n' for near, far in itertools.pairwise(_HOPS))
@@ -32,21 +34,21 @@ _NO_DELAY = "".join(f'[[link]]\nfrom = "{near}"\nto = "{far}"\n' for near, far i
 
 @dataclass(frozen=True)
 class Core:
-    """What differs from the network's own between the servers and the radio: each as a scenario spells it."""
+    """Changes to the path between servers and UEs, in scenario syntax; None changes nothing."""
 
     delay: str | None = None
-    """One way, from the server to the RNC."""
+    """One-way delay between server and RNC."""
     jitter: str | None = None
-    """Up to so much is added to the delay of each packet."""
+    """Maximum random delay that is added for each packet."""
     loss: str | None = None
     """Probability that a packet is lost, each way."""
     buffer: str | None = None
-    """Room for packets that wait for the radio, in each direction."""
+    """Size of the buffer in front of the radio, in each direction."""
     bler: str | None = None
-    """Probability that a block is lost on the air, each way."""
+    """Block error rate of the radio, each way. Errors are independent."""
 
     def overrides(self, scenario: Scenario) -> tuple[tuple[str, str], ...]:
-        """These as overrides of `scenario`."""
+        """Return the changes as overrides of `scenario`."""
         content = json.loads(scenario.core.to_json())
         pairs: list[tuple[str, str]] = []
         if self.delay is not None:
@@ -65,7 +67,7 @@ class Core:
 
 
 def _buffers(ues: list[dict[str, Any]]) -> list[str]:
-    """The key that says how much waits for the radio, of each group."""
+    """Return the scenario keys of the buffers in front of the radio, one for each group of UEs."""
     keys = []
     for number, ue in enumerate(ues):
         for table, key in (("flat", "queue"), ("capacity", "queue"), ("rlc", "buffer")):
@@ -78,12 +80,12 @@ def _buffers(ues: list[dict[str, Any]]) -> list[str]:
 
 
 def of_bearer(name: str, ues: int) -> str:
-    """The scenario in which `ues` UEs have the bearer `name`, as TOML without a duration.
+    """Return a scenario in which `ues` UEs have the bearer `name`, as TOML without a duration.
 
     Raises
     ------
     ValueError
-        If there is no such bearer; the message proposes others.
+        If there is no such bearer. The message suggests a similar name.
     """
     kind, _, argument = name.partition(":")
     links, rrc = "", ""
@@ -96,7 +98,7 @@ def of_bearer(name: str, ues: int) -> str:
         keys = f"[ue.capacity]\ndownlink = {json.dumps(down)}\nuplink = {json.dumps(up or down)}\n"
     elif kind == "flat":
         _known(argument, [profile["name"] for profile in _core.flat_profiles()], "flat profile", kind)
-        # A profile's round-trip time is that of the whole path.
+        # The profile's round-trip time covers the whole path, so the links have no delay.
         keys, links = f'[ue.flat]\nprofile = "{argument}"\n', _NO_DELAY
     else:
         reference = [bearer["name"] for bearer in _core.bearers() if bearer["carries_packets"]]
@@ -109,7 +111,7 @@ def of_bearer(name: str, ues: int) -> str:
 
 
 def _rrc(name: str) -> str:
-    """The table `rrc` of a bearer ``fach-dch``, ``:PROFILE`` and ``@BEARER`` behind it or not."""
+    """Return the table `rrc` for ``fach-dch``, optionally with ``:PROFILE`` and ``@BEARER``."""
     timers, at, dchs = name.partition("@")
     _, colon, profile = timers.partition(":")
     keys = []
@@ -129,10 +131,7 @@ def _is_dch(bearer: dict[str, Any]) -> bool:
 
 
 def dch_of(scenario: Scenario) -> str | None:
-    """What users of a scenario that are switched between channels get: the DCHs and their rates, in words.
-
-    None where nobody is switched.
-    """
+    """Describe the DCHs of switched users with their rates; None if no user is switched."""
     content = json.loads(scenario.core.to_json())
     switched = [ue for ue in content["ue"] if ue.get("bearer") == "switched"]
     if not switched:

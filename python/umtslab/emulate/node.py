@@ -1,7 +1,8 @@
-"""The proxy of an emulation: what it is told, and the process that it is.
+"""The proxy of an emulation: its options, and the main function of its process.
 
-It runs in a namespace of its own between the links, where the kernel's TCP ends the programs' connections:
-``umts proxy --transparent`` (``crates/proxy``) on the two devices of ``crates/emulate/src/devices/proxy.rs``.
+It runs in its own namespace between the links, where the kernel's TCP terminates the programs'
+connections: ``umts proxy --transparent`` (``crates/proxy``) on the two devices of
+``crates/emulate/src/devices/proxy.rs``.
 """
 
 from __future__ import annotations
@@ -16,56 +17,63 @@ from umtslab import _core
 from umtslab.quantity import quantity
 
 LOG = "proxy.jsonl"
-"""A line for each connection that is over, in the folder of an emulation."""
+"""Log in the folder of an emulation, with a line for each connection that has ended."""
 
 DEVICES = "servers,users"
-"""By which it intercepts: towards the servers, and towards the users."""
+"""The two devices on which the proxy intercepts: towards the servers, and towards the users."""
 
 USUAL_PLACE = "ggsn"
-"""Where it is if nobody says."""
+"""Default node of the proxy."""
 
-_RECEIVE = 131_072
-"""Octets of kernel memory for what was received, half of which is window: what Linux begins with."""
+_RECEIVE_BUFFER = 131_072
+"""Default receive buffer in bytes, the initial value of Linux. Half of it is window."""
 
-_LEAST_BUFFER = 16_000
-"""Octets: two segments in each part of it, as the kernel counts."""
+_MIN_BUFFER = 16_000
+"""Minimum buffer in bytes: two segments in each part of the buffer, in the kernel's accounting."""
 
 _SEGMENT = 1460
 
-_LAWS = {"newreno": "reno", "sack": "reno", "fack": "reno"}
-"""What the kernel calls those of the model that it has under another name: its recovery is its own."""
+_KERNEL_NAMES = {"newreno": "reno", "sack": "reno", "fack": "reno"}
+"""Kernel names of the model's variants that differ. The kernel uses its own loss recovery with
+them."""
 
 Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Node:
-    """What a proxy is told."""
+    """Configuration of a proxy."""
 
     options: Pairs
-    """As ``umts proxy`` has them, without its log."""
+    """Options of ``umts proxy``, except ``--log``."""
     sides: tuple[Pairs, Pairs]
-    """TCP towards the servers, and towards the users: kernel variables and metrics of routes."""
+    """TCP settings towards the servers and towards the users: kernel variables and route
+    metrics."""
 
 
 def changes_for(proxy: Mapping[str, Any] | None, at: str) -> tuple[tuple[str, str], ...]:
-    """The overrides that put a proxy `at` a node, or where a file has one if that is empty."""
+    """Return overrides that put a splitting proxy at node `at`.
+
+    If `at` is empty, the node is the one of `proxy`, or `USUAL_PLACE`.
+    """
     place = at or (proxy or {}).get("at", USUAL_PLACE)
     return (("proxy.at", place), ("proxy.mode", "split"))
 
 
 def splits_programs(proxy: Mapping[str, Any] | None) -> bool:
-    """Whether a file's proxy is for programs, too: it is for all, and splits."""
+    """Whether a scenario's proxy acts on programs: it splits, unrestricted by flows or ports."""
     return proxy is not None and proxy["mode"] == "split" and not proxy["flows"] and not proxy.get("ports")
 
 
 def node_of(proxy: Mapping[str, Any], tcp: Pairs) -> Node:
-    """Options of the kernel proxy for ``[proxy]`` of a scenario; `tcp` holds for both sides by default.
+    """Return the kernel proxy's configuration for ``[proxy]`` of a scenario.
+
+    `tcp` has the settings of both sides; the tables of a side take precedence.
 
     Raises
     ------
     ValueError
-        If something is asked for that the kernel does not have.
+        If the scenario uses something that the kernel's proxy lacks.
     """
     if proxy.get("outage"):
         raise ValueError("the kernel's proxy has no outages: remove [[proxy.outage]], or umts run it")
@@ -84,28 +92,30 @@ def node_of(proxy: Mapping[str, Any], tcp: Pairs) -> Node:
         options.append(("--memory", proxy["memory"]))
     if proxy["buffer"] != "unlimited":
         buffer = _octets(proxy["buffer"])
-        if buffer < _LEAST_BUFFER:
-            raise ValueError(f"proxy.buffer = {proxy['buffer']}: the kernel's buffers take {_LEAST_BUFFER} B")
+        if buffer < _MIN_BUFFER:
+            raise ValueError(f"proxy.buffer = {proxy['buffer']}: the kernel's buffers take {_MIN_BUFFER} B")
         options.append(("--buffer", f"{buffer} B"))
         for option, side in (("--client-set", users), ("--server-set", servers)):
-            # What is not acknowledged is in the sending buffer, and has room there.
+            # The send buffer also holds data in flight, so it has the full size of the buffer.
             options.append((option, f"send_buffer={buffer} B"))
             options.append((option, f"receive_buffer={_receive_buffer(side)} B"))
-    return Node(tuple(options), (_told(tcp, servers, "server_side"), _told(tcp, users, "radio_side")))
+    return Node(
+        tuple(options), (_tcp_settings(tcp, servers, "server_side"), _tcp_settings(tcp, users, "radio_side"))
+    )
 
 
 def _receive_buffer(side: Mapping[str, Any]) -> int:
-    """Twice the window, which is half of it."""
-    return 2 * _octets(side["advertised_window"]) if "advertised_window" in side else _RECEIVE
+    """Receive buffer in bytes: twice the window, because half of the buffer is window."""
+    return 2 * _octets(side["advertised_window"]) if "advertised_window" in side else _RECEIVE_BUFFER
 
 
-def _told(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
+def _tcp_settings(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
     pairs = dict(tcp)
     if "variant" in side:
-        law = _LAWS.get(side["variant"], side["variant"])
-        if law not in ("reno", "cubic", "bbr", "vegas", "westwood"):
-            raise ValueError(f"proxy.{name}.variant = {law}: the kernel has no such congestion control")
-        pairs["route.congctl"] = law
+        control = _KERNEL_NAMES.get(side["variant"], side["variant"])
+        if control not in ("reno", "cubic", "bbr", "vegas", "westwood"):
+            raise ValueError(f"proxy.{name}.variant = {control}: the kernel has no such congestion control")
+        pairs["route.congctl"] = control
     if "initial_window" in side:
         window = quantity(side["initial_window"])
         octets = _octets(side["initial_window"])
@@ -126,7 +136,7 @@ def _octets(written: str) -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """Be the proxy, with options as a JSON list of pairs; one line on standard output says when it begins."""
+    """Run the proxy with options from a JSON list of pairs. It prints a line when it is ready."""
     options = [(name, value) for name, value in json.loads(arguments[0])]
     _core.proxy(options, lambda _: print("proxying", flush=True))
 

@@ -21,7 +21,7 @@ _SHOWN = (
     ("mean_rtt_s", "mean round-trip time of TCP", "ms", 1000.0),
     ("sdu_delay_ms", "mean RLC SDU delay, down", "ms", 1.0),
 )
-"""Metrics that are told where they have a value: name, label, unit, factor."""
+"""Metrics of the summary, which shows those that have a value: name, label, unit, factor."""
 
 
 def print_summary(
@@ -31,7 +31,10 @@ def print_summary(
     run: Run,
     own: Mapping[str, float],
 ) -> None:
-    """What was measured, here and by a program of its `own`, how far it can be trusted, and where it is."""
+    """Print metrics, fidelity and folder of an emulation.
+
+    `own` are metrics that a program measured itself.
+    """
     lines = [f"emulated {result.duration_s:.1f} s of {run.scenario}"]
     if (dch := dch_of(scenario)) is not None:
         lines.append(f"  DCH of switched users: {dch}; another by rrc.dch, or --bearer fach-dch@ps-384")
@@ -56,7 +59,7 @@ def print_summary(
 
 
 def cut_off(session: Session, result: _core.EmulationResult) -> list[str]:
-    """Programs of UEs that still ran when the command had ended, and were ended then."""
+    """Return a line for each program of a UE that was stopped because the command ended."""
     lines = [
         f"{ue_label(1 + number)} still ran and was ended with the command: {shlex.quote(words)}"
         for number, (words, status) in enumerate(zip(session.ues, result.ues, strict=False))
@@ -68,7 +71,7 @@ def cut_off(session: Session, result: _core.EmulationResult) -> list[str]:
 
 
 def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
-    """How many datagrams programs sent, and what of them has not arrived; nothing if they sent none."""
+    """The counts of UDP datagrams that programs sent and that did not arrive; empty without any."""
     sent, arrived = (
         [metrics.get(f"udp_{what}{way}") or 0.0 for way in ("_uplink", "")] for what in ("sent", "received")
     )
@@ -97,7 +100,7 @@ def before_line(waited_s: float, promotion_s: float, has_asked_names: bool) -> s
 
 
 def where_lines(run: Run) -> Iterator[str]:
-    """What can be done with an emulation that is kept, as ``umts run`` tells it."""
+    """The commands that use a stored emulation: figures, captures, replay."""
     from umtslab.plot import most_telling
 
     if run.folder is None:
@@ -112,7 +115,7 @@ def where_lines(run: Run) -> Iterator[str]:
 
 
 def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
-    """The object that ``umts run --json`` prints, with what `became` of the emulation."""
+    """Write the object of ``umts run --json``, with the account `became` under ``emulation``."""
     from umtslab.export import runs_object
     from umtslab.indented import indented
 
@@ -121,7 +124,7 @@ def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
 
 
 def _print_budgets(run: Run) -> None:
-    """Where the time of the programs' connections went, and of the simulated users' beside them."""
+    """Print the time budgets of the programs' and of the simulated users' connections."""
     from umtslab.budget import has_budget
 
     if not has_budget(run.metrics):
@@ -142,7 +145,7 @@ def _print_budgets(run: Run) -> None:
 
 
 def simulated_budget(run: Run) -> dict[str, float | None]:
-    """Seconds and shares by cause, of all simulated connections together; empty if there were none."""
+    """Seconds and shares by cause, summed over all simulated connections; empty without any."""
     from umtslab.budget import causes, seconds
 
     if SIMULATED not in run.series_kinds():
@@ -171,7 +174,7 @@ _NOT_CARRIED = (
 
 
 def packet_lines(packets: Mapping[str, int]) -> list[str]:
-    """What became of the packets: every one that came in went out, or stands under one reason."""
+    """The packet counts. Each packet that came in either went out or counts under one reason."""
     lines = [f"  packets: {packets['packets_in']} in, {packets['packets_out']} out"]
     reasons = [f"{packets[name]} {words}" for name, words in _NOT_CARRIED if packets[name]]
     if reasons:
@@ -185,7 +188,7 @@ def packet_lines(packets: Mapping[str, int]) -> list[str]:
 
 
 def degraded_by(result: _core.EmulationResult) -> str:
-    """Why an emulation that is degraded is."""
+    """Return why an emulation is degraded."""
     found = result.fidelity
     if found["devices_lost"]:
         return "a device was taken away or renamed"

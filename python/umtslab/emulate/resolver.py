@@ -1,7 +1,7 @@
-"""Answers the names that programs ask for when the host's network is behind the server side.
+"""Forwards DNS queries of programs to the host's name servers, for ``umts emulate --internet``.
 
-The sockets where it is asked are of the server side's namespace and come from whoever starts it; it runs
-in the host's network itself, so that the host's own name servers are in reach, even one on its loopback.
+The listening sockets belong to the server side's namespace and come from the parent process. The
+resolver runs in the host's network, so that it also reaches a name server on the host's loopback.
 """
 
 from __future__ import annotations
@@ -13,35 +13,38 @@ from pathlib import Path
 
 PORT = 53
 TIMEOUT_S = 5.0
-"""How long one name server is waited for."""
+"""Timeout for an answer of a name server, or for a connection to it."""
 
 IDLE_S = 60.0
-"""After so long without a word a connection is closed."""
+"""Idle time after which a TCP connection is closed."""
 
-_AT_ONCE = 64
-"""Questions under way at once; more wait."""
+_MAX_CONCURRENT = 64
+"""Maximum concurrent queries, and maximum concurrent TCP connections. Further ones wait."""
 
 
 def name_servers(configuration: str) -> list[str]:
-    """Those of a ``resolv.conf``; without any, that of the machine itself, as resolvers have it."""
+    """Return the name servers of a ``resolv.conf``.
+
+    As in the C library, 127.0.0.1 is the default.
+    """
     lines = (line.split() for line in configuration.splitlines())
     found = [words[1] for words in lines if len(words) > 1 and words[0] == "nameserver"]
     return found or ["127.0.0.1"]
 
 
-def ask(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
-    """The answer of the first server that gives one, over UDP."""
+def forward_query(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
+    """Return the answer of the first server that answers over UDP; None if no server does."""
     for server in servers:
         family = socket.AF_INET6 if ":" in server else socket.AF_INET
-        with socket.socket(family, socket.SOCK_DGRAM) as asking:
-            asking.settimeout(TIMEOUT_S)
+        with socket.socket(family, socket.SOCK_DGRAM) as upstream:
+            upstream.settimeout(TIMEOUT_S)
             try:
-                asking.connect((server, port))
-                asking.send(query)
-                answer = asking.recv(65535)
-                # The number of the question: what comes late is of another one.
+                upstream.connect((server, port))
+                upstream.send(query)
+                answer = upstream.recv(65535)
+                # Compare the query's ID: a late answer may belong to another query.
                 while answer[:2] != query[:2]:
-                    answer = asking.recv(65535)
+                    answer = upstream.recv(65535)
                 return answer
             except OSError:
                 continue
@@ -49,54 +52,54 @@ def ask(query: bytes, servers: list[str], port: int = PORT) -> bytes | None:
 
 
 def serve_datagrams(listening: socket.socket, servers: list[str], port: int = PORT) -> None:
-    """Answer questions until the process ends."""
-    room = threading.BoundedSemaphore(_AT_ONCE)
+    """Answer UDP queries until the process ends."""
+    slots = threading.BoundedSemaphore(_MAX_CONCURRENT)
 
-    def answer(query: bytes, asker: tuple[str, int]) -> None:
+    def answer(query: bytes, client: tuple[str, int]) -> None:
         try:
-            found = ask(query, servers, port)
+            found = forward_query(query, servers, port)
             if found is not None:
-                listening.sendto(found, asker)
+                listening.sendto(found, client)
         except OSError:
-            pass  # The asker is gone; it will ask again.
+            pass  # The client is gone, or will repeat its query.
         finally:
-            room.release()
+            slots.release()
 
     while True:
-        query, asker = listening.recvfrom(65535)
-        room.acquire()
-        threading.Thread(target=answer, args=(query, asker), daemon=True).start()
+        query, client = listening.recvfrom(65535)
+        slots.acquire()
+        threading.Thread(target=answer, args=(query, client), daemon=True).start()
 
 
 def serve_connections(listening: socket.socket, servers: list[str], port: int = PORT) -> None:
-    """Carry what is asked over TCP to the first server that takes connections, and back."""
-    room = threading.BoundedSemaphore(_AT_ONCE)
+    """Relay TCP connections to the first name server that accepts a connection."""
+    slots = threading.BoundedSemaphore(_MAX_CONCURRENT)
 
-    def carry(asker: socket.socket) -> None:
+    def relay(client: socket.socket) -> None:
         try:
-            _carry(asker, servers, port)
+            _relay(client, servers, port)
         finally:
-            room.release()
+            slots.release()
 
     while True:
-        room.acquire()
-        asker, _ = listening.accept()
-        threading.Thread(target=carry, args=(asker,), daemon=True).start()
+        slots.acquire()
+        client, _ = listening.accept()
+        threading.Thread(target=relay, args=(client,), daemon=True).start()
 
 
-def _carry(asker: socket.socket, servers: list[str], port: int) -> None:
-    with asker:
-        asker.settimeout(IDLE_S)
+def _relay(client: socket.socket, servers: list[str], port: int) -> None:
+    with client:
+        client.settimeout(IDLE_S)
         for server in servers:
             try:
-                answering = socket.create_connection((server, port), TIMEOUT_S)
+                upstream = socket.create_connection((server, port), TIMEOUT_S)
             except OSError:
                 continue
-            with answering:
-                answering.settimeout(IDLE_S)
-                back = threading.Thread(target=_pump, args=(answering, asker), daemon=True)
+            with upstream:
+                upstream.settimeout(IDLE_S)
+                back = threading.Thread(target=_pump, args=(upstream, client), daemon=True)
                 back.start()
-                _pump(asker, answering)
+                _pump(client, upstream)
                 back.join()
             return
 
@@ -111,7 +114,7 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Serve; `arguments` are the name servers and then the two sockets, UDP and TCP."""
+    """Serve; `arguments` are the name servers and the descriptors of the UDP and TCP sockets."""
     *servers, datagrams, connections = arguments
     udp = socket.socket(fileno=int(datagrams))
     tcp = socket.socket(fileno=int(connections))
@@ -119,7 +122,7 @@ def main(arguments: list[str]) -> None:
     serve_datagrams(udp, servers)
 
 
-def of_host() -> list[str]:
+def host_name_servers() -> list[str]:
     """The host's own name servers."""
     try:
         return name_servers(Path("/etc/resolv.conf").read_text(encoding="utf-8", errors="replace"))

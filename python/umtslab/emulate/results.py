@@ -1,4 +1,4 @@
-"""What is kept of an emulation: the same files as of a simulation, and how far it can be trusted."""
+"""Results of an emulation: the same files as of a simulation, and an account of its fidelity."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ def measured(
     store: Store,
     own: Mapping[str, float],
 ) -> Run:
-    """An emulation as a run that is not kept yet, with metrics that its programs measured themselves.
+    """Return an emulation as a run that is not stored yet.
 
-    The metrics and series of TCP are those of the programs' connections, from the captures at both ends; the
-    table of connections has them alone. Those of simulated users beside them are ``simulated_connections``,
-    and series of such names. Where captures could not be written, they are unknown.
+    `own` are metrics that its programs measured themselves. Metrics and series of TCP describe the
+    programs' connections and come from the captures at both ends. Connections of simulated users
+    have the separate table ``simulated_connections``, and their series have names with the prefix
+    ``simulated_``. If a capture could not be written, the TCP metrics are unknown.
     """
     metrics, tables = _measured(session, scenario, result, draft)
-    metrics |= _taken(own, metrics)
-    # Without blanks: files are named after it.
+    metrics |= _accepted(own, metrics)
+    # No spaces: files are named after the run.
     name = f"{scenario.name}-emulated"
     return Run(
         name,
@@ -63,9 +64,9 @@ def keep(
     store: Store,
     became: Mapping[str, Any],
 ) -> Run:
-    """Put an emulation and its account into the store."""
+    """Store an emulation and its account `became`. Captures are deleted unless `session.pcap`."""
     if not session.pcap:
-        _drop(draft.folder / "captures")
+        _delete_folder(draft.folder / "captures")
     card = {"session": asdict(replace(session, scenario="")), **became}
     text = json.dumps(card, indent=1, sort_keys=True) + "\n"
     (draft.folder / "emulation.json").write_text(text, encoding="utf-8")
@@ -74,7 +75,7 @@ def keep(
         if (draft.folder / RECORDING).is_file()
         else ["emulate", *_options(session)]
     )
-    # The catalogue takes text: octets that are none are told from others no more.
+    # The catalogue stores text: arguments that are not UTF-8 become question marks.
     command = shlex.join(["umts", *again]).encode(errors="replace").decode()
     return store.keep(draft, run, scenario, series=session.series, pcap=session.pcap, command=command)
 
@@ -82,7 +83,7 @@ def keep(
 def _measured(
     session: Session, scenario: Scenario, result: _core.EmulationResult, draft: Draft
 ) -> tuple[Metrics, dict[str, Any]]:
-    """The metrics of an emulation, and its tables."""
+    """Return the metrics and tables of an emulation."""
     traffic = _traffic(session, result, draft)
     has_flows = simulates_flows(scenario, session)
     tables: dict[str, Any] = {"connections": traffic.connections, **traffic.series}
@@ -104,7 +105,7 @@ def _measured(
 
 
 def _traffic(session: Session, result: _core.EmulationResult, draft: Draft) -> Traffic:
-    """The programs' TCP: of each connection what both its ends saw."""
+    """Analyse the programs' TCP connections from the captures at both ends."""
     if str(draft.captures / "server.pcapng") not in result.files:
         return Traffic.unknown()
 
@@ -118,9 +119,9 @@ def _traffic(session: Session, result: _core.EmulationResult, draft: Draft) -> T
 
 
 def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
-    """What became of an emulation besides its metrics: packets, what the kernel did, how far to trust it.
+    """Return the account of an emulation: exit statuses, packets, kernel settings, fidelity.
 
-    `peak_memory` is the most octets that the emulator had.
+    `peak_memory` is the emulator's peak memory in bytes.
     """
     return {
         "status": result.status,
@@ -141,11 +142,11 @@ def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
         },
         "degraded": result.degraded,
         "lost": result.lost,
-        "before_first_connection": _before(result),
+        "before_first_connection": _before_first_connection(result),
     }
 
 
-def _before(result: _core.EmulationResult) -> dict[str, Any] | None:
+def _before_first_connection(result: _core.EmulationResult) -> dict[str, Any] | None:
     if result.before_connection is None:
         return None
     waited_s, promotion_s, has_asked_names = result.before_connection
@@ -153,30 +154,30 @@ def _before(result: _core.EmulationResult) -> dict[str, Any] | None:
 
 
 def switched_users(scenario: Scenario) -> int:
-    """How many users are switched between channels."""
+    """Return the number of UEs that RRC switches between channels."""
     groups = json.loads(scenario.core.to_json())["ue"]
     return sum(group.get("count", 0) for group in groups if group.get("bearer") == "switched")
 
 
-def _taken(own: Mapping[str, float], measured: Mapping[str, float | None]) -> dict[str, float]:
-    """The metrics of a program's own that are taken: what is measured here stays as it is."""
-    taken = {}
+def _accepted(own: Mapping[str, float], measured: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the accepted metrics of a program. It cannot replace metrics measured here."""
+    accepted = {}
     for name, value in own.items():
         if measured.get(name) is not None:
             print(f"umts: {name} is measured here: what a program says of it is left out", file=sys.stderr)
         elif not _NAME.fullmatch(name):
             print(f"umts: {name!r} is no name of a metric, as page_ms is: it is left out", file=sys.stderr)
         else:
-            taken[name] = value
-    return taken
+            accepted[name] = value
+    return accepted
 
 
 _NAME = re.compile("[a-z][a-z0-9_]{0,63}")
-"""Of a metric: it may become a column, a heading, the name of a file."""
+"""Names of metrics. A name may become a column, a heading or a file name."""
 
 
 def _options(session: Session) -> list[str]:
-    """The words that start such an emulation again, with the scenario that the run folder keeps."""
+    """Return options that repeat the emulation with the scenario file of the run's folder."""
     words = ["--scenario", "scenario.toml", "--seed", str(session.seed)]
     for option, values in (("--ue", session.ues), ("--server", session.servers)):
         for value in values:
@@ -194,7 +195,11 @@ def _options(session: Session) -> list[str]:
 
 
 def programs_own(file: Path) -> dict[str, float]:
-    """Metrics that a program left, as `METRICS_VARIABLE` says; whatever is no number by name is left out."""
+    """Read and delete the metrics that a program left in `file` (see `METRICS_VARIABLE`).
+
+    Values other than finite numbers are dropped. Without a file, or without a JSON object in it,
+    there are no metrics.
+    """
     if not file.is_file():
         return {}
     try:
@@ -210,7 +215,7 @@ def programs_own(file: Path) -> dict[str, float]:
 
 
 def identity(session: Session, scenario: Scenario, number: int) -> Identity:
-    """The name of an emulation: of all with this network, programs and settings, the one of this number."""
+    """Identity of emulation `number` among those with the same network, programs and settings."""
     asked: list[object] = [
         session.command,
         session.ues,
@@ -225,14 +230,14 @@ def identity(session: Session, scenario: Scenario, number: int) -> Identity:
 
 
 def _next_identity(session: Session, scenario: Scenario, store: Store) -> Identity:
-    """No two emulations are the same run, so each gets the next free number."""
+    """Return the identity with the next free number: no two emulations are the same run."""
     number = 0
     while store.get(found := identity(session, scenario, number)) is not None:
         number += 1
     return found
 
 
-def _drop(folder: Path) -> None:
+def _delete_folder(folder: Path) -> None:
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()

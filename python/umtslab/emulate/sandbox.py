@@ -1,7 +1,8 @@
-"""The programs of an emulation, each a process that waits behind walls until the network is there.
+"""The programs of an emulation. Each waits in its sandbox until the network is ready.
 
-Walls go around a process of one thread, which cannot leave them again: so the emulator forks one that builds
-a place, and one for each program, before it starts any thread (``crates/emulate/src/programs/sandbox.rs``).
+Only a single-threaded process can enter a user namespace, and it cannot leave it. Therefore the
+emulator forks a process that builds each place, and one for each program, before it starts any
+thread (``crates/emulate/src/programs/sandbox.rs``).
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from umtslab.emulate.labels import Labels
 from umtslab.emulate.session import Session
 
 PRIORITY = 40
-"""Of SCHED_FIFO, for programs: below the emulator's."""
+"""SCHED_FIFO priority of programs, below the emulator's."""
 
 LIMITS = {resource.RLIMIT_RTPRIO: PRIORITY, resource.RLIMIT_NICE: 40}
-"""Root's programs may still ask for priority: behind walls the kernel grants it by these limits alone. The
-second one says: as nice as -20."""
+"""Resource limits with which programs of root may still raise their priority. In a user namespace
+the kernel grants priority by these limits alone. 40 for RLIMIT_NICE permits a nice value of -20."""
 
 
 @dataclass(frozen=True)
 class World:
-    """Places in their order, the server side's first, and the programs that wait in them."""
+    """The places, the server side first and then the UEs, and the programs that wait in them."""
 
     places: list[_core.Place]
     command: _core.Waiting
@@ -39,20 +40,21 @@ class World:
 def world(
     session: Session, variables: Sequence[tuple[str, str]], labels: Labels, groups: Sequence[str] = ()
 ) -> World:
-    """The world of a session; between given devices its command runs where this process does.
+    """Create the places and the waiting programs of a session.
 
-    What programs beside the command write gets their names in front, by `labels`. Each place has a control
-    group of its own in these `groups`.
+    With attached devices there are no places, and the command runs in the namespaces of this
+    process. `labels` prefixes the output of programs beside the command. Each place has its own
+    control group below `groups`.
 
     Raises
     ------
     OSError
-        If the kernel makes no such places.
+        If the kernel cannot create the places.
     """
     programs = [list(session.command), *map(_shell, session.ues)]
     if session.wires:
         return World([], _waiting(session, programs[0], variables, None, has_terminal=True), [], [])
-    homes = [_Home(groups, f"place-{number}") for number in range(1 + len(programs))]
+    homes = [_PlaceGroup(groups, f"place-{number}") for number in range(1 + len(programs))]
     server_home, *ue_homes = homes
     server_side, *ues = places = [place(home) for home in homes]
     writers = [None, *(labels.writer(ue_label(ue)) for ue in range(1, len(programs)))]
@@ -68,33 +70,33 @@ def world(
 
 
 def ue_label(ue: int) -> str:
-    """The name of the program in a UE; the command's is 0."""
+    """Label of the program in a UE. The command runs in UE 0."""
     return f"UE {ue}"
 
 
 def server_labels(count: int) -> list[str]:
-    """The names of servers of the user's own."""
+    """Labels of the programs on the server side."""
     return ["server"] if count == 1 else [f"server {number}" for number in range(count)]
 
 
 @dataclass(frozen=True)
-class _Home:
+class _PlaceGroup:
     """The control group of a place, in each hierarchy of the machine."""
 
     groups: Sequence[str]
     name: str
 
     def enter(self) -> None:
-        """Move this process there."""
+        """Move this process into the control group."""
         control_groups.enter(self.groups, self.name)
 
 
-def place(home: _Home | None = None) -> _core.Place:
-    """A place for programs, with walls around it."""
+def place(home: _PlaceGroup | None = None) -> _core.Place:
+    """Create a place: the sandbox of a host, in which programs run."""
     made = _core.Place()
 
     def build() -> None:
-        # Its cgroup namespace begins at the group in which this process is.
+        # The root of the place's cgroup namespace is the group of this process.
         if home is not None:
             home.enter()
         made.build()
@@ -112,12 +114,15 @@ def _waiting(
     words: Sequence[str],
     variables: Sequence[tuple[str, str]],
     where: _core.Place | None,
-    home: _Home | None = None,
+    home: _PlaceGroup | None = None,
     writer: int | None = None,
     *,
     has_terminal: bool = False,
 ) -> _core.Waiting:
-    """A program that waits in a place, or where this process is; it writes to `writer`, if there is one."""
+    """Create a process that waits to become a program, in place `where` or without a sandbox.
+
+    `writer` is a descriptor that replaces the standard error of the program.
+    """
     program = _core.Waiting(words, variables, has_terminal=has_terminal)
 
     def become() -> None:
@@ -137,14 +142,17 @@ def _waiting(
 
 
 def _raise_limits() -> None:
-    """As far as this user may, as root of a machine may."""
+    """Raise the limits to `LIMITS` if the user may, as root may."""
     for limit, value in LIMITS.items():
         with suppress(ValueError, OSError):
             resource.setrlimit(limit, (value, value))
 
 
 def _fork(work: Callable[[], None]) -> int:
-    """The number of a process that does this and ends: the other end is told what went wrong."""
+    """Fork a process that does `work` and exits. Returns its number.
+
+    The process prints no errors: `work` reports them to the emulator.
+    """
     pid = os.fork()
     if pid == 0:
         _work(work)

@@ -1,4 +1,4 @@
-"""What one emulation is asked for, as it crosses from process to process."""
+"""The configuration of one emulation. Its processes pass it on as JSON."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import json
 from dataclasses import asdict, dataclass, field
 
 METRICS_VARIABLE = "UMTS_METRICS"
-"""Environment variable of the programs: a file in which one of them may leave metrics of its own, as a JSON
-object of names and numbers, for the results of the emulation."""
+"""Environment variable of the programs with the name of a file. A program may write its own metrics
+to the file, as a JSON object of names and numbers. They become results of the emulation."""
 
 RECORDING = "packets-in.pcapng"
-"""Packets as they came in, in the folder of an emulation that was recorded."""
+"""File of a recorded emulation with the packets as they came in, for a replay."""
 
 
 @dataclass(frozen=True)
 class Session:
-    """An emulation: the network, the programs in it, and what is kept of it."""
+    """The network of an emulation, its programs, and the results to store."""
 
     scenario: str
     """The whole scenario, as TOML."""
     base_dir: str
-    """Where files are that it names."""
+    """Folder of the files that the scenario names."""
     seed: int
     command: tuple[str, ...]
-    """Runs in the first UE; its exit status is the emulation's."""
+    """Program of the first UE. Its exit status is the exit status of the emulation."""
     ues: tuple[str, ...] = ()
-    """Run in the second UE and those after it, by the shell."""
+    """Shell commands of the second and further UEs."""
     servers: tuple[str, ...] = ()
-    """Run on the server side, by the shell."""
+    """Shell commands of the server side."""
     tcp: tuple[tuple[str, str], ...] = ()
     """Kernel variables below ``net/ipv4``, and route metrics as ``route.NAME``."""
     store: str = "results"
@@ -37,34 +37,35 @@ class Session:
     strict: bool = False
     meter: bool = True
     json: bool = False
-    """One JSON object goes to standard output, and what the command writes there to standard error."""
+    """Print one JSON object to standard output. Output of the command goes to standard error."""
     waits: bool = False
-    """The programs of all UEs are waited for, and not the command alone."""
+    """Wait for the programs of all UEs, not only for the command."""
     has_internet: bool = False
-    """The host's network is reached by NAT, which takes root; otherwise every address answers inside."""
+    """Give programs access to the host's network by NAT, which needs root. Otherwise built-in
+    servers answer at every address."""
     has_host_services: bool = False
-    """The host's own addresses are in reach, too."""
+    """With `has_internet`, programs can also reach the host's own addresses."""
     proxy: tuple[tuple[str, str], ...] = ()
-    """What a proxy between the links is told, as ``umts proxy`` has it; there is none if it is empty."""
+    """Options of ``umts proxy`` for a proxy between the links. Empty: no proxy."""
     proxy_sides: tuple[tuple[tuple[str, str], ...], ...] = ((), ())
-    """As `tcp`, towards the servers and towards the users of the proxy."""
+    """TCP settings of the proxy, as in `tcp`: towards the servers and towards the users."""
     wires: tuple[str, ...] = ()
-    """Two devices of this host in place of namespaces: the UE's, and that of the network."""
+    """Two attached devices of this host instead of namespaces: of the UE and of the network."""
     keep_flows: bool = False
-    """Flows of the programs' UEs are simulated beside the programs; else they never begin."""
+    """Simulate the flows of the programs' UEs beside the programs. Otherwise these never begin."""
     variables: tuple[tuple[str, str], ...] = field(default=())
-    """Environment variables for the programs, besides those of the user."""
+    """Environment variables for the programs, in addition to those of the user."""
     are_prompt: bool = False
-    """Its programs have a real-time priority below the emulator's, if this user may: then their own delays
-    are not taken for the network's."""
+    """Run the programs with a real-time priority below the emulator's, if the user may. The
+    scheduling of programs then hardly adds to the delays of the network."""
 
     def to_json(self) -> str:
-        """As one JSON object."""
+        """Return the session as a JSON object."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Session:
-        """Inverse of `to_json`."""
+        """Read the result of `to_json`."""
         content = json.loads(text)
         for name in ("command", "ues", "servers", "wires"):
             content[name] = tuple(content[name])

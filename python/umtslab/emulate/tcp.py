@@ -1,7 +1,7 @@
-"""Settings for the kernel's TCP: presets by name, and single values over them.
+"""Settings of the kernel's TCP: named presets, and single values that override them.
 
-Names are those of the kernel: variables below ``net/ipv4``, metrics of a route as ``route.NAME``. Each
-namespace has its own of both, so nothing of the host changes.
+Names are the kernel's: variables below ``net/ipv4``, and metrics of a route as ``route.NAME``. Each
+namespace has its own, so the host's settings do not change.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
-    # What the kernel of this machine does; its congestion control alone differs from host to host.
+    # The kernel's defaults. Congestion control is set because its default differs between hosts.
     "cubic": (("route.congctl", "cubic"),),
     "reno": (("route.congctl", "reno"),),
     "bbr": (("route.congctl", "bbr"),),
-    # Linux 2.4 as the emulators of 2004 had it: SACK and timestamps, two segments to begin with, windows of
-    # 32 kB without scaling (half of a receive buffer is window), nothing of later (RACK, TLP, F-RTO).
+    # Linux 2.4 as in emulators of 2004: SACK and timestamps, an initial window of two segments,
+    # windows of 32 kB without scaling (half of a receive buffer is window), no later features
+    # (RACK, TLP, F-RTO).
     "linux-2.4-like": (
         ("tcp_sack", "1"),
         ("tcp_dsack", "1"),
@@ -36,16 +37,16 @@ PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 METRICS = ("congctl", "initcwnd", "initrwnd", "advmss", "rto_min", "quickack")
-"""Of a route; ``rto_min`` in milliseconds."""
+"""Metrics of a route that can be set; ``rto_min`` is in milliseconds."""
 
 
 def settings(preset: str | None, changes: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Pairs for an emulation: those of the preset, with the changes (``NAME=VALUE``) over them.
+    """Return the settings of a preset (default ``cubic``) with `changes` (``NAME=VALUE``) applied.
 
     Raises
     ------
     ValueError
-        If there is no such preset or a change makes no sense.
+        If there is no such preset, or if a change has an unknown name or an invalid value.
     """
     if preset is not None and preset not in PRESETS:
         raise ValueError(f"there is no preset {preset!r}: there are {', '.join(PRESETS)}")
@@ -71,7 +72,7 @@ def _check(name: str, value: str) -> None:
 
 
 def describe(found: Mapping[str, str], whose: str) -> str:
-    """What the kernel said of its TCP, in a line for people that begins with `whose` it is."""
+    """Describe TCP settings that the kernel reports, in a line that begins with `whose`."""
 
     def switch(name: str) -> str:
         return {"0": "off", "1": "on"}.get(found.get(name, "?"), found.get(name, "?"))

@@ -1,4 +1,4 @@
-//! Packets on their way over the links, past the script.
+//! Packets that cross the links, and the script at the entry.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,20 @@ use crate::ids::{Direction, HeldId, LinkId};
 use crate::packet::Packet;
 use crate::trace::{DropPlace, TraceEvent};
 
-/// What becomes of a packet where the helper may be.
+/// Result of passing the helper.
 enum AtHelper {
-    /// It takes its way.
+    /// The packet continues on its route.
     GoesOn,
-    /// The helper has it, and what it lets go is on its way already.
+    /// The helper consumed the packet and has already forwarded its packets.
     Taken {
-        /// What it sends to the UE, if it is at the RNC.
+        /// Packet to the UE, if the helper is at the RNC.
         repeat: Option<Packet>,
     },
 }
 
 impl CoreNetwork {
-    /// A packet leaves the proxy. Tells whether it is where it goes already: the proxy is at the RNC.
+    /// Sends a packet from the proxy. Returns true if the packet is already at its destination,
+    /// because the proxy is at the RNC.
     pub fn leave_proxy<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -37,13 +38,13 @@ impl CoreNetwork {
         is_there
     }
 
-    /// Whether packets that come up from the RNC are at the end of their way there: those for a proxy at the RNC.
+    /// Whether packets from the RNC have no link to cross: packets for a proxy at the RNC.
     #[inline]
     pub fn ends_at_rnc(&self, packet: &Packet) -> bool {
         self.routes.of(packet).is_empty()
     }
 
-    /// A packet enters, unless the script has something else in mind.
+    /// Sends a packet into the chain, subject to the script.
     #[inline]
     pub fn enter<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: &mut Packet) {
         if self.impairments.is_empty() {
@@ -69,7 +70,7 @@ impl CoreNetwork {
         }
     }
 
-    /// A packet passes the script, and those that waited for it follow.
+    /// Sends a packet that passed the script, and the reordered packets that waited for it.
     fn pass_script<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
         let mut following = Vec::new();
         self.impairments.passed(&packet, &mut following);
@@ -89,7 +90,7 @@ impl CoreNetwork {
         ctx.at(until, Phase::Receive, Event::HeldPacketEnters(id));
     }
 
-    /// The time of a delayed packet has come.
+    /// A packet that the script delayed enters the chain.
     pub fn held_packet_enters<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -99,14 +100,15 @@ impl CoreNetwork {
         self.pass_script(ctx, packet);
     }
 
-    /// The packet that comes out of a link now.
+    /// Returns the packet that leaves the link now.
     #[inline]
     pub fn link_arrival(&mut self, link: LinkId) -> Packet {
         self.links[link.index()].arrive()
     }
 
-    /// A packet that came out of a link goes on: into the next one, or through all of them. Then the packet that is through is
-    /// told of: that one, or what a helper sends to the UE because of it.
+    /// Forwards a packet that left a link. Returns whether a packet has passed the whole chain.
+    /// `packet` is then that packet: the same one, or a packet that a helper sends to the UE in
+    /// response.
     #[inline]
     pub fn go_on<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -130,17 +132,17 @@ impl CoreNetwork {
         is_last
     }
 
-    /// Whether the packet that comes out of this link next is one of a real program.
+    /// Whether the next packet to leave the link belongs to a real program.
     pub fn brings_foreign(&self, link: LinkId) -> bool {
         self.links[link.index()].brings_foreign()
     }
 
-    /// Whether packets of real programs are on this link.
+    /// Whether the link carries packets of real programs.
     pub fn has_foreign(&self, link: LinkId) -> bool {
         self.links[link.index()].has_foreign()
     }
 
-    /// A packet that comes out of a link passes the helper, if it is there.
+    /// Passes a packet that left a link to the helper, if the helper is behind that link.
     fn pass_helper<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -161,7 +163,8 @@ impl CoreNetwork {
         }
     }
 
-    /// A packet comes up from the RNC. Returns what a helper there sends to the UE because of it.
+    /// Sends a packet from the RNC. Returns a packet that a helper at the RNC sends to the UE in
+    /// response.
     #[inline]
     pub fn enter_from_rnc<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -175,7 +178,8 @@ impl CoreNetwork {
         None
     }
 
-    /// The helper has a packet of a UE, which it or others follow to the server from place `next` of their route on.
+    /// Passes an uplink packet to the helper, and sends its packets to the server from place `next`
+    /// of their route on.
     fn help<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -208,8 +212,9 @@ impl CoreNetwork {
         passing.down
     }
 
-    /// A packet enters the link at place `place` of its route, and at once those behind it that nothing else enters: what
-    /// becomes of it there is decided by those that went before it. Only the last of them keeps it, until it comes out.
+    /// Sends a packet into the link at `place` of its route, and at once into the following links
+    /// that have no other input: their earlier packets already decide its fate there. Only the last
+    /// of these links keeps the packet until it leaves.
     fn cross<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -242,7 +247,7 @@ impl CoreNetwork {
         unreachable!("the last link of a route keeps the packet");
     }
 
-    /// A packet gets lost at `at`: that is told then.
+    /// Records the loss of a packet at time `at`.
     #[cold]
     fn drop_at<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -260,14 +265,14 @@ impl CoreNetwork {
         }
     }
 
-    /// A packet that entered an earlier link gets lost now.
+    /// Records the loss of a packet that was decided when it entered an earlier link.
     pub fn link_loss<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: HeldId) {
         let (place, packet) = self.lost.remove(&id).expect("it was put there when it entered");
         ctx.cx.record(|| TraceEvent::PacketDropped { place, packet });
     }
 }
 
-/// A number that none of those kept has.
+/// An unused number.
 fn next_id<T>(kept: &BTreeMap<HeldId, T>) -> HeldId {
     kept.last_key_value().map_or(HeldId(0), |(id, _)| HeldId(id.0 + 1))
 }

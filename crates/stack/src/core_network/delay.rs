@@ -1,34 +1,35 @@
-//! Delays as the Internet has them: never below a minimum, mostly a little above it, at times far above it, and alike for
-//! packets that follow each other.
+//! Internet delays: most of them slightly above a minimum, a few far above it, and correlated
+//! between successive packets.
 //!
-//! A delay is the minimum and a lognormal part, cut at the maximum. What drives it is a sum of Gaussian processes that forget
-//! within 0.1 s to 1,000 s, weighted so that together they have the long memory of self-similar traffic: a stand-in for the
-//! wavelet model of De Vendictis and Baiocchi (2001), whose parameters are not public.
+//! A delay is the minimum plus a lognormal part, limited to the maximum. The logarithm is driven by
+//! a weighted sum of Gaussian processes with correlation times of 0.1 s to 1,000 s. The weights
+//! approximate the long-range dependence of self-similar traffic. The model replaces the wavelet
+//! model of De Vendictis and Baiocchi (2001), whose parameters are not public.
 
 use umts_kernel::random::Stream;
 use umts_units::{Duration, Time};
 
 use crate::ids::Direction;
 
-/// One packet in 100,000 would be delayed beyond the maximum: that, with the mean, makes the law. The normal quantile of it.
+/// Normal quantile of the probability 1e-5 that a delay exceeds the maximum. Together with the mean
+/// it determines the distribution.
 const QUANTILE: f64 = 4.264_890_793_922_825;
 
-/// The ways of a link.
+/// Directions of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Ways {
-    /// To the user and from the user, each with delays of its own.
+    /// Downlink and uplink, with independent delays.
     #[default]
     Both,
-    /// To the user only.
+    /// Downlink only.
     Downlink,
-    /// From the user only.
+    /// Uplink only.
     Uplink,
 }
 
 impl Ways {
-    /// Whether this direction is one of them.
     pub fn contains(self, direction: Direction) -> bool {
         match self {
             Ways::Both => true,
@@ -38,20 +39,15 @@ impl Ways {
     }
 }
 
-/// What delays are like.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InternetDelay {
-    /// The shortest.
     pub minimum: Duration,
-    /// The mean.
     pub mean: Duration,
-    /// The longest.
     pub maximum: Duration,
-    /// How long they remember: the Hurst parameter of what drives them, from 0.5 to below 1.
+    /// Hurst parameter of the driver, from 0.5 to below 1. Larger values give longer correlation.
     pub hurst: f64,
-    /// Whether packets keep their order: one that is faster waits for the one in front of it.
+    /// Keeps packets in order: a faster packet waits for the previous one.
     pub keeps_order: bool,
-    /// Which packets are delayed.
     pub direction: Ways,
 }
 
@@ -70,15 +66,15 @@ impl Default for InternetDelay {
 }
 
 impl InternetDelay {
-    /// Mean and deviation of the logarithm of what is above the minimum, in nanoseconds; `None` if there is no such law: minimum,
-    /// mean and maximum are not in order, or the maximum is too far away.
+    /// Mean and standard deviation of the logarithm of the delay above the minimum, in nanoseconds.
+    /// `None` unless minimum < mean < maximum, or if the maximum is too large for the mean.
     pub fn law(&self) -> Option<(f64, f64)> {
         if self.minimum >= self.mean || self.mean >= self.maximum {
             return None;
         }
         let above = |delay: Duration| libm::log((delay - self.minimum).as_nanos() as f64);
         let (mean, most) = (above(self.mean), above(self.maximum));
-        // mean = mu + sigma²/2 and most = mu + QUANTILE sigma, the smaller of the two solutions.
+        // Solves mean = mu + sigma²/2 and most = mu + QUANTILE sigma for the smaller sigma.
         let root = QUANTILE * QUANTILE - 2.0 * (most - mean);
         (root >= 0.0).then(|| {
             let sigma = QUANTILE - libm::sqrt(root);
@@ -86,14 +82,14 @@ impl InternetDelay {
         })
     }
 
-    /// The longest maximum for which there is a law, in whole milliseconds.
+    /// The largest maximum for which `law` has a solution, in whole milliseconds.
     pub fn longest_maximum(&self) -> Duration {
         let above = (self.mean - self.minimum).as_nanos() as f64 * libm::exp(QUANTILE * QUANTILE / 2.0);
         Duration::from_millis((self.minimum.as_nanos() as f64 / 1e6 + above / 1e6) as u64)
     }
 }
 
-/// The times over which the parts of the driver forget, in seconds: two in each power of ten.
+/// Correlation times of the driver's parts in seconds, two per decade.
 const MEMORIES: [f64; 9] = [
     0.1,
     0.316_227_766_016_837_94,
@@ -106,13 +102,12 @@ const MEMORIES: [f64; 9] = [
     1_000.0,
 ];
 
-/// The delays of one direction of a link.
 #[derive(Debug, Clone)]
 pub struct Delays {
     config: InternetDelay,
     mu: f64,
     sigma: f64,
-    /// The parts of the driver, each of variance 1, and their weights.
+    /// Parts of the driver, each of variance 1, and their weights.
     parts: [f64; MEMORIES.len()],
     weights: [f64; MEMORIES.len()],
     draws: Stream,
@@ -120,10 +115,9 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Delays that nothing has met yet.
     ///
     /// # Panics
-    /// If there is no law with this minimum, mean and maximum.
+    /// Panics if `config.law()` is `None`.
     pub fn new(config: InternetDelay, draws: Stream) -> Self {
         let (mu, sigma) = config.law().expect("a law was found when the scenario was checked");
         let weights = MEMORIES.map(|memory| libm::pow(memory, 2.0 * config.hurst - 2.0));
@@ -132,7 +126,7 @@ impl Delays {
         Delays { config, mu, sigma, parts: [0.0; MEMORIES.len()], weights, draws, drawn_at: None }
     }
 
-    /// The delay of a packet that comes at `now`. Packets come in the order of their times.
+    /// Delay of a packet that arrives at `now`. `now` must not decrease.
     pub fn draw(&mut self, now: Time) -> Duration {
         let since = self.drawn_at.map(|before| (now - before).as_secs());
         self.drawn_at = Some(now);
@@ -165,21 +159,21 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_maximum_is_one_packet_in_so_many() {
+    fn quantile_has_exceedance_probability_1e_5() {
         let above = 0.5 * libm::erfc(QUANTILE / std::f64::consts::SQRT_2);
         assert!((above / 1e-5 - 1.0).abs() < 1e-9, "{above}");
     }
 
     #[test]
-    fn the_law_is_that_of_the_study() {
-        // In milliseconds: ln Y normal with 2.722 and 1.071.
+    fn default_distribution_matches_the_study() {
+        // In milliseconds: ln Y is normal with mean 2.722 and standard deviation 1.071.
         let (mu, sigma) = InternetDelay::default().law().expect("there is one");
         assert!((mu - libm::log(1e6) - 2.722).abs() < 1e-3 && (sigma - 1.071).abs() < 1e-3, "{mu} {sigma}");
     }
 
     #[test]
-    fn delays_have_their_moments_and_their_limits() {
-        // Far apart in time they are independent: 100 s leave a tenth of the weight, 10,000 s nothing.
+    fn delays_have_the_expected_moments_and_limits() {
+        // Delays 10,000 s apart are almost independent.
         let far: Vec<f64> = series(1, 400_000, 10_000_000);
         let n = far.len() as f64;
         let mean = far.iter().sum::<f64>() / n;
@@ -187,15 +181,16 @@ mod tests {
         let mut sorted = far.clone();
         sorted.sort_by(f64::total_cmp);
         let quantile = |p: f64| sorted[(p * n) as usize];
-        // One standard error of the mean is 0.06 ms; the cut takes 0.02 ms of it.
+        // The standard error of the mean is 0.06 ms. The limit lowers the mean by 0.02 ms.
         assert!((mean - 62.0).abs() < 0.3 && (deviation - 40.0).abs() < 1.5, "{mean} {deviation}");
         assert!((quantile(0.5) - 50.2).abs() < 0.3 && (quantile(0.99) - 219.0).abs() < 5.0);
         assert!(sorted[0] >= 35.0 && sorted[0] < 35.5 && *sorted.last().expect("many") <= 1_500.0);
     }
 
     #[test]
-    fn the_memory_is_long() {
-        // The driver's correlation is the sum of its weights times exp(-lag / memory); that of its exponential follows.
+    fn delays_have_long_range_correlation() {
+        // The driver's correlation is the sum of its weights times exp(-lag / memory), and is also
+        // the correlation of the logarithms.
         let logs: Vec<f64> = (1..=24)
             .flat_map(|seed| series(seed, 20_000, 100).into_iter().map(|d| libm::log(d - 35.0)))
             .collect();
@@ -220,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_not_always_a_law() {
+    fn inconsistent_delays_have_no_distribution() {
         let with = |minimum, mean, maximum| {
             let [minimum, mean, maximum] = [minimum, mean, maximum].map(Duration::from_millis);
             InternetDelay { minimum, mean, maximum, ..InternetDelay::default() }

@@ -1,26 +1,27 @@
-//! Scripted impairments: what happens to the n-th packet of its kind, for tests and for teaching.
+//! Scripted impairments of the n-th packet of a kind, for tests and for teaching.
 //!
-//! They act where a packet enters the fixed network: behind the server for what goes down, behind the RNC for what comes
-//! up. Packets are counted there by flow and kind, beginning with 1.
+//! They act where a packet enters the fixed network: at the server in the downlink, at the RNC in
+//! the uplink. Packets are counted there per flow and kind, starting with 1.
 
 use umts_units::Duration;
 
 use crate::ids::FlowId;
 use crate::packet::Packet;
 
-/// The kinds of packets that a script tells apart.
+/// Kinds of packets that a script distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketKind {
-    /// Payload that is sent for the first time; every UDP datagram is.
+    /// Payload that is sent for the first time. Includes every UDP datagram.
     Data,
     /// Payload that was sent before.
     Retransmission,
-    /// No payload, no SYN and no FIN.
+    /// An ACK without payload, SYN or FIN.
     Ack,
 }
 
 impl PacketKind {
-    /// The kind of a packet; SYNs and FINs without payload are of none.
+    /// The kind of a packet. `None` for SYNs and FINs without payload, and for other segments
+    /// without an ACK.
     pub fn of(packet: &Packet) -> Option<Self> {
         let Some(segment) = packet.segment() else { return Some(PacketKind::Data) };
         if segment.payload > 0 {
@@ -31,57 +32,50 @@ impl PacketKind {
     }
 }
 
-/// What is done to a packet.
+/// Treatment of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Treatment {
-    /// It goes on as if nothing were.
     Pass,
-    /// It is lost.
     Drop,
-    /// It goes on later.
+    /// Forwards the packet later.
     Delay(Duration),
-    /// It goes on, and a copy of it later.
+    /// Forwards the packet, and a copy after this time.
     Duplicate(Duration),
-    /// It goes on after so many later packets of its flow and direction.
+    /// Forwards the packet after this number of later packets of the same flow and direction.
     Reorder(u32),
 }
 
 /// One line of a script: packets `first` to `last` of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Impairment {
-    /// Whose packets.
     pub flow: FlowId,
-    /// Which kind.
     pub kind: PacketKind,
-    /// The first of them, counted from 1.
+    /// Counted from 1.
     pub first: u32,
-    /// The last of them.
     pub last: u32,
-    /// What is done.
     pub treatment: Treatment,
 }
 
-/// The script of a run, and how far it is.
+/// The script of a run, with the number of packets counted by each line.
 #[derive(Debug, Clone, Default)]
 pub struct Impairments {
     script: Vec<(Impairment, u32)>,
-    /// Packets held back until so many others of their flow and direction have passed.
+    /// Held packets, with the number of packets of their flow and direction that must pass first.
     held: Vec<(Packet, u32)>,
 }
 
 impl Impairments {
-    /// A script that nothing has passed yet.
     pub fn new(script: &[Impairment]) -> Self {
         Impairments { script: script.iter().map(|&line| (line, 0)).collect(), held: Vec::new() }
     }
 
-    /// Whether there is no script: then nothing needs to be asked.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.script.is_empty()
     }
 
-    /// What is done to a packet that enters now: the first line that names it decides, and all lines count it.
+    /// Treatment of a packet that enters now. The first matching line decides. All lines for its
+    /// flow and kind count the packet.
     pub fn treatment(&mut self, packet: &Packet) -> Treatment {
         let Some(kind) = PacketKind::of(packet) else { return Treatment::Pass };
         let mut treatment = Treatment::Pass;
@@ -101,7 +95,7 @@ impl Impairments {
         self.held.push((packet, others));
     }
 
-    /// `packet` has passed: the packets that waited for it and need wait no more.
+    /// Notes that `packet` passed. Appends the held packets that may follow to `released`.
     pub fn passed(&mut self, packet: &Packet, released: &mut Vec<Packet>) {
         let same_way = |held: &Packet| held.flow == packet.flow && held.direction() == packet.direction();
         for (_, others) in self.held.iter_mut().filter(|(held, _)| same_way(held)) {
@@ -134,13 +128,13 @@ mod tests {
         let mut script = Impairments::new(&[line(PacketKind::Data, 2, 3, Treatment::Drop)]);
         let mut data = |flow, transmission| script.treatment(&packet(flow, 1000, transmission));
         assert_eq!(data(0, 0), Treatment::Pass);
-        // Another flow's packets, and those sent again, do not count.
+        // Packets of another flow and retransmissions are not counted.
         assert_eq!([data(1, 0), data(0, 1)], [Treatment::Pass; 2]);
         assert_eq!([data(0, 0), data(0, 0), data(0, 0)], [Treatment::Drop, Treatment::Drop, Treatment::Pass]);
     }
 
     #[test]
-    fn the_first_line_that_names_a_packet_decides() {
+    fn first_matching_script_line_decides() {
         let delay = Treatment::Delay(Duration::from_millis(5));
         let mut script = Impairments::new(&[
             line(PacketKind::Ack, 1, 1, delay),
@@ -151,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_packet_follows_the_n_th_after_it() {
+    fn held_packet_is_released_after_the_nth_later_packet() {
         let mut script = Impairments::new(&[]);
         script.hold(packet(0, 7, 0), 2);
         let mut released = Vec::new();

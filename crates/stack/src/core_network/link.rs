@@ -1,4 +1,5 @@
-//! A link: store and forward at a rate, a delay, a queue (drop-tail, or RED before it), random loss.
+//! A link: store and forward with a rate, a delay, a queue (drop-tail, or RED before it) and random
+//! loss.
 
 use std::collections::VecDeque;
 
@@ -11,60 +12,55 @@ use super::red::{Choice, Red, RedConfig};
 use crate::ids::Direction;
 use crate::packet::{Content, Packet};
 
-/// What a link is like.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinkConfig {
-    /// `None`: packets take no time to send.
+    /// `None`: transmission takes no time.
     pub rate: Option<BitRate>,
-    /// Propagation, one way.
+    /// One-way propagation delay.
     pub delay: Duration,
-    /// Up to so much is added to the delay of each packet, uniformly; packets keep their order.
+    /// Maximum random extra delay per packet, uniformly distributed. Packets keep their order.
     pub jitter: Duration,
-    /// `None`: no packet is dropped for lack of room.
+    /// `None`: unlimited.
     pub queue: Option<QueueLimit>,
-    /// A packet that finds so much in front of it is marked, if its sender allows (RFC 3168).
+    /// A packet that finds this much in the queue is marked if it is ECN-capable (RFC 3168).
     pub mark_from: Option<QueueLimit>,
-    /// Random early detection in front of the queue; needs a rate.
+    /// Random early detection before the queue. Requires a rate.
     pub red: Option<RedConfig>,
-    /// Whether all flows share the link, or each has one of its own; `None`: each, where it is the first of the chain.
+    /// Whether all flows share the link. Otherwise each flow has its own. `None`: shared, except
+    /// the first link of the chain.
     pub shared: Option<bool>,
-    /// Delays as the Internet has them.
     pub internet_delay: Option<InternetDelay>,
-    /// Probability that a packet is lost on the way.
+    /// Loss probability of a packet.
     pub loss: f64,
-    /// Another one for packets to the user, and for those from it.
+    /// Loss probabilities for the downlink and the uplink, which override `loss`.
     pub loss_by_direction: [Option<f64>; 2],
-    /// When the link is down.
     pub outages: Vec<Outage>,
 }
 
 impl LinkConfig {
-    /// Whether packets in this direction may come out before others that entered earlier.
+    /// Whether packets in this direction may overtake each other.
     pub fn reorders(&self, direction: Direction) -> bool {
         self.internet_delay
             .is_some_and(|internet| !internet.keeps_order && internet.direction.contains(direction))
     }
 }
 
-/// A link is down from `from` until just before `to`: it takes no packet; what is on the way arrives.
+/// The link is down in `from..to`: it accepts no packets, but packets in flight arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outage {
-    /// It goes down.
     pub from: Time,
-    /// It is up again.
     pub to: Time,
 }
 
-/// What becomes of a packet.
+/// Result of sending a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It comes out of the link at this instant.
+    /// The packet leaves the link at this time.
     Arrives(Time),
-    /// The queue has no room, or RED has chosen the packet.
+    /// The queue has no room, or RED dropped the packet.
     QueueFull,
-    /// It gets lost on the way, after it has taken its time on the link.
+    /// The packet is lost after its transmission.
     Lost,
-    /// The link is down.
     Down,
 }
 
@@ -76,18 +72,19 @@ pub struct Link {
     on_the_way: VecDeque<Packet>,
 }
 
-/// What all links have: a rate, a delay and a queue, if only of no length.
+/// The parts of every link: rate, delay and queue.
 #[derive(Debug, Clone)]
 struct Transmitter {
-    /// When it has sent what it was given.
+    /// End of the last transmission.
     free_at: Time,
     delay: Duration,
     rate: Option<BitRate>,
-    /// Packets that wait or are being sent. Kept only if somebody asks how long the queue is.
+    /// Packets that wait or are being sent. `None` if no limit, marking or RED needs the length of
+    /// the queue.
     waiting: Option<Waiting>,
 }
 
-/// What a link may have beside a rate, a delay and a queue.
+/// Optional parts of a link.
 #[derive(Debug, Clone)]
 struct More {
     outages: Vec<Outage>,
@@ -98,23 +95,24 @@ struct More {
     jitter: Duration,
     jitters: Stream,
     internet: Option<Internet>,
-    /// When the last packet on the way arrives: none overtakes it.
+    /// Arrival time of the last packet. Later packets do not arrive before, unless the link
+    /// reorders.
     arrives_last: Time,
 }
 
-/// The delays of the Internet behind the transmitter.
+/// Internet delay after the transmitter.
 #[derive(Debug, Clone)]
 struct Internet {
     delays: Delays,
     keeps_order: bool,
-    /// What the last packet took.
+    /// Delay of the last packet.
     took: Duration,
-    /// Where packets may overtake each other: when those on the way come out.
+    /// If packets may overtake each other: arrival times of the packets in flight, sorted.
     arrivals: VecDeque<Time>,
 }
 
 impl More {
-    /// What `config` says of this direction beside a rate, a delay and a queue, if it does.
+    /// Returns `None` if `config` has no optional part for this direction.
     fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Option<Self> {
         let internet = config.internet_delay.filter(|delay| delay.direction.contains(direction));
         let internet = internet.map(|delay| Internet {
@@ -139,7 +137,7 @@ impl More {
         })
     }
 
-    /// What becomes of a packet of `size` that enters at `now`, with a transmitter as of all links.
+    /// Sends a packet of `size` at `now` through `of`.
     #[inline(never)]
     fn send(&mut self, of: &mut Transmitter, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
         if self.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
@@ -159,12 +157,12 @@ impl More {
         Verdict::Arrives(self.arrival(out))
     }
 
-    /// Whether RED lets a packet go on, marked perhaps.
+    /// Whether RED accepts a packet, possibly with a mark.
     fn passes_red(&mut self, of: &mut Transmitter, now: Time, packet: &mut Packet) -> bool {
         let (Some(red), Some(waiting), Some(rate)) = (&mut self.red, &mut of.waiting, of.rate) else {
             return true;
         };
-        waiting.forget_what_is_through(now);
+        waiting.remove_finished(now);
         match red.choose(now, waiting.packets(), waiting.octets(), of.free_at, rate) {
             Choice::Pass => true,
             Choice::Mark => packet.mark(),
@@ -172,14 +170,14 @@ impl More {
         }
     }
 
-    /// Whether a packet that comes now finds the queue so long that it is marked.
+    /// Whether the queue is long enough that a packet arriving now is marked.
     fn marks(&self, of: &mut Transmitter, now: Time) -> bool {
         let (Some(waiting), Some(from)) = (&mut of.waiting, self.mark_from) else { return false };
-        waiting.forget_what_is_through(now);
+        waiting.remove_finished(now);
         from.is_reached(waiting.packets(), waiting.octets())
     }
 
-    /// When what would arrive at `at` arrives.
+    /// Arrival time with jitter or Internet delay of a packet that would arrive at `at`.
     fn arrival(&mut self, at: Time) -> Time {
         if let Some(internet) = &mut self.internet {
             let out = at + internet.delays.draw(at);
@@ -198,7 +196,8 @@ impl More {
 }
 
 impl Transmitter {
-    /// It takes a packet, if there is room: when that comes out.
+    /// Transmits a packet at `now`. Returns when it leaves the link, or `None` if the queue is
+    /// full.
     #[inline]
     fn transmit(&mut self, now: Time, size: Bytes) -> Option<Time> {
         let sending = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
@@ -212,7 +211,7 @@ impl Transmitter {
 }
 
 impl Link {
-    /// One direction of a link, which nothing has crossed yet, with draws of its own by its `name`.
+    /// One direction of a link. The random streams are named by `name`.
     pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
         let is_asked_for = config.queue.is_some() || config.mark_from.is_some() || config.red.is_some();
         Link {
@@ -227,7 +226,7 @@ impl Link {
         }
     }
 
-    /// What becomes of a packet of `size` that enters at `now`; it may be marked. Packets enter in the order of their times.
+    /// Sends a packet of `size` at `now`. May mark the packet. `now` must not decrease.
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
         if let Some(more) = &mut self.more {
@@ -236,19 +235,18 @@ impl Link {
         self.transmitter.transmit(now, size).map_or(Verdict::QueueFull, Verdict::Arrives)
     }
 
-    /// The delays of the Internet, if it has any.
     #[inline]
     fn internet(&mut self) -> Option<&mut Internet> {
         self.more.as_mut()?.internet.as_mut()
     }
 
-    /// How long the last packet took because of the Internet, if that is on its way.
+    /// Internet delay of the last packet sent, if this direction has Internet delays.
     #[inline]
     pub fn internet_delay(&mut self) -> Option<Duration> {
         self.internet().map(|internet| internet.took)
     }
 
-    /// Keeps a packet until it comes out, at `until`.
+    /// Stores a packet until it leaves the link at `until`.
     #[inline]
     pub fn keep(&mut self, packet: &Packet, until: Time) {
         let place = self.internet().and_then(|internet| internet.place_of(until));
@@ -258,17 +256,17 @@ impl Link {
         }
     }
 
-    /// Whether the packet that comes out next is one of a real program.
+    /// Whether the next packet to leave belongs to a real program.
     pub fn brings_foreign(&self) -> bool {
         self.on_the_way.front().is_some_and(is_foreign)
     }
 
-    /// Whether packets of real programs are on the way.
+    /// Whether a packet of a real program is in flight.
     pub fn has_foreign(&self) -> bool {
         self.on_the_way.iter().any(is_foreign)
     }
 
-    /// The packet that comes out now: the first of those on the way.
+    /// Removes and returns the packet that leaves now: the first one in flight.
     #[inline]
     pub fn arrive(&mut self) -> Packet {
         if let Some(internet) = self.internet() {
@@ -279,8 +277,8 @@ impl Link {
 }
 
 impl Internet {
-    /// Where packets may overtake each other: the place among those on the way of one that comes out at `until`, behind those that
-    /// come out at that instant and entered earlier.
+    /// If packets may overtake each other: index in flight of a packet that leaves at `until`,
+    /// after the packets that leave at the same time and entered earlier.
     fn place_of(&mut self, until: Time) -> Option<usize> {
         if self.keeps_order {
             return None;
@@ -338,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packet_in_transmission_takes_a_place() {
+    fn packet_in_transmission_counts_against_the_limit() {
         let mut link = link(Some(QueueLimit::Packets(2)), 0.0);
         assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
         assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(30)));
@@ -348,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_in_octets_takes_what_fits() {
+    fn octet_limit_accepts_packets_that_fit() {
         let mut link = link(Some(QueueLimit::Bytes(Bytes(1300))), 0.0);
         assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
         assert_eq!(send(&mut link, ms(0), &mut packet(11)), Verdict::QueueFull);
@@ -356,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_queue_marks_what_may_be_marked() {
+    fn long_queue_marks_only_ecn_capable_packets() {
         let mut link = link_as(&LinkConfig { mark_from: Some(QueueLimit::Packets(2)), ..config() });
         let capable = || {
             let segment = Segment {
@@ -378,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn red_keeps_the_queue_short_where_drop_tail_lets_it_fill() {
+    fn red_keeps_the_queue_shorter_than_drop_tail() {
         let red = RedConfig {
             min_thresh: 5.0,
             max_thresh: 15.0,
@@ -389,7 +387,8 @@ mod tests {
             ecn: false,
             mean_packet: Bytes(1250),
         };
-        // Packets of 10 ms come every 9 ms: a tenth of them must go. Queues after every packet from the 2,000th on.
+        // Packets of 10 ms arrive every 9 ms, so a tenth must be dropped. Measured from the 2,000th
+        // packet on.
         let longest_and_lost = |red| {
             let queue = Some(QueueLimit::Packets(50));
             let rate = BitRate::from_bps(1_000_000);
@@ -412,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_down_takes_nothing() {
+    fn link_that_is_down_accepts_no_packets() {
         let mut link = link(None, 0.0);
         assert_eq!(send(&mut link, ms(89), &mut packet(1210)), Verdict::Arrives(ms(109)));
         assert_eq!(
@@ -428,7 +427,7 @@ mod tests {
         let mut last = Time::ZERO;
         let mut spaced = Vec::new();
         for n in 0..2_000 {
-            // Every other packet follows the one before at once, the rest are far apart.
+            // Packets come in pairs at the same time, 100 ms apart.
             let at = Time::ZERO + Duration::from_secs(1) + Duration::from_millis(100 * (n / 2));
             let Verdict::Arrives(arrives) = send(&mut link, at, &mut packet(0)) else {
                 panic!("nothing is lost")
@@ -446,12 +445,12 @@ mod tests {
     }
 
     #[test]
-    fn losses_have_their_ratio() {
+    fn losses_have_the_configured_ratio() {
         let mut link = link(None, 0.1);
         let lost = (0..100_000)
             .filter(|&n| send(&mut link, ms(100 * (n + 1)), &mut packet(0)) == Verdict::Lost)
             .count();
-        // One standard deviation is 95.
+        // The standard deviation is 95.
         assert!((9_500..10_500).contains(&lost), "{lost}");
     }
 }

@@ -1,9 +1,9 @@
-//! From the server to the RNC: a chain of links with routers, GGSN and SGSN between them, and a script that does something
-//! to single packets as they enter.
+//! The path from the server to the RNC: a chain of links between routers, GGSN and SGSN, and a
+//! script that acts on single packets as they enter.
 //!
-//! Each server has the first hop to itself, the flows share the others, unless a link says otherwise. The uplink is the
-//! same chain backwards, with queues of its own. A node of the chain may be a proxy ([`proxy`](crate::proxy)): there connections end, and
-//! others begin.
+//! By default each server has its own first link, and all flows share the other links. The uplink
+//! is the same chain in reverse, with separate queues. A node of the chain may be a proxy
+//! ([`proxy`](crate::proxy)), where connections end and new ones begin.
 
 mod crossing;
 mod delay;
@@ -29,26 +29,27 @@ use crate::proxy::{Helper, ProxyConfig};
 use crate::trace::DropPlace;
 use routes::{Hop, Routes};
 
-/// The links of both directions, and the script.
+/// The links of both directions, and the impairment script.
 #[derive(Debug)]
 pub struct CoreNetwork {
     hops: Vec<Hop>,
     routes: Routes,
-    /// Hop by hop; of a hop, for each that has a link of its own, downlink and uplink.
+    /// Ordered by hop, then by server, then downlink before uplink. A shared hop has one pair.
     links: Vec<Link>,
-    /// The hop of each link.
+    /// Hop of each link.
     hop_of: Vec<u8>,
     impairments: Impairments,
     /// Packets that the script delays.
     delayed: BTreeMap<HeldId, Packet>,
-    /// Packets that get lost behind the link that they entered last, when their time has come.
+    /// Packets that will be lost in a later link, until the time of the loss.
     lost: BTreeMap<HeldId, (DropPlace, Packet)>,
-    /// How many hops are between the servers and a proxy that splits nothing, and what it does.
+    /// A proxy that does not split connections, and the number of hops between the servers and the
+    /// proxy.
     helper: Option<(usize, Helper)>,
 }
 
 impl CoreNetwork {
-    /// The chain `hops`, server first, for `servers` servers. Each link has losses of its own.
+    /// The chain `hops`, server first, for `servers` servers. Each link has its own random losses.
     pub fn new(hops: &[LinkConfig], servers: u32, script: &[Impairment], streams: &Streams) -> Self {
         let servers = servers.max(1);
         let (mut chain, mut links, mut hop_of) = (Vec::new(), Vec::new(), Vec::new());
@@ -56,7 +57,7 @@ impl CoreNetwork {
             let shared = config.shared.unwrap_or(hop > 0);
             let reorders = Direction::BOTH.map(|direction| config.reorders(direction));
             chain.push(Hop { first: links.len() as u32, shared: shared || servers == 1, reorders });
-            // Hops that are shared have the names of the first server's.
+            // Shared hops use the stream name of the first server.
             for owner in 0..if shared { 1 } else { servers } {
                 for direction in Direction::BOTH {
                     let name = format!("core_network/{direction:?}/hop{hop}/server{owner}");
@@ -78,7 +79,9 @@ impl CoreNetwork {
         }
     }
 
-    /// The same chain with a proxy, which helps those flows of which `helped` says so if it splits nothing.
+    /// Adds a proxy. `helped` holds for each flow whether a proxy that does not split acts on the
+    /// flow.
+
     #[must_use]
     pub fn with_proxy(self, proxy: &ProxyConfig, helped: Vec<bool>) -> Self {
         let hops = proxy.hops as usize;
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_that_a_proxy_splits_take_the_hops_on_their_side() {
+    fn split_connections_use_only_hops_on_their_side() {
         let hops = vec![LinkConfig::default(); 3];
         for (behind, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
             let core =
@@ -143,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_passes_every_hop_both_ways() {
+    fn unsplit_route_has_every_hop_in_both_directions() {
         let hops = vec![LinkConfig::default(); 3];
         let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0));
         for (direction, order) in [(Direction::Downlink, [0, 1, 2]), (Direction::Uplink, [2, 1, 0])] {
@@ -153,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_share_all_but_their_own_link() {
+    fn servers_share_all_links_except_the_first() {
         let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &[], &Streams::new(1, 0));
         let path = |flow| links(&core, &packet(Direction::Downlink, flow));
         let (a, b) = (path(FlowId(0)), path(FlowId(1)));
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_shared_or_each_flow_has_its_own() {
+    fn shared_option_selects_one_link_or_one_per_flow() {
         let hop = |shared| LinkConfig { shared, ..LinkConfig::default() };
         let core =
             CoreNetwork::new(&[hop(Some(true)), hop(Some(false)), hop(None)], 3, &[], &Streams::new(1, 0));
@@ -170,20 +173,21 @@ mod tests {
         let links =
             |hop: usize| paths.iter().map(|path| path[hop].0).collect::<std::collections::BTreeSet<_>>();
         assert_eq!([0, 1, 2].map(|hop| links(hop).len()), [1, 3, 1]);
-        // A shared link takes packets of all flows as they come.
+        // A shared link receives packets of all flows in the order of their arrival.
         let route = core.routes.of(&packet(Direction::Downlink, FlowId(1)));
         assert_eq!(route.iter().map(|stage| stage.goes_on).collect::<Vec<_>>(), [true, false, false]);
     }
 
-    /// When packets of 100 ms apart come out of a chain of two links, and in which order.
-    fn through_the_internet(keeps_order: bool) -> Vec<(u64, PacketId)> {
+    /// Arrival times in ms at the end of a chain of two links, in order of arrival. Packets are
+    /// sent every 20 ms.
+    fn arrivals_over_internet(keeps_order: bool) -> Vec<(u64, PacketId)> {
         let delay = InternetDelay { keeps_order, ..InternetDelay::default() };
         let hops = [
             LinkConfig { internet_delay: Some(delay), ..LinkConfig::default() },
             LinkConfig { delay: Duration::from_millis(10), ..LinkConfig::default() },
         ];
         let mut core = CoreNetwork::new(&hops, 1, &[], &Streams::new(1, 0));
-        let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
+        let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
         let mut out = Vec::new();
         for n in 0..500 {
             let now = Time::ZERO + Duration::from_millis(n * 20);
@@ -191,33 +195,34 @@ mod tests {
                 let (at, event) = agenda.pop().expect("it was seen");
                 let Event::LinkArrival(link) = event else { panic!("{event:?}") };
                 let mut packet = core.link_arrival(link);
-                if core.go_on(&mut EventContext::new(at, &mut told, &mut agenda), link, &mut packet) {
+                if core.go_on(&mut EventContext::new(at, &mut log, &mut agenda), link, &mut packet) {
                     out.push((at.as_nanos() / 1_000_000, packet.id));
                 }
             }
             let segment = Segment::new(ConnectionId(0), Direction::Downlink);
             let content = Content::Segment(segment);
             let mut packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
-            core.enter(&mut EventContext::new(now, &mut told, &mut agenda), &mut packet);
+            core.enter(&mut EventContext::new(now, &mut log, &mut agenda), &mut packet);
         }
         out
     }
 
     #[test]
-    fn packets_overtake_each_other_only_where_they_may() {
+    fn packets_overtake_only_if_order_is_not_kept() {
         let in_order = |out: &[(u64, PacketId)]| out.windows(2).all(|pair| pair[0].1 < pair[1].1);
-        let (kept, mixed) = (through_the_internet(true), through_the_internet(false));
+        let (kept, mixed) = (arrivals_over_internet(true), arrivals_over_internet(false));
         assert!(kept.len() > 450 && in_order(&kept));
         assert!(mixed.len() > 450 && !in_order(&mixed));
-        // At least 35 ms and the 10 ms of the link behind, and nothing gets lost or comes twice.
+        // Delays are at least 35 ms, plus 10 ms of the second link. No packet is lost or
+        // duplicated.
         assert!(mixed.iter().all(|&(at, id)| at >= id.0 * 20 + 45));
         let different: std::collections::BTreeSet<_> = mixed.iter().map(|(_, id)| id).collect();
         assert_eq!(different.len(), mixed.len());
-        assert_eq!(through_the_internet(false), mixed);
+        assert_eq!(arrivals_over_internet(false), mixed);
     }
 
     #[test]
-    fn a_link_loses_and_delays_in_the_direction_that_is_told() {
+    fn loss_and_delay_apply_only_in_the_configured_direction() {
         let delay = InternetDelay { direction: Ways::Uplink, ..InternetDelay::default() };
         let config = LinkConfig {
             loss: 1.0,
@@ -242,10 +247,10 @@ mod tests {
         assert!(at >= Time::ZERO + Duration::from_millis(35));
     }
 
-    /// What is told of packets, and when.
-    struct Told(Vec<(Time, DropPlace)>);
+    /// Dropped packets with the time of the record.
+    struct DropLog(Vec<(Time, DropPlace)>);
 
-    impl TraceSink<TraceEvent> for Told {
+    impl TraceSink<TraceEvent> for DropLog {
         fn record(&mut self, now: Time, event: &TraceEvent) {
             if let TraceEvent::PacketDropped { place, .. } = event {
                 self.0.push((now, *place));
@@ -254,17 +259,17 @@ mod tests {
     }
 
     #[test]
-    fn links_behind_each_other_are_crossed_at_once_and_a_loss_is_told_when_it_happens() {
+    fn chained_links_need_one_event_and_losses_are_recorded_on_time() {
         let hop = |loss| LinkConfig { delay: Duration::from_millis(10), loss, ..LinkConfig::default() };
         let mut core =
             CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));
         let mut packet = packet(Direction::Downlink, FlowId(0));
-        let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
-        core.enter(&mut EventContext::new(Time::ZERO, &mut told, &mut agenda), &mut packet);
+        let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
+        core.enter(&mut EventContext::new(Time::ZERO, &mut log, &mut agenda), &mut packet);
         let mut happened = Vec::new();
         while let Some((now, event)) = agenda.pop() {
             happened.push((now.as_nanos() / 1_000_000, event));
-            let mut ctx = EventContext::new(now, &mut told, &mut agenda);
+            let mut ctx = EventContext::new(now, &mut log, &mut agenda);
             match event {
                 Event::LinkArrival(link) => {
                     let mut packet = core.link_arrival(link);
@@ -274,8 +279,9 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        // The link of the server joins others in front of the second hop; from there on nothing does.
+        // The links of the two servers meet before the second hop. After the second hop there are
+        // no other inputs.
         assert_eq!(happened, [(10, Event::LinkArrival(LinkId(0))), (30, Event::LinkLoss(HeldId(0)))]);
-        assert_eq!(told.0, [(Time::ZERO + Duration::from_millis(30), DropPlace::LinkLoss(3))]);
+        assert_eq!(log.0, [(Time::ZERO + Duration::from_millis(30), DropPlace::LinkLoss(3))]);
     }
 }

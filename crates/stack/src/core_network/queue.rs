@@ -1,4 +1,4 @@
-//! The queue of a transmitter: how much room there is, and how many packets and octets wait or are being sent.
+//! The queue of a transmitter: its limit, and the packets and octets that wait or are being sent.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,17 +6,17 @@ use std::str::FromStr;
 
 use umts_units::{Bytes, Time, count_of};
 
-/// Room in a drop-tail queue: `"50 packets"` or `"100 kB"`.
+/// Limit of a drop-tail queue: `"50 packets"` or `"100 kB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// So many packets of any size.
+    /// Number of packets of any size.
     Packets(u32),
-    /// So many octets of IP packets.
+    /// Octets of IP packets.
     Bytes(Bytes),
 }
 
 impl QueueLimit {
-    /// Whether a packet of `size` fits behind so many `packets` of `octets` in all.
+    /// Whether a packet of `size` fits into a queue of `packets` with `octets` in total.
     #[inline]
     pub fn has_room(self, packets: usize, octets: Bytes, size: Bytes) -> bool {
         match self {
@@ -25,7 +25,7 @@ impl QueueLimit {
         }
     }
 
-    /// Whether so many `packets` of `octets` in all come up to it.
+    /// Whether a queue of `packets` with `octets` in total has reached the limit.
     pub(super) fn is_reached(self, packets: usize, octets: Bytes) -> bool {
         match self {
             QueueLimit::Packets(from) => packets >= from as usize,
@@ -61,20 +61,20 @@ umts_units::as_text!(
     r"^\+?[0-9]*\.?[0-9]*\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
 );
 
-/// Packets that are not through the transmitter yet.
+/// Packets that the transmitter has not finished.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
     limit: QueueLimit,
-    /// The last one, which mostly is alone: when it is through, and its size.
+    /// The last packet, often the only one: end of its transmission, and size.
     last: (Time, Bytes),
-    /// Those before it.
+    /// The packets before `last`.
     before: VecDeque<(Time, Bytes)>,
     packets: usize,
     octets: Bytes,
 }
 
 impl Waiting {
-    /// None yet, and no more than `limit` says.
+    /// Empty. `None`: unlimited.
     pub fn new(limit: Option<QueueLimit>) -> Self {
         Waiting {
             limit: limit.unwrap_or(QueueLimit::Packets(u32::MAX)),
@@ -85,13 +85,14 @@ impl Waiting {
         }
     }
 
-    /// One more, of `size`, comes now and will be through at `through`, not before the others. Tells whether there is room.
+    /// Adds a packet of `size` whose transmission ends at `through`, after all others. Returns
+    /// whether there is room.
     #[inline]
     pub fn take(&mut self, now: Time, through: Time, size: Bytes) -> bool {
         if self.last.0 >= now {
-            return self.take_behind_others(now, through, size);
+            return self.add_behind_others(now, through, size);
         }
-        // Mostly all are through.
+        // Usually all earlier packets are finished.
         if self.packets > 1 {
             self.before.clear();
         }
@@ -103,8 +104,8 @@ impl Waiting {
         has_room
     }
 
-    fn take_behind_others(&mut self, now: Time, through: Time, size: Bytes) -> bool {
-        self.forget_what_is_through(now);
+    fn add_behind_others(&mut self, now: Time, through: Time, size: Bytes) -> bool {
+        self.remove_finished(now);
         let has_room = self.limit.has_room(self.packets, self.octets, size);
         if has_room {
             if self.packets > 0 {
@@ -117,32 +118,31 @@ impl Waiting {
         has_room
     }
 
-    /// How many there are.
     #[inline]
     pub fn packets(&self) -> usize {
         self.packets
     }
 
-    /// Their octets.
     #[inline]
     pub fn octets(&self) -> Bytes {
         self.octets
     }
 
-    /// Those that are through are forgotten. One that is at this very instant still takes its place, as in ns-2.
+    /// Removes finished packets. A packet that ends exactly at `now` still takes a place, as in
+    /// ns-2.
     #[inline]
-    pub fn forget_what_is_through(&mut self, now: Time) {
+    pub fn remove_finished(&mut self, now: Time) {
         if self.last.0 < now {
             if self.packets > 1 {
                 self.before.clear();
             }
             (self.packets, self.octets) = (0, Bytes::ZERO);
         } else if self.packets > 1 {
-            self.forget_the_first(now);
+            self.remove_first_finished(now);
         }
     }
 
-    fn forget_the_first(&mut self, now: Time) {
+    fn remove_first_finished(&mut self, now: Time) {
         while self.before.front().is_some_and(|&(through, _)| through < now) {
             let (_, size) = self.before.pop_front().expect("it was looked at");
             self.packets -= 1;

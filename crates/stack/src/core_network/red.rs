@@ -1,11 +1,13 @@
-//! Random early detection (Floyd and Jacobson 1993), with the gentle form of Floyd (2000), in packets or in octets.
+//! Random early detection (Floyd and Jacobson 1993), with the gentle variant (Floyd 2000), in
+//! packets or in octets.
 //!
-//! A queue that only drops when it is full drops from many flows at once and is full most of the time. RED looks at a moving
-//! average of its length and tells a few flows before:
+//! A drop-tail queue drops packets of many flows at once and is full most of the time. RED drops or
+//! marks packets of a few flows before the queue is full, according to a moving average of its
+//! length:
 //!
 //! ```text
 //!  probability
-//!  1 ┤                               ╭─── gentle: linearly up to 2 max_thresh; else at once
+//!  1 ┤                               ╭─── gentle: linear up to 2 max_thresh; otherwise 1 at once
 //!    │                           ╭───╯
 //!    │                       ╭───╯
 //!  max_p ┤ ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄╭─╯
@@ -14,66 +16,65 @@
 //!              min_thresh  max_thresh  2 max_thresh
 //! ```
 //!
-//! Names and steps are those of the paper's figure 2. Between two packets that are chosen the probability rises with each
-//! that is not (`count`), so the choices are spread evenly and not in clusters (section 7). It does not depend on the
-//! packet's size (RFC 7141). What is chosen is dropped, or marked where that is asked for and its sender allows; where the
-//! probability is 1 even such packets are dropped (RFC 3168 §7).
+//! Names and steps are those of figure 2 of the paper. `count` packets since the last choice raise
+//! the probability, so that choices are spread evenly instead of in clusters (section 7). The
+//! probability does not depend on the packet size (RFC 7141). A chosen packet is dropped, or marked
+//! if `ecn` is set and the packet is ECN-capable. Where the probability is 1, such packets are
+//! dropped, too (RFC 3168 §7).
 
 use umts_kernel::random::AddressedStream;
 use umts_units::{BitRate, Bytes, Time};
 
-/// What RED is told. The thresholds are packets or octets, as `in_octets` says; the packet in transmission counts.
+/// Thresholds are in packets or octets, according to `in_octets`. The packet in transmission
+/// counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RedConfig {
     /// Below this average no packet is chosen.
     pub min_thresh: f64,
     /// At this average the probability is `max_p`.
     pub max_thresh: f64,
-    /// The thresholds, and with them the average, are in octets.
     pub in_octets: bool,
-    /// The probability at `max_thresh`, for packets evenly spread.
+    /// Probability at `max_thresh`, before `count` spreads the choices.
     pub max_p: f64,
     /// Weight of a new length in the average.
     pub w_q: f64,
-    /// Above `max_thresh` the probability rises on to 1 at twice that; if not, it is 1 at once.
+    /// Above `max_thresh` the probability rises linearly to 1 at `2 * max_thresh`. Otherwise it is
+    /// 1 at once.
     pub gentle: bool,
-    /// Mark in place of drop what may be marked.
+    /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// A typical packet: while the queue is empty the average falls as if so many of these had found it so.
+    /// Size of a typical packet. While the queue is empty, the average decays as if packets of this
+    /// size arrived back to back.
     pub mean_packet: Bytes,
 }
 
-/// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// Nothing.
     Pass,
-    /// It is to be marked, or dropped if it may not be.
+    /// Mark the packet, or drop it if it is not ECN-capable.
     Mark,
-    /// It is dropped.
     Drop,
 }
 
-/// The state of a queue.
 #[derive(Debug, Clone)]
 pub struct Red {
     config: RedConfig,
     draws: AddressedStream,
-    /// Packets that have come: the addresses of the draws.
+    /// Number of arrivals, the address of the next draw.
     arrivals: u64,
     avg: f64,
-    /// Packets since the last that was chosen; none while the average is below `min_thresh`.
+    /// Packets since the last chosen one. `None` while the probability is 0.
     count: Option<u32>,
 }
 
 impl Red {
-    /// An empty queue. Packet number `n` is decided by draw number `n`, whatever became of those before it.
+    /// Starts with an empty queue. Packet n uses draw n, whatever happened to earlier packets.
     pub fn new(config: RedConfig, draws: AddressedStream) -> Self {
         Red { config, draws, arrivals: 0, avg: 0.0, count: None }
     }
 
-    /// A packet comes at `now` and finds so many `packets` with `octets` in all. If there are none, the queue has been
-    /// empty since `idle_since`.
+    /// Decides about a packet that arrives at `now` at a queue of `packets` with `octets` in total.
+    /// If the queue is empty, it has been empty since `idle_since`.
     pub fn choose(
         &mut self,
         now: Time,
@@ -108,12 +109,12 @@ impl Red {
         if self.config.ecn && probability < 1.0 { Choice::Mark } else { Choice::Drop }
     }
 
-    /// The moving average of the length, in packets or octets.
+    /// Moving average of the length, in packets or octets.
     pub fn average(&self) -> f64 {
         self.avg
     }
 
-    /// p_b: before `count` spreads it.
+    /// p_b of the paper: the probability before `count` spreads the choices.
     fn probability(&self) -> f64 {
         let RedConfig { min_thresh, max_thresh, max_p, gentle, .. } = self.config;
         if self.avg < min_thresh {
@@ -155,19 +156,19 @@ mod tests {
         BitRate::from_bps(1_000_000).expect("not zero")
     }
 
-    /// Packets that each find `length` before them, without a pause.
+    /// Arrivals that each find `length` packets, all at one time.
     fn arrive(red: &mut Red, length: usize, count: usize) -> Vec<Choice> {
         let octets = Bytes(1000 * length as u64);
         (0..count).map(|_| red.choose(Time::ZERO, length, octets, Time::ZERO, mbps())).collect()
     }
 
-    /// A queue whose average has long been `length`.
+    /// A queue whose average has settled at `length`.
     fn settled(config: RedConfig, seed: u64, length: usize) -> Red {
         Red { avg: length as f64, ..red(config, seed) }
     }
 
     #[test]
-    fn the_average_follows_the_length_by_its_weight() {
+    fn average_follows_the_queue_length_with_weight_w_q() {
         let mut queue = red(CONFIG, 1);
         arrive(&mut queue, 10, 100);
         let expected = 10.0 * (1.0 - 0.998_f64.powi(100));
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_queue_forgets_as_if_small_packets_had_passed() {
+    fn average_decays_while_the_queue_is_empty() {
         let mut queue = settled(CONFIG, 1, 10);
         // 500 octets take 4 ms at 1 Mbit/s: 100 packets in 400 ms.
         let now = Time::ZERO + Duration::from_millis(1400);
@@ -185,33 +186,34 @@ mod tests {
 
     #[test]
     fn choices_are_spread_evenly() {
-        // At an average of 10 p_b is 1/20. The count begins at 1 behind a choice: gaps are uniform from 1 to 19.
+        // At an average of 10, p_b is 1/20. `count` is 1 for the first packet after a choice, so
+        // gaps are uniform from 1 to 19.
         let choices = arrive(&mut settled(CONFIG, 7, 10), 10, 20_000);
         let chosen: Vec<usize> = (0..choices.len()).filter(|&n| choices[n] == Choice::Drop).collect();
         let gaps: Vec<usize> = chosen.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert_eq!(gaps.iter().max(), Some(&19));
         let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
-        // The deviation of one gap is 5.5, that of the mean of 2,000 is 0.12.
+        // The standard deviation is 5.5 for one gap and 0.12 for the mean of 2,000 gaps.
         assert!((mean - 10.0).abs() < 0.5, "{mean}");
         let tenth = gaps.iter().filter(|&&gap| gap <= 2).count() as f64 / gaps.len() as f64;
         assert!((tenth - 0.1).abs() < 0.03, "{tenth}");
     }
 
     #[test]
-    fn above_max_thresh_gentle_rises_and_else_everything_is_dropped() {
+    fn gentle_raises_the_drop_rate_above_max_thresh_gradually() {
         let dropped = |config, length| {
             let choices = arrive(&mut settled(config, 3, length), length, 1000);
             choices.iter().filter(|&&choice| choice == Choice::Drop).count()
         };
         let abrupt = RedConfig { gentle: false, ..CONFIG };
         assert_eq!([dropped(abrupt, 4), dropped(abrupt, 15)], [0, 1000]);
-        // p_b is 0.1, 0.28, 0.4 and 1; from 1/2 on `count` lets none pass behind a choice.
+        // p_b is 0.1, 0.28, 0.4 and 1. From 1/2 on, every packet is chosen because of `count`.
         let gentle = [15, 18, 20, 30].map(|length| dropped(CONFIG, length));
         assert!(gentle.is_sorted() && gentle[0] < 250 && gentle[2] < 900 && gentle[3] == 1000, "{gentle:?}");
     }
 
     #[test]
-    fn with_ecn_packets_are_marked_until_all_are_dropped() {
+    fn ecn_marks_packets_until_the_probability_is_one() {
         let ecn = RedConfig { ecn: true, ..CONFIG };
         let choices = arrive(&mut settled(ecn, 3, 20), 20, 1000);
         assert!(choices.contains(&Choice::Mark) && !choices.contains(&Choice::Drop));
@@ -219,8 +221,8 @@ mod tests {
     }
 
     proptest! {
-        /// The average stays within the lengths seen; below `min_thresh` nothing is chosen; a choice comes after 1/p_b
-        /// packets at the latest; and what becomes of a packet depends on its own draw, not on how many were needed before.
+        /// The average stays within the range of lengths. Below `min_thresh` no packet is chosen. A
+        /// choice follows after at most 1/p_b packets. Each packet has its own draw.
         #[test]
         fn red_keeps_its_bounds(
             lengths in proptest::collection::vec(0usize..40, 1..300),

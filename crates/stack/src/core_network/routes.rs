@@ -1,51 +1,53 @@
-//! The links that packets pass one behind the other, worked out once: on its route a packet looks up nothing but its place.
+//! The sequence of links for each kind of packet, computed once.
 
 use std::ops::Range;
 
 use crate::ids::{Direction, FlowId, LinkId, ProxyLeg};
 use crate::packet::Packet;
 
-/// One hop of the chain.
+/// A hop of the chain.
 #[derive(Debug, Clone, Copy)]
 pub struct Hop {
-    /// The number of its first link.
+    /// Number of the hop's first link.
     pub first: u32,
     /// Whether all flows share one link.
     pub shared: bool,
-    /// Whether packets may overtake each other on it, by direction.
+    /// Whether packets may overtake each other on the hop, by direction.
     pub reorders: [bool; 2],
 }
 
 /// A hop on the route of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
-    /// Which hop from the server it is.
+    /// Number of the hop, counted from the server.
     pub hop: u8,
-    /// The link of the first flow, and how many numbers on that of the next one is: none if they share it.
+    /// Link of the first flow, and the increment per flow: 0 if all flows share the link.
     link: u32,
     apart: u32,
-    /// Whether what comes out is at once in the link behind: all packets that enter that one come out of this one, in the
-    /// order in which they entered. Links of flows meet in front of one that is shared, and what a proxy sends joins what
-    /// passes it; where order is lost, it is known when they come out. Not so for the last one of a route.
+    /// Whether a packet that leaves this link enters the next one at once, without an event. This
+    /// requires that all packets of the next link come from this one in the order in which they
+    /// entered. It is false before a shared link where the links of flows meet, where packets of a
+    /// proxy join, if the link reorders, and for the last link of a route.
     pub goes_on: bool,
 }
 
 impl Stage {
-    /// The link that packets of `flow` take.
+    /// Link for packets of `flow`.
     #[inline]
     pub fn link(&self, flow: FlowId) -> LinkId {
         LinkId(self.link + self.apart * flow.0)
     }
 }
 
-/// All routes, by the leg of a connection and by direction.
+/// Routes by leg of the connection and by direction.
 #[derive(Debug, Default)]
 pub struct Routes([[Vec<Stage>; 2]; 3]);
 
 impl Routes {
-    /// Over the chain `hops` with a proxy behind the first `hops_to_proxy` of them, which may be all.
+    /// Routes over the chain `hops` with a proxy after the first `hops_to_proxy` hops, which may be
+    /// all of them.
     pub fn new(hops: &[Hop], hops_to_proxy: usize) -> Self {
-        // In the order of the legs.
+        // In the order of `ProxyLeg`.
         let spans = [0..hops.len(), 0..hops_to_proxy, hops_to_proxy..hops.len()];
         Routes(
             spans.map(|span| {
@@ -54,7 +56,7 @@ impl Routes {
         )
     }
 
-    /// The route of this packet, the hop first that it enters first; empty from a proxy at the RNC or to it.
+    /// Route of a packet in the order of its hops. Empty between the RNC and a proxy at the RNC.
     #[inline]
     pub fn of(&self, packet: &Packet) -> &[Stage] {
         let leg = match packet.leg() {

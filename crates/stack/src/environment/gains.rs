@@ -1,9 +1,10 @@
-//! What reaches a mobile of the power of each cell, and what it receives from other cells than its own.
+//! Gains from each cell to a mobile, and the power that it receives from other cells.
 //!
-//! Of cells out of reach the mean arrives, as if those that are heard sent it: far cells are many, and send what near ones
-//! do on average. Cells whose numbers follow each other are a run: a network without a reach is one, and with a reach each row of sites is
-//! one or two. The gains of all runs stand one after another, so who hears few cells has little to add up. Which cells those are
-//! is the same for all who are near each other, and kept once.
+//! Only sites within reach have individual gains. The mean gain of the sites out of reach is spread
+//! evenly over the cells within reach, as if far cells transmitted the average power of near cells.
+//! Cells with consecutive numbers are a run. Without a reach all cells are one run, and with a
+//! reach each row of sites is one or two. The gains of all runs are contiguous, so few cells within
+//! reach mean short sums. Mobiles in the same square share one list of sites.
 
 mod row;
 
@@ -13,27 +14,26 @@ use self::row::Row;
 use super::SECTORS;
 use crate::ids::CellId;
 
-/// Sums at a time: one after another, each addition would wait for the one before.
+/// Number of independent sums. In a single sum each addition would wait for the previous one.
 const LANES: usize = 4;
 
-/// The share of the power of each cell that reaches a mobile. It hears all sectors of some sites and nothing of others.
+/// Gain of each cell to a mobile: all sectors of the sites within reach, 0 for other cells.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gains {
     sites: Arc<Sites>,
-    /// Run by run, cell by cell.
+    /// Gains of all runs in order, cell by cell.
     of: Row,
 }
 
-/// Sites that are heard together, and their cells.
+/// Sites within reach and their cells. Shared by all mobiles with the same list.
 #[derive(Debug, Default, PartialEq)]
 pub struct Sites {
     numbers: Vec<u16>,
     runs: Vec<Run>,
-    /// How many cells they have together.
     cells: usize,
 }
 
-/// Cells that follow each other, and where the gains of the first of them stand.
+/// Cells `first..end`, and the index of the gain of `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     first: u16,
@@ -42,7 +42,7 @@ struct Run {
 }
 
 impl Run {
-    /// Where the gain of a cell stands, if it is in this run.
+    /// Index of the gain of a cell, if the cell is in this run.
     #[inline]
     fn place(self, cell: CellId) -> Option<usize> {
         (self.first..self.end).contains(&cell.0).then(|| usize::from(cell.0 - self.first + self.at))
@@ -50,12 +50,12 @@ impl Run {
 }
 
 impl Sites {
-    /// Sites of three sectors, whose numbers rise.
+    /// Sites of three sectors, in ascending order.
     pub fn new(numbers: Vec<u16>) -> Self {
         Sites::with_cells(numbers, SECTORS)
     }
 
-    /// Stations of one cell, whose numbers rise.
+    /// Stations of one cell, in ascending order.
     pub fn of_stations(numbers: Vec<u16>) -> Self {
         Sites::with_cells(numbers, 1)
     }
@@ -73,57 +73,56 @@ impl Sites {
         Sites { numbers, runs, cells }
     }
 
-    /// Their numbers.
     pub fn numbers(&self) -> &[u16] {
         &self.numbers
     }
 }
 
 impl Gains {
-    /// Nothing yet of these sites.
+    /// Zero gains of these sites.
     pub fn of_sites(sites: Arc<Sites>) -> Self {
         let of = Row::new(sites.cells);
         Gains { sites, of }
     }
 
-    /// The sites that are heard.
+    /// Sites within reach.
     pub fn sites(&self) -> &Arc<Sites> {
         &self.sites
     }
 
-    /// The sites with the gains of their sectors.
+    /// Sites with the gains of their sectors.
     #[inline]
     pub fn each_site(&mut self) -> impl Iterator<Item = (usize, &mut [f64; SECTORS])> {
         self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.of.as_chunks_mut().0)
     }
 
-    /// The stations of streets, which have a cell each, with their gains.
+    /// Stations of a street layout, which have one cell each, with their gains.
     pub fn each_station(&mut self) -> impl Iterator<Item = (usize, &mut f64)> {
         self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.of.iter_mut())
     }
 
-    /// Adds the same to each cell that is heard, so much in all: what arrives of the rest, which send as these do.
+    /// Adds the gain `rest` of the sites out of reach, in equal parts to all cells within reach.
     pub fn add_rest(&mut self, rest: f64) {
         let each = rest / self.of.len() as f64;
         self.of.iter_mut().for_each(|gain| *gain += each);
     }
 
-    /// The gain of a cell: 0 if it is not heard.
+    /// Gain of a cell. 0 if the cell is out of reach.
     #[inline]
     pub fn of(&self, cell: CellId) -> f64 {
         self.sites.runs.iter().find_map(|run| run.place(cell)).map_or(0.0, |at| self.of[at])
     }
 
-    /// The cells that are heard with their gains.
+    /// Cells within reach with their gains.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         let runs = self.sites.runs.iter();
         runs.flat_map(|run| usize::from(run.first)..usize::from(run.end)).zip(self.of.iter().copied())
     }
 
-    /// The cell of which the largest share arrives, the first of equals.
+    /// The cell with the largest gain, the first one if several are equal.
     ///
     /// # Panics
-    /// Where there are no gains.
+    /// Panics if there are no gains.
     #[inline]
     pub fn best(&self) -> CellId {
         let at = best_cell(&self.of).0;
@@ -131,9 +130,11 @@ impl Gains {
         CellId(at - run.at + run.first)
     }
 
-    /// Power received from all cells but `own`, for powers of all cells: χ of rrm.md, in the unit of the powers.
+    /// Power received from all cells except `own`, for the transmit powers of all cells: χ in
+    /// rrm.md, in the unit of `powers`.
     ///
-    /// The order of the additions is that of the cells, four sums side by side, whatever the machine.
+    /// The additions are in the order of the cells, in four parallel sums, so the result is the
+    /// same on all machines.
     #[inline]
     pub fn from_others(&self, powers: &[f64], own: CellId) -> f64 {
         let mut all = 0.0;
@@ -152,10 +153,11 @@ impl Gains {
     }
 }
 
-/// The cell of which the largest share arrives, the first of equals, for the gains of all cells.
+/// The cell with the largest gain, the first one if several are equal. `gains` has one entry per
+/// cell.
 ///
 /// # Panics
-/// Where there are no gains.
+/// Panics if there are no gains.
 #[inline]
 pub fn best_cell(gains: &[f64]) -> CellId {
     let mut best = 0;

@@ -1,62 +1,62 @@
-//! Where sites stand, which hexagon each sector is meant for, and what becomes of who leaves the area.
+//! Positions of sites, the hexagon of each sector, and the border of the area.
 //!
-//! Sites are on a lattice, in the streets of a town, or where a list says. On a lattice three sector hexagons of side R meet at their site, one behind each antenna: the centre of a sector lies R in front of
-//! it, its far corner 2R. Sites are 3R apart on a triangular lattice, so rows are 3R √3/2 apart and odd ones begin half a
-//! column later.
+//! Sites are on a lattice, in the streets of a town, or at listed places. On a lattice three sector
+//! hexagons of side R meet at their site, one in front of each antenna. The centre of a sector is R
+//! from the site and its far corner 2R. Sites are 3R apart on a triangular lattice, so rows are 3R
+//! √3/2 apart, and odd rows are shifted by half a column.
 
 use std::f64::consts::PI;
 
 use super::streets::{Stations, Streets};
 use crate::ids::CellId;
 
-/// Sectors of a site that has hexagons; each is a cell.
+/// Sectors per site outside streets. Each sector is a cell.
 pub const SECTORS: usize = 3;
 
-/// A place, in metres from the corner of the area; also the way from one place to another.
+/// A position in metres from the lower left corner of the area, or a vector between two positions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Place {
-    /// To the right.
     pub x: f64,
-    /// Up.
     pub y: f64,
 }
 
 impl Place {
-    /// This far ahead in a direction, told by its cosine and sine.
+    /// The place at `distance` in the direction with this cosine and sine.
     #[inline]
     pub fn ahead(self, distance: f64, [cosine, sine]: [f64; 2]) -> Place {
         Place { x: self.x + distance * cosine, y: self.y + distance * sine }
     }
 
-    /// The square of the distance from the corner, or of the length of a way.
+    /// Squared distance from the origin, or squared length of the vector.
     #[inline]
     pub fn squared(self) -> f64 {
         self.x * self.x + self.y * self.y
     }
 }
 
-/// What becomes of who leaves the area.
+/// Behaviour at the border of the area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Border {
-    /// The area is a torus: who leaves at one side enters at the other, and every cell is one in the middle.
+    /// The area is a torus: users who leave at one side enter at the other, and every cell is an
+    /// inner cell.
     #[default]
     Torus,
-    /// Users are reflected at the border; cells beside it have fewer neighbours.
+    /// Users are reflected at the border. Cells at the border have fewer neighbours.
     Reflect,
 }
 
-/// Antennas on a mast: three, or in a street one.
+/// The antennas of a mast: three sectors, or one antenna in a street.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Site {
-    /// Where it stands.
     pub place: Place,
-    /// Where its first antenna looks, in radians from the right; the others a third of a turn further each.
+    /// Direction of the first antenna in radians, counterclockwise from the positive x axis. The
+    /// other two follow at steps of 2π/3.
     pub azimuth: f64,
 }
 
-/// Sites in a rectangle.
+/// Sites in a rectangular area.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     sites: Vec<Site>,
@@ -67,10 +67,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A lattice of `columns` and `rows` of sites in the middle of an area, which is that of its hexagons unless told.
+    /// A lattice of `columns` and `rows` of sites, centred in an area. By default the area is the
+    /// total area of the hexagons.
     ///
     /// # Panics
-    /// Where a torus has an odd number of rows: its edges would not meet.
+    /// Panics if a torus has an odd number of rows, because its edges would not match.
     pub fn lattice(
         [columns, rows]: [u32; 2],
         sector_radius: f64,
@@ -94,17 +95,17 @@ impl Layout {
         Layout { sites, sector_radius, border, size, streets: None }
     }
 
-    /// These sites, in an area of this size.
     pub fn of(sites: Vec<Site>, sector_radius: f64, border: Border, size: [f64; 2]) -> Self {
         Layout { sites, sector_radius, border, size, streets: None }
     }
 
-    /// Stations in streets, each with one antenna that looks everywhere: a cell. Each street has one every so many blocks.
+    /// Stations in streets, each with one omnidirectional antenna and one cell. `every` is the
+    /// distance of stations along a street in blocks.
     pub fn in_streets(streets: Streets, stand: Stations, every: u32) -> Self {
         Layout::town(streets, streets.stations(stand, every))
     }
 
-    /// Stations at these places of streets.
+    /// Stations at these places in streets.
     pub fn town(streets: Streets, stations: Vec<Place>) -> Self {
         let site = |place| Site { place, azimuth: 0.0 };
         Layout {
@@ -116,42 +117,40 @@ impl Layout {
         }
     }
 
-    /// The streets, if there are any.
     pub fn streets(&self) -> Option<&Streets> {
         self.streets.as_ref()
     }
 
-    /// Cells of a site.
+    /// Cells per site.
     pub fn sectors(&self) -> usize {
         if self.streets.is_some() { 1 } else { SECTORS }
     }
 
-    /// The sites; cell 3s + k is sector k of site s, in streets cell s is site s.
+    /// Cell 3s + k is sector k of site s. In streets cell s is site s.
     pub fn sites(&self) -> &[Site] {
         &self.sites
     }
 
-    /// How many cells there are.
     pub fn cells(&self) -> usize {
         self.sites.len() * self.sectors()
     }
 
-    /// Side of a sector's hexagon.
+    /// Side of a sector's hexagon in metres. In streets half a period.
     pub fn sector_radius(&self) -> f64 {
         self.sector_radius
     }
 
-    /// What becomes of who leaves the area.
     pub fn border(&self) -> Border {
         self.border
     }
 
-    /// Width and height of the area.
+    /// Width and height of the area in metres.
     pub fn size(&self) -> [f64; 2] {
         self.size
     }
 
-    /// The place of who may be anywhere, for two shares: uniform in the area if they are, in streets uniform in those.
+    /// The place for two random shares: uniform in the area, or uniform on the streets if there are
+    /// any.
     pub fn anywhere(&self, shares: [f64; 2]) -> Place {
         self.streets.map_or_else(|| self.at(shares), |streets| self.within(streets.anywhere(shares)))
     }
@@ -161,11 +160,11 @@ impl Layout {
         Place { x: shares[0] * self.size[0], y: shares[1] * self.size[1] }
     }
 
-    /// The place in the area of who would be here if it had no end.
+    /// Maps a place of the unbounded plane to the area, according to the border.
     #[inline]
     pub fn within(&self, place: Place) -> Place {
         let inside = |at: f64, size: f64| match self.border {
-            // Beside a border a remainder may round up to the size itself, which is the same place as 0.
+            // Near the border the remainder may round up to the size, which is the same place as 0.
             Border::Torus => match at - size * (at / size).floor() {
                 rest if rest < size => rest,
                 _ => 0.0,
@@ -178,7 +177,7 @@ impl Layout {
         Place { x: inside(place.x, self.size[0]), y: inside(place.y, self.size[1]) }
     }
 
-    /// The shortest way from one place of the area to another.
+    /// The shortest vector from one place of the area to another.
     #[inline]
     pub fn way(&self, from: Place, to: Place) -> Place {
         let along = |from: f64, to: f64, size: f64| {
@@ -192,7 +191,8 @@ impl Layout {
         Place { x: along(from.x, to.x, self.size[0]), y: along(from.y, to.y, self.size[1]) }
     }
 
-    /// The sites no farther than `reach` from a place, by number; the nearest if all are farther.
+    /// Sites at most `reach` metres from a place, in ascending order. The nearest site if there is
+    /// none.
     pub fn sites_within(&self, place: Place, reach: f64) -> Vec<u16> {
         let far = |site: &usize| self.way(self.sites[*site].place, place).squared();
         let mut near: Vec<u16> = Vec::with_capacity(self.sites.len());
@@ -203,7 +203,7 @@ impl Layout {
         near
     }
 
-    /// The centre of a sector's hexagon; in streets the station.
+    /// Centre of a sector's hexagon. In streets, the place of the station.
     pub fn centre(&self, cell: CellId) -> Place {
         if self.streets.is_some() {
             return self.sites[cell.index()].place;
@@ -213,14 +213,14 @@ impl Layout {
         self.within(site.place.ahead(self.sector_radius, [libm::cos(angle), libm::sin(angle)]))
     }
 
-    /// The cell in whose hexagon a place lies: that with the next centre.
+    /// The cell whose hexagon contains a place: the cell with the nearest centre.
     pub fn hexagon(&self, place: Place) -> CellId {
         let far = |cell: &CellId| self.way(place, self.centre(*cell)).squared();
         let cells = (0..self.cells()).map(|cell| CellId(cell as u16));
         cells.min_by(|a, b| far(a).total_cmp(&far(b))).expect("a layout has cells")
     }
 
-    /// The site next to the middle of the area.
+    /// The site nearest to the middle of the area.
     pub fn central_site(&self) -> usize {
         self.nearest_site(self.at([0.5; 2]))
     }
@@ -234,7 +234,7 @@ impl Layout {
 /// A third of a turn.
 pub(super) const THIRD: f64 = 2.0 * PI / 3.0;
 
-/// From column to column and from row to row of a lattice whose hexagons meet.
+/// Distance between columns and between rows of a lattice with adjoining hexagons, in metres.
 pub fn spacing(sector_radius: f64) -> [f64; 2] {
     let column = 3.0 * sector_radius;
     [column, column * libm::sqrt(3.0) / 2.0]

@@ -1,7 +1,9 @@
-//! Where a mobile is: still, on legs that turn now and then, in streets, or on a track that was recorded.
+//! Movement of a mobile: still, on straight legs with random turns, in streets, or along a recorded
+//! track.
 //!
-//! How far it went follows from the time alone, and where it turns from draws addressed by the leg, so nobody has to look
-//! meanwhile: a user who slept is brought up to date leg by leg.
+//! The distance follows from the time alone (in streets from the speeds of the legs), and turns
+//! from draws that are addressed by the number of the leg. So a mobile needs no updates while it is
+//! idle: the next query advances it leg by leg.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -12,44 +14,42 @@ use umts_units::Duration;
 use super::layout::{Layout, Place};
 use super::walk::{Walk, Walker};
 
-/// How a mobile moves.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum MobilityConfig {
-    /// Not at all.
     #[default]
     Still,
-    /// On straight legs.
+    /// On straight legs with random turns.
     Legs(Legs),
     /// In streets.
     Walk(Walk),
-    /// As recorded.
+    /// Along a recorded track.
     Track(Arc<Track>),
 }
 
-/// Straight legs of one length at one speed (UMTS 30.03 B.1.8).
+/// Straight legs of one length at constant speed (UMTS 30.03 B.1.8).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Legs {
-    /// Metres in a second.
+    /// Metres per second.
     pub speed: f64,
-    /// Metres from one place where it may turn to the next.
+    /// Length of a leg in metres. The mobile may turn at the end of each leg.
     pub length: f64,
-    /// How likely it turns there.
+    /// Probability of a turn.
     pub turning: f64,
-    /// By how much at most, to either side, in radians; uniform.
+    /// Maximum turn to either side in radians. Turns are uniformly distributed.
     pub most: f64,
-    /// Where the first leg begins; anywhere if that is not said.
+    /// Start of the first leg. `None`: uniform in the area.
     pub begins: Option<Place>,
 }
 
 impl Legs {
-    /// Those of UMTS 30.03 at a speed in metres per second.
+    /// The values of UMTS 30.03 at a speed in metres per second.
     pub fn vehicular(speed: f64) -> Self {
         Legs { speed, length: 20.0, turning: 0.2, most: TAU / 8.0, begins: None }
     }
 }
 
-/// Places and when they are passed, counted from when the mobile appears. Between them it goes straight on, and at the end
-/// it stays.
+/// Places with the times at which they are passed, counted from the appearance of the mobile. The
+/// mobile moves in straight lines between them and stays at the last one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
     points: Vec<Passed>,
@@ -63,8 +63,8 @@ struct Passed {
 }
 
 impl Track {
-    /// Through these places, the first at once. `None` where there are none, the first has to be waited for, or times do
-    /// not rise.
+    /// Returns `None` if there are no places, if the first time is not 0, or if the times do not
+    /// increase.
     pub fn new(places: &[(Duration, Place)]) -> Option<Self> {
         let begins = places.first().is_some_and(|(at, _)| at.is_zero());
         if !begins || !places.is_sorted_by(|(a, _), (b, _)| a < b) {
@@ -80,7 +80,7 @@ impl Track {
         Some(Track { points: points.collect() })
     }
 
-    /// Where the mobile is, and how far it went.
+    /// Position and travelled distance in metres.
     fn at(&self, since: Duration) -> (Place, f64) {
         let next = self.points.partition_point(|point| point.at <= since);
         let from = self.points[next - 1];
@@ -96,31 +96,32 @@ fn difference(from: Place, to: Place) -> Place {
     Place { x: to.x - from.x, y: to.y - from.y }
 }
 
-/// The way of one mobile, as far as it is known.
+/// Movement of one mobile up to the last query.
 #[derive(Debug, Clone)]
 pub struct Trajectory {
     mobility: MobilityConfig,
-    /// Where the leg begins, as if the area had no end.
+    /// Start of the current leg in the unbounded plane.
     begins: Place,
     leg: u64,
     heading: f64,
-    /// Its cosine and sine.
+    /// Cosine and sine of `heading`.
     direction: [f64; 2],
-    /// Of who walks in streets.
+    /// State for [`MobilityConfig::Walk`].
     walker: Option<Box<Walker>>,
 }
 
-/// Draws of a mobile at a leg. From 8 on they are of its shadows.
+/// Draws of a mobile at a leg. Draws from 8 on belong to its shadows.
 const PLACE: [u32; 2] = [0, 1];
 const HEADING: u32 = 2;
 const TURNS: u32 = 3;
 const TURN: u32 = 4;
 
 impl Trajectory {
-    /// Of who appears at a place, or anywhere.
+    /// Starts at `place`, otherwise at the start of the mobility model, otherwise at a random
+    /// place.
     ///
     /// # Panics
-    /// Where somebody walks in a layout without streets.
+    /// Panics if a mobile walks in a layout without streets.
     pub fn new(
         mobility: &MobilityConfig,
         place: Option<Place>,
@@ -152,7 +153,8 @@ impl Trajectory {
         }
     }
 
-    /// Where the mobile is in the area, so long after it appeared, and how far it went. Time does not go back.
+    /// Position in the area and travelled distance in metres at `since` after the appearance.
+    /// `since` must not decrease.
     #[inline]
     pub fn at(&mut self, since: Duration, layout: &Layout, draws: &AddressedStream) -> (Place, f64) {
         let (place, travelled) = match &self.mobility {

@@ -1,12 +1,13 @@
-//! What mobiles and cells share: where they are, and how much of the power of each antenna reaches whom.
+//! Positions of mobiles and sites, and the gain of the radio path between them.
 //!
 //! ```text
-//!   place (mobility) ─► way to each site (layout) ─► path loss, pattern (propagation) ┐
-//!                └────► how far it went ─────────► shadow of each site (shadowing) ───┴─► gain of each cell
+//!   position (mobility) ─► vector from site (layout) ─► path loss (propagation) ┐
+//!        └─► distance travelled ─────► shadow of site (shadowing) ──────────────┴─► gain of cell
 //! ```
 //!
-//! Losses are told as gains: the share of a power that arrives, antennas included. A [`Mobile`] is state and asks for
-//! nothing: whoever needs its gains says so, and those of an idle user wait until then.
+//! A gain is the share of the transmitted power that arrives, antennas included.
+//! [`Environment::measure`] updates a [`Mobile`] when its gains are needed. Idle mobiles are not
+//! updated.
 
 mod gains;
 pub mod layout;
@@ -42,37 +43,33 @@ use reach::Reach;
 use shadowing::{Shadowing, Shadows};
 use street_loss::StreetLoss;
 
-/// Where cells are and what lies between them and mobiles.
+/// Position of the cells, and the propagation between them and the mobiles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnvironmentConfig {
-    /// The sites.
     pub layout: Layout,
-    /// Path loss and antennas.
     pub propagation: PropagationConfig,
-    /// Shadows.
     pub shadowing: ShadowingConfig,
 }
 
-/// The environment of a run.
 #[derive(Debug, Clone)]
 pub struct Environment {
     layout: Layout,
     propagation: Propagation,
-    /// What streets do to losses, where they are followed.
+    /// Losses along streets. `None`: losses follow the straight line.
     along_streets: Option<StreetLoss>,
     shadowing: Shadowing,
     reach: Reach,
     streams: Streams,
 }
 
-/// A mobile in it. What it hears is asked for in every TTI, all else when somebody looks where it is.
+/// A mobile. Gains are read in every TTI, the other fields only when the mobile is measured.
 #[derive(Debug, Clone)]
 pub struct Mobile {
     gains: Gains,
     trail: Box<Trail>,
 }
 
-/// How a mobile came to where it is.
+/// Movement and shadows of a mobile.
 #[derive(Debug, Clone)]
 struct Trail {
     draws: AddressedStream,
@@ -83,12 +80,12 @@ struct Trail {
 }
 
 impl Mobile {
-    /// Where it was last looked at.
+    /// Position at the last measurement.
     pub fn place(&self) -> Place {
         self.trail.place
     }
 
-    /// The share of the power of each cell that reached it there; none before it was first looked at.
+    /// Gain of each cell at the last measurement. Empty before the first one.
     #[inline]
     pub fn gains(&self) -> &Gains {
         &self.gains
@@ -96,7 +93,6 @@ impl Mobile {
 }
 
 impl Environment {
-    /// For this configuration, with the draws of a run.
     pub fn new(config: &EnvironmentConfig, streams: &Streams) -> Self {
         let propagation = Propagation::new(&config.propagation);
         let is_manhattan = config.propagation.path_loss == PathLoss::Manhattan;
@@ -122,18 +118,17 @@ impl Environment {
         }
     }
 
-    /// Where the cells are.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// How many cells there are.
     pub fn cells(&self) -> usize {
         self.layout.cells()
     }
 
-    /// A mobile appears at a place, or anywhere in the area alike. Whatever else happens in the run, number `who` meets the same
-    /// places and shadows.
+    /// Creates a mobile at `place`. If `place` is `None`, the mobility model or a uniform draw
+    /// gives the position. Positions and shadows of mobile `who` depend on no other event of the
+    /// run.
     pub fn appear(&self, who: u64, mobility: &MobilityConfig, place: Option<Place>, now: Time) -> Mobile {
         let draws = self.streams.addressed(&format!("environment/{who}"));
         let mut way = Trajectory::new(mobility, place, &self.layout, &draws);
@@ -142,7 +137,7 @@ impl Environment {
         Mobile { gains: Gains::default(), trail: Box::new(trail) }
     }
 
-    /// Looks where a mobile is now, and what reaches it there. Time does not go back.
+    /// Updates position and gains of a mobile. `now` must not decrease.
     pub fn measure(&self, mobile: &mut Mobile, now: Time) {
         let Mobile { gains, trail } = mobile;
         let Trail { draws, appeared, way, place, shadows } = &mut **trail;
@@ -172,7 +167,7 @@ impl Environment {
         }
     }
 
-    /// The share of the power of each cell that reaches a place without shadows, written over `gains`.
+    /// Writes the gain of each cell at a place without shadows to `gains`.
     pub fn gains_at(&self, place: Place, gains: &mut [f64]) {
         if self.layout.streets().is_some() {
             let of = |station| self.in_street(station, place, 0.0);
@@ -189,7 +184,8 @@ impl Environment {
     }
 }
 
-/// The gain of a station in streets: along them if they are followed, else straight through the houses.
+/// Gain of a station in streets: along the streets if a street model is set, otherwise along the
+/// straight line.
 fn in_street(
     propagation: &Propagation,
     along_streets: Option<&StreetLoss>,

@@ -1,7 +1,8 @@
-//! What reaches a mobile of the power of an antenna: path loss, the pattern of the antenna, the least coupling loss.
+//! Gain from an antenna to a mobile: path loss, antenna pattern, minimum coupling loss.
 //!
-//! UMTS 30.03 (ETSI TR 101 112) B.1.4.1 gives the losses, TR 25.996 §4.5.1 the pattern. Everything is a straight line in
-//! the logarithm of the distance, so a site costs one logarithm and an angle, and each sector a power of two.
+//! Path losses are from UMTS 30.03 (ETSI TR 101 112) B.1.4.1, the pattern from TR 25.996 §4.5.1.
+//! All losses are linear in the logarithm of the distance. So a site costs one logarithm and one
+//! angle, and each sector one power of two.
 
 use std::f64::consts::{LOG2_10, PI};
 
@@ -9,35 +10,38 @@ use super::layout::{Place, SECTORS, THIRD};
 use super::quick::{Quick, smaller, turned};
 use super::street_loss::StreetLossConfig;
 
-/// Which loss grows how with the distance.
+/// Path loss as a function of the distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum PathLoss {
-    /// UMTS 30.03 B.1.4.1.3: antennas above the roofs, `40 (1 - 0.004 dh) log R - 18 log dh + 21 log f + 80` dB.
+    /// UMTS 30.03 B.1.4.1.3: antennas above the roofs, `40 (1 - 0.004 dh) log R - 18 log dh + 21
+    /// log f + 80` dB.
     #[default]
     Vehicular,
     /// UMTS 30.03 B.1.4.1.2: antennas in the street, `40 log R + 30 log f + 49` dB.
     Pedestrian,
-    /// UMTS 30.03 B.1.4.1.2: antennas in streets, along which power goes around corners; `layout.streets` only.
+    /// UMTS 30.03 B.1.4.1.2: antennas in streets, recursive model around corners. Only with
+    /// `layout.streets`.
     Manhattan,
-    /// UMTS 30.03 B.1.4.1.1: inside of an office, `37 + 30 log R + 18.3 n^((n + 2)/(n + 1) - 0.46)` dB, R in metres.
+    /// UMTS 30.03 B.1.4.1.1: in an office, `37 + 30 log R + 18.3 n^((n + 2)/(n + 1) - 0.46)` dB, R
+    /// in metres.
     IndoorOffice,
 }
 
 /// A directional antenna.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Antenna {
-    /// Where it looks, less what cables, walls and bodies take.
+    /// Gain in the main direction minus cable, wall and body losses.
     pub net_gain_db: f64,
-    /// The angle between the two directions that get 3 dB less.
+    /// Angle between the two directions with 3 dB less gain.
     pub beamwidth_deg: f64,
-    /// How much less gets who is behind it.
+    /// Maximum attenuation of the pattern, behind the antenna.
     pub front_to_back_db: f64,
 }
 
 impl Antenna {
-    /// What is left on average over a turn of what arrives where it looks.
+    /// Mean of the pattern over all directions, relative to the main direction.
     fn mean_share(&self) -> f64 {
         let share = |degrees: i32| {
             let beside = f64::from(degrees) / self.beamwidth_deg;
@@ -47,24 +51,23 @@ impl Antenna {
     }
 }
 
-/// What lies between antennas and mobiles, shadows apart.
+/// Propagation between antennas and mobiles, except shadows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PropagationConfig {
-    /// The law of the distance.
     pub path_loss: PathLoss,
-    /// The carrier.
+    /// Carrier frequency.
     pub frequency_mhz: f64,
-    /// How high antennas stand above the roofs; for [`PathLoss::Vehicular`].
+    /// Antenna height above the roofs, for [`PathLoss::Vehicular`].
     pub above_roofs_m: f64,
-    /// How many floors lie between; for [`PathLoss::IndoorOffice`].
+    /// Number of floors between, for [`PathLoss::IndoorOffice`].
     pub floors: u32,
-    /// The antennas.
     pub antenna: Antenna,
-    /// Nobody gets more than this lets through, gains and shadows included.
+    /// Minimum coupling loss, including antenna gain and shadow.
     pub minimum_coupling_db: f64,
-    /// Of sites farther than this, in metres, the mean arrives; infinite where each is heard everywhere.
+    /// Reach in metres: more distant sites contribute only a mean gain. Infinite: all sites have
+    /// individual gains.
     pub reach_m: f64,
-    /// What is lost in streets; for [`PathLoss::Manhattan`].
+    /// Losses in streets, for [`PathLoss::Manhattan`].
     pub streets: StreetLossConfig,
 }
 
@@ -95,7 +98,7 @@ impl Line {
         self.at_1_km + self.slope * libm::log10(km)
     }
 
-    /// As the logarithm of a gain over that of the square of the distance in metres, both to base 2: what it is at 1 m, and its
+    /// The gain as a line over log2 of the squared distance in metres: log2 of the gain at 1 m, and
     /// slope.
     fn binary(self) -> [f64; 2] {
         let at_1_m = self.at_1_km - 3.0 * self.slope;
@@ -114,7 +117,7 @@ impl PropagationConfig {
                     slope: 40.0 * (1.0 - 4e-3 * height),
                 }
             }
-            // In sight of each other.
+            // Line of sight.
             PathLoss::Manhattan => self.free_space(),
             PathLoss::Pedestrian => Line { at_1_km: 49.0 + 30.0 * log_f, slope: 40.0 },
             PathLoss::IndoorOffice => {
@@ -129,39 +132,39 @@ impl PropagationConfig {
         Line { at_1_km: 32.45 + 20.0 * libm::log10(self.frequency_mhz), slope: 20.0 }
     }
 
-    /// The loss in dB at a distance, antenna and shadow apart; never below that of free space.
+    /// Path loss in dB without antenna and shadow, at least that of free space.
     pub fn loss_db(&self, metres: f64) -> f64 {
         let km = metres / 1000.0;
         self.model().at(km).max(self.free_space().at(km))
     }
 }
 
-/// A decibel as a logarithm to base 2 of a power.
+/// log2 of the power ratio of 1 dB.
 pub(super) const DECIBEL: f64 = LOG2_10 / 10.0;
 
-/// Nobody is nearer to an antenna, in square metres.
+/// Minimum squared distance in square metres.
 const NEAREST: f64 = 1.0;
 
-/// The same as numbers that are quick to use. All are logarithms to base 2.
+/// The model in a form that is fast to evaluate. All values are logarithms to base 2.
 #[derive(Debug, Clone)]
 pub struct Propagation {
     quick: Quick,
-    /// Gains at 1 m, and slopes over the logarithm of the square of the distance.
+    /// Gain at 1 m, and slope over the logarithm of the squared distance.
     model: [f64; 2],
     free_space: [f64; 2],
-    /// The gain where an antenna looks.
+    /// Gain in the main direction of an antenna.
     antenna: f64,
-    /// Its fall for each square of a radian beside that, and how far it falls at most.
+    /// Attenuation of the pattern per squared radian, and its maximum.
     fall: f64,
     behind: f64,
-    /// The largest gain that there is.
+    /// Maximum gain.
     most: f64,
-    /// The share that a site's antennas let through on average over a turn, all three together.
+    /// Sum of the patterns of a site's three antennas, averaged over all directions. Not a
+    /// logarithm.
     around: f64,
 }
 
 impl Propagation {
-    /// For this configuration.
     pub fn new(config: &PropagationConfig) -> Self {
         let Antenna { net_gain_db, beamwidth_deg, front_to_back_db } = config.antenna;
         let beamwidth = beamwidth_deg * PI / 180.0;
@@ -177,17 +180,18 @@ impl Propagation {
         }
     }
 
-    /// The gain of a site on average over where its antennas look, all of its sectors together, for who is this way from it.
+    /// Gain of all sectors of a site together, averaged over the directions of the antennas. `way`
+    /// is the vector from the site to the mobile.
     pub fn mean_gain(&self, way: Place) -> f64 {
         self.around * self.quick.exp2(smaller(self.in_front(way), self.most))
     }
 
-    /// The gain of an antenna that looks everywhere, for who is this way from it; `shadow` as below.
+    /// Gain of an omnidirectional antenna. `way` and `shadow` as in `gains`.
     pub fn gain_of_one(&self, way: Place, shadow: f64) -> f64 {
         self.quick.exp2(smaller(self.in_front(way) + shadow, self.most))
     }
 
-    /// What arrives where an antenna looks.
+    /// Logarithm of the gain in the main direction of an antenna, without shadow.
     #[inline]
     fn in_front(&self, way: Place) -> f64 {
         let distance = self.quick.log2(way.squared().max(NEAREST));
@@ -195,11 +199,12 @@ impl Propagation {
         smaller(line(self.model), line(self.free_space)) + self.antenna
     }
 
-    /// Gains of the sectors of a site, for who is this way from it; `shadow` is the logarithm of what its shadow lets through.
+    /// Gains of the sectors of a site. `way` is the vector from the site to the mobile. `shadow` is
+    /// the log2 of the shadow as a gain.
     #[inline]
     pub fn gains(&self, way: Place, azimuth: f64, shadow: f64, into: &mut [f64; SECTORS]) {
         let in_front = self.in_front(way) + shadow;
-        // At the mast no antenna looks this way: an angle that is none falls as far as any.
+        // At the site itself the angle is NaN, and `smaller` then returns the maximum attenuation.
         let angle = self.quick.angle(way.x, way.y) - azimuth;
         for (sector, gain) in into.iter_mut().enumerate() {
             let beside = turned(angle - sector as f64 * THIRD);

@@ -1,9 +1,8 @@
-//! Which sites are heard where, and what arrives of all others together.
+//! Sites within reach of a place, and the total gain of all other sites.
 //!
-//! The area is cut into squares. In each of them the sites within reach of its middle are heard one by one, and of what is
-//! farther the mean is known: the gain of its sites without shadows, antennas averaged over a turn, in streets over those of the
-//! square. So who moves looks up
-//! where it is, whatever the number of sites.
+//! The area is divided into squares. In each square, the sites within reach of its middle have
+//! individual gains. The rest is a mean gain without shadows: averaged over the antenna directions,
+//! and in streets over places in the square. So a lookup costs the same for any number of sites.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,31 +10,31 @@ use std::sync::Arc;
 use super::gains::Sites;
 use super::layout::{Layout, Place};
 
-/// Squares in the length of a reach.
+/// Squares per length of the reach.
 const SQUARES: f64 = 8.0;
 
-/// The squares of an area.
+/// The squares of the area.
 #[derive(Debug, Clone)]
 pub struct Reach {
-    /// How many there are from left to right and up, and how many in a metre.
+    /// Number of squares per axis, and squares per metre.
     number: [usize; 2],
     each_metre: [f64; 2],
     /// Row by row.
     squares: Vec<Heard>,
 }
 
-/// What is heard in a square.
 #[derive(Debug, Clone)]
 pub struct Heard {
-    /// The sites within reach, the nearest if all are farther; one object for all squares that have the same.
+    /// Sites within reach, or the nearest site if there is none. Squares with equal lists share one
+    /// object.
     pub sites: Arc<Sites>,
-    /// The sum of the gains of all others, shadows apart.
+    /// Sum of the gains of all other sites, without shadows.
     pub rest: f64,
 }
 
 impl Reach {
-    /// For a reach in metres; if that is infinite, one square where all sites are heard. `mean` is the gain of a site in the
-    /// rectangle around a place with these halves of its sides, shadows apart.
+    /// `metres` is the reach. If it is infinite, there is one square with all sites. `mean` returns
+    /// the gain of a site without shadows in the rectangle around a place with these half sides.
     pub fn new(layout: &Layout, metres: f64, mean: impl Fn(usize, Place, [f64; 2]) -> f64) -> Self {
         let number = layout.size().map(|size| ((size / metres * SQUARES).ceil() as usize).max(1));
         let make = if layout.streets().is_some() { Sites::of_stations } else { Sites::new };
@@ -58,7 +57,6 @@ impl Reach {
         }
     }
 
-    /// What is heard at a place of the area.
     #[inline]
     pub fn at(&self, place: Place) -> &Heard {
         let at =

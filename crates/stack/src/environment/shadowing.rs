@@ -1,19 +1,22 @@
-//! Log-normal shadows: what a mobile meets on its way, one value for each site.
+//! Log-normal shadows along the path of a mobile, one value per site.
 //!
 //! ```text
 //!   knots, one decorrelation distance apart:  K' = ρ K + √(1 - ρ²) w,   ρ = 1/2
-//!   points between two knots:                 drawn given the point before and the knot to come
+//!   points between two knots:                 drawn given the previous point and the next knot
 //! ```
 //!
-//! Along its way the shadow of a mobile is autoregressive, with a correlation of one half at the decorrelation distance
-//! (UMTS 30.03 B.1.4, after Gudmundson). Knots are reached in one step each, however far the mobile went while nobody
-//! looked; what lies between them is their bridge, whose law is that of the same process. Each draw is addressed by the
-//! mobile, the point of its way and the site, so a shadow depends on how far a mobile went and never on when it was looked
-//! at: under another scheduler users meet the same shadows.
+//! The shadow along the path is an autoregressive process, with a correlation of one half at the
+//! decorrelation distance (UMTS 30.03 B.1.4, after Gudmundson). Each knot takes one step, however
+//! far the mobile has moved since its last update. Points between two knots are drawn from the
+//! conditional distribution of the same process (a bridge). Each draw is addressed by the mobile,
+//! the point of its path and the site. So a shadow depends only on the travelled distance, not on
+//! the times of the updates: users have the same shadows under all schedulers.
 //!
-//! A shadow has a part that all sites share and one of each site; sectors of a site have one shadow (TR 25.942). Sites out
-//! of reach have none, and no draws are made for them. A shadow forgets by half from knot to knot, so whatever comes into
-//! reach, or wakes far from where it was, begins a number of knots back and is what it would have been.
+//! A shadow is the sum of a part common to all sites and a part of each site. The sectors of a site
+//! have the same shadow (TR 25.942). Sites out of reach have no shadow of their own and need no
+//! draws. The influence of a knot halves with each following knot. So for a site that comes into
+//! reach, and for a mobile that has moved far, the process starts 128 knots back and reaches the
+//! value that a continuous process would have.
 
 use std::f64::consts::LN_2;
 
@@ -21,20 +24,20 @@ use umts_kernel::random::AddressedStream;
 
 use super::propagation::DECIBEL;
 
-/// Points of a way in one decorrelation distance: between two of them a shadow stays as it is.
+/// Points per decorrelation distance. A shadow is constant between two points.
 pub const POINTS: u64 = 16;
 
-/// Knots after which a shadow is the same to the last bit wherever it began: twice what its digits need.
+/// Number of knots after which the starting value has no effect on any bit of the shadow: twice the
+/// number that the precision requires.
 const FORGOTTEN: u64 = 128;
 
-/// How shadows vary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShadowingConfig {
-    /// Standard deviation; 0 for no shadows.
+    /// Standard deviation. 0: no shadows.
     pub deviation_db: f64,
-    /// How far apart two shadows of one site have a correlation of one half.
+    /// Distance at which two shadows of a site have a correlation of one half.
     pub decorrelation_m: f64,
-    /// Correlation of the shadows of two sites.
+    /// Correlation between the shadows of two sites.
     pub between_sites: f64,
 }
 
@@ -44,7 +47,7 @@ impl Default for ShadowingConfig {
     }
 }
 
-/// A value from the one before, from that at the next knot, and from a draw.
+/// Weights of the previous value, of the next knot and of the draw.
 #[derive(Debug, Clone, Copy, Default)]
 struct Weights {
     before: f64,
@@ -52,25 +55,25 @@ struct Weights {
     draw: f64,
 }
 
-/// The law of all shadows of a network.
+/// The distribution of the shadows of a network.
 #[derive(Debug, Clone)]
 pub struct Shadowing {
-    /// Whether there are any.
     vary: bool,
-    /// Size of the common part and of that of a site, as logarithms to base 2 of a power.
+    /// Standard deviation of the common part and of the part of a site, as log2 of a power ratio.
     common: f64,
     own: f64,
-    /// What the part of a site lets through on average, as a gain.
+    /// Mean of the part of a site as a gain.
     mean_of_own: f64,
-    /// From point to point.
+    /// Distance of two points in metres.
     spacing: f64,
     from_knot_to_knot: Weights,
-    /// To point n, n from 1 on.
+    /// Weights to get to point n, for n from 1 on.
     to_point: [Weights; POINTS as usize],
 }
 
-/// The shadows of one mobile: where on its way they are, and two values of deviation 1 for each part, here and at the next
-/// knot. The common part is the first, those of sites within reach follow.
+/// Shadows of one mobile: the current knot and point, and two standard normal values for each part,
+/// at the current point and at the next knot. The common part is first, followed by the sites
+/// within reach.
 #[derive(Debug, Clone, Default)]
 pub struct Shadows {
     knot: u64,
@@ -78,15 +81,14 @@ pub struct Shadows {
     parts: Box<[[f64; 2]]>,
 }
 
-/// The draw of a mobile at a point that is for the common part; the others follow, site by site. Those before are of its
-/// way.
+/// Number of the draw for the common part. The draws of the sites follow. Lower numbers belong to
+/// the movement.
 const COMMON: u32 = 8;
 
 impl Shadowing {
-    /// For this configuration.
     pub fn new(config: &ShadowingConfig) -> Self {
         let deviation = config.deviation_db * DECIBEL;
-        // Of the correlation from one point to the next, to the power of n.
+        // Correlation of two values that are n points apart.
         let correlation = |n: u64| libm::exp2(-(n as f64) / POINTS as f64);
         let to_point = std::array::from_fn(|n| bridge(&correlation, POINTS - (n as u64).max(1) + 1));
         let own = deviation * libm::sqrt(1.0 - config.between_sites);
@@ -105,8 +107,8 @@ impl Shadowing {
         }
     }
 
-    /// Brings the shadows of a mobile, whose draws these are, to where it is after `travelled` metres. They are those of
-    /// `sites`, which have not changed since the last time.
+    /// Advances the shadows of a mobile to `travelled` metres. `draws` are the draws of the mobile.
+    /// `sites` must be the same as at the last call, unless `change_sites` was called.
     pub fn advance(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream, travelled: f64) {
         if self.vary {
             let point = (travelled / self.spacing) as u64;
@@ -114,8 +116,8 @@ impl Shadowing {
         }
     }
 
-    /// From now on the shadows are those of `sites`, no longer those of `before`. Whose are new are what they would be had
-    /// they always been there.
+    /// Replaces the sites `before` by `sites`. Shadows of new sites have the values that they would
+    /// have if the sites had always been within reach.
     pub fn change_sites(
         &self,
         shadows: &mut Shadows,
@@ -140,7 +142,7 @@ impl Shadowing {
         while shadows.knot < knot {
             shadows.knot += 1;
             shadows.point = 0;
-            self.leave_knot(shadows, sites, draws);
+            self.advance_knot(shadows, sites, draws);
         }
         while shadows.point < point {
             shadows.point += 1;
@@ -156,11 +158,11 @@ impl Shadowing {
         *shadows = Shadows { knot, point: 0, parts: vec![[0.0; 2]; 1 + sites.len()].into() };
         let first = draws.tti(knot * POINTS);
         shadows.each(sites, |[_, knot], number| *knot = first.normal(number));
-        self.leave_knot(shadows, sites, draws);
+        self.advance_knot(shadows, sites, draws);
     }
 
-    /// The next knot becomes the present one, and gets a next one.
-    fn leave_knot(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream) {
+    /// Moves to the next knot, and draws the one after it.
+    fn advance_knot(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream) {
         let weights = self.from_knot_to_knot;
         let draws = draws.tti((shadows.knot + 1) * POINTS);
         shadows.each(sites, |[here, knot], number| {
@@ -169,7 +171,7 @@ impl Shadowing {
         });
     }
 
-    /// What the shadow of one of its sites lets through, as a logarithm to base 2.
+    /// Shadow of a site by its index in the list of sites, as log2 of a gain.
     #[inline]
     pub fn of_site(&self, shadows: &Shadows, among: usize) -> f64 {
         match &*shadows.parts {
@@ -178,7 +180,7 @@ impl Shadowing {
         }
     }
 
-    /// What shadows let through of sites that have none of their own, on average, as a gain.
+    /// Mean shadow of the sites out of reach, as a gain.
     pub fn of_others(&self, shadows: &Shadows) -> f64 {
         let common = shadows.parts.first().map_or(0.0, |[common, _]| *common);
         libm::exp2(self.common * common) * self.mean_of_own
@@ -186,7 +188,7 @@ impl Shadowing {
 }
 
 impl Shadows {
-    /// Each part with the number of its draws.
+    /// Calls `change` for each part, with the number of its draw.
     #[inline]
     fn each(&mut self, sites: &[u16], mut change: impl FnMut(&mut [f64; 2], u32)) {
         let [common, own @ ..] = &mut *self.parts else { return };
@@ -197,7 +199,8 @@ impl Shadows {
     }
 }
 
-/// The next point of an autoregressive process whose value is known here and `left` points ahead.
+/// Weights for the next point of an autoregressive process whose value is known at the current
+/// point and `left` points ahead.
 fn bridge(correlation: &impl Fn(u64) -> f64, left: u64) -> Weights {
     let unknown = |n: u64| 1.0 - correlation(2 * n);
     Weights {

@@ -1,13 +1,14 @@
-//! What is lost along streets: the recursive model of UMTS 30.03 (ETSI TR 101 112) B.1.4.1.2, after Berg.
+//! Losses along streets: the recursive model of UMTS 30.03 (ETSI TR 101 112) B.1.4.1.2, after Berg.
 //!
 //! ```text
 //!   k_n = k_(n-1) + d_(n-1) c        d_n = d_(n-1) + k_n s_(n-1)        k_0 = 1, d_0 = 0
-//!   L = 20 log(4π d_n D / λ)         D = 1 up to the breakpoint, then the length of the way over it
+//!   L = 20 log(4π d_n D / λ)         D = 1 up to the breakpoint, then length of the path / breakpoint
 //! ```
 //!
-//! A way has n stretches s between its corners, and each corner makes what follows seem longer. Of all ways the one counts
-//! that loses least. Streets are a grid, so that is one with two corners at most: a further corner on a way of the same
-//! length adds to d. Power comes over the roofs as well, which is the least loss far behind corners (TR 25.942 §5.1).
+//! A path has n straight sections s between its corners, and each corner increases the apparent
+//! length of the following sections. The path with the least loss counts. On a grid that path has
+//! at most two corners, because another corner on a path of the same length increases d.
+//! Propagation over the roofs limits the loss far behind corners (TR 25.942 §5.1).
 
 use std::f64::consts::PI;
 
@@ -16,17 +17,18 @@ use super::propagation::{DECIBEL, PropagationConfig};
 use super::quick::Quick;
 use super::streets::{AXES, Spot, Streets};
 
-/// What is lost along streets and through walls.
+/// Parameters of the losses along streets and through walls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StreetLossConfig {
-    /// What a corner of 90° adds for each metre before it and each after it.
+    /// Weight c of a corner of 90°.
     pub corner: f64,
-    /// The way after which power falls with the fourth power of the distance; infinite for never.
+    /// Length of the path in metres beyond which power falls with the fourth power of the distance.
+    /// Infinite: never.
     pub breakpoint_m: f64,
-    /// Whether power comes over the roofs, too.
+    /// Includes propagation over the roofs.
     pub over_roofs: bool,
-    /// Loss of the outer wall, from the street outside it to any place in the house. UMTS 30.03 gives it as one number, 12 dB,
-    /// relative to the level outside.
+    /// Loss from the street outside to any place in the house. UMTS 30.03 gives a single value, 12
+    /// dB relative to the level outside.
     pub penetration_db: f64,
 }
 
@@ -37,7 +39,7 @@ impl Default for StreetLossConfig {
 }
 
 impl StreetLossConfig {
-    /// The distance in free space on which as much is lost as on a way with these stretches.
+    /// Free-space distance with the same loss as a path with these sections, in metres.
     pub fn seeming_distance(&self, stretches: &[f64]) -> f64 {
         let (mut k, mut seeming, mut length) = (1.0, 0.0, 0.0);
         for stretch in stretches {
@@ -49,29 +51,29 @@ impl StreetLossConfig {
     }
 }
 
-/// Nobody is nearer to an antenna, in metres.
+/// Minimum distance to an antenna in metres.
 const NEAREST: f64 = 1.0;
 
-/// The gains of stations in streets. All are logarithms to base 2.
+/// Gains of stations in streets. All are logarithms to base 2.
 #[derive(Debug, Clone)]
 pub struct StreetLoss {
     config: StreetLossConfig,
     streets: Streets,
     stations: Vec<Spot>,
     quick: Quick,
-    /// The gain of the antennas, and of 1 m of free space with it.
+    /// Gain of the antennas, and the same including 1 m of free space.
     antenna: f64,
     at_1_m: f64,
     most: f64,
 }
 
-/// Over the roofs: 24 + 45 log(R + 20) dB, R in metres.
+/// Loss over the roofs: 24 + 45 log(R + 20) dB, R in metres.
 const ROOFS_DB: f64 = 24.0;
 const ROOFS_SLOPE: f64 = 4.5;
 const ROOFS_BESIDE: f64 = 20.0;
 
 impl StreetLoss {
-    /// Of the sites of a layout; none where it has no streets.
+    /// Returns `None` if the layout has no streets.
     pub fn new(config: &PropagationConfig, layout: &Layout) -> Option<Self> {
         let streets = *layout.streets()?;
         let antenna = config.antenna.net_gain_db * DECIBEL;
@@ -87,7 +89,7 @@ impl StreetLoss {
         })
     }
 
-    /// The gain of a station at a place, what its shadow lets through included.
+    /// Gain of a station at a place. `shadow` is the log2 of the shadow as a gain.
     pub fn gain(&self, station: usize, layout: &Layout, place: Place, shadow: f64) -> f64 {
         let from = self.stations[station];
         let start = Place { x: from.at[0], y: from.at[1] };
@@ -105,9 +107,10 @@ impl StreetLoss {
         self.quick.exp2((gain + shadow).min(self.most))
     }
 
-    /// The distance that the best way through the streets seems to have. Who is in sight has no better one.
+    /// Apparent distance of the best path through the streets. In line of sight this is the
+    /// straight line.
     fn seeming_distance(&self, from: &Spot, to: &Spot) -> f64 {
-        // Streets are periods apart: two middles are one street or far from it.
+        // Two streets are either the same or at least one period apart.
         let is_same = |begins: f64, ends: f64| (begins - ends).abs() < self.streets.width;
         let in_sight = |axis: usize| from.lines[axis].zip(to.lines[axis]).is_some_and(|(a, b)| is_same(a, b));
         if AXES.into_iter().any(in_sight) {
@@ -129,15 +132,16 @@ impl StreetLoss {
         self.config.seeming_distance(&[libm::sqrt(x * x + y * y)])
     }
 
-    /// From a street along `axis` into one across it.
+    /// Path from a street along `axis` into a street across it.
     fn one_corner(&self, from: &Spot, to: &Spot, axis: usize, [begins, ends]: [f64; 2]) -> f64 {
         let before = (ends - from.at[axis]).abs();
         let after = (to.at[1 - axis] - begins).abs();
         self.config.seeming_distance(&[before, after])
     }
 
-    /// From a street along `axis` to another, through one of those across. What corners add is the least where one of the
-    /// stretches is short, so that is a street next to either end.
+    /// Path from a street along `axis` to a parallel street, through one of the crossing streets.
+    /// The loss of the corners is least if one section is short, so only the crossing streets next
+    /// to either end are tried.
     fn two_corners(&self, from: &Spot, to: &Spot, axis: usize, [begins, ends]: [f64; 2]) -> f64 {
         let next_to = |at: f64| {
             let before = self.streets.line_before(at);

@@ -1,97 +1,99 @@
-//! Streets between blocks of houses (the Manhattan of UMTS 30.03): a square grid, and who is in which of its streets.
+//! Streets between blocks of houses on a square grid (the Manhattan layout of UMTS 30.03), and the
+//! streets of a place.
 //!
 //! ```text
 //!        ┌─────┐ ┌─────┐ ┌──      blocks, one period apart
-//!   ─────┘     └─┘     └─┘        crossing (c, r) has its centre half a street from the corner of the area,
-//!     (0,0)   (1,0)   (2,0)       and so many periods to the right and up
+//!   ─────┘     └─┘     └─┘        crossing (c, r): its centre is half a street width from the corner
+//!     (0,0)   (1,0)   (2,0)       of the area, plus c periods to the right and r periods up
 //! ```
 //!
-//! On a torus the last block borders on the first street. With another border a street runs along each side.
+//! On a torus the last block adjoins the first street. With another border there is a street along
+//! each side.
 
 use super::layout::{Border, Place};
 
 /// A rectangle of blocks with streets around them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Streets {
-    /// Blocks from left to right, and up.
+    /// Number of blocks along each axis.
     pub blocks: [u32; 2],
-    /// Side of a block, in metres.
+    /// Side of a block in metres.
     pub block: f64,
-    /// Width of a street, in metres.
+    /// Width of a street in metres.
     pub width: f64,
-    /// What is beyond the last block.
     pub border: Border,
 }
 
-/// Where stations stand in streets.
+/// Position of stations in streets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Stations {
-    /// On crossings, so that each is in two streets.
+    /// On crossings, so that each station is in two streets.
     #[default]
     Crossings,
-    /// Half-way between two crossings.
+    /// Halfway between two crossings.
     Middles,
 }
 
-/// The directions of streets: from left to right, and up.
+/// The axes of the grid: x (right) and y (up).
 pub const AXES: [usize; 2] = [0, 1];
 
-/// A place as streets see it.
+/// A place relative to the streets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spot {
-    /// Its coordinates; for a place in a house, those of the nearest point of the walls around it.
+    /// Coordinates. For a place in a house, those of the nearest point on the walls.
     pub at: [f64; 2],
-    /// The streets that it is in, or that are outside its wall: of the one along the first axis how far up its middle lies, of
-    /// the one along the second how far to the right.
+    /// The streets that contain the place, or the street outside the nearest wall. For the street
+    /// along the first axis the y coordinate of its middle, for the street along the second axis
+    /// the x coordinate.
     pub lines: [Option<f64>; 2],
-    /// Whether it is in a house.
     pub is_indoors: bool,
 }
 
 impl Streets {
-    /// From the middle of a street to that of the next.
+    /// Distance between the middles of neighbouring streets in metres.
     pub fn period(&self) -> f64 {
         self.block + self.width
     }
 
-    /// Width and height of the area.
+    /// Width and height of the area in metres.
     pub fn size(&self) -> [f64; 2] {
         let rim = if self.border == Border::Torus { 0.0 } else { self.width };
         self.blocks.map(|blocks| f64::from(blocks) * self.period() + rim)
     }
 
-    /// How many streets cross the other axis.
+    /// Number of streets that cross an axis.
     fn lines(&self, axis: usize) -> u32 {
         self.blocks[axis] + u32::from(self.border != Border::Torus)
     }
 
-    /// How far along an axis crossing number `number` is.
+    /// Position of crossing `number` along an axis, in metres.
     pub fn line(&self, number: i64) -> f64 {
         self.width / 2.0 + number as f64 * self.period()
     }
 
-    /// The number of the last crossing before a place on an axis.
+    /// Number of the last crossing before a position on an axis.
     pub fn line_before(&self, at: f64) -> i64 {
         ((at - self.width / 2.0) / self.period()).floor() as i64
     }
 
-    /// Whether there is a street of this number across an axis. A torus has no end.
+    /// Whether street `number` across an axis exists. On a torus all numbers do.
     pub fn has_line(&self, axis: usize, number: i64) -> bool {
         self.border == Border::Torus || (0..i64::from(self.lines(axis))).contains(&number)
     }
 
-    /// The streets that a place is in; in a house, the street outside the nearest wall, seen from that wall.
+    /// The streets of a place. For a place in a house, the street outside the nearest wall, seen
+    /// from that wall.
     pub fn spot(&self, place: Place) -> Spot {
         let mut at = [place.x, place.y];
-        // How far it is from the middle of the nearest street that crosses each axis, and where that lies.
+        // Middle of the nearest street across each axis, and the distance to it.
         let nearest =
             AXES.map(|axis| self.line(((at[axis] - self.width / 2.0) / self.period()).round() as i64));
         let apart = AXES.map(|axis| (at[axis] - nearest[axis]).abs());
         let inside = AXES.map(|axis| apart[axis] <= self.width / 2.0);
         let is_indoors = !inside[0] && !inside[1];
-        // The street along the first axis is known by its place on the second.
+        // The street along the first axis is identified by its position on the second.
         let is_outside = AXES.map(|axis| inside[1 - axis] || is_indoors && apart[1 - axis] < apart[axis]);
         let is_outside = if is_indoors && is_outside == [false; 2] { [true, false] } else { is_outside };
         if is_indoors {
@@ -101,7 +103,8 @@ impl Streets {
         Spot { at, lines: AXES.map(|axis| is_outside[axis].then_some(nearest[1 - axis])), is_indoors }
     }
 
-    /// The place in the middle of a street at these shares of all streets and of a side of a block: uniform if they are.
+    /// A place in the middle of a street, for a share of all block sides and a share along the
+    /// side. Uniform if both shares are.
     pub fn anywhere(&self, shares: [f64; 2]) -> Place {
         let [columns, rows] = self.blocks;
         let along = [columns * self.lines(1), rows * self.lines(0)];
@@ -113,7 +116,8 @@ impl Streets {
         if along_x == 1 { Place { x: from, y: across } } else { Place { x: across, y: from } }
     }
 
-    /// Places of stations: each street has one every so many blocks, and neighbouring streets have them elsewhere.
+    /// Places of stations: one station per `every` blocks in each street, shifted between
+    /// neighbouring streets.
     pub fn stations(&self, stand: Stations, every: u32) -> Vec<Place> {
         let crossings =
             (0..self.lines(1)).flat_map(|row| (0..self.lines(0)).map(move |column| [column, row]));
@@ -132,7 +136,8 @@ impl Streets {
         }
     }
 
-    /// Places in the middle of streets, some ten metres apart, within so much of a place; the nearest street if there are none.
+    /// Places in the middle of streets, about ten metres apart, in the rectangle around `middle`
+    /// with these half sides. If there are none, one place in the nearest street.
     pub fn places_around(&self, middle: Place, half: [f64; 2]) -> Vec<Place> {
         let at = [middle.x, middle.y];
         let mut places = Vec::new();
@@ -155,7 +160,7 @@ impl Streets {
         places
     }
 
-    /// The blocks of houses, each from its lower left to its upper right corner.
+    /// The blocks of houses, each as lower left and upper right corner.
     pub fn houses(&self) -> impl Iterator<Item = [Place; 2]> + '_ {
         let corner = |column: u32, row: u32, ahead: f64| Place {
             x: self.line(i64::from(column)) + ahead,
@@ -168,7 +173,7 @@ impl Streets {
     }
 }
 
-/// The place so far along an axis, in the street whose middle is at `line` of the other.
+/// The place at `along` on an axis, in the street whose middle is at `line` of the other axis.
 fn on(axis: usize, along: f64, line: f64) -> Place {
     if axis == 0 { Place { x: along, y: line } } else { Place { x: line, y: along } }
 }

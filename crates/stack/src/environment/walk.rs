@@ -1,34 +1,37 @@
-//! Who walks in streets (UMTS 30.03 B.1.8.1.2): a new speed now and then, and at each crossing perhaps another street.
+//! Pedestrians in streets (UMTS 30.03 B.1.8.1.2), with random changes of speed and random turns at
+//! crossings.
 //!
-//! A walk is a sequence of legs of one length, each at one speed. The draws of a leg are addressed by its number, so a
-//! walk depends on the time alone, and who slept is brought up to date leg by leg.
+//! A walk is a sequence of legs of equal length, each at constant speed. The draws of a leg are
+//! addressed by its number. So a walk depends only on the time, and an idle mobile is advanced leg
+//! by leg at its next query.
 
 use umts_kernel::random::AddressedStream;
 
 use super::layout::Place;
 use super::streets::{AXES, Streets};
 
-/// How somebody walks in streets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Walk {
-    /// Metres in a second on average.
+    /// Mean speed in metres per second.
     pub speed: f64,
-    /// Standard deviation of the speeds that are drawn.
+    /// Standard deviation of drawn speeds.
     pub deviation: f64,
-    /// How likely a leg has a new one.
+    /// Probability of a new speed at a leg.
     pub changing: f64,
-    /// Metres of a leg: at most as long as a side of a block, so that there is one crossing in it.
+    /// Length of a leg in metres. At most the side of a block, so that a leg passes at most one
+    /// crossing.
     pub leg: f64,
-    /// How likely he turns at a crossing, to either side alike.
+    /// Probability of a turn at a crossing, left and right equally likely.
     pub turning: f64,
-    /// Where he begins; anywhere in the streets if that is not said.
+    /// Start of the walk. `None`: uniform on the streets.
     pub begins: Option<Place>,
 }
 
-/// Nobody walks slower than this share of the mean speed.
+/// Minimum speed as a share of the mean speed.
 const SLOWEST: f64 = 0.1;
 
-/// Draws of a walker at a leg; those of his place come before, those of his shadows after.
+/// Draws of a walker at a leg. Lower numbers belong to the starting place, higher ones to the
+/// shadows.
 const TURN: u32 = 3;
 const CHANGES: u32 = 5;
 const SPEED: u32 = 6;
@@ -36,7 +39,7 @@ const SPEED: u32 = 6;
 /// East, north, west, south.
 const HEADINGS: [[i64; 2]; 4] = [[1, 0], [0, 1], [-1, 0], [0, -1]];
 
-/// Where on the grid somebody is: so many metres from a crossing towards the next.
+/// A position on the grid: `gone` metres from a crossing towards the next one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Step {
     crossing: [i64; 2],
@@ -44,18 +47,19 @@ struct Step {
     gone: f64,
 }
 
-/// Somebody on his way, at the beginning of a leg.
+/// A pedestrian at the start of a leg.
 #[derive(Debug, Clone)]
 pub struct Walker {
     step: Step,
     leg: u64,
-    /// In seconds since he appeared.
+    /// Start of the leg in seconds since the appearance.
     began: f64,
     speed: f64,
 }
 
 impl Walker {
-    /// Begins at a place, which is in a street, one way or the other as the draw says. Walkers keep to the middle.
+    /// Starts in the middle of the street of `place`. `heading` is a uniform draw that selects the
+    /// direction along the street.
     pub fn new(walk: &Walk, place: Place, streets: &Streets, heading: f64) -> Self {
         let spot = streets.spot(place);
         let axis = usize::from(spot.lines[0].is_none());
@@ -82,7 +86,8 @@ impl Walker {
         Walker { step: Step { crossing, heading, gone }, leg: 0, began: 0.0, speed: walk.speed }
     }
 
-    /// Where he is so many seconds after he appeared, as if the area had no end, and how far he went. Time does not go back.
+    /// Position in the unbounded plane and travelled distance in metres, `since` seconds after the
+    /// appearance. `since` must not decrease.
     pub fn at(
         &mut self,
         since: f64,
@@ -109,7 +114,7 @@ impl Walker {
 }
 
 impl Step {
-    /// So many metres further, with the draw for the crossing that may be passed.
+    /// Moves by `metres`, with the draw for the crossing that may be passed.
     fn after(self, metres: f64, walk: &Walk, streets: &Streets, draw: f64) -> Step {
         let gone = self.gone + metres;
         if gone < streets.period() {
@@ -120,14 +125,14 @@ impl Step {
         Step { heading: there.turned(walk.turning, streets, draw), ..there }
     }
 
-    /// The way that he takes from the crossing that he came to. Where a street ends, one of the others.
+    /// Heading after the current crossing. A street that ends there is excluded.
     fn turned(self, turning: f64, streets: &Streets, draw: f64) -> usize {
         let ways = [(0, 1.0 - turning), (1, turning / 2.0), (3, turning / 2.0)];
         let open = ways.map(|(turn, likely)| {
             let heading = (self.heading + turn) % HEADINGS.len();
             let next = self.next(heading);
             let is_open = AXES.into_iter().all(|axis| streets.has_line(axis, next[axis]));
-            // Where he cannot go on he turns, even if he never did.
+            // If the street ahead ends, the mobile turns even with a turning probability of 0.
             (heading, if is_open { likely.max(f64::MIN_POSITIVE) } else { 0.0 })
         });
         let mut rest = draw * open.iter().map(|(_, likely)| likely).sum::<f64>();

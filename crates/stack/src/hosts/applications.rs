@@ -1,4 +1,4 @@
-//! Applications: what traffic models ask for becomes connections, data and datagrams.
+//! Applications: performs the actions of traffic models.
 
 use umts_kernel::TraceSink;
 
@@ -15,7 +15,7 @@ use crate::traffic::{Action, Nth, Report};
 /// UDP and IPv4 headers without options (RFC 768, RFC 791).
 const UDP_IP_HEADER: u16 = 28;
 
-/// Connections that are to send, with the ends of them, in the order in which they were touched.
+/// Connections that may have segments to send, and their ends, in the order of the actions.
 #[derive(Debug, Default)]
 pub(super) struct Touched(Vec<(ConnectionId, [bool; 2])>);
 
@@ -33,7 +33,7 @@ impl Touched {
 }
 
 impl Hosts {
-    /// A flow begins: its traffic model says with what.
+    /// Starts the traffic model of a flow.
     pub fn flow_starts<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -44,7 +44,7 @@ impl Hosts {
         self.act(ctx, id, between);
     }
 
-    /// A traffic model may have something to do; waking early, it sleeps again.
+    /// Handles a wake-up of a traffic model. If the wake-up is early, only schedules the next one.
     pub fn traffic_wake<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -59,7 +59,7 @@ impl Hosts {
         self.act(ctx, id, between);
     }
 
-    /// Does what the traffic model of a flow asks for now.
+    /// Performs the pending actions of a flow's traffic model.
     fn act<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -70,7 +70,8 @@ impl Hosts {
         self.act_on(ctx, id, first, between);
     }
 
-    /// Does what the traffic model of a flow asks for now, beginning with `next`: first all of it, then its connections send.
+    /// Performs `next` and all further actions of a flow's traffic model, and only then lets the
+    /// connections send.
     pub(super) fn act_on<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -107,10 +108,10 @@ impl Hosts {
             }
         }
         self.touched = touched;
-        self.flows[id.index()].let_traffic_sleep(ctx);
+        self.flows[id.index()].schedule_traffic_wake(ctx);
     }
 
-    /// The connection that the application at `end` uses.
+    /// The connection of a traffic model on the application's side of `end`.
     fn used(&mut self, id: FlowId, nth: Nth, end: End) -> &mut FlowConnection {
         self.flows[id.index()].nth(nth, end).expect("a traffic model uses open connections only")
     }
@@ -123,7 +124,7 @@ impl Hosts {
         end: End,
         segment_payload: Option<u32>,
     ) -> ConnectionId {
-        // In events and tables, the number of its first connection names a transfer.
+        // In events and tables a transfer is identified by its first connection.
         let transfer = ConnectionId(self.connections);
         let now = ctx.cx.now;
         let is_split = self.flows[id.index()].is_split();

@@ -1,4 +1,4 @@
-//! The ends of TCP connections: segments that come and go, timers, and what applications are told.
+//! The ends of TCP connections: received and sent segments, timers, and events for applications.
 
 use umts_kernel::{Phase, TraceSink};
 
@@ -14,7 +14,8 @@ use crate::trace::{DropPlace, TraceEvent};
 use crate::traffic::Action;
 
 impl Hosts {
-    /// A segment reaches its end of the connection, if there still is one.
+    /// Handles a segment that reached its end of the connection. If the connection was forgotten,
+    /// refuses the segment.
     #[inline]
     pub(super) fn reach_connection<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -32,13 +33,14 @@ impl Hosts {
             return self.refuse(ctx, site, packet, segment, between);
         };
         open.connection.end(end).handle_packet(&mut ctx.cx, packet);
-        let asked = open.carry_on(ctx, &mut self.packets, end, between);
-        if asked.is_some() {
-            self.act_and_sleep(ctx, id, asked, segment.connection, end, between);
+        let action = open.send_and_notify(ctx, &mut self.packets, end, between);
+        if action.is_some() {
+            self.act_and_set_timer(ctx, id, action, segment.connection, end, between);
         }
     }
 
-    /// A segment came to a host that has forgotten its connection: a RST says so (RFC 9293 §3.5.2, group 1).
+    /// Answers a segment for a connection that the host has forgotten with a RST (RFC 9293 §3.5.2,
+    /// group 1).
     pub(super) fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -58,7 +60,8 @@ impl Hosts {
         between.leave(ctx, site, &mut packet);
     }
 
-    /// Sends what an application's end has to send, tells the application what it is to know, and sees to the timer.
+    /// Sends the pending segments of an application's end, delivers TCP events to the application,
+    /// and schedules the end's timer.
     pub(super) fn tcp_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -68,31 +71,33 @@ impl Hosts {
         between: &mut NetworkPath,
     ) {
         if let Some(mut open) = self.flows[id.index()].open_connection(connection)
-            && let asked @ Some(_) = open.carry_on(ctx, &mut self.packets, end, between)
+            && let action @ Some(_) = open.send_and_notify(ctx, &mut self.packets, end, between)
         {
-            self.act_and_sleep(ctx, id, asked, connection, end, between);
+            self.act_and_set_timer(ctx, id, action, connection, end, between);
         }
     }
 
-    /// The application heard something of one end, and asks for this and perhaps more: it is done, and then the end sleeps.
+    /// Performs `action` and further actions of the application, then schedules the timer of the
+    /// end.
     #[inline(never)]
-    fn act_and_sleep<T: TraceSink<TraceEvent>>(
+    fn act_and_set_timer<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         id: FlowId,
-        asked: Option<Action>,
+        action: Option<Action>,
         connection: ConnectionId,
         end: End,
         between: &mut NetworkPath,
     ) {
-        self.act_on(ctx, id, asked, between);
-        // It may have opened another, and this one be forgotten.
+        self.act_on(ctx, id, action, between);
+        // The actions may have opened another connection, after which this one may be forgotten.
         if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
             open.sleep(ctx, end);
         }
     }
 
-    /// A timer of one end of a flow's connections may be due; waking early, it sleeps again.
+    /// Handles a timer of one end of a flow's connections. If the wake-up is early, only schedules
+    /// the next one.
     pub fn tcp_wake<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -119,25 +124,26 @@ impl Hosts {
 }
 
 impl OpenConnection<'_> {
-    /// Sends what an application's end has to send and tells the application what it is to know. Returns what that asks
-    /// for; mostly it asks for nothing, and the end sleeps already. Inlined, as each packet that comes in needs it.
+    /// Sends pending segments and delivers TCP events to the application. Returns the first action
+    /// of the application. If there is none, the usual case, the timer of the end is already
+    /// scheduled. Inlined because it runs for every received packet.
     #[inline]
-    fn carry_on<T: TraceSink<TraceEvent>>(
+    fn send_and_notify<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         packets: &mut Packets,
         end: End,
         between: &mut NetworkPath,
     ) -> Option<Action> {
-        let mut told = self.send(ctx, packets, end, between);
+        let mut notified = self.send(ctx, packets, end, between);
         while let Some(event) = self.connection.poll_event(ctx.cx.now, end) {
             self.traffic.handle_event(ctx.cx.now, self.connection.nth, end, event);
-            told = true;
+            notified = true;
         }
-        if told {
-            let asked = self.traffic.poll_action();
-            if asked.is_some() {
-                return asked;
+        if notified {
+            let action = self.traffic.poll_action();
+            if action.is_some() {
+                return action;
             }
             let deadline = self.traffic.poll_timeout();
             ctx.wake(self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.flow));
@@ -146,7 +152,7 @@ impl OpenConnection<'_> {
         None
     }
 
-    /// Sends what one end has to send. Tells whether its application heard of it.
+    /// Sends the pending segments of one end. Returns whether the application was notified.
     pub(super) fn send<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -155,22 +161,22 @@ impl OpenConnection<'_> {
         between: &mut NetworkPath,
     ) -> bool {
         let site = self.connection.leg.site(end);
-        let mut told = false;
+        let mut notified = false;
         let mut segment = Segment::new(self.connection.id, end.sends());
         while let Some(cause) = self.connection.end(end).poll_transmit(&mut ctx.cx, &mut segment) {
-            // The push bit marks the end of what was written.
+            // The push bit marks the end of the written data.
             if segment.flags.psh && segment.transmission == 0 && site != Site::Proxy {
                 self.traffic.handle_all_sent(ctx.cx.now, self.connection.nth, end);
-                told = true;
+                notified = true;
             }
             let mut packet = packets.number(self.flow, self.ue, Content::Segment(segment));
             ctx.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
             between.leave(ctx, site, &mut packet);
         }
-        told
+        notified
     }
 
-    /// Sees to it that one end is woken when it wants to be.
+    /// Schedules the timer of one end.
     #[inline]
     pub(super) fn sleep<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, end: End) {
         let deadline = self.connection.end(end).poll_timeout();

@@ -16,73 +16,70 @@ use crate::tcp::{Connection, TcpConfig, TcpEvent, Variant};
 use crate::trace::TraceEvent;
 use crate::traffic::{Nth, Traffic, TrafficConfig};
 
-/// How long a closed connection still answers what comes late: TIME-WAIT (RFC 9293 §3.4.2) of two segment lifetimes of
-/// 30 s, as common implementations have it.
+/// Time for which a closed connection still answers late segments: TIME-WAIT (RFC 9293 §3.4.2) of
+/// two segment lifetimes of 30 s, as in common implementations.
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
-/// One flow of one UE.
 #[derive(Debug, Clone)]
 pub struct FlowConfig {
-    /// Whose it is.
     pub ue: UeId,
-    /// The way its data goes.
+    /// Direction of the flow's data.
     pub direction: Direction,
-    /// What is asked for.
     pub traffic: TrafficConfig,
-    /// When it begins.
     pub start: Time,
-    /// Both ends' TCP.
+    /// TCP of both ends.
     pub tcp: Arc<TcpConfig>,
-    /// The advertised window is so many segments, whatever segment size a connection has.
+    /// Scales the advertised window with the segment size of each connection, so that the number of
+    /// segments is constant.
     pub window_in_segments: bool,
-    /// The proxy's TCP towards the server and towards the UE, if it splits the connections of this flow.
+    /// TCP of the proxy towards the server and towards the UE. `None`: the proxy does not split
+    /// this flow.
     pub split: Option<[Arc<TcpConfig>; 2]>,
-    /// A proxy that splits nothing helps the connections of this flow.
+    /// A proxy that does not split (snoop, ACK regulation, window clamp) acts on this flow.
     pub helped: bool,
 }
 
-/// One flow.
 #[derive(Debug)]
 pub(super) struct Flow {
     pub id: FlowId,
     pub start: Time,
     pub ue: UeId,
-    /// The end whose data the flow is about.
+    /// The end that sends the flow's data.
     pub sender: End,
     pub tcp: Arc<TcpConfig>,
     split: Option<[Arc<TcpConfig>; 2]>,
     window_in_segments: bool,
     pub traffic: Traffic,
-    /// When the traffic model is next woken.
+    /// Next wake-up of the traffic model.
     pub traffic_wake: Wakeup,
-    /// When the connections of each end are next woken; one wake-up at a time is outstanding.
+    /// Next wake-up of each end. At most one per end is pending for all connections.
     pub tcp_wake: [Wakeup; 2],
-    /// Datagrams sent so far, by direction.
+    /// Number of sent datagrams by direction.
     pub datagrams: [u64; 2],
-    /// Connections that are open or in TIME-WAIT, in the order of their numbers.
+    /// Connections that are open or in TIME-WAIT, sorted by number.
     connections: Vec<FlowConnection>,
 }
 
-/// One connection of a flow, both ends of it.
+/// Both ends of a connection.
 #[derive(Debug)]
 pub(super) struct FlowConnection {
     pub id: ConnectionId,
-    /// Its number in the flow; the two of a split transfer share it.
+    /// Number within the flow. The two connections of a split transfer have the same number.
     pub nth: Nth,
     pub leg: ProxyLeg,
-    /// The split transfer that it belongs to.
+    /// The split transfer of this connection.
     transfer: Option<TransferId>,
-    /// The server's end and the UE's.
-    /// Boxed: an end is large, and connections move when others are forgotten.
+    /// Ends at the server and at the UE. Boxed, because an end is large and connections move when
+    /// others are removed.
     ends: [Box<Connection>; 2],
-    /// Which ends are closed; a one-way connection is over with its sender.
+    /// Ends that are closed. A one-way connection is closed when its sender is.
     closed: [bool; 2],
     one_way: bool,
-    /// When it may be forgotten.
+    /// Time from which the connection may be removed.
     expires: Time,
 }
 
-/// A connection that was looked up, and what of its flow hears of it or wakes it.
+/// A connection together with the parts of its flow that handle its events and timers.
 pub(super) struct OpenConnection<'a> {
     pub flow: FlowId,
     pub ue: UeId,
@@ -111,13 +108,13 @@ impl Flow {
         }
     }
 
-    /// Sees to it that the traffic model is woken when it wants to be.
-    pub fn let_traffic_sleep<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
+    /// Schedules the next wake-up of the traffic model.
+    pub fn schedule_traffic_wake<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         let deadline = self.traffic.poll_timeout();
         ctx.wake(&mut self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.id));
     }
 
-    /// `tcp` where full segments carry `segment_payload`.
+    /// Returns `tcp` with another payload of full segments.
     fn tcp_with(&self, tcp: &Arc<TcpConfig>, segment_payload: Option<u32>) -> Arc<TcpConfig> {
         let Some(segment_payload) = segment_payload else { return Arc::clone(tcp) };
         let advertised_window = match self.window_in_segments {
@@ -127,12 +124,12 @@ impl Flow {
         Arc::new(TcpConfig { segment_payload, advertised_window, ..**tcp })
     }
 
-    /// The proxy's TCP towards the server and towards the UE, if it splits this flow.
     pub fn is_split(&self) -> bool {
         self.split.is_some()
     }
 
-    /// A new connection from end to end takes the place of those that are long over. Returns the payload of its segments.
+    /// Opens an end-to-end connection, and removes expired ones. Returns the payload of its full
+    /// segments.
     pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, segment_payload: Option<u32>) -> u32 {
         self.forget(now);
         let tcp = self.tcp_with(&self.tcp, segment_payload);
@@ -140,8 +137,8 @@ impl Flow {
         tcp.segment_payload
     }
 
-    /// Opens the connections of a split transfer to the server and to the UE, in the place of those that are long over.
-    /// Returns the segment payload of the server, and of the proxy towards the UE.
+    /// Opens the two connections of a split transfer, and removes expired ones. Returns the segment
+    /// payload of the server, and of the proxy towards the UE.
     pub fn open_split(
         &mut self,
         now: Time,
@@ -190,7 +187,7 @@ impl Flow {
         connection
     }
 
-    /// Ends of [`Variant::User`] get the laws that they ask for.
+    /// Sets the congestion control of the ends of [`Variant::User`].
     pub fn set_laws(&mut self, id: ConnectionId, laws: &UserLaws) {
         let connection = self.connection(id).expect("it was opened");
         for end in [End::Server, End::Ue] {
@@ -200,7 +197,7 @@ impl Flow {
         }
     }
 
-    /// The proxy's ends of the connections of a split transfer; `None` if they are forgotten.
+    /// The proxy's ends of a split transfer. `None` if the connections were removed.
     pub fn proxy_ends(&mut self, connections: [ConnectionId; 2]) -> Option<[&mut Connection; 2]> {
         let [server, radio] = connections.map(|id| self.place(id));
         let [server, radio] = self.connections.get_disjoint_mut([server?, radio?]).ok()?;
@@ -216,7 +213,7 @@ impl Flow {
         })
     }
 
-    /// Replaces the proxy's ends of these connections by closed ones, as the proxy has lost them.
+    /// Replaces the proxy's ends of these connections by new ones, because the proxy has lost them.
     pub fn lose_proxy_ends(&mut self, now: Time, connections: [ConnectionId; 2]) {
         for (id, end) in connections.into_iter().zip([End::Ue, End::Server]) {
             let Some(at) = self.place(id) else { continue };
@@ -228,7 +225,7 @@ impl Flow {
         }
     }
 
-    /// Forgets connections that are long over, both of a split transfer together.
+    /// Removes expired connections. The two of a split transfer are removed together.
     fn forget(&mut self, now: Time) {
         let stays = |connection: &FlowConnection| connection.expires > now || connection.is_half_open();
         if !self.is_split() {
@@ -239,27 +236,26 @@ impl Flow {
         self.connections.retain(|connection| nth_that_stay.binary_search(&connection.nth).is_ok());
     }
 
-    /// Index of a connection in the list; `None` if it is forgotten.
+    /// Index of a connection. `None` if it was removed.
     fn place(&self, id: ConnectionId) -> Option<usize> {
         self.connections.binary_search_by_key(&id, |connection| connection.id).ok()
     }
 
-    /// Whether the connection is not forgotten.
     pub fn has(&self, id: ConnectionId) -> bool {
         self.place(id).is_some()
     }
 
-    /// A connection by its number in the run, unless it is over and forgotten.
+    /// A connection by its number in the run. `None` if it was removed.
     #[inline]
     pub fn connection(&mut self, id: ConnectionId) -> Option<&mut FlowConnection> {
         self.open_connection(id).map(|open| open.connection)
     }
 
-    /// The same with what else of the flow it has to do with.
+    /// Like `connection`, with the parts of the flow that handle its events and timers.
     #[inline]
     pub fn open_connection(&mut self, id: ConnectionId) -> Option<OpenConnection<'_>> {
         let at = match self.connections.last() {
-            // Mostly it is the newest, and the only one.
+            // Usually it is the newest connection.
             Some(last) if last.id == id => self.connections.len() - 1,
             _ => self.connections.partition_point(|connection| connection.id < id),
         };
@@ -268,8 +264,8 @@ impl Flow {
         Some(OpenConnection { flow: *flow, ue: *ue, connection, traffic, traffic_wake, tcp_wake })
     }
 
-    /// The connection whose `end` is that of the application, by its number in the flow: the server's side of a split
-    /// transfer comes first.
+    /// The connection with this number in the flow whose `end` is an application's. Of a split
+    /// transfer this is the server's connection for the server, and the UE's for the UE.
     pub fn nth(&mut self, nth: Nth, end: End) -> Option<&mut FlowConnection> {
         let at = self.connections.partition_point(|connection| connection.nth < nth);
         let found = self.connections[at..].iter_mut().take(2);
@@ -278,7 +274,7 @@ impl Flow {
             .find(|connection| connection.leg.site(end) != Site::Proxy)
     }
 
-    /// The first connection whose number is not below `id`.
+    /// The first connection with a number of at least `id`.
     pub fn connection_from(&self, id: ConnectionId) -> Option<ConnectionId> {
         let at = self.connections.partition_point(|connection| connection.id < id);
         self.connections.get(at).map(|connection| connection.id)
@@ -286,12 +282,11 @@ impl Flow {
 }
 
 impl FlowConnection {
-    /// The split transfer that it belongs to.
     pub fn transfer(&self) -> Option<TransferId> {
         self.transfer
     }
 
-    /// The split transfer of which `end` is the proxy's end.
+    /// The split transfer for which `end` is the proxy's end.
     #[inline]
     pub fn transfer_at(&self, end: End) -> Option<TransferId> {
         self.transfer.filter(|_| self.is_at_proxy(end))
@@ -301,12 +296,12 @@ impl FlowConnection {
         self.leg.site(end) == Site::Proxy
     }
 
-    /// The next thing that the application at `end` hears.
+    /// Returns the next event for the application at `end`.
     #[inline]
     pub fn poll_event(&mut self, now: Time, end: End) -> Option<TcpEvent> {
         let event = self.end(end).poll_event()?;
         if matches!(event, TcpEvent::Failed(_)) {
-            // The other end may never hear of it, unless it sends something.
+            // The other end notices the failure only when it sends something.
             self.expires = now + TIME_WAIT;
         }
         if event == TcpEvent::Closed {
@@ -318,7 +313,7 @@ impl FlowConnection {
         Some(event)
     }
 
-    /// One end is closed, the other waits for something: it will hear of it by a RST, or give up.
+    /// Whether one end is waiting for a timer: it will receive a RST, or give up.
     fn is_half_open(&self) -> bool {
         let waits = |end: usize| !self.closed[end] && self.ends[end].poll_timeout().is_some();
         !self.one_way && (waits(0) || waits(1))
@@ -356,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_connection_answers_for_a_while_and_is_then_forgotten() {
+    fn closed_connection_is_removed_after_time_wait() {
         let mut flow = flow();
         let at = |s| Time::ZERO + Duration::from_secs(s);
         for number in 0..3 {
@@ -373,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn both_connections_of_a_split_transfer_are_forgotten_together() {
+    fn both_connections_of_a_split_transfer_are_removed_together() {
         let mut flow = Flow { split: Some([TcpConfig::default(); 2].map(Arc::new)), ..flow() };
         let at = |s| Time::ZERO + Duration::from_secs(s);
         let connections = [7, 8].map(ConnectionId);
@@ -401,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_open_connection_is_kept_while_its_live_end_waits_for_something() {
+    fn half_open_connection_is_kept_while_an_end_has_a_timer() {
         let mut flow = flow();
         flow.open(Time::ZERO, ConnectionId(0), Nth(0), None);
         let connection = flow.connection(ConnectionId(0)).expect("it was opened");

@@ -1,4 +1,4 @@
-//! Packets of real programs: an emulation puts them in at a host and takes them out at another.
+//! Packets of real programs: an emulation inserts them at one host and takes them out at another.
 
 use umts_kernel::TraceSink;
 
@@ -10,14 +10,15 @@ use crate::path::NetworkPath;
 use crate::trace::TraceEvent;
 
 impl Hosts {
-    /// A packet that goes to `ue` or comes from it, with a number of its own.
+    /// Creates a packet to or from `ue`.
     pub fn new_foreign(&mut self, ue: UeId, packet: Foreign) -> Packet {
-        // The server of no flow.
+        // A number beyond all flows, which belongs to the server of the programs.
         let flow = FlowId(self.flows.len() as u32);
         self.packets.number(flow, ue, Content::Foreign(packet))
     }
 
-    /// Its sender sends it: the server side downlink, the UE uplink, or a proxy between the two.
+    /// Sends the packet from its sender: the server in the downlink, the UE in the uplink, or the
+    /// proxy.
     pub fn enter_foreign<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -27,7 +28,7 @@ impl Hosts {
         between.leave(ctx, packet.leg().site(End::sending(packet.direction())), &mut packet);
     }
 
-    /// The next packet that has come through.
+    /// Returns the next packet that has crossed the network.
     pub fn poll_foreign(&mut self) -> Option<Packet> {
         self.foreign_out.pop_front()
     }

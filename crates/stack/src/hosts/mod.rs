@@ -1,11 +1,12 @@
-//! The hosts at both sides of the network: what is above IP. Flows with their traffic models, the ends of their TCP
-//! connections, datagrams, and the packets of real programs.
+//! The hosts on both sides of the network: everything above IP. They contain flows with their
+//! traffic models, the ends of TCP connections, datagrams, and packets of real programs.
 //!
-//! Hosts call down: a packet that leaves goes to what lies [`NetworkPath`] them. What comes up is handed to [`Hosts::reach`].
+//! Hosts send packets down into the [`NetworkPath`]. [`Hosts::reach`] receives packets from the
+//! network.
 //!
 //! ```text
-//!   flow.rs          one flow: its traffic model, and its connections
-//!   applications.rs  what traffic models ask for: connections, data, datagrams
+//!   flow.rs          a flow: its traffic model and its connections
+//!   applications.rs  performs the actions of traffic models: connections, data, datagrams
 //!   connections.rs   both ends of each connection: segments in and out, timers
 //!   relaying.rs      the proxy's ends of split connections
 //!   foreign.rs       packets of real programs
@@ -35,27 +36,25 @@ use crate::proxy::{ProxyConfig, Transfers};
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 
-/// All hosts.
 #[derive(Debug)]
 pub struct Hosts {
     flows: Vec<Flow>,
     packets: Packets,
-    /// Connections opened so far.
+    /// Number of connections opened so far.
     connections: u32,
-    /// The proxy, if there is one.
     proxy: Option<ProxyConfig>,
     /// Transfers that the proxy splits.
     transfers: Transfers,
-    /// Makes the laws of `Variant::User`.
+    /// Creates the congestion control of `Variant::User`.
     laws: Option<UserLaws>,
-    /// Packets of real programs that have come through.
+    /// Packets of real programs that have crossed the network.
     foreign_out: VecDeque<Packet>,
-    /// Of what an application asked for last: empty, and its memory is used again.
+    /// Always empty between calls. Kept to reuse the memory.
     touched: Touched,
 }
 
 impl Hosts {
-    /// Hosts with these flows, whose random draws come from `streams`.
+    /// Creates the hosts of these flows. Random draws come from `streams`.
     pub fn new(flows: &[FlowConfig], proxy: Option<&ProxyConfig>, streams: &Streams) -> Self {
         let numbered = flows.iter().enumerate();
         Hosts {
@@ -70,12 +69,13 @@ impl Hosts {
         }
     }
 
-    /// Connections of [`Variant::User`](crate::tcp::Variant::User) that are opened from now on have these laws.
+    /// Sets the congestion control for later connections of
+    /// [`Variant::User`](crate::tcp::Variant::User).
     pub fn set_laws(&mut self, laws: UserLaws) {
         self.laws = Some(laws);
     }
 
-    /// Schedules the beginning of every flow, and the outages of a proxy.
+    /// Schedules the start of every flow, and the outages of the proxy.
     pub fn start(&self, agenda: &mut EventQueue<Event>) {
         self.start_proxy(agenda);
         for flow in &self.flows {
@@ -83,7 +83,7 @@ impl Hosts {
         }
     }
 
-    /// A packet reaches the host at the end of its way.
+    /// Handles a packet that has arrived at its destination host.
     #[inline]
     pub fn reach<T: TraceSink<TraceEvent>>(
         &mut self,

@@ -13,18 +13,19 @@ use crate::proxy::{AtLimit, ProxyConfig, Relay, Transfer, TransferId, Transfers}
 use crate::tcp::{Connection, reset_for};
 use crate::trace::{DropPlace, TraceEvent};
 
-/// The proxy's ends, the server's side first.
+/// The proxy's ends. The end on the server's side is first.
 const SIDES: [(ProxyLeg, End); 2] = [(ProxyLeg::Server, End::Ue), (ProxyLeg::Radio, End::Server)];
 
 impl Hosts {
-    /// Schedules the beginning of every outage of the proxy.
+    /// Schedules the start of every outage of the proxy.
     pub(super) fn start_proxy(&self, agenda: &mut EventQueue<Event>) {
         for outage in self.proxy.iter().flat_map(|proxy| &proxy.outages) {
             agenda.push(outage.from, Phase::Receive, Event::ProxyCrash);
         }
     }
 
-    /// The relay of a new transfer of a flow that is split; `None` if the proxy does not split the transfer.
+    /// Creates the relay of a new transfer. `None` if the proxy has no room and lets the transfer
+    /// pass.
     pub(super) fn new_relay(&self, transfer: ConnectionId) -> Option<Relay> {
         let proxy = self.proxy.as_ref()?;
         let relay = Relay::new(transfer, proxy.setup, proxy.buffer);
@@ -37,7 +38,7 @@ impl Hosts {
         }
     }
 
-    /// Whether the proxy has room for one more transfer: each that is not over takes both its buffers.
+    /// Whether the proxy has memory for another transfer. Each open transfer takes two buffers.
     fn has_room(&self, proxy: &ProxyConfig) -> bool {
         let (Some(memory), Some(buffer)) = (proxy.memory, proxy.buffer) else { return true };
         let is_open = |transfer: &&Transfer| {
@@ -47,7 +48,7 @@ impl Hosts {
         (transfers + 1).saturating_mul(2 * buffer) <= memory
     }
 
-    /// A segment reaches the proxy's end of its connection, if there still is one.
+    /// Handles a segment that reached the proxy's end of its connection.
     pub(super) fn reach_proxy<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -81,7 +82,7 @@ impl Hosts {
         }
     }
 
-    /// Relays data of a transfer until nothing moves, then lets both of the proxy's ends send.
+    /// Relays data of a transfer until none can be moved, then lets both of the proxy's ends send.
     pub(super) fn proxy_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -124,7 +125,7 @@ impl Hosts {
         }
     }
 
-    /// An outage of the proxy begins: it loses its ends of all transfers.
+    /// Starts an outage of the proxy, which loses its ends of all transfers.
     pub fn proxy_crash<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for flow in &mut self.flows {
             for Transfer { connections, relay, .. } in self.transfers.of_flow_mut(flow.id) {
@@ -137,7 +138,8 @@ impl Hosts {
     }
 }
 
-/// The relay of a transfer of `flow` and the proxy's ends of its connections; `None` if they are forgotten.
+/// The relay of a transfer of `flow`, and the proxy's ends of its connections. `None` if they were
+/// removed.
 fn split<'a>(
     transfers: &'a mut Transfers,
     flow: &'a mut Flow,

@@ -1,17 +1,17 @@
-//! The network put together: hosts, and what lies between them.
+//! The complete network: hosts, and the path between them.
 //!
-//! [`Network::handle`] takes one event and schedules what follows from it. It knows no clock: simulation and emulation
-//! run the same network on different ones.
+//! [`Network::handle`] handles one event and schedules the events that follow. It has no clock:
+//! simulation and emulation run the same network with different clocks.
 //!
 //! ```text
-//!             hosts                     what asks for data, TCP, UDP
+//!             hosts                     applications, TCP, UDP
 //!    down │           ▲ up
 //!         ▼           │ pulled
 //!            between                    core_network  ⇄  access: RNC, Node B, UE, the air
 //! ```
 //!
-//! Hosts hand packets down. The one thing that comes up, a packet that has come through, is pulled here and handed to its
-//! host, so nothing below ever calls what is above it.
+//! Hosts send packets down. Packets that have crossed the network are pulled here and passed to
+//! their host, so no lower layer calls a higher one.
 
 mod config;
 
@@ -36,7 +36,7 @@ use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 use crate::utran::Utran;
 
-/// Everything between and including the two ends of every connection.
+/// Both ends of every connection and everything between them.
 #[derive(Debug)]
 pub struct Network {
     hosts: Hosts,
@@ -44,12 +44,14 @@ pub struct Network {
 }
 
 impl Network {
-    /// Builds the network; its random draws come from `streams`.
+    /// Random draws come from `streams`.
     ///
     /// # Panics
-    /// If a UE or flow names what does not exist: a scenario was checked for that.
+    /// Panics if a UE or flow refers to something that does not exist. A checked scenario has no
+    /// such reference.
     pub fn new(config: &NetworkConfig, streams: &Streams) -> Self {
-        // Each flow has a server, and the programs of an emulation have one.
+        // One server per flow, and one for real programs.
+
         let servers = config.flows.len() as u32 + u32::from(config.programs);
         let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
@@ -66,30 +68,32 @@ impl Network {
         }
     }
 
-    /// Connections of [`Variant::User`](crate::tcp::Variant::User) that are opened from now on have these laws.
+    /// Sets the congestion control for later connections of
+    /// [`Variant::User`](crate::tcp::Variant::User).
     pub fn set_laws(&mut self, laws: UserLaws) {
         self.hosts.set_laws(laws);
     }
 
-    /// The DSCHs of the cells of a layout are given away by these from now on.
+    /// Sets the schedulers of the DSCHs of the cells of a layout.
     pub fn set_schedulers(&mut self, schedulers: &UserSchedulers) {
         self.between.access.set_schedulers(schedulers);
     }
 
-    /// Schedules the beginning of every flow, and of every RRC.
+    /// Schedules the start of every flow and of every RRC.
     pub fn start(&mut self, agenda: &mut EventQueue<Event>) {
         self.between.access.start(agenda);
         self.hosts.start(agenda);
     }
 
-    /// Whether programs may see when this event, the next, is handled: whether one of their packets may come out, or is sent on the
-    /// radio. The rest is what simulated users do above the radio, most of all that happens in a network of many: it may wait
-    /// in the same order until the next TTI is near, whose radio takes up what comes of it.
+    /// Whether the handling time of `event`, the next event, can matter to real programs: the event
+    /// may deliver one of their packets, or send it on the radio. Other events concern simulated
+    /// users above the radio only. In a large network they are the majority. They may be handled
+    /// later in the same order, before the next TTI.
     pub fn is_seen(&self, event: &Event) -> bool {
         self.is_seen_if(event, |core, link| core.brings_foreign(link))
     }
 
-    /// The same of an event before which others may come: it is told of more than are seen then.
+    /// Like `is_seen` for an event that other events may precede. Returns true for more events.
     pub fn may_be_seen(&self, event: &Event) -> bool {
         self.is_seen_if(event, |core, link| core.has_foreign(link))
     }
@@ -102,7 +106,7 @@ impl Network {
         }
     }
 
-    /// Takes one event.
+    /// Handles one event.
     #[inline]
     pub fn handle<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, event: Event) {
         let Network { hosts, between } = self;
@@ -114,13 +118,13 @@ impl Network {
             Event::NodeBTick(carrier) => access.frame(ctx, carrier),
             Event::Opportunity(ue, direction) => {
                 let through = access.opportunity(ctx, ue, direction);
-                self.substitute_hands_up(ctx, direction, through);
+                self.deliver_emulated(ctx, direction, through);
                 self.between.access.wait_for_opportunity(ctx, ue, direction);
             }
             Event::FlatSent(ue, direction) => access.flat_sent(ctx, ue, direction),
             Event::FlatArrival(ue, direction) => {
                 let arrived = access.flat_arrival(ctx, ue, direction);
-                self.substitute_hands_up(ctx, direction, arrived);
+                self.deliver_emulated(ctx, direction, arrived);
             }
             Event::LinkArrival(link) => {
                 if let Some(packet) = between.link_arrival(ctx, link) {
@@ -142,7 +146,7 @@ impl Network {
         }
     }
 
-    /// Block sets come down: what they complete is taken up, packet by packet.
+    /// Receives a block set, and delivers the SDUs that it completes.
     #[inline]
     fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, id: TransmissionId) {
         let transmission = self.between.access.receive(id);
@@ -151,7 +155,7 @@ impl Network {
             let Some(has_sdus) = self.between.access.deliver(ctx, &transmission, sent) else { continue };
             if has_sdus {
                 while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
-                    self.goes_up(ctx, direction, packet);
+                    self.deliver_upward(ctx, direction, packet);
                 }
             }
             self.between.access.finish_delivery(ctx, sent.ue, direction);
@@ -159,20 +163,21 @@ impl Network {
         self.between.access.recycle(transmission);
     }
 
-    /// Packets come up from what stands in place of UMTS: a call, so that the loop has what most networks need at hand.
+    /// Delivers packets of the link emulation. Not inlined, so that the loop of `handle` stays
+    /// small for most networks.
     #[inline(never)]
-    fn substitute_hands_up<T: TraceSink<TraceEvent>>(
+    fn deliver_emulated<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         direction: Direction,
         packets: impl IntoIterator<Item = Packet>,
     ) {
-        packets.into_iter().for_each(|packet| self.goes_up(ctx, direction, packet));
+        packets.into_iter().for_each(|packet| self.deliver_upward(ctx, direction, packet));
     }
 
-    /// A packet comes up from radio access, and may have reached its host.
+    /// Handles a packet from the radio access, which may have arrived at its host.
     #[inline]
-    fn goes_up<T: TraceSink<TraceEvent>>(
+    fn deliver_upward<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
         direction: Direction,
@@ -183,17 +188,18 @@ impl Network {
         }
     }
 
-    /// A packet of a real program that goes to `ue` or comes from it, with a number of its own.
+    /// Creates a packet of a real program to or from `ue`.
     pub fn new_foreign(&mut self, ue: UeId, packet: Foreign) -> Packet {
         self.hosts.new_foreign(ue, packet)
     }
 
-    /// Its sender sends it: the server side downlink, the UE uplink, or a proxy between the two.
+    /// Sends the packet from its sender: the server in the downlink, the UE in the uplink, or the
+    /// proxy.
     pub fn enter_foreign<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>, packet: Packet) {
         self.hosts.enter_foreign(ctx, packet, &mut self.between);
     }
 
-    /// The next packet of a real program that has come through.
+    /// Returns the next packet of a real program that has crossed the network.
     pub fn poll_foreign(&mut self) -> Option<Packet> {
         self.hosts.poll_foreign()
     }

@@ -1,8 +1,9 @@
-//! EURANE's FACH: the RNC pushes each UE's blocks at the full rate and without flow control, the Node B has one drop-tail
-//! queue for all.
+//! EURANE's FACH: the RNC pushes the blocks of each UE at the full rate without flow control, and
+//! the Node B has one drop-tail queue for all UEs.
 //!
-//! Blocks cross the Iub, queue here, and those that find the queue full vanish silently. RLC repairs the loss: with two
-//! users every data PDU crosses the Iub more than twice (Dubois 2005, §6.3.4).
+//! Blocks cross the Iub and are queued here. Blocks that find the queue full are dropped silently.
+//! RLC repairs the loss: with two users every data PDU crosses the Iub more than twice (Dubois
+//! 2005, §6.3.4).
 
 mod queue;
 
@@ -21,18 +22,18 @@ use crate::rnc::{CarrierConfig, TtiInput, TtiOutcome};
 use crate::trace::TraceEvent;
 use crate::ue::Ues;
 
-/// The RNC's ticks, the Node B's queue and its frames.
+/// The RNC's side of the FACH, and the queue and frames of the Node B.
 #[derive(Debug)]
 pub struct EuraneFach {
     queue: FachQueue,
-    /// Most that a block leaves late, in nanoseconds.
+    /// Maximum random delay of a block in nanoseconds.
     jitter: f64,
     draws: AddressedStream,
     frame_scheduled: bool,
 }
 
 impl EuraneFach {
-    /// A Node B that keeps `limit` blocks; each leaves the RNC up to `jitter` late.
+    /// A Node B with a queue of `limit` blocks. Each block leaves the RNC up to `jitter` late.
     pub fn new(limit: u32, jitter: Duration, draws: AddressedStream) -> Self {
         EuraneFach {
             queue: FachQueue::new(limit),
@@ -42,7 +43,7 @@ impl EuraneFach {
         }
     }
 
-    /// Each UE sends as if it were alone; the Node B sorts it out.
+    /// Pushes the blocks of each UE as if it were the only one.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -58,7 +59,7 @@ impl EuraneFach {
             let context = &mut ues[ue];
             let octets = Bytes(u64::from(context.channel(direction).block_bits).div_ceil(8));
             let crossing = plan.iub.crossing(octets);
-            // Blocks of one UE do not overtake each other: RLC would take what is late for lost.
+            // Blocks of one UE keep their order, because RLC would treat late blocks as lost.
             let mut before = ctx.cx.now;
             for block in 0..blocks {
                 let mut spare = air.spare_set();
@@ -77,7 +78,8 @@ impl EuraneFach {
         turned
     }
 
-    /// A frame begins at the Node B: what has come over the Iub queues or is dropped, and the head of the queue goes out.
+    /// Starts a frame: queues or drops the blocks that crossed the Iub, and sends the blocks at the
+    /// head of the queue.
     pub fn frame<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -110,7 +112,7 @@ impl EuraneFach {
         self.schedule_frame(ctx, carrier, tti, end);
     }
 
-    /// The Node B's next frame, not before `from`, if it has something to send.
+    /// Schedules the next frame, at `from` or later, if there is a block to send.
     #[inline]
     fn schedule_frame<T: TraceSink<TraceEvent>>(
         &mut self,

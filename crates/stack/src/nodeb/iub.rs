@@ -1,4 +1,4 @@
-//! The Iub, between RNC and Node B: what blocks take to cross it.
+//! The Iub between RNC and Node B: the time that blocks take to cross it.
 
 use umts_units::{BitRate, Bytes, Duration, Time};
 
@@ -18,31 +18,31 @@ pub enum IubTiming {
 /// The Iub of a cell.
 #[derive(Debug, Clone, Copy)]
 pub struct Iub {
-    /// Its rate; `None`: blocks take no time to cross it.
+    /// `None`: no transmission time.
     pub rate: Option<BitRate>,
-    /// Its delay, one way.
+    /// One-way delay.
     pub delay: Duration,
-    /// When blocks leave the RNC.
     pub timing: IubTiming,
-    /// How long before its frame RLC is asked for blocks (EURANE: 1 ms), both ways.
+    /// Time from the query of RLC to the start of the frame (EURANE: 1 ms), in both directions.
     pub lead: Duration,
 }
 
 impl Iub {
-    /// What `blocks` of `bits` each take on it.
+    /// Octets of `blocks` blocks of `bits` bits on the Iub.
     #[inline]
     pub fn octets(blocks: u32, bits: u32) -> Bytes {
         Bytes(u64::from(blocks) * u64::from(bits).div_ceil(8))
     }
 
-    /// How long `octets` take to cross it.
+    /// Time that `octets` take to cross the Iub.
     #[inline]
     pub fn crossing(&self, octets: Bytes) -> Duration {
         self.delay + self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(octets))
     }
 
-    /// When blocks that RLC gave at `now` are through the Iub and a TTI of the air: at the UE for the downlink, at the RNC for
-    /// the uplink. An uplink message begins `access` after its frame.
+    /// Time at which blocks that RLC provided at `now` have crossed the Iub and the air: at the UE
+    /// for the downlink, at the RNC for the uplink. An uplink message starts `access` after the
+    /// start of its frame.
     #[inline]
     pub fn arrival(
         &self,
@@ -55,7 +55,8 @@ impl Iub {
         let iub = self.crossing(octets);
         match (direction, self.timing) {
             (Direction::Uplink, _) => now + self.lead + access + tti + iub,
-            // The lead of a just-in-time frame is the Iub's delay itself: RLC was asked `iub` before the frame.
+            // RLC is queried one crossing time before the frame, so the frame starts at `now +
+            // iub`.
             (Direction::Downlink, IubTiming::JustInTime) => now + iub + tti,
             (Direction::Downlink, IubTiming::NextFrame) => (now + iub).round_up_to(tti) + tti,
         }
@@ -78,7 +79,7 @@ mod tests {
     const TTI: Duration = Duration::from_millis(10);
 
     #[test]
-    fn blocks_take_the_iub_and_a_tti() {
+    fn arrival_includes_iub_crossing_and_tti() {
         let down = iub(IubTiming::JustInTime, 0);
         let octets = Iub::octets(12, 336);
         assert_eq!(down.arrival(Direction::Downlink, TTI, ms(20), octets, Duration::ZERO), ms(45));
@@ -88,9 +89,9 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_miss_their_frame_wait_for_the_next() {
+    fn late_blocks_wait_for_the_next_frame() {
         let down = iub(IubTiming::NextFrame, 1);
-        // 9 + 15 ms: the next frame begins at 30 ms and takes 10 ms.
+        // 9 + 15 ms: the next frame starts at 30 ms and takes 10 ms.
         let octets = Iub::octets(12, 320);
         assert_eq!(down.arrival(Direction::Downlink, TTI, ms(9), octets, Duration::ZERO), ms(40));
     }

@@ -1,4 +1,4 @@
-//! The Node B: the Iub that leads to it, and what waits there for the air.
+//! The Node B: the Iub, and EURANE's FACH queue.
 
 mod eurane_fach;
 mod iub;

@@ -1,5 +1,5 @@
-//! What a proxy that regulates acknowledgments knows of one connection: how much is between it and the UE, and which
-//! acknowledgments wait.
+//! State of one connection in a proxy that regulates acknowledgments: data in flight to the UE, and
+//! held ACKs.
 
 use std::collections::VecDeque;
 
@@ -9,22 +9,23 @@ use crate::trace::Help;
 
 #[derive(Debug, Default)]
 pub(super) struct AckRegulator {
-    /// The end of what has passed towards the UE.
+    /// End of the data that passed towards the UE.
     passed: u64,
-    /// The highest acknowledgment of the UE.
+    /// Highest acknowledgment number of the UE.
     acked: u64,
     held: VecDeque<Packet>,
 }
 
 impl AckRegulator {
-    /// A packet to the UE passes. Tells whether the connection is over.
+    /// Handles a packet to the UE. Returns whether the connection is over.
     pub fn pass_data(&mut self, segment: &Segment) -> bool {
         self.passed = self.passed.max(segment.end());
         segment.flags.rst
     }
 
-    /// A packet of the UE comes. New acknowledgments wait while too much is under way to the UE, then go at most two at a
-    /// time with each one that comes: as fast as the radio takes data, and no faster. Whatever else comes takes all with it.
+    /// Handles a packet of the UE. While more than `queue` octets are in flight to the UE, new ACKs
+    /// are held. Afterwards each new ACK releases at most two, so that ACKs leave at the rate of
+    /// the radio. Any other packet releases all held ACKs.
     pub fn pass_up(&mut self, packet: Packet, segment: &Segment, queue: u64) -> Passing {
         let is_new = is_pure_ack(segment) && segment.ack > self.acked;
         self.acked = self.acked.max(segment.ack);

@@ -1,7 +1,8 @@
-//! A proxy that splits nothing: it looks at the packets that pass it, holds some back, changes or hides them, and sends data
-//! again from a copy of its own (RFC 3135 §3.1). Connections stay whole, and if it forgets everything they go on.
+//! A proxy that does not split connections: it delays, changes or hides passing packets, and
+//! retransmits data from its own copy (RFC 3135 §3.1). If it loses its state, connections continue.
 //!
-//! It helps data that go to the UE. Of what comes back it touches nothing but acknowledgments without data.
+//! It acts on data to the UE. In the reverse direction it delays or hides only ACKs without data. The
+//! window clamp changes every segment of the UE with ACK and without RST.
 
 use std::collections::BTreeMap;
 
@@ -11,57 +12,56 @@ use crate::ids::{ConnectionId, Direction, FlowId, PacketId};
 use crate::packet::{Content, Packet, Segment};
 use crate::trace::Help;
 
-/// What it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HelperKind {
-    /// It keeps what the UE has not acknowledged, and sends it again on duplicate
-    /// acknowledgments, which the server does not see (Balakrishnan and others, MobiCom 1995).
+    /// Keeps unacknowledged data, and retransmits on duplicate ACKs, which are hidden from the
+    /// server (Balakrishnan and others, MobiCom 1995).
     Snoop {
-        /// Room for copies, of each connection.
+        /// Octets of copies per connection.
         cache: u64,
     },
-    /// It holds acknowledgments back while more than `queue` octets are between it and the UE, and lets them go as the UE
-    /// acknowledges (after Chan and Ramjee, MobiCom 2002).
+    /// Holds ACKs while more than `queue` octets are in flight to the UE, and releases them as the
+    /// UE acknowledges (after Chan and Ramjee, MobiCom 2002).
     AckRegulation {
-        /// What may be under way to the UE.
+        /// Maximum octets in flight to the UE.
         queue: u64,
     },
-    /// It lowers the window that the UE advertises (after Chan and Ramjee, INFOCOM 2004).
+    /// Lowers the window that the UE advertises (after Chan and Ramjee, INFOCOM 2004).
     WindowClamp {
-        /// The most that is advertised.
+        /// Maximum advertised window.
         window: u32,
     },
 }
 
-/// What becomes of a packet from the UE.
+/// Result of a packet from the UE.
 #[derive(Debug, Default)]
 pub struct Passing {
-    /// These go on to the server, in this order.
+    /// Packets to the server, in this order.
     pub up: Vec<Packet>,
-    /// This goes to the UE.
+    /// Packet to the UE.
     pub down: Option<Packet>,
-    /// What was done.
+    /// Action for the trace.
     pub done: Option<Help>,
-    /// The packet is not among those that go on, and will not be.
+    /// The packet is not in `up` and is never forwarded.
     pub hidden: bool,
 }
 
-/// The helper at a node, with what it knows of each connection.
+/// The helper at a node, with the state of each connection.
 #[derive(Debug)]
 pub struct Helper {
     kind: HelperKind,
-    /// By flow: whether it is helped.
+    /// By flow: whether the helper acts on the flow.
     flows: Vec<bool>,
     snoops: BTreeMap<ConnectionId, Snoop>,
     regulators: BTreeMap<ConnectionId, AckRegulator>,
-    /// The next packet of its own.
+    /// Id of the helper's next own packet.
     own: PacketId,
 }
 
 impl Helper {
-    /// A helper for the flows of which `flows` says so.
+    /// `flows`: whether the helper acts on each flow.
     pub fn new(kind: HelperKind, flows: Vec<bool>) -> Self {
-        // Hosts number packets from 0 on, and never get there.
+        // Far above the numbers that hosts assign from 0 on.
         let own = PacketId(1 << 48);
         Helper { kind, flows, snoops: BTreeMap::new(), regulators: BTreeMap::new(), own }
     }
@@ -70,7 +70,7 @@ impl Helper {
         self.flows.get(flow.index()).is_some_and(|&helps| helps)
     }
 
-    /// A packet on its way to the UE passes.
+    /// Handles a packet to the UE.
     pub fn pass_down(&mut self, packet: &Packet) {
         let Some(segment) = packet.segment().filter(|_| self.helps(packet.flow)) else { return };
         match self.kind {
@@ -90,7 +90,7 @@ impl Helper {
         }
     }
 
-    /// A packet from the UE comes.
+    /// Handles a packet from the UE.
     pub fn pass_up(&mut self, packet: Packet) -> Passing {
         let Some(&segment) = packet.segment().filter(|_| self.helps(packet.flow)) else {
             return Passing { up: vec![packet], ..Passing::default() };
@@ -119,13 +119,13 @@ impl Helper {
     }
 }
 
-/// An acknowledgment and nothing else.
+/// An ACK without data, SYN, FIN or RST.
 pub(super) fn is_pure_ack(segment: &Segment) -> bool {
     let flags = segment.flags;
     flags.ack && !flags.syn && !flags.fin && !flags.rst && segment.payload == 0
 }
 
-/// Data on its way to the UE.
+/// Data to the UE.
 pub(super) fn is_data(segment: &Segment) -> bool {
     segment.direction == Direction::Downlink && segment.payload > 0
 }

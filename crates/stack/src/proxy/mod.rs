@@ -1,5 +1,5 @@
-//! A performance enhancing proxy (RFC 3135) at a node of the chain, or at the RNC: it ends the connections of both sides
-//! and carries octets from one to the other ("split").
+//! A performance enhancing proxy (RFC 3135) at a node of the chain or at the RNC. It terminates the
+//! connections of both sides and relays octets between them ("split").
 //!
 //! ```text
 //!   server ══ leg `Server` ══► end of the UE │ relay │ end of the server ══ leg `Radio` ══► UE
@@ -7,10 +7,12 @@
 //!                               there is room│       │   acknowledged
 //! ```
 //!
-//! A transfer is two connections with numbers of their own. What is read from one and not yet acknowledged on the other is
-//! the proxy's buffer, one each way; while it is full nothing is read, and TCP closes the window towards the sender.
+//! A transfer consists of two connections with numbers of their own. Octets that were read from one
+//! connection and are not acknowledged on the other are in the proxy's buffer, one per direction.
+//! While the buffer is full, the proxy does not read, and TCP closes the window towards the sender.
 //!
-//! The table of split transfers is in `transfers.rs`. Or the proxy leaves connections whole and helps the packets that pass it (`helper.rs`).
+//! The table of split transfers is in `transfers.rs`. Alternatively the proxy does not split
+//! connections and acts on passing packets (`helper.rs`).
 
 mod ack_regulator;
 mod helper;
@@ -26,22 +28,19 @@ pub use helper::{Helper, HelperKind, Passing};
 pub use relay::{Relay, Side};
 pub use transfers::{Transfer, TransferId, Transfers};
 
-/// What a proxy does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProxyConfig {
-    /// So many hops of the chain are between it and the servers.
+    /// Number of hops between the proxy and the servers.
     pub hops: u32,
-    /// When it answers a SYN.
     pub setup: Setup,
-    /// Room for each way of each transfer, in octets; `None` without bound.
+    /// Buffer per direction and transfer in octets. `None`: unlimited.
     pub buffer: Option<u64>,
-    /// Room for all transfers, in octets; `None` without bound. Each takes both its buffers.
+    /// Memory for all transfers in octets. `None`: unlimited. Each transfer takes two buffers.
     pub memory: Option<u64>,
-    /// What becomes of a transfer for which there is no room.
+    /// Treatment of a transfer for which there is no memory.
     pub at_limit: AtLimit,
-    /// When it is out of order, and what it does about the transfers of before.
     pub outages: Vec<Outage>,
-    /// What it does if it splits nothing.
+    /// Set if the proxy does not split connections.
     pub helper: Option<HelperKind>,
 }
 
@@ -51,56 +50,58 @@ pub struct ProxyConfig {
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProxySetup"))]
 pub enum Setup {
-    /// It answers at once, and opens the other connection at once.
+    /// Answers and opens the other connection immediately.
     Early,
-    /// It answers at once, and opens the other connection when the handshake is complete, as a program over sockets does.
+    /// Answers immediately, and opens the other connection when the handshake is complete, like a
+    /// program with sockets.
     Accepted,
-    /// It opens the other connection first, and answers when that is established.
+    /// Opens the other connection first, and answers when that connection is established.
     ServerFirst,
 }
 
-/// What a proxy without room does about a further transfer.
+/// Treatment of a further transfer if the proxy is out of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProxyAtLimit"))]
 pub enum AtLimit {
-    /// It passes: one connection from end to end.
+    /// Passes the transfer through: one connection from end to end.
     Pass,
-    /// A RST answers its SYN.
+    /// Answers the SYN with a RST.
     Refuse,
 }
 
-/// An interval in which the proxy is out of order. All that it knows of its transfers is lost when it begins.
+/// An interval in which the proxy is down. At its start the proxy loses the state of all transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outage {
-    /// It begins: from now on packets that end here are lost.
+    /// From this time on packets to the proxy are lost.
     pub from: Time,
-    /// It ends: transfers may begin again.
+    /// From this time on transfers can start again.
     pub to: Time,
-    /// What it does about segments of the lost transfers.
+    /// Treatment of segments of the lost transfers.
     pub then: Then,
 }
 
-/// What becomes of segments of a transfer that the proxy has forgotten.
+/// Treatment of segments of a transfer that the proxy has lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProxyThen"))]
 pub enum Then {
-    /// A RST answers them.
+    /// Answers with a RST.
     Reset,
-    /// Nothing does.
+    /// Discards them.
     Silent,
 }
 
 impl ProxyConfig {
-    /// Whether it is out of order.
+    /// Whether `now` is within an outage.
     pub fn is_down(&self, now: Time) -> bool {
         self.outages.iter().any(|outage| (outage.from..outage.to).contains(&now))
     }
 
-    /// Whether it answers segments of transfers that it has lost, by the last outage.
+    /// Whether the proxy answers segments of lost transfers with a RST, according to its last
+    /// outage.
     pub fn answers_lost(&self, now: Time) -> bool {
         let before = self.outages.iter().filter(|outage| outage.from <= now);
         before.max_by_key(|outage| outage.from).is_some_and(|last| last.then == Then::Reset)

@@ -1,4 +1,4 @@
-//! One transfer through the proxy: two ends of TCP, and what goes from one to the other.
+//! One transfer through the proxy: two TCP ends, and the octets relayed between them.
 
 use umts_kernel::TraceSink;
 
@@ -9,47 +9,47 @@ use crate::packet::Packet;
 use crate::tcp::{Connection, State, TcpEvent};
 use crate::trace::TraceEvent;
 
-/// The side of the proxy on which one of its ends is.
+/// The side of the proxy of one of its ends.
 pub type Side = ProxyLeg;
 
-/// A transfer: the proxy's ends of its two connections are handed to every call, the server's side first.
+/// A transfer. Every call receives the proxy's ends of the two connections, the end on the server's
+/// side first.
 ///
-/// After each `handle_*` call of either end, drain its events into [`handle_event`](Self::handle_event), then call
-/// [`carry`](Self::carry) until nothing moves, then let both ends send.
+/// After each `handle_*` call of an end, pass its events to [`handle_event`](Self::handle_event).
+/// Then call [`carry`](Self::carry) until it returns false, and let both ends send.
 #[derive(Debug)]
 pub struct Relay {
     transfer: ConnectionId,
     setup: Setup,
-    /// Room each way, in octets.
+    /// Buffer per direction in octets.
     buffer: u64,
-    /// Downlink and uplink.
     ways: [RelayedStream; 2],
     /// A SYN that is answered when the other side is established.
     held: Option<(Side, Packet)>,
-    /// Which side was opened by the proxy.
+    /// The side that the proxy opened.
     opened: Option<Side>,
-    /// One side has failed, or there was no room.
+    /// A side has failed, or the proxy has no memory.
     failed: bool,
     is_lost: bool,
 }
 
-/// Octets that go one way.
+/// Octets in one direction.
 #[derive(Debug, Default)]
 struct RelayedStream {
-    /// Taken from the one connection and written to the other.
+    /// Octets read from one connection and written to the other.
     carried: u64,
-    /// The sender has no more.
+    /// The sender has closed.
     ends: bool,
-    /// That was handed on.
+    /// The close was passed on.
     closed: bool,
-    /// What was under way here is lost, and that was told.
+    /// The loss of the octets in the proxy was recorded.
     lost: bool,
-    /// What was last told of its buffer, in octets, and whether it keeps octets waiting.
-    told: (u64, bool),
+    /// Buffered octets and whether more are waiting, as recorded last.
+    recorded: (u64, bool),
 }
 
 impl Relay {
-    /// A transfer with this number, that of the connection on the server's side.
+    /// `transfer` is the connection on the server's side.
     pub fn new(transfer: ConnectionId, setup: Setup, buffer: Option<u64>) -> Self {
         Relay {
             transfer,
@@ -63,19 +63,19 @@ impl Relay {
         }
     }
 
-    /// The same for which there is no room: a RST answers its SYN.
+    /// A relay without memory: answers its SYN with a RST.
     #[must_use]
     pub fn refusing(self) -> Self {
         Relay { failed: true, ..self }
     }
 
-    /// Whether the proxy knows nothing of it any more.
+    /// Whether the proxy has lost its state of the transfer.
     pub fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// A packet comes on `side`. Returned if that end is to have it now; a SYN waits until the other side is established,
-    /// if the set-up wants it so.
+    /// Returns the packet if the end on `side` must handle it now. With [`Setup::ServerFirst`] a
+    /// SYN is kept until the other side is established.
     pub fn admit(&mut self, side: Side, packet: Packet, other_is_established: bool) -> Option<Packet> {
         let is_syn = packet.segment().is_some_and(|segment| segment.flags.syn && !segment.flags.ack);
         let waits = self.setup == Setup::ServerFirst && !other_is_established && self.opened != Some(side);
@@ -86,19 +86,18 @@ impl Relay {
         Some(packet)
     }
 
-    /// The SYN that waited, once the other side is established.
+    /// Returns the kept SYN and its side once the other side is established.
     pub fn poll_held(&mut self, ends: &[&mut Connection; 2]) -> Option<(Side, Packet)> {
         let (side, _) = self.held.as_ref()?;
         let other = &ends[usize::from(*side == Side::Server)];
         if other.is_established() { self.held.take() } else { None }
     }
 
-    /// The other side of a SYN that waits has failed: it is answered by nobody but a RST.
+    /// Returns the kept SYN if the transfer has failed. The caller must answer with a RST.
     pub fn poll_refused(&mut self) -> Option<Packet> {
         if self.failed { self.held.take().map(|(_, packet)| packet) } else { None }
     }
 
-    /// What the end on `side` heard.
     pub fn handle_event(&mut self, side: Side, event: TcpEvent) {
         match event {
             TcpEvent::PeerClosed => self.ways[from(side).index()].ends = true,
@@ -107,7 +106,8 @@ impl Relay {
         }
     }
 
-    /// Does what can be done now: opens, carries octets, closes, gives up. Tells whether anything was.
+    /// Opens connections, relays octets, and closes or aborts connections as far as possible.
+    /// Returns whether anything changed.
     pub fn carry<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -120,14 +120,14 @@ impl Relay {
         let mut moved = self.open(cx, server, radio);
         for direction in Direction::BOTH {
             moved |= match direction {
-                Direction::Downlink => self.carry_way(cx, direction, server, radio),
-                Direction::Uplink => self.carry_way(cx, direction, radio, server),
+                Direction::Downlink => self.relay_direction(cx, direction, server, radio),
+                Direction::Uplink => self.relay_direction(cx, direction, radio, server),
             };
         }
         moved
     }
 
-    /// Opens the second connection when the first is where the set-up wants it.
+    /// Opens the second connection when the first one has the state that `setup` requires.
     fn open<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -155,7 +155,7 @@ impl Relay {
         true
     }
 
-    fn carry_way<T: TraceSink<TraceEvent>>(
+    fn relay_direction<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         direction: Direction,
@@ -177,16 +177,16 @@ impl Relay {
             way.closed = true;
             to.handle_close(cx);
         }
-        let told = (way.carried - to.acknowledged(), from.unread() > 0);
-        if told != way.told {
-            way.told = told;
-            let (transfer, (octets, is_full)) = (self.transfer, told);
+        let level = (way.carried - to.acknowledged(), from.unread() > 0);
+        if level != way.recorded {
+            way.recorded = level;
+            let (transfer, (octets, is_full)) = (self.transfer, level);
             cx.record(|| TraceEvent::ProxyBuffer { transfer, direction, octets, is_full });
         }
         octets > 0 || closes
     }
 
-    /// One side has failed: the other hears of it at once, and what was under way between them is lost.
+    /// Aborts both connections because one side has failed. The octets in the proxy are lost.
     fn give_up<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -194,11 +194,11 @@ impl Relay {
         radio: &mut Connection,
     ) -> bool {
         self.lose(cx, server, radio);
-        let told = [server.handle_abort(cx), radio.handle_abort(cx)];
-        told.contains(&true)
+        let aborted = [server.handle_abort(cx), radio.handle_abort(cx)];
+        aborted.contains(&true)
     }
 
-    /// The proxy is out of order: what it knew is lost, and its ends are nobody's.
+    /// Loses the state of the transfer at the start of an outage.
     pub fn crash<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -210,7 +210,8 @@ impl Relay {
         self.lose(cx, server, radio);
     }
 
-    /// Tells what is lost, once: acknowledged to its sender, and not by its receiver.
+    /// Records once the octets that are lost: acknowledged to their sender but not by their
+    /// receiver.
     fn lose<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -230,7 +231,7 @@ impl Relay {
     }
 }
 
-/// The direction of octets that come in on `side`.
+/// Direction of octets that arrive on `side`.
 fn from(side: Side) -> Direction {
     if side == Side::Server { Direction::Downlink } else { Direction::Uplink }
 }

@@ -1,4 +1,4 @@
-//! What a snooping proxy knows of one connection: segments that the UE has not acknowledged.
+//! State of one connection in a snooping proxy: segments that the UE has not acknowledged.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,30 @@ use crate::trace::Help;
 
 #[derive(Debug, Default)]
 pub(super) struct Snoop {
-    /// By their sequence numbers.
+    /// Kept segments by sequence number.
     kept: BTreeMap<u64, Packet>,
     octets: u64,
-    /// The end of what has passed towards the UE.
+    /// End of the data that passed towards the UE.
     passed: u64,
-    /// The highest acknowledgment of the UE, and the window that came with the last one.
+    /// Highest acknowledgment number of the UE, and its last window.
     acked: u64,
     window: u32,
-    /// Duplicates that segments behind the one sent again will still cause.
+    /// Duplicate ACKs that the segments after the retransmitted one will still cause.
     expected: Option<usize>,
-    /// Duplicates that segments will cause which the server sent again although the UE may have them.
+    /// Duplicate ACKs expected from segments that the server retransmitted although the UE may have
+    /// them.
     excused: usize,
 }
 
 impl Snoop {
-    /// A packet to the UE passes. Tells whether the connection is over.
+    /// Handles a packet to the UE. Returns whether the connection is over.
     pub fn pass_data(&mut self, packet: &Packet, segment: &Segment, cache: u64) -> bool {
         if segment.flags.rst {
             return true;
         }
         let octets = u64::from(segment.payload);
-        // One that comes late was lost in front of the proxy: what is acknowledged meanwhile asks the server for it.
+        // A segment out of order was lost before the proxy. The duplicate ACKs for it must reach
+        // the server.
         let is_next = segment.seq >= self.passed;
         self.passed = self.passed.max(segment.end());
         if is_data(segment) && !is_next && segment.seq != self.acked {
@@ -43,8 +45,8 @@ impl Snoop {
         false
     }
 
-    /// An acknowledgment of the UE comes: new ones pass; those that repeat the last one are answered from here, if what is
-    /// missing was kept, and else pass.
+    /// Handles an ACK of the UE. New ACKs pass. Duplicate ACKs are answered from the kept segments
+    /// if the missing one is kept, and otherwise pass.
     pub fn pass_ack(&mut self, packet: Packet, segment: &Segment) -> Passing {
         let tells_window = std::mem::replace(&mut self.window, segment.window) != segment.window;
         if segment.ack > self.acked || tells_window || !self.kept.contains_key(&segment.ack) {
@@ -59,7 +61,7 @@ impl Snoop {
             self.expected = Some(expected - 1);
             return Passing { done: Some(Help::Hid), hidden: true, ..Passing::default() };
         }
-        // It was lost, or its repetition was.
+        // The segment or its retransmission was lost.
         self.expected = Some(self.kept.range(segment.ack + 1..).count());
         let down = self.kept.get(&segment.ack).copied();
         Passing { down, done: Some(Help::Repeated), hidden: true, ..Passing::default() }

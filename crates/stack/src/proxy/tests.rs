@@ -1,4 +1,4 @@
-//! Conversations with a proxy that splits nothing: what comes, what goes on.
+//! Exchanges of packets with a proxy that does not split connections.
 
 use super::{Helper, HelperKind, Passing};
 use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
@@ -17,7 +17,7 @@ fn data(n: u64) -> Packet {
     packet(Segment { seq: 1 + n * u64::from(OCTETS), payload: OCTETS, ..base })
 }
 
-/// The UE has so many whole segments.
+/// An ACK of the UE for `n` complete segments.
 fn ack(n: u64) -> Packet {
     window(n, 32_768)
 }
@@ -32,7 +32,7 @@ fn helper(kind: HelperKind) -> Helper {
     Helper::new(kind, vec![true, false])
 }
 
-/// The segments that the UE still lacks by the acknowledgments that go on.
+/// Acknowledged segments of the ACKs that are forwarded.
 fn acks(passing: &Passing) -> Vec<u64> {
     let segments = passing.up.iter().filter_map(Packet::segment);
     segments.map(|segment| (segment.ack - 1) / u64::from(OCTETS)).collect()
@@ -43,13 +43,13 @@ fn repeated(passing: &Passing) -> Option<u64> {
 }
 
 #[test]
-fn snoop_sends_again_what_duplicates_ask_for_and_hides_them() {
+fn snoop_retransmits_on_duplicates_and_hides_them() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     for n in 0..5 {
         snoop.pass_down(&data(n));
     }
     assert_eq!(acks(&snoop.pass_up(ack(1))), [1]);
-    // Segment 1 is lost behind it; 2, 3 and 4 cause duplicates.
+    // Segment 1 is lost after the proxy. Segments 2, 3 and 4 cause duplicates.
     let first = snoop.pass_up(ack(1));
     assert_eq!((acks(&first), repeated(&first), first.done), (vec![], Some(1), Some(Help::Repeated)));
     assert!(first.hidden && first.down.is_some_and(|packet| packet.id.0 >= 1 << 48), "a packet of its own");
@@ -61,17 +61,17 @@ fn snoop_sends_again_what_duplicates_ask_for_and_hides_them() {
 }
 
 #[test]
-fn snoop_sends_a_lost_repetition_again_when_more_duplicates_come_than_can() {
+fn snoop_retransmits_again_after_unexpected_duplicates() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     (0..3).for_each(|n| snoop.pass_down(&data(n)));
     snoop.pass_up(ack(0));
     let answers: Vec<_> = (0..4).map(|_| repeated(&snoop.pass_up(ack(0)))).collect();
-    // Two segments lie behind it.
+    // Two segments follow the lost one.
     assert_eq!(answers, [Some(0), None, None, Some(0)]);
 }
 
 #[test]
-fn snoop_leaves_to_the_server_what_it_never_had() {
+fn snoop_forwards_duplicates_for_segments_it_never_received() {
     let mut snoop = helper(HelperKind::Snoop { cache: 2500 });
     (0..5).filter(|&n| n != 1).for_each(|n| snoop.pass_down(&data(n)));
     assert_eq!(acks(&snoop.pass_up(ack(1))), [1]);
@@ -81,16 +81,16 @@ fn snoop_leaves_to_the_server_what_it_never_had() {
     snoop.pass_down(&data(1));
     assert_eq!(acks(&snoop.pass_up(ack(1))), [1], "it was on its way up when the server's repetition passed");
     assert_eq!(acks(&snoop.pass_up(ack(4))), [4]);
-    // Two fit: 0 and 2, so 4 was not kept.
+    // The cache holds segments 0 and 2, so 4 was not kept.
     assert_eq!(acks(&snoop.pass_up(ack(4))), [4]);
 }
 
 #[test]
-fn what_the_server_repeats_in_vain_asks_for_nothing() {
+fn needless_server_retransmissions_trigger_no_repetition() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     (0..4).for_each(|n| snoop.pass_down(&data(n)));
     snoop.pass_up(ack(3));
-    // Acknowledgments were late: the server goes back to segment 1, and the UE has 1 and 2.
+    // ACKs were late: the server goes back to segment 1 although the UE has 1 and 2.
     (1..3).for_each(|n| snoop.pass_down(&data(n)));
     let answers: Vec<_> = (0..3).map(|_| snoop.pass_up(ack(3))).collect();
     assert_eq!(answers.iter().map(acks).collect::<Vec<_>>(), [vec![3], vec![3], vec![]]);
@@ -98,7 +98,7 @@ fn what_the_server_repeats_in_vain_asks_for_nothing() {
 }
 
 #[test]
-fn a_window_that_opens_is_no_duplicate() {
+fn window_update_is_not_a_duplicate() {
     let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
     (0..3).for_each(|n| snoop.pass_down(&data(n)));
     snoop.pass_up(window(1, 0));
@@ -107,19 +107,19 @@ fn a_window_that_opens_is_no_duplicate() {
 }
 
 #[test]
-fn acknowledgments_wait_while_too_much_is_under_way() {
+fn acks_are_held_while_too_much_is_in_flight() {
     let mut regulator = helper(HelperKind::AckRegulation { queue: 2500 });
     (0..6).for_each(|n| regulator.pass_down(&data(n)));
     let held: Vec<_> = (1..=3).map(|n| regulator.pass_up(ack(n))).collect();
     assert!(held.iter().all(|passing| passing.up.is_empty() && passing.done == Some(Help::Held)));
-    // Two segments are under way: two go with each that comes, and all with the last.
+    // Two segments are in flight: each new ACK releases two, the last one all.
     assert_eq!(acks(&regulator.pass_up(ack(4))), [1, 2]);
     assert_eq!(acks(&regulator.pass_up(ack(5))), [3, 4]);
     assert_eq!(acks(&regulator.pass_up(ack(6))), [5, 6]);
 }
 
 #[test]
-fn a_duplicate_and_whatever_is_no_bare_acknowledgment_take_all_with_them() {
+fn duplicate_or_non_pure_ack_releases_all_held_acks() {
     for last in [ack(2), {
         let Content::Segment(segment) = ack(3).content else { unreachable!() };
         packet(Segment { flags: Flags { fin: true, ..segment.flags }, ..segment })
@@ -142,7 +142,7 @@ fn windows_are_lowered_and_never_raised() {
 }
 
 #[test]
-fn other_flows_pass_as_they_are() {
+fn other_flows_pass_unchanged() {
     let kinds = [
         HelperKind::Snoop { cache: 64_000 },
         HelperKind::AckRegulation { queue: 1 },

@@ -36,7 +36,7 @@ impl Transfers {
         id
     }
 
-    /// A transfer by its number; `None` if it was removed.
+    /// A transfer by its number. `None` if it was removed.
     pub fn get_mut(&mut self, id: TransferId) -> Option<&mut Transfer> {
         self.by_id.get_mut(&id)
     }

@@ -1,4 +1,4 @@
-//! Block sets on their way, in slots that are used again and again.
+//! Block sets in flight, in reused slots.
 
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
@@ -11,36 +11,32 @@ use crate::radio::phy::Lost;
 use crate::radio::rlc::BlockSet;
 use crate::trace::TraceEvent;
 
-/// The blocks of one UE in one TTI, and which of them are lost on the air.
+/// The blocks of one UE in one TTI, and the blocks of them that are lost on the air.
 #[derive(Debug, Default)]
 pub struct TransmittedSet {
-    /// Whose they are.
     pub ue: UeId,
-    /// The blocks. Sets change hands on their way, so they are boxed: moving one moves a pointer.
+    /// The blocks. Boxed, so that passing a set on moves only a pointer.
     pub set: Box<BlockSet>,
-    /// Where they are placed: the number of the first of them among the blocks of the UE's TTI, in a TDD cell among all that is
-    /// on the air in the frame.
+    /// Number of the first block among the blocks of the UE's TTI. In a TDD cell, among all blocks
+    /// of the frame.
     pub first: u32,
-    /// Those that are lost.
     pub lost: Lost,
-    /// The life of the UE's RLC entities that it belongs to.
+    /// Epoch of the UE's RLC entities, which are re-established from time to time.
     pub epoch: u16,
 }
 
-/// What arrives at one instant. Flights change hands too, boxed as sets are.
+/// Block sets that arrive at the same time. Boxed like block sets.
 #[derive(Debug)]
 pub struct Transmission {
     id: TransmissionId,
-    /// The way they go.
     pub direction: Direction,
-    /// What they are sent on.
     pub channel: Channel,
     sets: Vec<TransmittedSet>,
     used: usize,
 }
 
 impl Transmission {
-    /// An empty set for `ue`.
+    /// Adds an empty set for `ue`.
     #[inline]
     pub fn add(&mut self, ue: UeId) -> &mut TransmittedSet {
         let sent = self.place_for(ue);
@@ -48,7 +44,7 @@ impl Transmission {
         sent
     }
 
-    /// Takes `set` aboard for `ue`; returns one that is no longer used.
+    /// Adds `set` for `ue`. Returns an unused set.
     #[inline]
     pub fn take(&mut self, ue: UeId, set: Box<BlockSet>) -> (&mut TransmittedSet, Box<BlockSet>) {
         let sent = self.place_for(ue);
@@ -68,35 +64,33 @@ impl Transmission {
         sent
     }
 
-    /// The set added last.
     #[inline]
     pub fn last(&mut self) -> &mut TransmittedSet {
         &mut self.sets[self.used - 1]
     }
 
-    /// The blocks of each UE, for the radio to say which of them are lost.
+    /// The sets, for the radio to mark lost blocks.
     #[inline]
     pub fn sets_mut(&mut self) -> &mut [TransmittedSet] {
         &mut self.sets[..self.used]
     }
 
-    /// Takes the set added last back.
+    /// Removes the set added last.
     #[inline]
     pub fn drop_last(&mut self) {
         self.used -= 1;
     }
 
-    /// The blocks of each UE.
     #[inline]
     pub fn sets(&self) -> &[TransmittedSet] {
         &self.sets[..self.used]
     }
 }
 
-/// All that is on its way.
+/// All transmissions in flight.
 #[derive(Debug, Default)]
 pub struct Air {
-    /// Each flight has a slot of its own, empty unless it is on its way.
+    /// One slot per transmission, occupied while it is in flight.
     slots: Vec<Option<Box<Transmission>>>,
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare: Vec<Box<Transmission>>,
@@ -105,23 +99,22 @@ pub struct Air {
 }
 
 impl Air {
-    /// An empty flight.
+    /// An empty transmission.
     #[inline]
     pub fn begin(&mut self, direction: Direction, channel: Channel) -> Box<Transmission> {
-        let mut transmission = self.spare.pop().unwrap_or_else(|| self.new_flight(direction, channel));
+        let mut transmission = self.spare.pop().unwrap_or_else(|| self.new_transmission(direction, channel));
         (transmission.direction, transmission.channel, transmission.used) = (direction, channel, 0);
         transmission
     }
 
     #[cold]
-    fn new_flight(&mut self, direction: Direction, channel: Channel) -> Box<Transmission> {
+    fn new_transmission(&mut self, direction: Direction, channel: Channel) -> Box<Transmission> {
         let id = TransmissionId(self.slots.len() as u32);
         self.slots.push(None);
         Box::new(Transmission { id, direction, channel, sets: Vec::new(), used: 0 })
     }
 
-    /// Sends it off, to arrive at `arrival`; an empty one stays.
-    // Inlined into the turns.
+    /// Sends the transmission, which arrives at `arrival`. An empty one is recycled instead.
     #[inline]
     pub fn depart<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -137,13 +130,13 @@ impl Air {
         ctx.at(arrival, Phase::Receive, Event::BlocksArrive(id));
     }
 
-    /// It has arrived.
+    /// Returns a transmission that has arrived.
     #[inline]
     pub fn arrive(&mut self, id: TransmissionId) -> Box<Transmission> {
         self.slots[id.index()].take().expect("a flight arrives once")
     }
 
-    /// An empty set for a block that travels by itself.
+    /// An empty set for a block that is sent alone.
     #[inline]
     pub fn spare_set(&mut self) -> Box<BlockSet> {
         let mut set = self.spare_sets.pop().unwrap_or_default();
@@ -151,13 +144,13 @@ impl Air {
         set
     }
 
-    /// Gives such a set's memory back.
+    /// Recycles the memory of a set from `spare_set`.
     #[inline]
     pub fn return_set(&mut self, set: Box<BlockSet>) {
         self.spare_sets.push(set);
     }
 
-    /// Gives a flight's memory back.
+    /// Recycles the memory of a transmission.
     #[inline]
     pub fn finish(&mut self, transmission: Box<Transmission>) {
         self.spare.push(transmission);

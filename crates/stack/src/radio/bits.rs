@@ -1,5 +1,5 @@
-//! Fields that do not care about octets: what RLC and MAC headers are made of. The first bit of a field is the most
-//! significant one, octets go in order.
+//! Bit fields that are not aligned to octets, as in RLC and MAC headers. The first bit of a field
+//! is the most significant one.
 
 /// Reads fields one after another.
 #[derive(Debug, Clone)]
@@ -9,22 +9,22 @@ pub(in crate::radio) struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// A reader of all bits of `octets`.
     pub fn new(octets: &'a [u8]) -> Self {
         BitReader { octets, at: 0 }
     }
 
-    /// How many bits were read.
+    /// Number of bits read.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// How many bits are left.
+    /// Number of bits left.
     pub fn left(&self) -> usize {
         self.octets.len() * 8 - self.at
     }
 
-    /// The next `width` bits, 32 at most; `None`, and nothing is read, if fewer are left.
+    /// Reads the next `width` bits, at most 32. If fewer are left, returns `None` and reads
+    /// nothing.
     pub fn take(&mut self, width: u32) -> Option<u32> {
         debug_assert!(width <= 32);
         if self.left() < width as usize {
@@ -48,20 +48,20 @@ impl<'a> BitReader<'a> {
 #[derive(Debug)]
 pub(in crate::radio) struct BitWriter<'a> {
     octets: &'a mut Vec<u8>,
-    /// Bits of the last octet that are not written yet; they are zero.
+    /// Unwritten bits of the last octet, which are zero.
     free: u32,
 }
 
 impl<'a> BitWriter<'a> {
-    /// A writer that begins with a new octet behind those of `octets`.
+    /// Starts with a new octet after those of `octets`.
     pub fn new(octets: &'a mut Vec<u8>) -> Self {
         BitWriter { octets, free: 0 }
     }
 
-    /// Appends the `width` low bits of `value`.
+    /// Appends the low `width` bits of `value`.
     ///
     /// # Panics
-    /// If `value` has more bits: fields are checked where they are made.
+    /// Panics if `value` has more bits. Callers check the values of their fields.
     pub fn put(&mut self, value: u32, width: u32) -> &mut Self {
         assert!(u64::from(value) < 1 << width, "{value} has more than {width} bits");
         let mut left = width;
@@ -80,7 +80,7 @@ impl<'a> BitWriter<'a> {
         self
     }
 
-    /// Bits up to the end of the octet, which are zero so far.
+    /// Unwritten bits of the last octet, which are zero.
     pub fn free(&self) -> u32 {
         self.free
     }
@@ -94,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(fields in proptest::collection::vec((any::<u32>(), 0u32..=32), 0..40)) {
+        fn written_fields_are_read_back(fields in proptest::collection::vec((any::<u32>(), 0u32..=32), 0..40)) {
             let low = |value: u32, width: u32| (u64::from(value) & ((1 << width) - 1)) as u32;
             let mut octets = vec![0xff];
             let mut writer = BitWriter::new(&mut octets);

@@ -1,9 +1,9 @@
-//! A radio that was measured: so many octets can pass at such instants, whatever was behind them.
+//! A measured radio: a trace of the times at which octets could pass, whatever was the reason.
 //!
-//! Traces of this kind are recorded above RLC, with a sender that never stops: each entry is an opportunity for one
-//! packet of 1,500 octets. They stand for RLC, MAC and the air together, so a UE with such a radio has none of these. The
-//! rules are those of mahimahi's `mm-link`: an opportunity is spent octet by octet on the packets that wait, what is left
-//! of it is lost, and at its end the trace begins again.
+//! Such traces are recorded above RLC with a saturating sender. Each entry is an opportunity for
+//! one packet of 1,500 octets. A trace replaces RLC, MAC and the air, so a UE with such a radio has
+//! none of these. The rules are those of mahimahi's `mm-link`: an opportunity is spent octet by
+//! octet on the waiting packets, the rest of an opportunity is lost, and the trace repeats.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,30 +18,30 @@ use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::trace::TraceEvent;
 
-/// What passes at one opportunity.
+/// Octets per opportunity.
 pub const OPPORTUNITY: u64 = 1500;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// The opportunities of one direction, in milliseconds since the trace began: in order, the last of them above zero. The
-/// last is where the trace ends and begins again.
+/// Opportunities of one direction in milliseconds from the start of the trace, in ascending order.
+/// The last one is positive and marks the end of the trace, where it repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CapacityTrace(Arc<[u32]>);
 
 impl CapacityTrace {
-    /// A trace; `None` if it has no length or runs backwards.
+    /// Returns `None` if the trace is empty, has length 0 or is not in ascending order.
     pub fn new(milliseconds: impl Into<Arc<[u32]>>) -> Option<Self> {
         let milliseconds = milliseconds.into();
         let has_length = milliseconds.last().is_some_and(|last| *last > 0);
         (has_length && milliseconds.is_sorted()).then_some(CapacityTrace(milliseconds))
     }
 
-    /// When the opportunities come, in milliseconds.
+    /// Times of the opportunities in milliseconds.
     pub fn milliseconds(&self) -> &[u32] {
         &self.0
     }
 
-    /// When opportunity number `n` comes, counted over all repetitions.
+    /// Time of opportunity `n`, counted over all repetitions.
     fn at(&self, n: u64) -> Time {
         let length = self.0.len() as u64;
         let period = u64::from(self.0[self.0.len() - 1]);
@@ -49,27 +49,25 @@ impl CapacityTrace {
         Time::from_nanos((n / length * period + in_cycle) * MILLISECOND)
     }
 
-    /// The number of the first opportunity at `now` or later.
+    /// Number of the first opportunity at or after `now`.
     fn next(&self, now: Time) -> u64 {
         let ms = now.as_nanos().div_ceil(MILLISECOND);
         let period = u64::from(self.0[self.0.len() - 1]);
-        // The end of a repetition is an instant of that one, and its entries may stand there.
+        // The end of a repetition belongs to that repetition, which may have entries there.
         let cycle = ms.saturating_sub(1) / period;
         let within = (ms - cycle * period) as u32;
         cycle * self.0.len() as u64 + self.0.partition_point(|at| *at < within) as u64
     }
 }
 
-/// What a UE's measured radio is told when it is made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CapacityConfig {
-    /// Downlink, uplink.
+    /// Downlink and uplink.
     pub traces: [CapacityTrace; 2],
-    /// Room for packets that wait, in each direction; unlimited if absent.
+    /// Queue limit per direction. `None`: unlimited.
     pub queue: Option<QueueLimit>,
 }
 
-/// One direction of a measured radio.
 #[derive(Debug)]
 pub struct CapacityLink {
     ue: UeId,
@@ -80,13 +78,12 @@ pub struct CapacityLink {
     octets: u64,
     /// Octets of the first packet that have passed.
     passed: u64,
-    /// The opportunity that is waited for, or the first that is not used up.
+    /// The scheduled opportunity, or the first one that is not used.
     next: u64,
     is_waiting: bool,
 }
 
 impl CapacityLink {
-    /// A link over which nothing has passed yet.
     pub fn new(ue: UeId, direction: Direction, config: &CapacityConfig) -> Self {
         CapacityLink {
             ue,
@@ -101,10 +98,10 @@ impl CapacityLink {
         }
     }
 
-    /// A packet waits for its opportunity; it is given back if there is no room.
+    /// Enqueues a packet.
     ///
     /// # Errors
-    /// The packet, if the queue is full.
+    /// Returns the packet if the queue is full.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -122,7 +119,8 @@ impl CapacityLink {
         Ok(())
     }
 
-    /// When the next opportunity comes, if something waits for it and it was not asked for before.
+    /// Returns the time of the next opportunity if packets are waiting and no opportunity is
+    /// scheduled.
     pub fn poll_opportunity(&mut self, now: Time) -> Option<Time> {
         if self.is_waiting || self.waiting.is_empty() {
             return None;
@@ -132,7 +130,7 @@ impl CapacityLink {
         Some(self.trace.at(self.next))
     }
 
-    /// An opportunity has come: the packets whose last octet passes go into `through`.
+    /// Handles an opportunity. Appends the packets whose last octet passes to `through`.
     pub fn handle_opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -157,7 +155,7 @@ impl CapacityLink {
         self.record_buffer(cx);
     }
 
-    /// Octets of the packets that wait.
+    /// Octets of the waiting packets.
     pub fn occupancy(&self) -> Bytes {
         Bytes(self.octets)
     }
@@ -187,7 +185,7 @@ mod tests {
         CapacityLink::new(UeId(0), Direction::Downlink, &config)
     }
 
-    /// Lets everything through that waits; returns when each packet came, in ms, with its id.
+    /// Passes all waiting packets. Returns the arrival time in ms and the id of each.
     fn drain(link: &mut CapacityLink, now: Time) -> Vec<(u64, u64)> {
         let (mut came, mut through) = (Vec::new(), Vec::new());
         let mut from = now;
@@ -205,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_packet_takes_an_opportunity_and_small_ones_share_it() {
+    fn opportunity_carries_one_full_or_several_small_packets() {
         let mut link = link(&[5, 5, 20], None);
         for (id, octets) in [(0, 1500), (1, 100), (2, 1400), (3, 1500)] {
             assert!(send(&mut link, ms(0), id, octets));
@@ -215,17 +213,17 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_may_need_two_and_what_is_left_is_lost() {
+    fn large_packets_need_two_opportunities_and_unused_octets_are_lost() {
         let mut link = link(&[10, 20, 30], None);
         assert!(send(&mut link, ms(0), 0, 1600));
         assert_eq!(drain(&mut link, ms(0)), [(20, 0)]);
-        // The 1,400 octets that were left at 20 ms do not wait.
+        // The unused 1,400 octets at 20 ms are lost.
         assert!(send(&mut link, ms(20), 1, 1500));
         assert_eq!(drain(&mut link, ms(20)), [(30, 1)]);
     }
 
     #[test]
-    fn the_trace_begins_again_at_its_end() {
+    fn capacity_trace_repeats_at_its_end() {
         let mut link = link(&[0, 3, 10], None);
         for id in 0..6 {
             assert!(send(&mut link, ms(2), id, 1500));
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_takes_nothing() {
+    fn full_queue_rejects_packets() {
         let mut packets = link(&[10], Some(QueueLimit::Packets(1)));
         assert_eq!([0, 1].map(|id| send(&mut packets, ms(0), id, 40)), [true, false]);
         let mut octets = link(&[10], Some(QueueLimit::Bytes(Bytes(100))));
@@ -244,16 +242,16 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_has_a_length_and_goes_forwards() {
+    fn unordered_or_empty_traces_are_rejected() {
         for wrong in [&[] as &[u32], &[0], &[0, 0], &[5, 4]] {
             assert_eq!(CapacityTrace::new(wrong), None, "{wrong:?}");
         }
     }
 
     proptest! {
-        /// Against the list of all opportunities: the next one is the first that is not past.
+        /// Compares with the list of all opportunities.
         #[test]
-        fn the_next_opportunity_is_the_first(mut trace in proptest::collection::vec(0u32..30, 1..8), now_us in 0u64..200_000) {
+        fn next_opportunity_matches_the_full_list(mut trace in proptest::collection::vec(0u32..30, 1..8), now_us in 0u64..200_000) {
             trace.sort_unstable();
             prop_assume!(trace.last() > Some(&0));
             let period = u64::from(trace[trace.len() - 1]);

@@ -1,8 +1,8 @@
-//! A flat radio: a rate, a delay, a queue, random loss, and nothing else.
+//! A flat radio: a rate, a delay, a queue and random loss.
 //!
-//! Browsers and test services say "3G" and mean this. There are no TTIs, no RLC and no states in it, so it is no model of
-//! UMTS: it stands beside the radio stack to be compared with it. A packet is sent octet by octet at the rate, then takes
-//! the delay, in order.
+//! This is the "3G" of browsers and test services. It has no TTIs, no RLC and no RRC states, so it
+//! does not model UMTS and only serves for comparison. A packet is transmitted at the rate and then
+//! delayed. Packets keep their order.
 
 use std::collections::VecDeque;
 
@@ -17,29 +17,26 @@ use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::trace::TraceEvent;
 
-/// What a UE's flat radio is like.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlatConfig {
     /// Rates of IP packets, downlink and uplink.
     pub rates: [BitRate; 2],
-    /// What a packet takes besides, one way.
+    /// One-way delay after the transmission.
     pub delay: Duration,
-    /// Probability that a packet is lost, after it has taken its time.
+    /// Loss probability of a packet. A lost packet takes its transmission time.
     pub loss: f64,
-    /// Room for packets, the one being sent included, in each direction; unlimited if absent.
+    /// Queue limit per direction, including the packet in transmission. `None`: unlimited.
     pub queue: Option<QueueLimit>,
 }
 
-/// What became of a packet whose last octet was sent.
+/// Result for a packet whose transmission has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It comes out at this instant.
+    /// The packet arrives at this time.
     Arrives(Time),
-    /// It is lost.
     Lost(Packet),
 }
 
-/// One direction of a flat radio.
 #[derive(Debug)]
 pub struct FlatLink {
     ue: UeId,
@@ -49,14 +46,13 @@ pub struct FlatLink {
     loss: f64,
     limit: Option<QueueLimit>,
     losses: Stream,
-    /// The first is being sent.
+    /// The first packet is in transmission.
     waiting: VecDeque<Sdu>,
     octets: Bytes,
     on_the_way: VecDeque<Sdu>,
 }
 
 impl FlatLink {
-    /// A link over which nothing has passed yet.
     pub fn new(ue: UeId, direction: Direction, config: &FlatConfig, losses: Stream) -> Self {
         FlatLink {
             ue,
@@ -72,10 +68,10 @@ impl FlatLink {
         }
     }
 
-    /// A packet comes. If it is the first, this is when its last octet will have been sent; else it waits for the others.
+    /// Enqueues a packet. If the queue was empty, returns the end of its transmission.
     ///
     /// # Errors
-    /// The packet, if there is no room.
+    /// Returns the packet if the queue is full.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -93,10 +89,11 @@ impl FlatLink {
         Ok((self.waiting.len() == 1).then(|| cx.now + self.rate.time_to_send(size)))
     }
 
-    /// The last octet of the first packet is sent: what becomes of it, and when that of the next will be.
+    /// Ends the transmission of the first packet. Returns its result, and the end of the next
+    /// packet's transmission.
     ///
     /// # Panics
-    /// If no packet is being sent.
+    /// Panics if no packet is in transmission.
     pub fn handle_sent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> (Sent, Option<Time>) {
         let sdu = self.waiting.pop_front().expect("its end was announced when it came");
         self.octets = self.octets - sdu.size();
@@ -111,10 +108,10 @@ impl FlatLink {
         (Sent::Arrives(cx.now + self.delay), next)
     }
 
-    /// The packet that comes out now.
+    /// Returns the packet that arrives now.
     ///
     /// # Panics
-    /// If none was announced.
+    /// Panics if no packet is in flight.
     pub fn arrive<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> Packet {
         let sdu = self.on_the_way.pop_front().expect("every arrival was announced");
         let (ue, direction, size, entered) = (self.ue, self.direction, sdu.size(), sdu.entered);
@@ -140,7 +137,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// 80 kbit/s: a millisecond for ten octets.
+    /// 80 kbit/s: 1 ms for ten octets.
     fn link(loss: f64, queue: Option<QueueLimit>) -> FlatLink {
         let rate = BitRate::from_bps(80_000).expect("not zero");
         let config = FlatConfig { rates: [rate; 2], delay: Duration::from_millis(100), loss, queue };
@@ -152,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_sent_one_after_the_other_and_then_take_the_delay() {
+    fn packets_are_transmitted_in_order_then_delayed() {
         let mut link = link(0.0, None);
         assert_eq!(send(&mut link, ms(0), 0, 100), Ok(Some(ms(10))));
         assert_eq!(send(&mut link, ms(1), 1, 50), Ok(None));
@@ -166,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_takes_nothing() {
+    fn full_queue_rejects_packets() {
         let mut link = link(0.0, Some(QueueLimit::Bytes(Bytes(100))));
         assert_eq!(send(&mut link, ms(0), 0, 60), Ok(Some(ms(6))));
         assert_eq!(send(&mut link, ms(0), 1, 60), Err(packet(1, 60)));
@@ -174,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_have_their_ratio_and_take_their_time() {
+    fn lost_packets_have_the_configured_ratio_and_take_transmission_time() {
         let mut link = link(0.1, None);
         let mut lost = 0;
         for n in 0..20_000 {
@@ -184,7 +181,7 @@ mod tests {
             assert_eq!(next, None);
             lost += u32::from(matches!(became, Sent::Lost(_)));
         }
-        // One standard deviation is 42.
+        // The standard deviation is 42.
         assert!((1_830..2_170).contains(&lost), "{lost}");
     }
 }

@@ -1,4 +1,4 @@
-//! Machines and messages that both ends of the air interface share, each written once.
+//! State machines and formats that both ends of the air interface use.
 
 pub mod air;
 mod bits;

@@ -1,7 +1,9 @@
-//! Packet data convergence: TS 25.323 §5.1, header compression as far as it changes how much RLC carries.
+//! Packet data convergence (TS 25.323 §5.1): header compression, as far as it changes the number of
+//! octets in RLC.
 //!
-//! TCP/IP and UDP/IP headers shrink to a fixed size (RFC 1144, RFC 2507). The first packet of a flow, a SYN, and every so many packets
-//! one go with full headers, which refresh the context. Losses do no harm to the context: the compression is ideal in that.
+//! TCP/IP and UDP/IP headers shrink to a fixed size (RFC 1144, RFC 2507). The first packet of a
+//! flow, SYNs, and every `refresh`-th packet have full headers, which refresh the context. The
+//! model is ideal: losses do not damage the context.
 
 use crate::ids::FlowId;
 use crate::packet::Packet;
@@ -11,25 +13,25 @@ use crate::packet::Packet;
 pub struct PdcpConfig {
     /// Octets of a compressed header.
     pub compressed_header: u16,
-    /// One packet in so many has full headers; `None`: the first of a flow only.
+    /// Distance in packets between full headers. `None`: only the first packet of a flow and SYNs.
     pub refresh: Option<u32>,
 }
 
-/// The compressing end; what it takes away the other end puts back.
+/// The compressor. The other end restores the full headers.
 #[derive(Debug, Clone)]
 pub struct Pdcp {
     config: Option<PdcpConfig>,
-    /// Packets of each flow since the last with full headers, that one counted.
+    /// Packets of each flow since the last full header, that packet included.
     since_full: Vec<(FlowId, u32)>,
 }
 
 impl Pdcp {
-    /// A compressor, or with `None` one that changes nothing.
+    /// `None`: changes nothing.
     pub fn new(config: Option<PdcpConfig>) -> Self {
         Pdcp { config, since_full: Vec::new() }
     }
 
-    /// Octets that it takes from the headers of `packet`.
+    /// Number of octets by which the headers of `packet` shrink.
     #[inline]
     pub fn compress(&mut self, packet: &Packet) -> u16 {
         match self.config {
@@ -67,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refresh_th_packet_of_a_flow_has_full_headers() {
+    fn every_nth_packet_of_a_flow_has_full_headers() {
         let mut pdcp = Pdcp::new(Some(PdcpConfig { compressed_header: 4, refresh: Some(3) }));
         assert_eq!(saved(&mut pdcp, 0, 7), [0, 36, 36, 0, 36, 36, 0]);
         assert_eq!(saved(&mut pdcp, 1, 2), [0, 36]);
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_is_not_compressed_and_refreshes() {
+    fn syn_is_uncompressed_and_refreshes_the_context() {
         let mut pdcp = Pdcp::new(Some(PdcpConfig { compressed_header: 4, refresh: None }));
         assert_eq!(saved(&mut pdcp, 0, 3), [0, 36, 36]);
         let mut syn = packet_of_flow(FlowId(0), 0, 40);
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_are_small_already_and_no_compression_change_nothing() {
+    fn small_headers_and_disabled_compression_save_nothing() {
         let mut pdcp = Pdcp::new(Some(PdcpConfig { compressed_header: 48, refresh: None }));
         assert_eq!(saved(&mut pdcp, 0, 2), [0, 0]);
         assert_eq!(saved(&mut Pdcp::new(None), 0, 2), [0, 0]);

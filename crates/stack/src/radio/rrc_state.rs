@@ -1,6 +1,6 @@
 //! The states of radio resource control (TS 25.331 §7.1).
 
-/// Where a UE can be (TS 25.331 §7.1), in the order of what it costs.
+/// RRC states, and idle mode, in ascending order of their use of radio resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RrcState {
     /// No RRC connection.
@@ -16,11 +16,10 @@ pub enum RrcState {
 }
 
 impl RrcState {
-    /// All of them, in their order.
     pub const ALL: [RrcState; 5] =
         [RrcState::Idle, RrcState::UraPch, RrcState::CellPch, RrcState::CellFach, RrcState::CellDch];
 
-    /// As TS 25.331 spells it.
+    /// Name in TS 25.331.
     pub fn name(self) -> &'static str {
         match self {
             RrcState::Idle => "IDLE",
@@ -31,7 +30,7 @@ impl RrcState {
         }
     }
 
-    /// Whether user data can be sent in it.
+    /// Whether user data can be sent.
     pub fn carries_data(self) -> bool {
         self >= RrcState::CellFach
     }

@@ -1,5 +1,5 @@
-//! The acceptance tests of RFC 9293 §3.10.7, with those of RFC 5961 and RFC 7323: whether an end takes a segment, and what it
-//! answers to one that it does not take. One-way connections have no such tests, as in ns-2.
+//! The acceptance tests of RFC 9293 §3.10.7, RFC 5961 and RFC 7323: whether an end accepts a
+//! segment, and its answer to a rejected one. One-way connections have no such tests, as in ns-2.
 
 use std::sync::Arc;
 
@@ -12,26 +12,27 @@ use crate::context::Context;
 use crate::packet::{Flags, Segment};
 use crate::trace::TraceEvent;
 
-/// What becomes of a segment.
+/// The result of the acceptance tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is taken, with this much of its payload; a FIN counts only with all of it.
+    /// Accept this many bytes of the payload. A FIN counts only if the whole payload is accepted.
     Take(u32),
-    /// It is not taken, and an acknowledgment says what is expected. `takes_ack`: its own acknowledgment counts.
+    /// Reject the segment, and answer with an acknowledgment. `takes_ack`: the acknowledgment in
+    /// the segment counts.
     Refuse { takes_ack: bool },
-    /// It is not taken, and nothing answers.
+    /// Reject the segment without an answer.
     Ignore,
-    /// It belongs to no connection, or was a RST: all is done.
+    /// No further processing: the segment belongs to no connection, or was a RST.
     Done,
 }
 
 const REFUSE: Verdict = Verdict::Refuse { takes_ack: false };
 
-/// What a FIN may lie behind a full window: senders of this model do not count it.
+/// A FIN may lie one number beyond a full window: senders of this model do not count it.
 const FIN: u64 = 1;
 
 impl Connection {
-    /// Looks at a segment before anything else does.
+    /// Tests a segment before it is processed. The common case is decided here.
     #[inline]
     pub(super) fn examine<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -80,7 +81,7 @@ impl Connection {
         if segment.flags.syn && self.sender.outstanding.una() == 0 {
             return self.examine_second_syn(segment);
         }
-        let verdict = self.examine_place(segment);
+        let verdict = self.examine_window(segment);
         if !matches!(verdict, Verdict::Take(_)) {
             return verdict;
         }
@@ -94,13 +95,14 @@ impl Connection {
         self.examine_acknowledgment(segment).unwrap_or(verdict)
     }
 
-    /// A RST answers a segment that no connection takes.
+    /// Rejects a segment and answers with a RST.
     fn reset(&mut self, segment: &Segment) -> Verdict {
         self.rst_due = Some(Rst::answering(segment));
         Verdict::Done
     }
 
-    /// In LISTEN (§3.10.7.2) and SYN-SENT (§3.10.7.3); an end that does not listen is CLOSED (§3.10.7.1).
+    /// In LISTEN (§3.10.7.2) and SYN-SENT (§3.10.7.3). An end that does not listen is CLOSED
+    /// (§3.10.7.1).
     fn examine_before_syn<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -118,16 +120,18 @@ impl Connection {
         if syn { Verdict::Take(segment.payload) } else { Verdict::Done }
     }
 
-    /// Linux repeats a SYN that was never repeated soon after something that was no answer to it came
-    /// (`tcp_rcv_synsent_state_process`): that is of an older connection, which the RST ends.
+    /// Linux retransmits a SYN early after a segment that does not answer it, unless the SYN was
+    /// retransmitted before (`tcp_rcv_synsent_state_process`). Such a segment belongs to an older
+    /// connection, which the RST ends.
     pub(super) fn repeat_syn_soon<T: TraceSink<TraceEvent>>(&mut self, cx: &Context<'_, T>) {
         if self.config.is_recent_linux() && self.sender.expiries == 0 {
             self.timers.set(Timer::Rto, cx.now + self.timer_slack());
         }
     }
 
-    /// A SYN in SYN-RECEIVED. That of a simultaneous open has an acknowledgment (§3.5, figure 7). For one that comes again the
-    /// timer repeats the SYN+ACK; Linux does at once (`tcp_check_req`).
+    /// A SYN in SYN-RECEIVED. The SYN of a simultaneous open has an acknowledgment (§3.5, figure
+    /// 7). If a SYN is repeated, the timer repeats the SYN+ACK. Linux repeats it at once
+    /// (`tcp_check_req`).
     fn examine_second_syn(&mut self, segment: &Segment) -> Verdict {
         let is_same = segment.seq == 0;
         let acknowledges = segment.flags.ack && segment.ack == self.sender.outstanding.max_sent();
@@ -143,9 +147,9 @@ impl Connection {
 
     /// Whether the segment lies in the window (§3.10.7.4, first check), and how much of it.
     ///
-    /// Linux takes a segment that ends where its last acknowledgment was, so that the acknowledgment in it counts although
-    /// its data are old (`tcp_sequence`).
-    fn examine_place(&self, segment: &Segment) -> Verdict {
+    /// Linux accepts a segment that ends where its last acknowledgment was. The acknowledgment in
+    /// the segment then counts although its data are old (`tcp_sequence`).
+    fn examine_window(&self, segment: &Segment) -> Verdict {
         let (next, edge) = (self.receiver.next(), self.receiver.edge());
         let is_old = if self.config.is_recent_linux() {
             segment.end() < self.receiver.acknowledged()
@@ -162,9 +166,9 @@ impl Connection {
         if fitting == segment.payload {
             return Verdict::Take(fitting);
         }
-        // A closed window: the acknowledgment still counts.
+        // Closed window: the acknowledgment still counts.
         let nothing_fits = fitting == 0;
-        // Linux takes or drops what reaches beyond the window as a whole (`tcp_data_queue`).
+        // Linux accepts or drops a segment that exceeds the window as a whole (`tcp_data_queue`).
         match (self.config.is_recent_linux(), self.unread() > 0) {
             (true, false) => Verdict::Take(segment.payload),
             (true, true) => Verdict::Refuse { takes_ack: segment.seq == next },
@@ -173,19 +177,21 @@ impl Connection {
         }
     }
 
-    /// §3.10.7.4, fifth check: what is said instead of taking the segment, if its acknowledgment is none of this connection.
+    /// §3.10.7.4, fifth check: the verdict if the acknowledgment does not belong to this
+    /// connection.
     fn examine_acknowledgment(&mut self, segment: &Segment) -> Option<Verdict> {
         let (una, max_sent) = (self.sender.outstanding.una(), self.sender.outstanding.max_sent());
         if una == 0 && !(1..=max_sent).contains(&segment.ack) {
             return Some(self.reset(segment));
         }
-        // RFC 5961 §5.2: not older than what the largest window lets be on the way.
+        // RFC 5961 §5.2: not older than the largest window allows to be in flight.
         let oldest = una.saturating_sub(u64::from(self.sender.largest_window));
         (segment.ack > max_sent || segment.ack < oldest).then_some(REFUSE)
     }
 
-    /// A RST in SYN-RECEIVED ends an attempt of the other end: a passive open goes on listening (§3.10.7.4, second check).
-    pub(super) fn listen_again(&mut self) {
+    /// A RST in SYN-RECEIVED ends the other end's attempt. A passive open returns to LISTEN
+    /// (§3.10.7.4, second check).
+    pub(super) fn return_to_listen(&mut self) {
         let config = Arc::clone(&self.config);
         let mut fresh = Connection::new(self.id, self.flow, self.ue, self.end, config);
         fresh.set_leg(self.leg);

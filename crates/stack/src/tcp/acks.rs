@@ -1,4 +1,4 @@
-//! What acknowledgments mean to the sending half: progress, duplicates, round trips.
+//! Processing of acknowledgments in the sending half: new data, duplicates, round trips.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -17,10 +17,10 @@ use super::options::whole_ticks;
 use super::outstanding::Acknowledged;
 use super::rto::RttEstimator;
 use super::sender::Sender;
-use super::spurious::Judged;
+use super::spurious::AckEvidence;
 
 impl Connection {
-    /// The acknowledgment in a segment.
+    /// Processes the acknowledgment in a segment.
     #[inline]
     pub(super) fn handle_ack<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -36,19 +36,19 @@ impl Connection {
             return self.handle_old_ack(cx, segment);
         }
         let same_window = segment.window == sender.peer_window;
-        if sender.is_window_news(segment, &self.config) {
+        if sender.updates_window(segment, &self.config) {
             sender.window_seq = segment.seq;
-            sender.hear_window(segment.window, &self.config);
+            sender.update_peer_window(segment.window, &self.config);
         }
         sender.limited = false;
         sender.only_holes = false;
         let before = (sender.window.cwnd, sender.window.ssthresh);
-        self.tell_rack(cx.now, segment);
+        self.update_rack(cx.now, segment);
         let outstanding = &self.sender.outstanding;
         if segment.ack > una {
             self.handle_new_ack(cx, segment);
         } else if !outstanding.is_empty()
-            && ((segment.sequence_length() == 0 && same_window) || self.may_say_news(segment))
+            && ((segment.sequence_length() == 0 && same_window) || self.carries_sack_blocks(segment))
         {
             // RFC 5681 §2, the five conditions of a duplicate.
             self.handle_duplicate_ack(cx, segment);
@@ -56,24 +56,24 @@ impl Connection {
         self.finish_ack(cx, segment, una, before);
     }
 
-    /// An acknowledgment below what is acknowledged, which another one has overtaken: what it reports counts (RFC 6675 §4: the
-    /// scoreboard is updated by every acknowledgment), and nothing else.
+    /// Processes an acknowledgment below SND.UNA, which arrived out of order. Only its SACK blocks
+    /// count (RFC 6675 §4: each acknowledgment updates the scoreboard).
     #[inline(never)]
     fn handle_old_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
-        if self.sender.outstanding.is_empty() || !self.may_say_news(segment) {
+        if self.sender.outstanding.is_empty() || !self.carries_sack_blocks(segment) {
             return;
         }
         let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
         let una = self.sender.outstanding.una();
         self.sender.limited = false;
-        self.tell_rack(cx.now, segment);
+        self.update_rack(cx.now, segment);
         self.handle_duplicate_ack(cx, segment);
         self.sender.only_holes = self.rack().is_none();
         self.finish_ack(cx, segment, una, before);
     }
 
-    /// The last step of every acknowledgment. `una`, and `before` (congestion window and threshold), are the values before
-    /// the acknowledgment.
+    /// The last step for each acknowledgment. `una` and `before` (congestion window and threshold)
+    /// are the values before the acknowledgment.
     #[inline]
     fn finish_ack<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -86,15 +86,16 @@ impl Connection {
             self.handle_echo(cx, before.0);
         }
         self.sender.burst = self.sender.variant.burst(&self.sender.window);
-        self.settle_rack(cx, segment, una);
-        self.tell_settled(cx.now);
+        self.finish_rack(cx, segment, una);
+        self.settle_law(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
             self.record_window(cx);
         }
     }
 
-    /// With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
-    fn may_say_news(&self, segment: &Segment) -> bool {
+    /// With SACK, an acknowledgment with blocks may count as a duplicate whatever else it carries
+    /// (RFC 6675 §2).
+    fn carries_sack_blocks(&self, segment: &Segment) -> bool {
         self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty()
     }
 
@@ -106,16 +107,21 @@ impl Connection {
         window.acked = done.payload as f64 / f64::from(window.smss);
         if !done.syn && done.last_transmissions == 1 {
             let max_sent = self.sender.outstanding.max_sent();
-            window.hear_last(|| RoundTrip { now: cx.now, rtt: cx.now - done.last_sent_at, una, max_sent });
+            window.sample_last_segment(|| RoundTrip {
+                now: cx.now,
+                rtt: cx.now - done.last_sent_at,
+                una,
+                max_sent,
+            });
         }
         let mut segments = done.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
-            // What was selectively acknowledged before had been counted then.
+            // Segments that were SACKed before were counted then.
             segments -= done.sacked;
             window.acked = segments.into();
         }
         if !done.syn {
-            self.tell_acknowledgment(cx.now, flight, segments, false);
+            self.notify_law_of_ack(cx.now, flight, segments, false);
         }
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
         self.sender.limited_sent = 0;
@@ -134,10 +140,10 @@ impl Connection {
         }
         self.react(cx, segment, reaction);
         if self.sender.episode.is_some() {
-            self.judge(
+            self.decide_episode(
                 cx,
                 segment,
-                &Judged { advances: true, acked: done.segments, originals: done.originals },
+                &AckEvidence { advances: true, acked: done.segments, originals: done.originals },
             );
         }
         self.sender.fin_acked |= done.fin;
@@ -157,8 +163,9 @@ impl Connection {
         if *syn_expiries > 0 {
             estimator.restart_after_lost_syn();
         }
-        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1). Linux takes one expiry for a late answer, as
-        // RFC 6298 with its initial timeout of 1 s expects (`tcp_init_metrics`).
+        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1). Linux takes one
+        // expiry for a late answer, as RFC 6298 expects with its initial timeout of 1 s
+        // (`tcp_init_metrics`).
         let tolerated = u32::from(self.config.is_recent_linux());
         let initial = if *syn_expiries > tolerated { 1 } else { self.config.initial_window };
         variant.on_syn_ack(window, outstanding, &ack, initial)
@@ -166,7 +173,7 @@ impl Connection {
 
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
-        self.tell_acknowledgment(cx.now, self.sender.outstanding.len() as u32, 0, true);
+        self.notify_law_of_ack(cx.now, self.sender.outstanding.len() as u32, 0, true);
         let Sender { variant, window, outstanding, limited, .. } = &mut self.sender;
         let counted = variant.count_duplicate(window, outstanding, segment.ack, &segment.sack);
         let count = window.duplicates;
@@ -185,19 +192,21 @@ impl Connection {
         }
         self.measure_report(cx);
         self.react(cx, segment, reaction);
-        // One that came late and reports nothing new does not judge.
+        // A late acknowledgment that reports nothing new does not count.
         if self.sender.episode.is_some() && (counted || !is_late) {
-            self.judge(cx, segment, &Judged::default());
+            self.decide_episode(cx, segment, &AckEvidence::default());
         }
     }
 
-    /// Linux times every ACK of what was sent once, by the first segment that it covers; others one segment at a time.
+    /// Linux takes a sample from each ACK of segments sent once, by the first segment that it
+    /// covers. Other rules time one segment at a time.
     #[inline]
     fn times_every_segment(&self) -> bool {
         self.config.rto.rule == RtoRule::Linux
     }
 
-    /// Does what a version asks for: first the round-trip time, then the timer that follows from it.
+    /// Applies the reaction of the variant. The round-trip sample precedes the timer, which depends
+    /// on it.
     fn react<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -241,8 +250,8 @@ impl Connection {
         }
     }
 
-    /// RTTM (RFC 7323 §4): every ACK of something new tells a round trip, retransmissions included, and weighs the less
-    /// the more of them a window brings (appendix G).
+    /// RTTM (RFC 7323 §4): each ACK of new data gives a sample, also for retransmissions. The more
+    /// samples a window brings, the less each of them weighs (appendix G).
     fn measure_echo<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -255,7 +264,7 @@ impl Connection {
         self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, flight.div_ceil(2).max(1)));
     }
 
-    /// The round trip of a segment that left at `sent` is complete.
+    /// Takes a sample for a segment that left at `sent`.
     pub(super) fn measure_since<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -265,7 +274,7 @@ impl Connection {
         self.measure(cx, cx.now - sent, |estimator, now| sample(estimator, sent, now));
     }
 
-    /// A round trip was measured.
+    /// Records a round trip and updates the estimators.
     fn measure<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -279,13 +288,13 @@ impl Connection {
         }
         let Sender { estimator, outstanding, adaptation, window, .. } = &mut self.sender;
         let (una, max_sent) = (outstanding.una(), outstanding.max_sent());
-        window.hear_sample(|| RoundTrip { now: cx.now, rtt, una, max_sent });
-        estimator.tell_progress(outstanding.una(), outstanding.max_sent());
+        window.sample_round_trip(|| RoundTrip { now: cx.now, rtt, una, max_sent });
+        estimator.note_progress(outstanding.una(), outstanding.max_sent());
         let before = (estimator.srtt(), estimator.timeout());
         sample(estimator, cx.now);
         // RFC 4015 §3.2, step 6.
         if let Some(adaptation) = adaptation.take_if(|adaptation| outstanding.una() > adaptation.after) {
-            estimator.be_careful(adaptation.registers, rtt);
+            estimator.adapt_after_spurious_timeout(adaptation.registers, rtt);
         }
         if before != (estimator.srtt(), estimator.timeout()) {
             self.record_rto(cx);

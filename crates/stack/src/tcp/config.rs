@@ -1,4 +1,4 @@
-//! What a TCP end is told when it is made.
+//! The configuration of a TCP end.
 
 use umts_units::{BitRate, Duration};
 
@@ -7,10 +7,10 @@ use super::congestion::CubicConfig;
 #[cfg(doc)]
 use crate::packet::SackBlocks;
 
-/// Maximum segment size where no other is asked for: 1500 octets of Ethernet less 40 of headers.
+/// Default maximum segment size: 1500 octets of Ethernet payload less 40 octets of headers.
 pub const DEFAULT_MSS: u16 = 1460;
 
-/// The version of TCP.
+/// The variant of TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "lowercase"))]
@@ -22,25 +22,27 @@ pub enum Variant {
     Reno,
     /// Reno that stays in recovery on partial acknowledgements (RFC 6582).
     NewReno,
-    /// By delay (Brakmo and Peterson 1995).
+    /// Delay-based (Brakmo and Peterson 1995).
     Vegas,
     /// With selective acknowledgements (RFC 6675; `one_way`: Fall and Floyd 1996).
     Sack,
     /// Forward acknowledgement (Mathis and Mahdavi 1996).
     Fack,
-    /// Westwood+: the window after a loss is the bandwidth times the least round trip (Grieco and Mascolo 2004).
+    /// Westwood+: after a loss, the window is bandwidth times minimum RTT (Grieco and Mascolo
+    /// 2004).
     Westwood,
     /// CUBIC: the window is a cubic function of the time since the last loss (RFC 9438).
     Cubic,
-    /// BBR version 1: paced at the bandwidth that the path has shown (draft-cardwell-iccrg-bbr-congestion-control-00).
+    /// BBR version 1: paced at the measured rate (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
     /// The class of `python`: slow, for experiments.
-    // The number of its flow, by which a law from outside is asked for (`UserLaws`); the standard one where none is given.
+    // The index of the flow, by which a custom law is looked up (`UserLaws`). Without one the
+    // standard law applies.
     #[cfg_attr(feature = "schema", serde(rename = "python"), schemars(transform = word_alone))]
     User(#[cfg_attr(feature = "schema", serde(skip))] u16),
 }
 
-/// The word for a law from outside stands alone in a file: the number of a flow follows from its place.
+/// In files the variant is the word alone: the index follows from the place of the flow.
 #[cfg(feature = "schema")]
 fn word_alone(variant: &mut schemars::Schema) {
     for key in ["additionalProperties", "properties", "required"] {
@@ -57,9 +59,9 @@ fn word_alone(variant: &mut schemars::Schema) {
 pub enum SlowStart {
     /// At the threshold only (RFC 5681).
     Standard,
-    /// HyStart: the round trip has grown, or acknowledgments come in a long train (Ha and Rhee 2011, as in Linux).
+    /// HyStart: the RTT has grown, or ACKs come in a long train (Ha and Rhee 2011; Linux).
     Hystart,
-    /// HyStart++: the round trip has grown and stays grown (RFC 9406).
+    /// HyStart++: the RTT has grown and stays high (RFC 9406).
     HystartPlusPlus,
 }
 
@@ -84,9 +86,10 @@ pub struct RtoConfig {
     pub rule: RtoRule,
     /// Clock granularity G; the tick of ns-2's clock.
     pub granularity: Duration,
-    /// How far ns-2's clock is past a tick at time zero, below `granularity`; ns-2 draws it at random.
+    /// How far ns-2's clock is past a tick at time 0, less than `granularity`. ns-2 draws it at
+    /// random.
     pub clock_phase: Duration,
-    /// Before the first sample.
+    /// The timeout before the first sample.
     pub initial: Duration,
     /// Lower bound, applied before the back-off factor.
     pub min: Duration,
@@ -94,12 +97,11 @@ pub struct RtoConfig {
     pub max: Duration,
 }
 
-/// One end of a connection. Both ends get the same.
+/// Configuration of one end of a connection. Both ends get the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TcpConfig {
-    /// The version of TCP.
     pub variant: Variant,
-    /// ns-2's one-way connection in place of a full duplex one.
+    /// Use ns-2's one-way connection instead of a full duplex one.
     pub one_way: bool,
     /// Maximum segment size: payload of a full segment, in bytes.
     pub segment_payload: u32,
@@ -109,14 +111,15 @@ pub struct TcpConfig {
     pub advertised_window: u32,
     /// Congestion window once the connection is established, in segments.
     pub initial_window: u32,
-    /// Slow start threshold at the beginning, in segments; unlimited if absent.
+    /// Initial slow start threshold, in segments. `None`: unlimited.
     pub initial_ssthresh: Option<u32>,
-    /// How long an acknowledgment may wait for a second segment; `None` acknowledges every segment.
+    /// The longest time an acknowledgment waits for a second segment. `None`: every segment is
+    /// acknowledged at once.
     pub delayed_ack: Option<Duration>,
     /// New data on the first and second duplicate ACK (RFC 3042).
     pub limited_transmit: bool,
-    /// Blocks of selective acknowledgments that an ACK may carry (at most [`SackBlocks::MAX`]); 0 for none, and full
-    /// duplex for not offering any.
+    /// The largest number of SACK blocks in an ACK (at most [`SackBlocks::MAX`]). 0: none. Full
+    /// duplex connections then do not offer SACK.
     pub sack_blocks: u8,
     /// Report duplicates in the first block (RFC 2883).
     pub dsack: bool,
@@ -124,58 +127,60 @@ pub struct TcpConfig {
     pub timestamps: bool,
     /// Tick of the timestamps' clock.
     pub timestamp_tick: Duration,
-    /// Offer to scale windows (RFC 7323); without, they end at 65,535 bytes. (One way they have no bound.)
+    /// Offer window scaling (RFC 7323). Without it windows are at most 65,535 bytes. (One-way
+    /// connections have no bound.)
     pub window_scaling: bool,
-    /// Which options full duplex segments are charged for; one way it is 8 octets for each block, as in ns-2.
+    /// The segments whose options are charged (full duplex). One-way connections charge 8 octets
+    /// for each block, as ns-2 does.
     pub charged_options: ChargedOptions,
-    /// The window falls by proportion in a recovery by selective acknowledgments, not at once (RFC 9937; full duplex).
+    /// Reduce the window proportionally during a SACK recovery instead of at once (RFC 9937; full
+    /// duplex).
     pub prr: bool,
-    /// A segment that was sent again and is lost again is found out by what left after it (full duplex).
+    /// Detect the loss of a retransmission by segments that left after it (full duplex).
     pub lost_retransmissions: bool,
-    /// Losses are told by time (RFC 8985 §6), where both ends acknowledge selectively (full duplex, not FACK).
+    /// Detect losses by time (RFC 8985 §6), if both ends use SACK (full duplex, not FACK).
     pub rack: bool,
-    /// A segment leaves when a tail may be lost (RFC 8985 §7); with `rack`.
+    /// Send a probe if a tail may be lost (RFC 8985 §7). Requires `rack`.
     pub tail_loss_probes: bool,
-    /// FACK over full duplex.
+    /// Refinements of FACK (full duplex).
     pub fack: FackConfig,
-    /// How needless retransmissions are found out (full duplex).
+    /// Detection of spurious retransmissions (full duplex).
     pub spurious: SpuriousConfig,
-    /// Count bytes, not ACKs, when the window grows (RFC 3465; Tahoe to FACK, and CUBIC).
+    /// The window grows by acknowledged bytes, not by ACKs (RFC 3465; Tahoe to FACK, and CUBIC).
     pub abc: bool,
-    /// Most segments by which one ACK raises the window in slow start with `abc` (L of RFC 3465); `None` without bound, and
-    /// then also after a timeout.
+    /// With `abc`, the largest growth per ACK in slow start, in segments (L of RFC 3465). `None`:
+    /// no limit, not even after a timeout.
     pub abc_limit: Option<u32>,
-    /// The window grows only while it is what limits the sender, and so a loss reduces it and not what is under way.
+    /// The window grows only while it limits the sender. A loss then reduces the window and not the
+    /// flight size.
     pub window_validation: bool,
     /// How slow start ends before a loss (full duplex).
     pub slow_start: SlowStart,
-    /// Whether an end that hears nothing asks (full duplex).
+    /// Send keep-alive probes on an idle connection (full duplex).
     pub keepalive: Option<Keepalive>,
-    /// The window falls to the initial one after a pause longer than a timeout (RFC 5681 §4.1).
+    /// Reduce the window to the initial one after a pause longer than a timeout (RFC 5681 §4.1).
     pub slow_start_restart: bool,
-    /// Whether small segments wait.
+    /// Whether small segments are delayed.
     pub nagle: Nagle,
-    /// How fast the application reads; `None` at once (and one way).
+    /// Reading rate of the application. `None`: it reads at once, as in one-way connections.
     pub read_rate: Option<BitRate>,
-    /// When an end gives up (full duplex).
+    /// Limits after which an end gives up (full duplex).
     pub retries: Retries,
-    /// Whether the passive end takes connections; if not, it answers a SYN with a RST.
+    /// Whether the passive end accepts connections. If not, it answers a SYN with a RST.
     pub listens: bool,
-    /// Ask for explicit congestion notification (RFC 3168; full duplex).
+    /// Negotiate explicit congestion notification (RFC 3168; full duplex).
     pub ecn: bool,
-    /// So many segments are acknowledged at once at the start of a connection, whatever `delayed_ack` (Linux).
+    /// Number of segments at the start of a connection that are acknowledged at once, regardless of
+    /// `delayed_ack` (Linux).
     pub quick_acks: u32,
-    /// Where RFC 6582 and its predecessors leave NewReno a choice.
+    /// The choices that RFC 6582 and its predecessors allow for NewReno.
     pub newreno: NewRenoConfig,
-    /// What Vegas aims at.
     pub vegas: VegasConfig,
-    /// What CUBIC uses.
     pub cubic: CubicConfig,
-    /// The retransmission timeout.
     pub rto: RtoConfig,
 }
 
-/// How needless retransmissions are found out.
+/// How spurious retransmissions are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpuriousConfig {
     /// By timestamps (RFC 3522).
@@ -187,51 +192,51 @@ pub struct SpuriousConfig {
 }
 
 impl SpuriousConfig {
-    /// Whether any is on.
+    /// Whether any detection is enabled.
     #[inline]
     pub fn any(self) -> bool {
         self.eifel || self.frto || self.dsack
     }
 }
 
-/// When an end that hears nothing asks whether the other one is there.
+/// Keep-alive probes of an end that receives nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keepalive {
-    /// After so long.
+    /// Idle time before the first probe.
     pub idle: Duration,
-    /// Again after so long each time.
+    /// Interval between probes.
     pub interval: Duration,
-    /// So often, before the connection is given up.
+    /// Number of probes without answer after which the connection is given up.
     pub probes: u32,
 }
 
 impl Default for Keepalive {
-    /// RFC 1122 §4.2.3.6: at least two hours; the rest as Linux.
+    /// The RFC requires an idle time of at least two hours (RFC 1122 §4.2.3.6). The other values
+    /// are Linux's.
     fn default() -> Self {
         Keepalive { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
     }
 }
 
-/// How often the same segment is sent again before the connection is given up; `None` for ever.
+/// The number of retransmissions of a segment before the connection is given up. `None`: no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
-    /// A SYN.
     pub syn: Option<u32>,
-    /// A SYN+ACK.
     pub syn_ack: Option<u32>,
-    /// Data, or a FIN.
+    /// Of data or a FIN.
     pub data: Option<u32>,
 }
 
 impl Default for Retries {
-    /// As Linux: more than the 3 minutes for a SYN and the 100 s for data that RFC 9293 §3.8.3 asks for.
+    /// As Linux. They last longer than the 3 minutes for a SYN and the 100 s for data that RFC 9293
+    /// §3.8.3 requires.
     fn default() -> Self {
         Retries { syn: Some(6), syn_ack: Some(5), data: Some(15) }
     }
 }
 
 impl Retries {
-    /// Nothing is ever given up.
+    /// No limits.
     pub const FOR_EVER: Retries = Retries { syn: None, syn_ack: None, data: None };
 }
 
@@ -240,11 +245,11 @@ impl Retries {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Nagle {
-    /// They leave at once.
+    /// Small segments are sent at once.
     Off,
-    /// While anything is unacknowledged (RFC 896).
+    /// Small segments wait while any data is unacknowledged (RFC 896).
     On,
-    /// While another small segment is unacknowledged (Minshall).
+    /// Small segments wait while another small segment is unacknowledged (Minshall).
     Minshall,
 }
 
@@ -255,28 +260,30 @@ pub enum Nagle {
 pub enum ChargedOptions {
     /// All.
     All,
-    /// All but the SYNs.
+    /// All except SYNs.
     AfterSyn,
     /// None.
     None,
 }
 
-/// The refinements of FACK (Dubois 2005, section 3.2.6).
+/// Refinements of FACK (Dubois 2005, section 3.2.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FackConfig {
-    /// cwnd falls by half a segment with each ACK, down to ssthresh.
+    /// Reduce cwnd by half a segment with each ACK, down to ssthresh.
     pub data_smoothing: bool,
-    /// A loss of what left in slow start halves twice.
+    /// Halve the window twice if a segment sent in slow start is lost.
     pub over_damping: bool,
 }
 
-/// NewReno's variants, also for other laws of the window where there are no selective acknowledgments.
+/// Variants of NewReno. Other congestion laws use them, too, without SACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewRenoConfig {
-    /// Three duplicates begin a recovery only if they acknowledge more than all that had left at the last timeout or
-    /// recovery (RFC 6582 §3.2, step 1); "less careful" (RFC 2582 §5): if they acknowledge all of it.
+    /// Three duplicates begin a recovery only if they acknowledge more than all that had been sent
+    /// at the last timeout or recovery (RFC 6582 §3.2, step 1). Otherwise ("less careful", RFC 2582
+    /// §5) it is enough if they acknowledge all of it.
     pub careful: bool,
-    /// Only the first partial ACK restarts the timer (RFC 6582 §3.2, step 3); "slow but steady" (RFC 3782 §4): each does.
+    /// Only the first partial ACK restarts the timer (RFC 6582 §3.2, step 3). Otherwise each does
+    /// ("slow but steady", RFC 3782 §4).
     pub impatient: bool,
 }
 
@@ -287,24 +294,25 @@ impl Default for NewRenoConfig {
     }
 }
 
-/// The bounds of TCP Vegas on the segments that it keeps in queues.
+/// TCP Vegas's thresholds, in segments that it keeps in queues.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VegasConfig {
-    /// With fewer the window grows.
+    /// Below it the window grows.
     pub alpha: u32,
-    /// With more it shrinks.
+    /// Above it the window shrinks.
     pub beta: u32,
-    /// With more slow start ends.
+    /// Above it slow start ends.
     pub gamma: u32,
-    /// ns-2: a one-way connection of Vegas has no SYN, and its data no TCP and IP header.
+    /// ns-2: a one-way Vegas connection has no SYN, and its data segments have no TCP and IP
+    /// headers.
     pub ns2_no_header: bool,
-    /// What is added to the segments in queues before they are cut to a whole number. ns-2 leaves ties to the noise of its
-    /// clock; a little less or more decides them here.
+    /// Added to the number of queued segments before it is truncated to an integer. In ns-2 the
+    /// noise of the clock decides ties. Here a slightly smaller or larger value does.
     pub rounding: f64,
 }
 
 impl Default for VegasConfig {
-    /// Bounds of 1, 3 and 1 segments.
+    /// Thresholds of 1, 3 and 1 segments.
     fn default() -> Self {
         VegasConfig { alpha: 1, beta: 3, gamma: 1, ns2_no_header: false, rounding: 0.5 }
     }
@@ -325,14 +333,14 @@ impl Default for RtoConfig {
 }
 
 impl TcpConfig {
-    /// Whether the end follows the kernel where the RFCs leave a choice: Linux from 4.4 on, which times by its own rule and
-    /// validates the window. Older kernels do not.
+    /// Whether the end follows the kernel if the RFCs leave a choice: Linux from 4.4 on, which has
+    /// its own timeout rule and validates the window. Older kernels have no window validation.
     #[inline]
     pub(super) fn is_recent_linux(&self) -> bool {
         self.rto.rule == RtoRule::Linux && self.window_validation
     }
 
-    /// Whether data goes without headers, and without a SYN before it, as in ns-2's Vegas.
+    /// Whether data segments have no headers and no SYN precedes them, as in ns-2's Vegas.
     #[inline]
     pub(super) fn vegas_without_header(&self) -> bool {
         self.one_way && self.variant == Variant::Vegas && self.vegas.ns2_no_header

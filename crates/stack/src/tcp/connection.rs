@@ -1,5 +1,5 @@
-//! One end of a connection: the calls from outside, opening and closing. The sending half is in `sender.rs`, the
-//! receiving half in `receiver.rs`.
+//! One end of a connection: the public calls, opening and closing. The sending half is in
+//! `sender.rs`, the receiving half in `receiver.rs`.
 
 use std::sync::Arc;
 
@@ -27,12 +27,13 @@ use crate::trace::Failure;
 
 /// One end of a connection.
 ///
-/// After any `handle_*` call, drain [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event), then
-/// sleep until [`poll_timeout`](Self::poll_timeout) and call [`handle_timeout`](Self::handle_timeout).
+/// After any `handle_*` call, call [`poll_transmit`](Self::poll_transmit) and
+/// [`poll_event`](Self::poll_event) until they return `None`. Then wait until
+/// [`poll_timeout`](Self::poll_timeout) and call [`handle_timeout`](Self::handle_timeout).
 ///
-/// Make one for each end; the one that opens calls [`handle_open`](Self::handle_open), the other answers the SYN; or both
-/// open. An end that is closed still acknowledges a FIN that comes again, in place of
-/// TIME-WAIT: keep both until both have reported [`TcpEvent::Closed`].
+/// Make one for each end. The active end calls [`handle_open`](Self::handle_open), and the other
+/// one answers its SYN. Both may open. Instead of TIME-WAIT, a closed end still acknowledges a
+/// repeated FIN. The caller must keep both ends until both have reported [`TcpEvent::Closed`].
 #[derive(Debug)]
 pub struct Connection {
     pub(super) id: ConnectionId,
@@ -40,8 +41,8 @@ pub struct Connection {
     pub(super) ue: UeId,
     pub(super) end: End,
     pub(super) leg: ProxyLeg,
-    /// Both ends share it, with all connections of like flows that have no segment size of their own, and so the lines of the
-    /// cache that hold it.
+    /// Shared by both ends, and by all connections of equal flows without a segment size of their
+    /// own. They then share its cache lines.
     pub(super) config: Arc<TcpConfig>,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
@@ -52,18 +53,19 @@ pub struct Connection {
     pub(super) peer_scales: bool,
     /// Payload received in order since the last acknowledgment, in bytes.
     unacknowledged: u64,
-    /// Segments that are still acknowledged at once.
+    /// Number of segments that are still acknowledged at once.
     quick_acks: u32,
     pub(super) events: Events,
-    /// This end opened, and did not wait for the other end's SYN.
+    /// This end called `handle_open`, and did not only answer a SYN.
     opened_actively: bool,
-    /// Closed before the other end answered its SYN: there is no connection (RFC 9293 §3.10.4).
+    /// Closed before the other end answered the SYN: the connection does not exist (RFC 9293
+    /// §3.10.4).
     pub(super) deleted: bool,
     pub(super) established: bool,
     pub(super) closed: bool,
-    /// Our FIN left after the other end's had come.
+    /// Our FIN was sent after the other end's FIN had arrived.
     pub(super) fin_answers: bool,
-    /// An application that does not read at once.
+    /// State of an application that does not read at once.
     pub(super) reading: Option<Box<Reading>>,
     pub(super) marks: Marks,
     pub(super) keepalive: KeepAlive,
@@ -71,28 +73,29 @@ pub struct Connection {
     pub(super) rst_due: Option<Rst>,
 }
 
-/// What the application hears.
+/// Events for the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TcpEvent {
     /// The handshake is complete.
     Established,
-    /// So many bytes more can be read, in order.
+    /// This many more bytes can be read, in order.
     Delivered(u64),
-    /// The other end has sent all that it had: call [`Connection::handle_close`] when this end has, too.
+    /// The other end has sent all its data. Call [`Connection::handle_close`] when this end has,
+    /// too.
     PeerClosed,
     /// Everything written so far is acknowledged.
     AllAcked,
-    /// The connection is refused, reset or given up; [`TcpEvent::Closed`] follows.
+    /// The connection was refused, reset or given up. [`TcpEvent::Closed`] follows.
     Failed(Failure),
-    /// This end is closed (one way: everything is acknowledged and no more will be written).
+    /// This end is closed. One way: everything is acknowledged and the application writes no more.
     Closed,
 }
 
-/// Events not yet polled; `Delivered` adds up, and nothing else can come twice before it is polled.
+/// Events not yet polled. `Delivered` adds up. No other event can occur twice before it is polled.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Events {
     delivered: u64,
-    /// Any of those below.
+    /// Whether any of the fields below is set.
     others: bool,
     established: bool,
     peer_closed: bool,
@@ -101,12 +104,12 @@ pub(super) struct Events {
     closed: bool,
 }
 
-/// A segment that leaves now.
+/// A segment about to be sent.
 #[derive(Debug, Clone, Copy)]
 struct Leaving {
     seq: u64,
     payload: u32,
-    /// How often it has left before.
+    /// Number of earlier transmissions.
     transmission: u16,
     syn: bool,
     fin: bool,
@@ -115,14 +118,13 @@ struct Leaving {
 }
 
 impl Leaving {
-    /// Without data, for whatever `cause`.
     fn empty(seq: u64, cause: SendCause) -> Self {
         Leaving { seq, payload: 0, transmission: 0, syn: false, fin: false, psh: false, cause }
     }
 }
 
 impl Connection {
-    /// An end that waits for the other one's SYN, or for [`handle_open`](Self::handle_open).
+    /// An end that waits for the other end's SYN, or for [`handle_open`](Self::handle_open).
     pub fn new(
         id: ConnectionId,
         flow: FlowId,
@@ -160,19 +162,19 @@ impl Connection {
         }
     }
 
-    /// The connection takes this part of the way.
+    /// Sets the part of the path that the connection takes.
     pub fn set_leg(&mut self, leg: ProxyLeg) {
         self.leg = leg;
     }
 
-    /// Active open: the SYN is ready to leave.
+    /// Active open: the next segment is a SYN.
     pub fn handle_open<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.opened = true;
         self.opened_actively = true;
         self.record_window(cx);
     }
 
-    /// The application hands over `bytes` more; `u64::MAX` means that it never runs out.
+    /// The application writes `bytes` more. `u64::MAX`: an unlimited amount.
     pub fn handle_write<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, bytes: u64) {
         debug_assert!(!self.sender.close_requested, "nothing is written after the close");
         self.sender.written = self.sender.written.saturating_add(bytes);
@@ -180,7 +182,7 @@ impl Connection {
         cx.record(|| TraceEvent::AppWrote { connection, end, bytes });
     }
 
-    /// The application has nothing more to write: a FIN follows the data (none if one way).
+    /// The application writes no more. A FIN follows the data (none if one way).
     pub fn handle_close<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.is_unanswered() && self.sender.written <= 1 {
             return self.delete(cx);
@@ -189,13 +191,14 @@ impl Connection {
         self.check_closed(cx, self.state());
     }
 
-    /// This end opened, and nothing of the other end has come.
+    /// Whether this end has opened and nothing has arrived from the other end.
     fn is_unanswered(&self) -> bool {
         !self.config.one_way && self.sender.opened && self.state() == State::SynSent
     }
 
-    /// RFC 9293 §3.10.4, SYN-SENT: the connection is deleted, and nothing says so to the other end. What was written before
-    /// the close is sent first: this model's applications write before the handshake is complete.
+    /// RFC 9293 §3.10.4, SYN-SENT: the connection is deleted without notice to the other end. Data
+    /// written before the close is sent first, because this model's applications write before the
+    /// handshake is complete.
     fn delete<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.closed {
             return;
@@ -207,24 +210,24 @@ impl Connection {
         cx.record(|| TraceEvent::ConnectionClosed { connection });
     }
 
-    /// The other end's SYN made this end answer: it did not open itself.
+    /// Whether the other end's SYN opened this end.
     pub(super) fn is_passive(&self) -> bool {
         !self.opened_actively
     }
 
-    /// A packet from the other end; one that carries no segment is none of TCP's.
+    /// Processes a packet from the other end. Ignores a packet without a TCP segment.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, packet: &Packet) {
         let Some(segment) = packet.segment() else { return };
         let verdict = self.examine(cx, segment);
         if verdict == Verdict::Done {
             return;
         }
-        // Only a SYN and the acknowledgment of our FIN make something of it.
-        let asks_for_state = segment.flags.syn || self.sender.close_requested;
-        let was = if asks_for_state { self.state() } else { State::Established };
+        // Only a SYN and a segment after our close request need the previous state.
+        let needs_state = segment.flags.syn || self.sender.close_requested;
+        let was = if needs_state { self.state() } else { State::Established };
         let was_finished = self.receiver.is_finished();
         let arrival = match verdict {
-            // One call of `receive`, so that it is inlined.
+            // `receive` is called in one place, so that it is inlined.
             Verdict::Take(payload) => {
                 let part;
                 let taken = if payload == segment.payload {
@@ -264,16 +267,16 @@ impl Connection {
         }
         self.check_established(cx);
         self.check_closed(cx, was);
-        self.note_sign_of_life(cx.now);
+        self.restart_keepalive_timer(cx.now);
     }
 
-    /// Whatever is due expires: the retransmission timer, a delayed acknowledgment, the wait of a paced segment.
+    /// Handles all timers that are due, such as retransmission, delayed acknowledgment and pacing.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.only_holes = false;
         if self.timers.take_due(Timer::DelayedAck, cx.now) {
             self.ack_due = self.ack_due.max(AckDue::Now);
         }
-        // What was held back may leave, which `poll_transmit` sees to.
+        // `poll_transmit` sends the paced segment.
         self.timers.take_due(Timer::Pacing, cx.now);
         if self.timers.take_due(Timer::Reading, cx.now) {
             self.handle_reading(cx.now);
@@ -281,7 +284,7 @@ impl Connection {
         if self.timers.take_due(Timer::Persist, cx.now) {
             self.handle_persist_timeout();
         }
-        // Before that of retransmissions, which a probe that is due at the same instant restarts.
+        // Before the retransmission timer, which a probe due at the same instant restarts.
         if self.timers.take_due(Timer::Loss, cx.now) {
             self.handle_loss_timeout(cx);
         }
@@ -293,7 +296,8 @@ impl Connection {
         }
     }
 
-    /// Makes of `segment`, whatever it was, the next one to leave now, and tells why it leaves; `None` if none does.
+    /// Writes the next segment to send into `segment`, whose old content is ignored. Returns why it
+    /// is sent, or `None` if there is no segment.
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -303,12 +307,13 @@ impl Connection {
         if self.is_silent() { None } else { self.poll_segment(cx, segment) }
     }
 
-    /// Nothing leaves, and no law is to hear of that: so it is when a receiver that has acknowledged is asked again.
+    /// Whether there is nothing to send and no custom law to notify. This is the case for a
+    /// receiver that has acknowledged everything.
     #[inline]
     fn is_silent(&self) -> bool {
         self.ack_due < AckDue::Now
             && self.only_receives()
-            && !self.has_question()
+            && !self.has_due_probe()
             && self.rst_due.is_none()
             && self.sender.window.law.is_standard()
     }
@@ -343,20 +348,21 @@ impl Connection {
                 self.fin_answers = self.receiver.is_finished();
             }
             let psh = payload > 0 && seq + u64::from(payload) == self.sender.written;
-            // Its second SYN is the answer to the other one, not a repetition.
+            // The second SYN of a simultaneous open acknowledges the other SYN. It is not a
+            // retransmission.
             let answers = syn && cause == SendCause::DupAck;
             let cause = if answers { SendCause::Ack } else { cause };
             return Some(Leaving { seq, payload, transmission, syn, fin, psh, cause });
         }
         self.note_usage();
         self.watch_window(cx.now);
-        if let Some(cause) = self.take_question() {
+        if let Some(cause) = self.take_due_probe() {
             return Some(Leaving::empty(self.sender.outstanding.una() - 1, cause));
         }
         (self.ack_due == AckDue::Now).then_some(acknowledgment)
     }
 
-    /// The next thing for the application to know.
+    /// Returns the next event for the application.
     #[inline]
     pub fn poll_event(&mut self) -> Option<TcpEvent> {
         if self.events.others {
@@ -365,7 +371,7 @@ impl Connection {
         (self.events.delivered > 0).then(|| TcpEvent::Delivered(std::mem::take(&mut self.events.delivered)))
     }
 
-    /// The same where not only data has come.
+    /// Like `poll_event`, if there are events other than delivered data.
     #[inline(never)]
     fn poll_other_event(&mut self) -> Option<TcpEvent> {
         let events = &mut self.events;
@@ -387,24 +393,22 @@ impl Connection {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// The time at which the caller must call [`handle_timeout`](Self::handle_timeout).
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         self.timers.next()
     }
 
-    /// `segment` of this connection as an IP packet.
+    /// Makes an IP packet of a `segment` of this connection.
     #[inline]
     pub fn packet(&self, id: PacketId, segment: Segment) -> Packet {
         Packet { id, flow: self.flow, ue: self.ue, content: Content::Segment(segment) }
     }
 
-    /// The connection.
     pub fn id(&self) -> ConnectionId {
         self.id
     }
 
-    /// Its version of TCP.
     pub fn variant(&self) -> Variant {
         self.config.variant
     }
@@ -419,32 +423,33 @@ impl Connection {
         self.established
     }
 
-    /// Which end this is.
     pub fn end(&self) -> End {
         self.end
     }
 
-    /// A SYN tells the other end's segment size and window; the passive end answers with its own.
+    /// Processes a SYN, which has the other end's segment size and window.
     #[cold]
     fn handle_syn(&mut self, segment: &Segment, was: State) {
-        self.sender.hear_window(segment.window, &self.config);
+        self.sender.update_peer_window(segment.window, &self.config);
         self.agree(segment);
         self.agree_on_ecn(segment);
-        // Both ends opened at once: our SYN leaves once more, now with an acknowledgment (RFC 9293 §3.5, figure 7).
+        // Simultaneous open: our SYN is sent again, with an acknowledgment (RFC 9293 §3.5, figure
+        // 7).
         if was == State::SynSent && !segment.flags.ack && !self.config.one_way {
             self.sender.resend_first = true;
         }
         self.sender.opened |= !self.config.one_way;
     }
 
-    /// RFC 5681 §4.2: every second full segment, after a while, and at once when something is out of order.
+    /// RFC 5681 §4.2: acknowledge each second full segment at once, a single one after a delay, and
+    /// a segment out of order at once.
     #[inline]
     fn decide_ack(&mut self, now: Time, segment: &Segment, arrival: &Arrival) {
-        // ns-2's sink takes the last segment in order, when it comes again, for one in order.
+        // ns-2's sink treats a repetition of the last segment in order as one in order.
         let again_in_order = || self.config.one_way && self.receiver.ends_with(segment);
         let due = match arrival.ack {
             AckDue::Alone if again_in_order() => self.delay_ack(now, segment),
-            // The first segment of a connection without SYN is answered as a SYN is.
+            // The first segment of a connection without SYN is acknowledged at once, as a SYN is.
             AckDue::Delayed if segment.seq == 1 && self.config.vegas_without_header() => AckDue::Now,
             AckDue::Delayed => self.delay_ack(now, segment),
             due => due,
@@ -485,8 +490,8 @@ impl Connection {
         }
     }
 
-    /// Notices the end of this end, whose state was `was` before the call. `ConnectionClosed` is recorded by the end
-    /// that the ACK of its own FIN closes, which is the later one; when FINs have crossed, by both.
+    /// Detects that this end closes, whose state was `was` before the call. The end whose FIN is
+    /// acknowledged last records `ConnectionClosed`. If the FINs crossed, both ends record it.
     #[inline]
     fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, was: State) {
         if self.sender.close_requested {
@@ -509,7 +514,7 @@ impl Connection {
         }
     }
 
-    /// The end is closed without ceremony; whether it was already.
+    /// Closes the end because of a failure. Returns whether it was closed before.
     pub(super) fn mark_failed(&mut self, failure: Failure) -> bool {
         self.failure = Some(failure);
         self.ack_due = AckDue::No;
@@ -525,7 +530,8 @@ impl Connection {
         (self.events.all_acked, self.events.others) = (true, true);
     }
 
-    /// What leaves acknowledges all that has come, which is then no longer due.
+    /// Fills in the segment. It acknowledges all that has arrived, so that no acknowledgment is due
+    /// afterwards.
     #[inline]
     fn make(&mut self, segment: &mut Segment, now: Time, leaving: &Leaving) {
         *segment = Segment { leg: self.leg, ..Segment::new(self.id, self.end.sends()) };
@@ -547,7 +553,7 @@ impl Connection {
         let header = if without { 0 } else { self.config.header };
         segment.header = header + self.charged_options(&segment.options, &segment.sack, false);
         let window = self.window_now(now);
-        segment.window = self.sayable(window, self.agreed.shift);
+        segment.window = self.representable_window(window, self.agreed.shift);
         self.receiver.advertise(segment.window);
         if leaving.syn {
             self.make_syn(segment, now, window);
@@ -556,13 +562,13 @@ impl Connection {
         }
     }
 
-    /// The timestamp that a segment with these options answers.
+    /// The timestamp that a segment with these options echoes.
     #[inline]
     fn echo(&self, options: &Options) -> Time {
         if self.config.one_way || options.timestamps { self.receiver.echo() } else { Time::ZERO }
     }
 
-    /// Makes a SYN of a segment, which has options of its own, and whose window is not scaled.
+    /// Turns a segment into a SYN, which has different options and an unscaled window.
     #[cold]
     fn make_syn(&mut self, segment: &mut Segment, now: Time, window: u32) {
         segment.flags.syn = true;
@@ -573,7 +579,7 @@ impl Connection {
             segment.echo = self.echo(&segment.options);
         }
         segment.header = self.config.header + self.charged_options(&segment.options, &segment.sack, true);
-        segment.window = self.sayable(window, 0);
+        segment.window = self.representable_window(window, 0);
         self.receiver.advertise(segment.window);
         self.set_ecn_of_syn(&mut segment.flags);
     }

@@ -1,4 +1,4 @@
-//! The retransmission timer runs, expires, and what has left is to leave again.
+//! The retransmission timer: start, expiry, and the retransmission that follows.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -9,16 +9,16 @@ use super::timers::Timer;
 use crate::context::Context;
 use crate::trace::{SendCause, TraceEvent};
 
-/// Expiries for a SYN after which Linux doubles the timeout.
+/// Number of expiries for a SYN after which Linux starts to double the timeout.
 const LINEAR_SYNS: u32 = 4;
 
 impl Connection {
-    /// RFC 6298 §5.4 to §5.6; everything outstanding counts as lost (RFC 5681 §3.1).
+    /// RFC 6298 §5.4 to §5.6. All outstanding segments count as lost (RFC 5681 §3.1).
     pub(super) fn handle_retransmission_timeout<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
     ) {
-        if self.gives_up(cx) {
+        if self.give_up_after_retries(cx) {
             return;
         }
         let flight = self.flight();
@@ -32,7 +32,7 @@ impl Connection {
         }
         sender.variant.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
         sender.syn_expiries += u32::from(flight.una == 0);
-        // Linux repeats a SYN at even intervals first (tcp_syn_linear_timeouts, since 6.5).
+        // Linux first repeats a SYN at constant intervals (tcp_syn_linear_timeouts, since 6.5).
         let is_linear = flight.una == 0
             && !self.receiver.is_synchronised()
             && sender.syn_expiries <= LINEAR_SYNS
@@ -56,18 +56,18 @@ impl Connection {
     }
 
     pub(super) fn go_back(&mut self, cause: SendCause) {
-        // RACK marks what is to leave again.
+        // RACK marks the segments to send again.
         if self.rack().is_none() {
             self.sender.outstanding.go_back();
         }
         self.sender.go_back_cause = cause;
     }
 
-    /// RFC 6298 §5.1 to §5.3: runs while something is outstanding.
+    /// RFC 6298 §5.1 to §5.3: the timer runs while segments are outstanding.
     #[inline]
     pub(super) fn restart_timer(&mut self, now: Time) {
         let sender = &self.sender;
-        if sender.outstanding.is_empty() && !sender.variant.times_silence(&sender.window) {
+        if sender.outstanding.is_empty() && !sender.variant.needs_timer_when_empty(&sender.window) {
             self.timers.stop(Timer::Rto);
         } else {
             self.timers.set(Timer::Rto, now + self.sender.estimator.timeout());

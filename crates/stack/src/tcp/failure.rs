@@ -1,4 +1,5 @@
-//! Connections that fail: refused, reset, or given up (RFC 9293 §3.5.2, §3.8.3, §3.10.7; RFC 5961 §3.2).
+//! Connections that fail: refused, reset, or given up (RFC 9293 §3.5.2, §3.8.3, §3.10.7; RFC 5961
+//! §3.2).
 
 use umts_kernel::TraceSink;
 
@@ -10,16 +11,16 @@ use crate::context::Context;
 use crate::packet::{Flags, Segment};
 use crate::trace::{Failure, TraceEvent};
 
-/// A RST that is due.
+/// A RST to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rst {
     seq: u64,
-    /// What it acknowledges, where there is no number to go by.
+    /// Its acknowledgment number, if the segment that it answers has none.
     ack: Option<u64>,
 }
 
 impl Rst {
-    /// In answer to a segment that no connection takes (RFC 9293 §3.10.7.1).
+    /// A RST that answers a segment without a connection (RFC 9293 §3.10.7.1).
     pub(super) fn answering(segment: &Segment) -> Self {
         if segment.flags.ack {
             Rst { seq: segment.ack, ack: None }
@@ -28,14 +29,15 @@ impl Rst {
         }
     }
 
-    /// On the connection of `of`, which is otherwise empty.
+    /// The RST as a segment of the connection of `of`, which must be empty otherwise.
     fn segment(self, of: Segment) -> Segment {
         let flags = Flags { rst: true, ack: self.ack.is_some(), ..Flags::default() };
         Segment { flags, seq: self.seq, ack: self.ack.unwrap_or_default(), ..of }
     }
 }
 
-/// The RST with `header` octets that answers a segment for which there is no connection (any more).
+/// The RST, with `header` octets, that answers a segment whose connection does not exist (any
+/// more).
 pub fn reset_for(segment: &Segment, header: u16) -> Segment {
     let empty = Segment::new(segment.connection, segment.direction.reversed());
     Rst::answering(segment).segment(Segment { leg: segment.leg, header, ..empty })
@@ -62,7 +64,7 @@ impl Connection {
             if !self.sender.opened {
                 return;
             }
-            // In SYN-SENT a RST counts if it acknowledges the SYN.
+            // In SYN-SENT a RST is valid if it acknowledges the SYN.
             if segment.flags.ack && segment.ack == self.sender.outstanding.max_sent() {
                 self.fail(cx, Failure::Refused);
             } else if segment.flags.ack {
@@ -70,18 +72,21 @@ impl Connection {
             }
         } else if segment.seq == next {
             if self.is_passive() && self.sender.outstanding.una() == 0 {
-                self.listen_again();
+                self.return_to_listen();
             } else {
                 self.fail(cx, Failure::Reset);
             }
         } else if (next..self.receiver.edge()).contains(&segment.seq) {
-            // A challenge: the answer to it has the number that counts.
+            // Challenge ACK: the answer to it has a valid number.
             self.ack_due = AckDue::Now;
         }
     }
 
-    /// The retransmission timer expired once more: whether the end gives up.
-    pub(super) fn gives_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
+    /// Counts an expiry of the retransmission timer. Returns whether the end gives up.
+    pub(super) fn give_up_after_retries<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+    ) -> bool {
         let sender = &mut self.sender;
         sender.expiries = sender.expiries.saturating_add(1);
         if self.config.one_way {
@@ -99,12 +104,13 @@ impl Connection {
         true
     }
 
-    /// Nobody answers.
+    /// Gives up because the other end does not answer.
     pub(super) fn give_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.abort(cx, Failure::TimedOut);
     }
 
-    /// The application wants no more of it: what was not sent never will be. Tells whether there was anything to give up.
+    /// Aborts the connection for the application. Unsent data is discarded. Returns whether the
+    /// connection was open.
     pub fn handle_abort<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
         let was_open = !self.closed && self.state() != State::Listen;
         if was_open {
@@ -113,7 +119,7 @@ impl Connection {
         was_open
     }
 
-    /// RFC 9293 §3.10.5: the other end is told if it can be.
+    /// RFC 9293 §3.10.5: sends a RST if the other end's SYN has arrived.
     fn abort<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, failure: Failure) {
         if self.receiver.is_synchronised() {
             self.rst_due = Some(Rst { seq: self.sender.outstanding.max_sent(), ack: None });
@@ -130,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// The RST that leaves now.
+    /// Makes the RST that is sent now.
     #[cold]
     pub(super) fn rst_segment(&self, rst: Rst) -> Segment {
         let empty = Segment::new(self.id, self.end.sends());

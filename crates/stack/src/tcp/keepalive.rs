@@ -1,8 +1,10 @@
-//! Keep-alives (RFC 9293 §3.8.4, RFC 1122 §4.2.3.6): an end that has heard nothing for long asks whether the other one is
-//! still there, and gives the connection up when nobody answers. Off unless asked for, as the RFCs have it.
+//! Keep-alives (RFC 9293 §3.8.4, RFC 1122 §4.2.3.6): an end that has received nothing for a long
+//! time probes the other end, and gives the connection up if there is no answer. Off by default, as
+//! the RFCs require.
 //!
-//! The question is a segment without data whose number lies just below what the other end expects, which it has to
-//! answer; as Linux', it waits while data is outstanding or to be sent, for which the retransmission timer asks.
+//! The probe is a segment without data whose number lies just below the next expected one, so that
+//! the other end must answer. As in Linux, no probe is sent while data is outstanding or unsent:
+//! the retransmission timer handles that case.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -15,16 +17,16 @@ use crate::trace::{SendCause, TraceEvent};
 /// State of the keep-alive timer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct KeepAlive {
-    /// Questions since anything was heard.
+    /// Probes since the last segment arrived.
     unanswered: u32,
-    /// A question is to leave now.
+    /// A probe must be sent now.
     due: bool,
 }
 
 impl Connection {
-    /// Something came from the other end.
+    /// Restarts the timer after a segment has arrived.
     #[inline]
-    pub(super) fn note_sign_of_life(&mut self, now: Time) {
+    pub(super) fn restart_keepalive_timer(&mut self, now: Time) {
         let Some(config) = self.config.keepalive else { return };
         self.keepalive = KeepAlive::default();
         if self.is_open() {
@@ -34,7 +36,7 @@ impl Connection {
         }
     }
 
-    /// The timer expired.
+    /// Handles the expiry of the timer.
     pub(super) fn handle_keepalive_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let Some(config) = self.config.keepalive.filter(|_| self.is_open()) else { return };
         if !self.sender.outstanding.is_empty() || self.sender.written > self.sender.outstanding.max_sent() {
@@ -48,26 +50,27 @@ impl Connection {
         }
     }
 
-    /// Whether a question leaves now.
+    /// Returns whether a keep-alive probe must be sent now, and clears it.
     #[inline]
     fn take_keepalive(&mut self) -> bool {
         std::mem::take(&mut self.keepalive.due)
     }
 
-    /// Whether something is due that asks only for an answer.
+    /// Whether a window probe or a keep-alive probe is due.
     #[inline]
-    pub(super) fn has_question(&self) -> bool {
+    pub(super) fn has_due_probe(&self) -> bool {
         self.sender.persist.has_probe() | self.keepalive.due
     }
 
-    /// What asks only for an answer: a probe of the window, or a keep-alive.
+    /// Returns the cause of the probe that is due, and clears it: a window probe before a
+    /// keep-alive.
     #[inline]
-    pub(super) fn take_question(&mut self) -> Option<SendCause> {
+    pub(super) fn take_due_probe(&mut self) -> Option<SendCause> {
         let probe = self.take_probe().then_some(SendCause::WindowProbe);
         probe.or_else(|| self.take_keepalive().then_some(SendCause::KeepAlive))
     }
 
-    /// The handshake is complete and this end is not closed.
+    /// Whether the handshake is complete and this end is not closed.
     fn is_open(&self) -> bool {
         self.established && !self.closed && !self.config.one_way
     }

@@ -1,4 +1,4 @@
-//! TCP: one [`Connection`] is one end of a connection, sans-IO, counted in bytes but sent in segments.
+//! TCP. A [`Connection`] is one end of a connection, sans-IO. It counts bytes and sends segments.
 //!
 //! ```text
 //!            application                         application
@@ -6,22 +6,26 @@
 //!                │                                    ▲
 //!        ┌───────▼────────┐  poll_transmit   ┌────────┴───────┐
 //!        │ sender         │ ───segments────► │ receiver       │   each end has both halves;
-//!        │  congestion    │ ◄─────ACKs────── │  delayed ACK   │   an ACK rides on data that goes its way
+//!        │  congestion    │ ◄─────ACKs────── │  delayed ACK   │   data segments carry ACKs
 //!        │  rto           │  handle_packet   │  reordering    │
 //!        └────────────────┘                  └────────────────┘
 //! ```
 //!
-//! - [`connection`]: opening, closing and the calls from outside; [`sender`](connection) and receiver halves beside it.
-//! - [`congestion`]: the versions of TCP, one file each, to be held against their RFC.
-//! - [`rto`]: round-trip estimators, RFC 6298, Linux' and ns-2's whole clock ticks.
+//! - [`connection`]: opening, closing and the public calls. The sending and receiving halves are in
+//!   [`sender`](connection) and `receiver`.
+//! - [`congestion`]: the variants of TCP, one file each, to be compared with their RFC.
+//! - [`rto`]: round-trip estimators: RFC 6298, Linux, and ns-2's in whole clock ticks.
 //!
-//! Two kinds of connection ([`TcpConfig::one_way`]): full duplex as RFC 9293 has it (handshake, FIN both ways, no
-//! TIME-WAIT), and one way as ns-2's agents have it (a SYN that is packet number 0, its ACK, data, no FIN). Where
-//! ns-2 departs from the RFCs in the window rules, [`congestion::Rules`] names the difference.
+//! There are two kinds of connection ([`TcpConfig::one_way`]). Full duplex follows RFC 9293:
+//! handshake, FIN in both directions, no TIME-WAIT. One way follows ns-2's agents: a SYN that is
+//! packet number 0, its ACK, data, no FIN. [`congestion::Rules`] names the window rules in which
+//! ns-2 departs from the RFCs.
 //!
-//! One file for each mechanism beside these: which segments are taken (`acceptance`), what SYNs agree on ([`options`](self)), closed windows (`persist`, `reading`),
-//! needless retransmissions (`spurious`), connections that fail (`failure`) or are kept alive (`keepalive`), rates of their own (`pacing`),
-//! explicit congestion notification (`ecn`), losses told by time and probes for a lost tail (`rack`, `tail_loss`).
+//! Each other mechanism has a file: acceptance of segments (`acceptance`), options of SYNs
+//! ([`options`](self)), closed windows (`persist`, `reading`), spurious retransmissions
+//! (`spurious`), connections that fail (`failure`) or are kept alive (`keepalive`), pacing
+//! (`pacing`), explicit congestion notification (`ecn`), time-based loss detection and tail loss
+//! probes (`rack`, `tail_loss`).
 
 mod acceptance;
 mod acks;

@@ -1,7 +1,8 @@
-//! Options of TCP: what a SYN offers, what both ends have agreed on, and how many octets they take.
+//! TCP options: the offers of a SYN, the agreement of both ends, and the octets charged.
 //!
-//! A passive end answers with what it was offered and wants itself, so what its SYN+ACK carries is agreed. Octets are
-//! those that real stacks send: padded with no-operations to whole words (RFC 7323 appendix A).
+//! A passive end answers with the offered options that it wants itself, so the options of its
+//! SYN+ACK are agreed. The octets are those that real stacks send, padded with no-operations to
+//! whole words (RFC 7323 appendix A).
 //!
 //! | option | octets on a SYN | later |
 //! |---|---|---|
@@ -17,23 +18,23 @@ use super::config::{ChargedOptions, TcpConfig};
 use super::connection::Connection;
 use crate::packet::{Options, SackBlocks, Segment};
 
-/// Timestamps and the no-operations before them.
+/// Octets of the timestamps option with the no-operations before it.
 pub(super) const TIMESTAMPS: u16 = 12;
-/// A block of the SACK option.
+/// Octets of a block in the SACK option.
 const BLOCK: u16 = 8;
-/// Kind and length of the SACK option, and the no-operations before them.
+/// Octets of kind and length of the SACK option and the no-operations before them.
 const BEFORE_BLOCKS: u16 = 4;
-/// Room for options in a TCP header (RFC 9293 §3.1).
+/// Octets of options that fit into a TCP header (RFC 9293 §3.1).
 const MOST_OCTETS: u16 = 40;
-/// The largest window that is not scaled.
+/// The largest unscaled window, in bytes.
 const UNSCALED: u32 = 65_535;
 /// The largest shift (RFC 7323 §2.3).
 const MAX_SHIFT: u8 = 14;
 
-/// What both ends have agreed on in their SYNs.
+/// The options that both ends agreed on in their SYNs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Agreed {
-    /// Blocks that fit into our acknowledgments; 0 if the other end wants none.
+    /// Number of blocks that fit into our acknowledgments. 0 if the other end does not accept SACK.
     pub blocks: u8,
     pub timestamps: bool,
     /// The shift of the windows that we advertise.
@@ -41,7 +42,7 @@ pub(super) struct Agreed {
 }
 
 impl Agreed {
-    /// A one-way connection agrees on nothing: it has what its ends are told.
+    /// A one-way connection uses the configuration without negotiation.
     pub fn before_syn(config: &TcpConfig) -> Self {
         Agreed { blocks: if config.one_way { config.sack_blocks } else { 0 }, ..Agreed::default() }
     }
@@ -53,19 +54,20 @@ impl Agreed {
     }
 }
 
-/// The least shift with which a window of `window` can be said in 16 bits.
+/// The smallest shift with which `window` fits into 16 bits.
 fn shift_for(window: u32) -> u8 {
     (0..MAX_SHIFT).find(|&shift| window >> shift <= UNSCALED).unwrap_or(MAX_SHIFT)
 }
 
-/// `at` as a clock of `tick` shows it.
+/// `at` rounded down to whole ticks.
 #[inline]
 pub(super) fn whole_ticks(at: Time, tick: Duration) -> Time {
     Time::from_nanos(at.as_nanos() - at.as_nanos() % tick.as_nanos().max(1))
 }
 
 impl Connection {
-    /// The options of our SYN: all that we want, but in answer to a SYN nothing that was not offered.
+    /// The options of our SYN: all configured ones, but in a SYN+ACK only those that the other end
+    /// offered.
     pub(super) fn syn_options(&self) -> Options {
         let (config, agreed) = (&self.config, &self.agreed);
         if config.one_way {
@@ -80,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// The other end's SYN says what it takes.
+    /// Processes the options of the other end's SYN.
     pub(super) fn agree(&mut self, syn: &Segment) {
         if self.config.one_way {
             return;
@@ -93,25 +95,27 @@ impl Connection {
         let shift =
             if config.window_scaling && self.peer_scales { shift_for(config.advertised_window) } else { 0 };
         self.agreed = Agreed { blocks, timestamps, shift };
-        // RFC 6691 §2: the options of every segment come out of the payload.
+        // RFC 6691 §2: the options of each segment reduce the payload.
         let largest = config.segment_payload.min(if syn.mss > 0 { u32::from(syn.mss) } else { u32::MAX });
         let octets = if timestamps { u32::from(TIMESTAMPS) } else { 0 };
         self.sender.set_segment_size(largest.saturating_sub(octets).max(1));
         if self.agreed.blocks == 0 {
-            self.sender.do_without_sack(&self.config);
+            self.sender.disable_sack(&self.config);
         }
     }
 
-    /// A window as its field can say it: 16 bits, shifted once both ends have said that they do.
+    /// The largest window up to `window` that the header field can express: 16 bits, shifted if
+    /// both ends scale windows.
     #[inline]
-    pub(super) fn sayable(&self, window: u32, shift: u8) -> u32 {
+    pub(super) fn representable_window(&self, window: u32, shift: u8) -> u32 {
         if self.config.one_way {
             return window;
         }
         (window >> shift).min(UNSCALED) << shift
     }
 
-    /// How many blocks fit into a segment: as the options have room, and with data only what its payload leaves.
+    /// The number of blocks that fit into a segment. With data they must fit into the space that
+    /// its payload leaves.
     #[inline]
     pub(super) fn room_for_blocks(&self, payload: u32) -> usize {
         let most = usize::from(self.agreed.blocks);
@@ -122,7 +126,7 @@ impl Connection {
         most.min((left / u32::from(BLOCK)) as usize)
     }
 
-    /// Octets of options that are charged on a segment with these options and blocks.
+    /// Octets of options that are charged for a segment with these options and blocks.
     #[inline]
     pub(super) fn charged_options(&self, options: &Options, blocks: &SackBlocks, syn: bool) -> u16 {
         let count = if blocks.is_empty() { 0 } else { blocks.len() as u16 };
@@ -136,8 +140,8 @@ impl Connection {
         }
     }
 
-    /// PAWS (RFC 7323 §5.3): an old segment that came late has a timestamp from before TS.Recent. (The model's clock never
-    /// wraps, so TS.Recent never becomes invalid.)
+    /// PAWS (RFC 7323 §5.3): an old segment that arrives late has a timestamp before TS.Recent.
+    /// (The model's clock never wraps, so TS.Recent never becomes invalid.)
     #[inline]
     pub(super) fn is_old(&self, segment: &Segment) -> bool {
         self.agreed.timestamps
@@ -147,14 +151,14 @@ impl Connection {
             && segment.timestamp < self.receiver.echo()
     }
 
-    /// The timestamp of a segment that leaves at `now`.
+    /// The timestamp of a segment sent at `now`.
     #[inline]
     pub(super) fn timestamp(&self, now: Time, present: bool) -> Time {
         if present { whole_ticks(now, self.config.timestamp_tick) } else { now }
     }
 }
 
-/// The table of the module documentation.
+/// Octets of options, according to the table of the module documentation.
 fn octets(options: &Options, blocks: u16, syn: bool) -> u16 {
     let timestamps = if options.timestamps { TIMESTAMPS } else { 0 };
     let reported = if blocks > 0 { BEFORE_BLOCKS + BLOCK * blocks } else { 0 };
@@ -171,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_are_whole_words() {
+    fn options_fill_whole_words() {
         let all = Options { window_scale: Some(2), sack_permitted: true, timestamps: true };
         // MSS 4, SACK permitted and timestamps 12, window scale 4: the 20 octets of a SYN of Linux.
         assert_eq!(octets(&all, 0, true), 20);
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shift_is_the_least_that_does() {
+    fn shift_is_the_smallest_sufficient_one() {
         assert_eq!([0, 65_535, 65_536, 1_000_000].map(shift_for), [0, 0, 1, 4]);
         assert_eq!(shift_for(u32::MAX), MAX_SHIFT);
     }

@@ -1,4 +1,4 @@
-//! The segments sent and not yet acknowledged. What selective acknowledgments say about them is in `scoreboard.rs`.
+//! Segments sent and not yet acknowledged. `scoreboard.rs` applies SACK blocks to them.
 
 use std::collections::VecDeque;
 
@@ -6,61 +6,59 @@ use umts_units::Time;
 
 use super::congestion::Turn;
 
-/// One segment as it was first sent; it is sent again with the same bounds.
+/// A segment as it was first sent. A retransmission has the same bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sent {
-    /// Its first sequence number.
+    /// First sequence number.
     pub seq: u64,
-    /// Octets of payload.
+    /// Payload, in octets.
     pub payload: u32,
-    /// How often it has been sent.
+    /// Number of transmissions.
     pub transmissions: u16,
-    /// It synchronises.
     pub syn: bool,
-    /// It is the last.
     pub fin: bool,
-    /// It has been selectively acknowledged.
+    /// A SACK block covers the segment.
     pub sacked: bool,
-    /// It counts as lost by RACK, and has not been sent again since.
+    /// RACK has marked the segment as lost, and it has not been sent again since.
     pub lost: bool,
-    /// When it was last sent.
+    /// Time of the last transmission.
     pub sent_at: Time,
-    /// The sequence number that was next when it was last sent out of turn; 0 if it never was.
+    /// The next sequence number in order at the last transmission out of order. 0: none.
     pub(super) resent_before: u64,
 }
 
 impl Sent {
-    /// The first sequence number after it.
+    /// First sequence number after the segment.
     #[inline]
     pub fn end(&self) -> u64 {
         self.seq + u64::from(self.payload) + u64::from(self.syn) + u64::from(self.fin)
     }
 }
 
-/// What an acknowledgment took away.
+/// The segments that an acknowledgment removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Acknowledged {
-    /// Segments covered whole.
+    /// Number of segments that it covers completely.
     pub segments: u32,
-    /// Octets of payload.
+    /// Payload, in octets.
     pub payload: u64,
     /// The SYN was among them.
     pub syn: bool,
     /// The FIN was among them.
     pub fin: bool,
-    /// Segments among them that had been sent out of turn and not selectively acknowledged.
+    /// Segments among them that had been sent out of order and not SACKed.
     pub resent: u32,
-    /// Segments among them that had been selectively acknowledged.
+    /// Segments among them that had been SACKed.
     pub sacked: u32,
-    /// Segments among them that were sent once and not selectively acknowledged.
+    /// Segments among them that had been sent once and not SACKed.
     pub originals: u32,
-    /// When the first of them last left.
+    /// Last transmission time of the first of them.
     pub first_sent_at: Time,
-    /// One of them had been sent again.
+    /// Whether any of them had been retransmitted.
     pub again: bool,
-    /// How often the last of them was sent, and when it last left.
+    /// Number of transmissions of the last of them.
     pub last_transmissions: u16,
-    /// See `last_transmissions`.
+    /// Last transmission time of the last of them.
     pub last_sent_at: Time,
 }
 
@@ -68,8 +66,8 @@ pub struct Acknowledged {
 ///
 /// ```text
 ///   una            next             max_sent
-///    │ sent, maybe  │ to be sent     │ never sent
-///    │ on the way   │ again          │
+///    │ sent, may be │ to be sent     │ never sent
+///    │ in flight    │ again          │
 ///    └──── ring ────┴────────────────┘
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -78,11 +76,12 @@ pub struct Outstanding {
     pub(super) next: usize,
     una: u64,
     max_sent: u64,
-    /// Segments acknowledged so far.
+    /// Number of segments acknowledged so far.
     acknowledged: u64,
-    /// The first sequence number after all that is selectively acknowledged; 0 if nothing is.
+    /// First sequence number after the highest SACKed segment. 0 if none is SACKed.
     pub(super) sacked_to: u64,
-    /// New data may leave: there is some, and the receiver has room. Told only while something is SACKed.
+    /// Whether new data exists and the receiver has room for it. Valid only while a segment is
+    /// SACKed.
     pub(super) more: bool,
 }
 
@@ -93,13 +92,13 @@ impl Outstanding {
         self.una
     }
 
-    /// The sequence number after the highest ever sent.
+    /// First sequence number after the highest one sent.
     #[inline]
     pub fn max_sent(&self) -> u64 {
         self.max_sent
     }
 
-    /// Segments outstanding.
+    /// Number of outstanding segments.
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()
@@ -111,47 +110,47 @@ impl Outstanding {
         self.ring.is_empty()
     }
 
-    /// Whether the segment at this place from the oldest is selectively acknowledged.
+    /// Whether the segment at this index is SACKed. Indices count from the oldest segment.
     #[inline]
     pub fn is_sacked(&self, index: usize) -> bool {
         self.ring.get(index).is_some_and(|sent| sent.sacked)
     }
 
-    /// Segments outstanding that are not selectively acknowledged.
+    /// Number of outstanding segments that are not SACKed.
     pub fn unsacked(&self) -> usize {
         self.ring.iter().filter(|sent| !sent.sacked).count()
     }
 
-    /// Segments that have left, since the last go-back, and are not selectively acknowledged.
+    /// Number of segments sent since the last go-back that are not SACKed.
     pub fn on_the_way(&self) -> usize {
         self.ring.iter().take(self.next).filter(|sent| !sent.sacked).count()
     }
 
-    /// How many segments lie before the one to send next: what the window is compared with.
+    /// Number of outstanding segments before the one to send next. It is compared with the window.
     #[inline]
     pub fn next(&self) -> usize {
         self.next
     }
 
-    /// The number of the segment to send next, counted from the SYN, which is number 0.
+    /// Number of the segment to send next, counted from the SYN, which is number 0.
     #[inline]
     pub fn next_number(&self) -> u64 {
         self.acknowledged + self.next as u64
     }
 
-    /// The number of the oldest segment outstanding, or of the next one if there is none.
+    /// Number of the oldest outstanding segment, or of the next one if none is outstanding.
     #[inline]
     pub fn first_number(&self) -> u64 {
         self.acknowledged
     }
 
-    /// The first sequence number of the segment to send next.
+    /// First sequence number of the segment to send next.
     #[inline]
     pub fn next_seq(&self) -> u64 {
         self.ring.get(self.next).map_or(self.max_sent, |sent| sent.seq)
     }
 
-    /// The number of the segment whose turn it is.
+    /// Number of the segment that `turn` selects.
     #[inline]
     pub(super) fn number_of(&self, turn: Turn) -> u64 {
         match turn {
@@ -165,23 +164,22 @@ impl Outstanding {
         }
     }
 
-    /// The oldest segment.
     #[inline]
     pub fn first(&self) -> Option<&Sent> {
         self.ring.front()
     }
 
-    /// Everything outstanding is to be sent again.
+    /// Marks all outstanding segments to be sent again.
     pub(super) fn go_back(&mut self) {
         self.next = 0;
     }
 
-    /// Nothing outstanding is to be sent again.
+    /// Marks no outstanding segment to be sent again.
     pub(super) fn go_to_end(&mut self) {
         self.next = self.ring.len();
     }
 
-    /// A new segment behind all others, about to be sent.
+    /// Appends a new segment that is about to be sent.
     #[inline]
     pub(super) fn push(&mut self, sent: Sent) {
         debug_assert_eq!((sent.seq, self.next), (self.max_sent, self.ring.len()));
@@ -189,12 +187,13 @@ impl Outstanding {
         self.ring.push_back(sent);
     }
 
-    /// Begins at a sequence number in place of 0: everything before it counts as sent and acknowledged.
+    /// Starts at sequence number `seq` instead of 0. All before it counts as sent and acknowledged.
     pub(super) fn starting_at(seq: u64) -> Self {
         Outstanding { una: seq, max_sent: seq, ..Outstanding::default() }
     }
 
-    /// Counts a transmission of a hole, behind which the turn lies then; returns it as it was before.
+    /// Counts a transmission of a hole and continues behind it. Returns the previous state of the
+    /// hole.
     #[inline]
     pub(super) fn send_hole(&mut self, index: usize, now: Time) -> Option<Sent> {
         let before = self.send_again(index, now);
@@ -202,14 +201,15 @@ impl Outstanding {
         before
     }
 
-    /// Counts a transmission of a segment further on, which takes the turn; returns it as it was before.
+    /// Counts a transmission of a segment further on and continues behind it. Returns the previous
+    /// state of the segment.
     #[inline]
     pub(super) fn send_onward(&mut self, index: usize, now: Time) -> Option<Sent> {
         self.next = self.next.max(index);
         self.send_next(now)
     }
 
-    /// Counts a transmission of a segment out of turn; returns it as it was before.
+    /// Counts a transmission of a segment out of order. Returns the previous state of the segment.
     #[inline]
     pub(super) fn send_again(&mut self, index: usize, now: Time) -> Option<Sent> {
         let next = self.next_seq();
@@ -219,7 +219,8 @@ impl Outstanding {
         Some(before)
     }
 
-    /// Counts a transmission of the segment whose turn it is; returns it as it was before.
+    /// Counts a transmission of the segment next in order. Returns the previous state of the
+    /// segment.
     #[inline]
     pub(super) fn send_next(&mut self, now: Time) -> Option<Sent> {
         let sent = Self::count(self.ring.get_mut(self.next)?, now);
@@ -236,7 +237,7 @@ impl Outstanding {
         before
     }
 
-    /// Removes what lies below `ack`; a segment of which only a part does, is cut.
+    /// Removes all below `ack`. A segment that is partly below is cut.
     #[inline]
     pub(super) fn acknowledge(&mut self, ack: u64) -> Acknowledged {
         let mut done = Acknowledged::default();
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_takes_whole_segments_and_cuts_the_last() {
+    fn acknowledgment_removes_whole_segments_and_cuts_the_last() {
         let mut outstanding = Outstanding::default();
         for seq in [0, 100, 200] {
             outstanding.push(data(seq, 100));
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn going_back_sends_the_same_segments_again() {
+    fn go_back_resends_the_same_segments() {
         let mut outstanding = Outstanding::default();
         for seq in [0, 100] {
             outstanding.push(data(seq, 100));
@@ -304,7 +305,7 @@ mod tests {
         outstanding.go_back();
         let again: Vec<_> = std::iter::from_fn(|| outstanding.send_next(Time::ZERO)).collect();
         assert_eq!(again.iter().map(|s| (s.seq, s.transmissions)).collect::<Vec<_>>(), [(0, 1), (100, 1)]);
-        // An ACK beyond the turn moves the turn with it.
+        // An ACK beyond the next segment moves it forward.
         outstanding.go_back();
         outstanding.acknowledge(100);
         assert_eq!(outstanding.next(), 0);

@@ -1,5 +1,5 @@
-//! What a law of its own needs beyond acknowledgments: it hears what leaves, spreads it over time, and may name the window
-//! itself. All of it costs a comparison where the standard law rules.
+//! Hooks for custom congestion laws beyond acknowledgments: notification of transmissions, pacing,
+//! and setting of the window. With the standard law each hook costs one comparison.
 
 use umts_units::{Duration, Time};
 
@@ -10,20 +10,20 @@ use super::sender::Sender;
 use super::timers::Timer;
 
 impl Connection {
-    /// A law from outside takes over; nothing has been sent yet.
+    /// Installs a custom law. No segment may have been sent yet.
     pub fn set_law(&mut self, law: UserLaw) {
         self.sender.window.law = Law::User(law);
     }
 
-    /// The time of the next paced segment has not come.
+    /// Whether the next paced segment must still wait.
     #[inline]
-    pub(super) fn is_held_back(&self) -> bool {
+    pub(super) fn waits_for_pacing(&self) -> bool {
         self.timers.is_running(Timer::Pacing)
     }
 
-    /// Every acknowledgment, the SYN's apart, before the version reacts to it.
+    /// Notifies the law of an acknowledgment, other than that of a SYN, before the variant reacts.
     #[inline]
-    pub(super) fn tell_acknowledgment(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
+    pub(super) fn notify_law_of_ack(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
         let Sender { window, estimator, .. } = &mut self.sender;
         if let Some(law) = window.law.own() {
             let (acked, abc) = (window.acked, &window.abc);
@@ -45,9 +45,10 @@ impl Connection {
         }
     }
 
-    /// The same acknowledgment after that.
+    /// Notifies the law of the acknowledgment after the variant has reacted. The law may set the
+    /// window.
     #[inline]
-    pub(super) fn tell_settled(&mut self, now: Time) {
+    pub(super) fn settle_law(&mut self, now: Time) {
         let Sender { window, outstanding, .. } = &mut self.sender;
         let inflation = window.inflation;
         if let Some(law) = window.law.own()
@@ -57,15 +58,17 @@ impl Connection {
         }
     }
 
-    /// Segment `number` left; the next one waits for as long as it takes at the law's rate.
+    /// Notifies the law that segment `number` was sent, and delays the next one according to the
+    /// law's rate.
     #[inline]
-    pub(super) fn tell_departure(&mut self, now: Time, number: u64, sent: &Sent) {
+    pub(super) fn notify_law_of_departure(&mut self, now: Time, number: u64, sent: &Sent) {
         let Sender { window, outstanding, .. } = &mut self.sender;
         let Some(law) = window.law.own() else { return };
         let payload = sent.payload;
         law.on_sent(&Departure { now, number, payload, idle: outstanding.len() == 1 });
         let wait = law.pacing_rate().map_or(Duration::ZERO, |rate| {
-            // A rate of next to nothing waits for the retransmission timer's longest time, not for ever.
+            // Limits the wait to 60 s, so that a rate near 0 does not block the connection for
+            // ever.
             Duration::from_secs_f64((f64::from(payload) / rate).min(60.0))
         });
         if !wait.is_zero() {
@@ -73,9 +76,9 @@ impl Connection {
         }
     }
 
-    /// Something might leave, but the application has written nothing more.
+    /// Notifies the law if the window has room but the application has written nothing more.
     #[inline]
-    pub(super) fn tell_nothing_to_send(&mut self) {
+    pub(super) fn notify_law_nothing_to_send(&mut self) {
         let sender = &mut self.sender;
         let flight = sender.outstanding.max_sent() - sender.outstanding.una();
         let all_sent = sender.written <= sender.outstanding.max_sent();

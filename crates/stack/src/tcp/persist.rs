@@ -1,26 +1,28 @@
-//! A window too small to send anything: the persist timer and its probes (RFC 9293 §3.8.6.1, RFC 1122 §4.2.2.17).
+//! Windows too small to send anything: the persist timer and its probes (RFC 9293 §3.8.6.1, RFC
+//! 1122 §4.2.2.17).
 //!
-//! While data waits and nothing is under way, only the receiver can get the connection going again, and the segment in
-//! which it says so may be lost. So the sender asks, at intervals that double as those of the retransmission timer do. If
-//! the window has room for something, a small segment leaves in spite of silly window avoidance (§3.8.6.2.1). Else a probe
-//! does: as Linux', a segment without data whose number lies just below the window, which the receiver has to answer.
+//! While data waits and none is in flight, only a window update of the receiver can restart the
+//! connection, and that segment may be lost. The sender therefore probes, at intervals that double
+//! like those of the retransmission timer. If the window has any room, a small segment is sent
+//! despite silly window avoidance (§3.8.6.2.1). Otherwise a probe is sent: as in Linux, a segment
+//! without data whose number lies just below the window, which the receiver must answer.
 
 use umts_units::{Duration, Time};
 
 use super::connection::Connection;
 use super::timers::Timer;
 
-/// Doublings of the interval.
+/// Limit on the doublings of the interval.
 const MOST_DOUBLINGS: u32 = 6;
 
 /// State of the persist timer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Persist {
-    /// Expiries in a row.
+    /// Consecutive expiries.
     expiries: u32,
     /// A probe is due.
     probe: bool,
-    /// What fits into the window may leave, however small.
+    /// What fits into the window may be sent, however small.
     pub any_size: bool,
 }
 
@@ -32,7 +34,8 @@ impl Persist {
 }
 
 impl Connection {
-    /// Nothing leaves now: if only the other end's window is in the way, the timer runs.
+    /// Starts the timer if only the other end's window blocks transmission. Call this if no segment
+    /// can be sent.
     #[inline]
     pub(super) fn watch_window(&mut self, now: Time) {
         if !self.sender.outstanding.is_empty() || self.config.one_way || self.sender.outstanding.una() == 0 {
@@ -55,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// The persist timer expired.
+    /// Handles the expiry of the persist timer.
     pub(super) fn handle_persist_timeout(&mut self) {
         let has_room = self.room() > 0;
         let persist = &mut self.sender.persist;
@@ -64,13 +67,13 @@ impl Connection {
         persist.probe = !has_room;
     }
 
-    /// Whether a probe leaves now.
+    /// Returns whether a probe must be sent now, and clears it.
     #[inline]
     pub(super) fn take_probe(&mut self) -> bool {
         std::mem::take(&mut self.sender.persist.probe)
     }
 
-    /// New data left.
+    /// Resets the persist state because new data was sent.
     #[inline]
     pub(super) fn end_persist(&mut self) {
         if self.timers.is_running(Timer::Persist) || self.sender.persist.expiries > 0 {

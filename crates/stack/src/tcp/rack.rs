@@ -1,14 +1,15 @@
-//! What RACK and tail loss probes (RFC 8985) ask of a connection: to be told what comes, a timer, and why something leaves
-//! again. Which segments are lost says [`Rack`]; probes are in `tail_loss.rs`. A connection without them is asked once.
+//! Integration of RACK and tail loss probes (RFC 8985) into a connection: acknowledgments, a timer,
+//! and the causes of retransmissions. [`Rack`] decides which segments are lost. Probes are in
+//! `tail_loss.rs`. Connections without RACK cost one check.
 //!
-//! One timer serves both (§7.2): the reordering timer runs while a segment waits to be lost, the probe timer only while
-//! nothing is known to be missing.
+//! One timer serves both (§7.2): it is the reordering timer while a segment waits to be marked as
+//! lost, and the probe timer only while no segment is known to be missing.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use super::config::RtoRule;
-use super::congestion::{Rack, RackHeard, Resend, Turn, VariantState};
+use super::congestion::{Rack, RackAck, Resend, Turn, VariantState};
 use super::connection::Connection;
 use super::rto::RttEstimator;
 use super::sender::Sender;
@@ -18,7 +19,7 @@ use crate::packet::Segment;
 use crate::trace::{SendCause, TraceEvent};
 
 impl Connection {
-    /// RACK, where both ends acknowledge selectively.
+    /// RACK's state, if both ends use SACK.
     #[inline]
     pub(super) fn rack(&mut self) -> Option<&mut Rack> {
         match &mut self.sender.variant {
@@ -27,20 +28,20 @@ impl Connection {
         }
     }
 
-    /// An acknowledgment came, nothing of which is noted yet.
+    /// Passes an acknowledgment to RACK, before its content is applied.
     #[inline]
-    pub(super) fn tell_rack(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn update_rack(&mut self, now: Time, segment: &Segment) {
         let timestamps = self.agreed.timestamps && segment.options.timestamps;
         let probed = self.sender.tail.end();
         let Sender { variant: VariantState::Rack(rack), outstanding, estimator, .. } = &mut self.sender
         else {
             return;
         };
-        // That of a probe tells nothing about reordering (Linux).
+        // The duplicate of a probe is not evidence of reordering (Linux).
         let duplicate = segment.sack.duplicate(segment.ack).filter(|(_, end)| Some(*end) != probed);
-        rack.hear(
+        rack.process_ack(
             outstanding,
-            &RackHeard {
+            &RackAck {
                 now,
                 echo: timestamps.then_some(segment.echo),
                 srtt: estimator.srtt(),
@@ -51,9 +52,9 @@ impl Connection {
         );
     }
 
-    /// An acknowledgment has been dealt with: `before` was unacknowledged, and so many segments outstanding.
+    /// Finishes the processing of an acknowledgment. `before`: SND.UNA before it.
     #[inline]
-    pub(super) fn settle_rack<T: TraceSink<TraceEvent>>(
+    pub(super) fn finish_rack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
@@ -62,19 +63,19 @@ impl Connection {
         if self.rack().is_none() {
             return;
         }
-        self.tell_marks(cx);
-        self.hear_of_probe(cx, segment, before);
+        self.record_rack_losses(cx);
+        self.process_probe_ack(cx, segment, before);
         self.set_loss_timer(cx.now);
     }
 
-    /// Linux takes the round trip of what a report shows to have arrived, as long as nothing new is acknowledged.
+    /// Linux takes a round-trip sample from segments newly SACKed, if nothing new is acknowledged.
     pub(super) fn measure_report<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let is_linux = self.config.rto.rule == RtoRule::Linux;
-        let Some(sent) = self.rack().and_then(Rack::take_news_sent_at).filter(|_| is_linux) else { return };
+        let Some(sent) = self.rack().and_then(Rack::take_sacked_sent_at).filter(|_| is_linux) else { return };
         self.measure_since(cx, sent, RttEstimator::sample);
     }
 
-    fn tell_marks<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
+    fn record_rack_losses<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let segments = self.rack().map_or(0, Rack::take_marked);
         let (connection, end) = (self.id, self.end);
         if segments > 0 {
@@ -82,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// A segment left because it is lost, or as a probe, or for the first time.
+    /// Processes the transmission of a lost segment, a probe or a new segment.
     pub(super) fn note_departure<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -92,7 +93,7 @@ impl Connection {
         if self.sender.tail.is_due() {
             return self.note_probe(cx, turn);
         }
-        // RFC 6298 (5.1): when the oldest leaves again the timer is that of this copy.
+        // RFC 6298 (5.1): if the oldest segment is retransmitted, the timer restarts for this copy.
         if turn == Turn::Lost(0) {
             self.restart_timer(cx.now);
         }
@@ -102,12 +103,12 @@ impl Connection {
         }
     }
 
-    /// Why a segment that is lost by RACK leaves again.
+    /// Why a segment that RACK marked as lost is sent again.
     pub(super) fn cause_of_lost(&mut self) -> SendCause {
         if self.rack().is_some_and(|rack| rack.is_expired()) { SendCause::Rto } else { SendCause::DupAck }
     }
 
-    /// The reordering timer, or else that of a probe.
+    /// Sets the timer for reordering, or otherwise for a probe.
     fn set_loss_timer(&mut self, now: Time) {
         let timer_slack = self.timer_slack();
         let order = self.rack().and_then(|rack| rack.reordering_wait());
@@ -117,12 +118,12 @@ impl Connection {
         }
     }
 
-    /// Linux lets these timers run for two ticks of its clock more.
+    /// Linux adds two ticks of its clock to these timers.
     pub(super) fn timer_slack(&self) -> Duration {
         if self.config.rto.rule == RtoRule::Linux { self.config.rto.granularity * 2 } else { Duration::ZERO }
     }
 
-    /// The timer expired.
+    /// Handles the expiry of the loss timer.
     pub(super) fn handle_loss_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let flight = self.flight();
         let before = (self.sender.window.cwnd, self.sender.window.ssthresh);
@@ -130,22 +131,23 @@ impl Connection {
             return;
         };
         if rack.reordering_wait().is_none() {
-            self.sender.tail.fall_due();
-            // It may be due at the same instant: the probe goes before (§7.2).
+            self.sender.tail.set_due();
+            // The retransmission timer may be due at the same instant. The probe precedes it
+            // (§7.2).
             return self.restart_timer(cx.now);
         }
         let reaction = rack.on_reordering_timeout(window, outstanding, &flight, cx.now);
         if reaction.resend == Resend::Lost {
             self.begin_recovery(cx, &flight, before);
         }
-        self.tell_marks(cx);
+        self.record_rack_losses(cx);
         self.set_loss_timer(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
             self.record_window(cx);
         }
     }
 
-    /// A recovery begins; `before` is the window and the threshold from before it.
+    /// Begins a recovery. `before`: window and threshold before it.
     pub(super) fn begin_recovery<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

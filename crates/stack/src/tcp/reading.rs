@@ -1,9 +1,11 @@
-//! The reception buffer and the application that reads it: the window that is advertised (RFC 9293 §3.8.6).
+//! The reception buffer and the application that reads from it: the advertised window (RFC 9293
+//! §3.8.6).
 //!
-//! Without a reading rate the application reads at once and the window never changes. With one, what has arrived in order
-//! fills the buffer until it is read, at that rate; a proxy reads when it has room. The right edge of the window moves only by as much as is worth a
-//! segment (the receiver's part of silly window avoidance, RFC 1122 §4.2.3.3), and when it has moved by two segments or
-//! half of the buffer without any other reason to write, the sender is told.
+//! Without a reading rate the application reads at once and the window is constant. With a rate,
+//! data in order fills the buffer until it is read at that rate. A proxy reads when it has room.
+//! The right edge of the window moves only in steps of at least a segment (silly window avoidance
+//! of the receiver, RFC 1122 §4.2.3.3). A window update is sent when the edge can move by two
+//! segments or half of the buffer without any other segment to send.
 
 use umts_units::{BitRate, Bytes, Duration, Time};
 
@@ -18,13 +20,14 @@ const OCTET: u128 = 8 * 1_000_000_000;
 /// An application that does not read at once.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
-    /// How fast it reads; `None`: when it says so.
+    /// Reading rate. `None`: the application calls `handle_read`.
     rate: Option<BitRate>,
     buffer: u64,
-    /// What is not read yet, in bits times nanoseconds per second, at `since`.
+    /// Unread data at `since`, in bits times nanoseconds per second.
     backlog: u128,
     since: Time,
-    /// The right edge of the window as advertised: the sequence number after the last that may be sent.
+    /// The right edge of the advertised window: the sequence number after the last that may be
+    /// sent.
     edge: u64,
 }
 
@@ -46,28 +49,28 @@ impl Reading {
         self.backlog = self.backlog.saturating_sub(u128::from(rate) * u128::from(elapsed));
     }
 
-    /// What is not read yet, in octets.
+    /// Unread data, in octets.
     fn unread(&self) -> u64 {
         u64::try_from(self.backlog.div_ceil(OCTET)).unwrap_or(u64::MAX)
     }
 
-    /// So many octets arrived in order.
+    /// Adds octets that arrived in order.
     fn add(&mut self, now: Time, octets: u64) {
         self.read_until(now);
         self.backlog += OCTET * u128::from(octets);
     }
 
-    /// How far the edge could move with the next octet expected being `next`.
+    /// How far the edge could move. `next`: the next expected octet.
     fn gain(&self, next: u64) -> u64 {
         (next + self.buffer.saturating_sub(self.unread())).saturating_sub(self.edge)
     }
 
-    /// The least move that is worth telling.
+    /// The smallest move that is advertised.
     fn worthwhile(&self, mss: u32) -> u64 {
         u64::from(mss).min(self.buffer / 2).max(1)
     }
 
-    /// The window to advertise.
+    /// Returns the window to advertise.
     fn window(&mut self, now: Time, next: u64, mss: u32) -> u32 {
         self.read_until(now);
         let gain = self.gain(next);
@@ -77,7 +80,7 @@ impl Reading {
         u32::try_from(self.edge.saturating_sub(next)).unwrap_or(u32::MAX)
     }
 
-    /// The edge can move by enough to tell it unasked.
+    /// Whether the edge can move far enough for a window update.
     fn has_update(&mut self, now: Time, next: u64, mss: u32) -> bool {
         self.read_until(now);
         self.gain(next) >= self.update(mss)
@@ -87,29 +90,30 @@ impl Reading {
         (2 * u64::from(mss)).min(self.buffer / 2).max(1)
     }
 
-    /// When there will be such an update if nothing more arrives; `None` if all is read and told.
+    /// The time of the next window update if nothing more arrives. `None`: all is read and
+    /// advertised.
     fn next_update(&self, next: u64, mss: u32) -> Option<Time> {
         let rate = self.rate?;
         let missing = self.update(mss).saturating_sub(self.gain(next));
         (missing > 0 && missing <= self.unread()).then(|| {
-            // A nanosecond more, since the backlog is kept to a fraction of an octet.
+            // One nanosecond more, because the backlog has fractions of an octet.
             self.since + rate.time_to_send(Bytes(missing)) + Duration::from_nanos(1)
         })
     }
 }
 
 impl Connection {
-    /// The application reads when it calls [`handle_read`](Self::handle_read).
+    /// From now on the application reads only with [`handle_read`](Self::handle_read).
     pub fn read_by_hand(&mut self) {
         self.reading = Some(Box::new(Reading::by_hand(&self.config)));
     }
 
-    /// Octets that have arrived in order and are not read; none where the application reads at once.
+    /// Octets that have arrived in order and are unread. 0 if the application reads at once.
     pub fn unread(&self) -> u64 {
         self.reading.as_ref().map_or(0, |reading| reading.unread())
     }
 
-    /// The application reads so many of the octets that are [`unread`](Self::unread).
+    /// The application reads `octets` of the [`unread`](Self::unread) ones.
     pub fn handle_read(&mut self, now: Time, octets: u64) {
         if let Some(reading) = &mut self.reading {
             reading.backlog = reading.backlog.saturating_sub(OCTET * u128::from(octets));
@@ -117,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// The window that a segment leaving now advertises.
+    /// The window that a segment sent now advertises.
     #[inline]
     pub(super) fn window_now(&mut self, now: Time) -> u32 {
         match &self.reading {
@@ -131,30 +135,30 @@ impl Connection {
         let Some(reading) = &mut self.reading else { return self.config.advertised_window };
         // The SYN takes no room.
         let window = reading.window(now, self.receiver.next().max(1), self.sender.mss);
-        self.sleep_until_update();
+        self.schedule_window_update();
         window
     }
 
-    /// So many octets arrived in order.
+    /// Adds octets that arrived in order.
     pub(super) fn note_arrival(&mut self, now: Time, octets: u64) {
         if let Some(reading) = &mut self.reading {
             reading.add(now, octets);
-            self.sleep_until_update();
+            self.schedule_window_update();
         }
     }
 
-    /// The application has read on.
+    /// Sends a window update if the application has read enough.
     pub(super) fn handle_reading(&mut self, now: Time) {
         let (next, mss) = (self.receiver.next(), self.sender.mss);
         let Some(reading) = &mut self.reading else { return };
         if reading.has_update(now, next, mss) && !self.receiver.is_finished() {
             self.ack_due = self.ack_due.max(AckDue::Now);
         } else {
-            self.sleep_until_update();
+            self.schedule_window_update();
         }
     }
 
-    fn sleep_until_update(&mut self) {
+    fn schedule_window_update(&mut self) {
         let Some(reading) = &self.reading else { return };
         match reading.next_update(self.receiver.next(), self.sender.mss) {
             Some(at) if !self.receiver.is_finished() => self.timers.set(Timer::Reading, at),
@@ -171,7 +175,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// A buffer of 4,000 octets, read at 1,000 octets a second.
+    /// A buffer of 4,000 octets, read at 1,000 octets/s.
     fn reading() -> Reading {
         let rate = BitRate::from_bps(8000).expect("positive");
         let config = TcpConfig { advertised_window: 4000, read_rate: Some(rate), ..TcpConfig::default() };
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn by_hand_nothing_is_read_until_it_is_said() {
+    fn manual_reader_reads_only_on_request() {
         let config = TcpConfig { advertised_window: 4000, ..TcpConfig::default() };
         let mut reading = Reading::by_hand(&config);
         reading.window(ms(0), 1, 1000);
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_edge_moves_by_segments_not_by_octets() {
+    fn window_edge_moves_by_whole_segments() {
         let mut reading = reading();
         assert_eq!(reading.window(ms(0), 1, 1000), 4000);
         reading.add(ms(0), 4000);
@@ -203,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_is_due_after_two_segments_or_half_of_the_buffer() {
+    fn update_is_due_after_two_segments_or_half_of_the_buffer() {
         let mut reading = reading();
         reading.window(ms(0), 1, 1000);
         reading.add(ms(0), 4000);

@@ -1,66 +1,68 @@
-//! The receiving half: bytes in order, and when to acknowledge (RFC 5681 §4.2).
+//! The receiving half: data in order, and the schedule of acknowledgments (RFC 5681 §4.2).
 
 use umts_units::Time;
 
 use super::config::TcpConfig;
 use crate::packet::{SackBlocks, Segment};
 
-/// Whether an acknowledgment is owed.
+/// Whether and how an acknowledgment is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum AckDue {
-    /// Nothing to say.
     No,
     /// May wait for a second segment or the timer.
     Delayed,
-    /// At once, but it may ride on data.
+    /// Send an acknowledgment at once. Data may carry it.
     Now,
-    /// At once and alone: a duplicate ACK counts as such only without data (RFC 5681 §2).
+    /// Send an acknowledgment at once and without data. With data it would not count as a duplicate
+    /// ACK (RFC 5681 §2).
     Alone,
 }
 
-/// What a segment brought.
+/// The effect of a received segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Arrival {
-    /// Payload handed up in order, holes that it filled included.
+    /// Payload that became available in order, in bytes, including data that waited behind a hole.
     pub delivered: u64,
-    /// All its payload had arrived before.
+    /// The whole payload had arrived before.
     pub duplicate: bool,
-    /// How soon the other end must hear of it.
+    /// How soon the segment must be acknowledged.
     pub ack: AckDue,
-    /// It was not accepted, so neither is its acknowledgment.
+    /// Neither the segment nor its acknowledgment was accepted.
     pub refused: bool,
 }
 
 impl Arrival {
-    /// Of a segment that changes nothing and that nothing answers.
+    /// For a segment that has no effect and gets no answer.
     pub const IGNORED: Arrival = Arrival { refused: true, ..NOTHING };
 }
 
 const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::No, refused: false };
 
-/// The reception buffer. The application reads at once, so only what came out of order is held.
+/// The reception buffer. It stores only ranges received out of order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Receiver {
     /// Next sequence number expected (RFC 9293 RCV.NXT); 0 before the SYN.
     next: u64,
-    /// What has arrived above `next`: sorted, apart from each other.
+    /// Ranges that have arrived above `next`, sorted and disjoint.
     above: Vec<Range>,
-    /// The sequence number of the other end's FIN, once seen.
+    /// The sequence number of the other end's FIN, if it was received.
     fin_at: Option<u64>,
-    /// The ranges of `above` that the last acknowledgments reported, the most recent first.
+    /// The ranges of `above` that recent acknowledgments reported, the most recent first.
     reported: Vec<Range>,
-    /// The segment that came last.
+    /// The range of the last segment.
     latest: Range,
-    /// Ranges that are remembered for reports.
+    /// Maximum length of `reported`.
     most_reported: usize,
-    /// Report duplicates (RFC 2883).
+    /// Duplicates are reported (RFC 2883).
     reports_duplicates: bool,
     /// The last duplicate, until an acknowledgment reports it.
     duplicate: Option<Range>,
-    /// What the last acknowledgment said was expected, and the timestamp that the next one answers (RFC 7323 §4.3).
+    /// The acknowledgment number of the last acknowledgment.
     acknowledged: u64,
+    /// The timestamp that the next acknowledgment echoes (RFC 7323 §4.3).
     echo: Time,
-    /// The right edge of the window as advertised: the number after the last that the other end may send.
+    /// The right edge of the advertised window: the sequence number after the last that the other
+    /// end may send.
     edge: u64,
 }
 
@@ -78,7 +80,7 @@ impl Range {
 }
 
 impl Receiver {
-    /// Nothing has come. Without a SYN the first byte is expected at once.
+    /// Nothing has arrived. Without a SYN the first byte is expected at once.
     pub fn new(config: &TcpConfig) -> Self {
         Receiver {
             next: u64::from(config.vegas_without_header()),
@@ -93,42 +95,44 @@ impl Receiver {
         self.next
     }
 
-    /// What the last acknowledgment said was expected.
+    /// The acknowledgment number of the last acknowledgment.
     #[inline]
     pub fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// The right edge of the largest window that was advertised.
+    /// The right edge of the largest advertised window.
     #[inline]
     pub fn edge(&self) -> u64 {
         self.edge
     }
 
-    /// A segment leaves with this window. (It never shrinks from the right, RFC 9293 §3.8.6.)
+    /// A segment with this window is sent. (The edge never moves to the left, RFC 9293 §3.8.6.)
     #[inline]
     pub fn advertise(&mut self, window: u32) {
         self.edge = self.edge.max(self.next.max(1) + u64::from(window));
     }
 
-    /// The SYN has arrived.
+    /// Whether the SYN has arrived.
     #[inline]
     pub fn is_synchronised(&self) -> bool {
         self.next > 0
     }
 
-    /// The FIN and all before it have arrived.
+    /// Whether the FIN and all before it have arrived.
     pub fn is_finished(&self) -> bool {
         self.fin_at.is_some_and(|fin| self.next > fin)
     }
 
-    /// Whether `segment` is data that ends where all has arrived, with nothing held above.
+    /// Whether `segment` has data that ends at the next expected number, and no range waits above
+    /// it.
     pub fn ends_with(&self, segment: &Segment) -> bool {
         segment.payload > 0 && segment.end() == self.next && self.above.is_empty()
     }
 
-    /// The blocks of an acknowledgment that leaves now, at most `most` (RFC 2018 §4): first the one that the last
-    /// segment belongs to, then those reported most recently. No more than that many are remembered.
+    /// The blocks of an acknowledgment that is sent now, at most `most` (RFC 2018 §4): first the
+    /// block with the last segment, then the most recently reported ones. At most `most_reported`
+    /// ranges are remembered.
     #[inline]
     pub fn report(&mut self, most: usize) -> SackBlocks {
         self.acknowledged = self.next;
@@ -147,13 +151,15 @@ impl Receiver {
         SackBlocks::new(self.next, blocks.take(most).map(|range| (range.start, range.end)))
     }
 
-    /// The timestamp to answer: of the last segment that began at or below what the last acknowledgment expected.
+    /// The timestamp to echo: from the last segment that began at or below the last acknowledgment
+    /// number (RFC 7323 §4.3).
     #[inline]
     pub fn echo(&self) -> Time {
         self.echo
     }
 
-    /// Takes a segment in. Before the SYN anything else is dropped: nothing says where it belongs.
+    /// Processes an accepted segment. Before the SYN other segments are dropped, because their
+    /// place is unknown.
     #[inline]
     pub fn receive(&mut self, segment: &Segment) -> Arrival {
         if segment.seq <= self.acknowledged {
@@ -162,7 +168,7 @@ impl Receiver {
         if segment.flags.syn {
             return self.receive_syn();
         }
-        // Nothing follows a FIN (RFC 9293 §3.10.7.4, seventh check): text behind one that has arrived is ignored.
+        // Nothing follows a FIN (RFC 9293 §3.10.7.4, seventh check): data behind it is ignored.
         if !self.is_synchronised() || segment.sequence_length() == 0 {
             return NOTHING;
         }
@@ -188,15 +194,15 @@ impl Receiver {
         let ack = match (in_order, fin) {
             (true, false) => AckDue::Delayed,
             (true, true) => AckDue::Now,
-            // Out of order, seen before, or (partly) filling a hole: at once.
+            // Out of order, a duplicate, or filling (a part of) a hole: at once.
             (false, _) if self.next > before => AckDue::Now,
             (false, _) => AckDue::Alone,
         };
         Arrival { delivered, duplicate, ack, refused: false }
     }
 
-    /// A segment that is not accepted: answered at once (RFC 9293 §3.10.7.4, RFC 7323 §5.3, R1). `takes_ack`: its own
-    /// acknowledgment counts all the same.
+    /// Processes a segment that is not accepted, which is answered at once (RFC 9293 §3.10.7.4, RFC
+    /// 7323 §5.3, R1). `takes_ack`: its acknowledgment counts nevertheless.
     pub fn refuse(&mut self, segment: &Segment, takes_ack: bool) -> Arrival {
         let range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
         if self.reports_duplicates {
@@ -206,7 +212,7 @@ impl Receiver {
         Arrival { delivered: 0, duplicate, ack: AckDue::Alone, refused: !takes_ack }
     }
 
-    /// The first part of `range` that has come before; nothing of a segment without data has.
+    /// The first part of `range` that arrived before. `None` for a segment without data.
     #[inline(never)]
     fn repeated(&self, range: Range) -> Option<Range> {
         if range.start == range.end {
@@ -248,7 +254,7 @@ impl Receiver {
 
     #[inline]
     fn insert(&mut self, range: Range) {
-        // A FIN alone brings no byte: above a hole there is nothing of it to hold.
+        // A FIN without data has no range to store above a hole.
         if range.end <= self.next || range.start == range.end {
             return;
         }
@@ -261,7 +267,7 @@ impl Receiver {
         }
     }
 
-    /// What is held and now reached is no longer above.
+    /// Removes the ranges that `next` has reached, and advances `next` to their end.
     #[inline(never)]
     fn join_above(&mut self) {
         let reached = self.above.iter().take_while(|held| held.start <= self.next).count();
@@ -303,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_holds_back_what_follows() {
+    fn data_behind_a_hole_is_held_back() {
         let mut receiver = synchronised();
         let arrival = |delivered, duplicate, ack| Arrival { delivered, duplicate, ack, refused: false };
         assert_eq!(receiver.receive(&data(1, 10)), arrival(10, false, AckDue::Delayed));
@@ -318,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fin_counts_when_all_before_it_is_there() {
+    fn fin_counts_once_all_data_has_arrived() {
         let mut receiver = synchronised();
         receiver.receive(&segment(11, 5, Flags { fin: true, ..Flags::default() }));
         assert!(!receiver.is_finished());
@@ -328,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fin_alone_above_a_hole_is_no_block() {
+    fn fin_without_data_is_not_reported_as_a_block() {
         let mut receiver = Receiver { most_reported: 3, ..synchronised() };
         for held in [data(11, 5), data(31, 5)] {
             receiver.receive(&held);
@@ -340,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_acknowledgment_repeats_no_data() {
+    fn refused_pure_ack_is_not_reported_as_duplicate() {
         let mut receiver = Receiver { most_reported: 3, reports_duplicates: true, ..synchronised() };
         receiver.receive(&data(11, 20));
         receiver.refuse(&data(21, 0), false);
@@ -348,14 +354,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_before_the_syn() {
+    fn data_before_the_syn_is_dropped() {
         let mut receiver = Receiver::default();
         assert_eq!(receiver.receive(&data(1, 10)), NOTHING);
         assert_eq!(receiver.next(), 0);
     }
 
     #[test]
-    fn ranges_that_touch_become_one() {
+    fn adjacent_ranges_are_merged() {
         let mut receiver = synchronised();
         for (seq, len) in [(21, 10), (41, 10), (31, 10), (61, 10)] {
             receiver.receive(&data(seq, len));

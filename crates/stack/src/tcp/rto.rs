@@ -1,14 +1,14 @@
 //! Round-trip time estimators and the retransmission timeout.
 //!
-//! Both keep the back-off factor until a segment that was sent once has been timed (Karn's rule, RFC 6298 §3 and §5):
-//! an ACK of a retransmission says nothing about the round trip, and clearing the factor on it leads into a spiral of
-//! needless timeouts.
+//! The back-off factor is kept until a segment that was sent once has been timed (Karn's rule, RFC
+//! 6298 §3 and §5). An ACK of a retransmission gives no valid sample. Clearing the factor on it
+//! would cause repeated spurious timeouts.
 
 use umts_units::{Duration, Time};
 
 use super::config::{RtoConfig, RtoRule};
 
-/// Smoothed round-trip time, its deviation, and the timeout that follows.
+/// Smoothed round-trip time, its deviation, and the resulting timeout.
 #[derive(Debug, Clone)]
 pub struct RttEstimator {
     rule: Rule,
@@ -27,25 +27,27 @@ enum Rule {
 }
 
 impl RttEstimator {
-    /// Without any sample.
+    /// An estimator without samples.
     pub fn new(config: &RtoConfig) -> Self {
         let rule = match config.rule {
             RtoRule::Rfc6298 => Rule::Rfc6298(Rfc6298::new(config)),
             RtoRule::Ns2 => Rule::Ns2(Ns2::new(config)),
             RtoRule::Linux => Rule::Linux(Linux::new(config)),
         };
-        // Linux' least timeout is a bound on the deviation.
+        // Linux's minimum timeout is a bound on the deviation.
         let min = if config.rule == RtoRule::Linux { Duration::ZERO } else { config.min };
         RttEstimator { rule, backoff: 1, base: config.initial, min, max: config.max }
     }
 
-    /// A segment sent once at `sent` is acknowledged at `now`; ends the back-off.
+    /// Takes a sample from a segment sent once at `sent` and acknowledged at `now`. Ends the
+    /// back-off.
     pub fn sample(&mut self, sent: Time, now: Time) {
         self.backoff = 1;
         self.sample_echo(sent, now);
     }
 
-    /// One of `expected` samples in this round trip, by a timestamp; ends the back-off (RFC 7323 §4 and appendix G).
+    /// Takes one of `expected` timestamp samples in this round trip (RFC 7323 §4 and appendix G).
+    /// Ends the back-off.
     pub fn sample_often(&mut self, rtt: Duration, expected: u32) {
         self.backoff = 1;
         self.base = match &mut self.rule {
@@ -55,7 +57,7 @@ impl RttEstimator {
         };
     }
 
-    /// A segment that left at `sent` is echoed at `now`; the back-off goes on.
+    /// Takes a sample from the echo at `now` of a segment sent at `sent`. Keeps the back-off.
     pub fn sample_echo(&mut self, sent: Time, now: Time) {
         self.base = match &mut self.rule {
             Rule::Rfc6298(rule) => rule.sample(now - sent, 1),
@@ -64,7 +66,7 @@ impl RttEstimator {
         };
     }
 
-    /// The timer expired: the next timeout is twice as long, up to the maximum (RFC 6298 §5.5).
+    /// Doubles the next timeout after an expiry, up to the maximum (RFC 6298 §5.5).
     pub fn back_off(&mut self) {
         match &mut self.rule {
             Rule::Rfc6298(_) | Rule::Linux(_) => {
@@ -83,13 +85,13 @@ impl RttEstimator {
         }
     }
 
-    /// The timeout is believed again.
+    /// Resets the back-off factor to 1.
     pub fn end_back_off(&mut self) {
         self.backoff = 1;
     }
 
-    /// The handshake succeeded after a lost SYN: RFC 6298 §5.7 asks for at least 3 s when data transmission begins.
-    /// (ns-2 goes on with its back-off.)
+    /// The handshake succeeded after a lost SYN. RFC 6298 §5.7 requires at least 3 s when data
+    /// transmission begins. (ns-2 keeps its back-off.)
     pub fn restart_after_lost_syn(&mut self) {
         let is_unmeasured = match &self.rule {
             Rule::Rfc6298(rule) => rule.srtt.is_zero(),
@@ -113,7 +115,7 @@ impl RttEstimator {
         }
     }
 
-    /// The smoothed round-trip time, zero before the first sample.
+    /// The smoothed round-trip time. Zero before the first sample.
     pub fn srtt(&self) -> Duration {
         match &self.rule {
             Rule::Rfc6298(rule) => rule.srtt,
@@ -122,7 +124,7 @@ impl RttEstimator {
         }
     }
 
-    /// ns-2's registers: 8 SRTT and 4 RTTVAR in clock ticks; `None` under another rule.
+    /// ns-2's registers: 8 SRTT and 4 RTTVAR in clock ticks. `None` for other rules.
     pub fn ns2_registers(&self) -> Option<(i64, i64)> {
         match &self.rule {
             Rule::Ns2(rule) => Some((rule.srtt8, rule.rttvar4)),
@@ -130,15 +132,16 @@ impl RttEstimator {
         }
     }
 
-    /// What has been acknowledged and sent, before a sample: Linux' deviation falls once for each window.
+    /// Notes the progress before a sample: Linux's deviation falls once per window.
     #[inline]
-    pub fn tell_progress(&mut self, una: u64, max_sent: u64) {
+    pub fn note_progress(&mut self, una: u64, max_sent: u64) {
         if let Rule::Linux(rule) = &mut self.rule {
             (rule.una, rule.max_sent) = (una, max_sent);
         }
     }
 
-    /// SRTT with twice the granularity, and RTTVAR (RFC 4015 §3.2, step 0); `None` without a sample, and in ns-2.
+    /// SRTT and RTTVAR (RFC 4015 §3.2, step 0). The RFC 6298 rule adds twice the granularity to
+    /// SRTT. `None` without a sample, and for ns-2's rule.
     pub fn registers(&self) -> Option<(Duration, Duration)> {
         match &self.rule {
             Rule::Rfc6298(rule) if !rule.srtt.is_zero() => {
@@ -151,9 +154,9 @@ impl RttEstimator {
         }
     }
 
-    /// The first round trip after a spurious timeout: the timer is no less careful than before it, or than this round trip
-    /// asks for (RFC 4015 §3.2, step 6).
-    pub fn be_careful(&mut self, before: (Duration, Duration), rtt: Duration) {
+    /// Takes the first round trip after a spurious timeout. SRTT and RTTVAR become the larger of
+    /// `before` and of the values of this sample alone (RFC 4015 §3.2, step 6).
+    pub fn adapt_after_spurious_timeout(&mut self, before: (Duration, Duration), rtt: Duration) {
         let srtt = before.0.max(rtt);
         let rttvar = before.1.max(Duration::from_nanos(rtt.as_nanos() / 2));
         self.base = match &mut self.rule {
@@ -189,7 +192,7 @@ impl Rfc6298 {
         Rfc6298 { srtt: Duration::ZERO, rttvar: Duration::ZERO, granularity: config.granularity }
     }
 
-    /// `expected`: samples in a round trip, by which the gains are divided.
+    /// `expected`: number of samples per round trip, by which the gains are divided.
     fn sample(&mut self, rtt: Duration, expected: u64) -> Duration {
         if self.srtt.is_zero() {
             // §2.2
@@ -210,16 +213,16 @@ impl Rfc6298 {
     }
 }
 
-/// ns-2's estimator: what BSD did, in whole clock ticks and with integer shifts.
+/// ns-2's estimator, which follows BSD: whole clock ticks and integer shifts.
 #[derive(Debug, Clone)]
 struct Ns2 {
-    /// 8 SRTT in ticks; 0 makes the next sample a first one.
+    /// 8 SRTT in ticks. 0: the next sample is handled as the first one.
     srtt8: i64,
     /// 4 RTTVAR in ticks.
     rttvar4: i64,
     tick: Duration,
     phase: Duration,
-    /// SRTT as last sampled, for reports.
+    /// SRTT at the last sample, for reports.
     smoothed: Duration,
 }
 
@@ -235,7 +238,7 @@ impl Ns2 {
         }
     }
 
-    /// Counts the boundaries of ticks that were crossed, at least one.
+    /// Counts the tick boundaries crossed, at least 1.
     fn ticks(&self, sent: Time, now: Time) -> i64 {
         let into_tick = (sent + self.phase) % self.tick;
         (((now - sent) + into_tick) / self.tick).max(1) as i64
@@ -255,22 +258,23 @@ impl Ns2 {
         self.tick * (((self.rttvar4 << 3) + self.srtt8) >> 3) as u64
     }
 
-    /// Backed off this far, the old round-trip time is not believed: it becomes deviation.
+    /// After this much back-off the old SRTT is discarded and added to the deviation.
     fn forget_srtt(&mut self) {
         self.rttvar4 += self.srtt8 >> 3;
         self.srtt8 = 0;
     }
 }
 
-/// Linux (2.4 and later, `tcp_rtt_estimator`), in nanoseconds in place of jiffies or microseconds.
+/// Linux (2.4 and later, `tcp_rtt_estimator`), in nanoseconds instead of jiffies or microseconds.
 ///
-/// Beside the mean deviation it keeps the largest one of a window of data, at least the least timeout, and lets the
-/// deviation in use rise at once but fall only by a quarter of the difference for each window. A round trip shorter than
-/// expected counts an eighth, so that the timeout does not grow because the path became faster.
+/// Besides the mean deviation it keeps the largest deviation within a window of data, which is at
+/// least the minimum timeout. The deviation in use rises at once, but falls once per window, by a
+/// quarter of the difference. If a round trip is shorter than expected, an increase of the
+/// deviation counts an eighth, so that the timeout does not grow because the path became faster.
 #[derive(Debug, Clone)]
 struct Linux {
     srtt8: i64,
-    /// 4 times the mean deviation, the largest of this window, and the one in use.
+    /// 4 times the mean deviation, its maximum in this window, and the deviation in use.
     mdev4: i64,
     mdev4_max: i64,
     rttvar4: i64,
@@ -348,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_round_trip_leaves_the_granularity_and_the_minimum() {
+    fn constant_rtt_leaves_granularity_or_minimum() {
         let config = RtoConfig { granularity: ms(100), min: ms(1), ..RtoConfig::default() };
         let mut estimator = RttEstimator::new(&config);
         (0..100).for_each(|i| estimator.sample(time(1000 * i), time(1000 * i + 400)));
@@ -374,27 +378,31 @@ mod tests {
     }
 
     #[test]
-    fn linux_bounds_the_deviation_and_lets_it_fall_once_in_a_window() {
+    fn linux_bounds_the_deviation_and_lowers_it_once_per_window() {
         let mut estimator = estimator(RtoRule::Linux);
-        estimator.tell_progress(1, 1001);
+        estimator.note_progress(1, 1001);
         estimator.sample(time(0), time(400));
         // SRTT 400, mdev 200: 4 mdev = 800.
         assert_eq!((estimator.srtt(), estimator.timeout()), (ms(400), ms(1200)));
-        // Equal round trips: mdev falls by a quarter each, the deviation in use not before the window ends.
-        estimator.tell_progress(501, 1501);
+        // Equal round trips: mdev falls by a quarter each time, but the deviation in use waits for
+        // the end of the window.
+        estimator.note_progress(501, 1501);
         estimator.sample(time(0), time(400));
         assert_eq!(estimator.timeout(), ms(1200));
-        estimator.tell_progress(1002, 2002);
+        estimator.note_progress(1002, 2002);
         estimator.sample(time(0), time(400));
-        // The largest of the window was 800 (its first): nothing to fall yet; the next window's is the least, 200.
+        // The maximum of the window was 800 (its first value), so nothing falls yet. The next
+        // window's maximum is the minimum, 200.
         assert_eq!(estimator.timeout(), ms(1200));
         for window in 2..60 {
-            estimator.tell_progress(1000 * window + 3, 1000 * window + 1002);
+            estimator.note_progress(1000 * window + 3, 1000 * window + 1002);
             estimator.sample(time(0), time(400));
         }
-        // Never below SRTT + 200, however steady: the RFC's rule would be at 400 and the granularity.
+        // Never below SRTT + 200, however steady. The RFC's rule would give 400 and the
+        // granularity.
         assert_eq!(estimator.timeout().as_nanos() / 1_000_000, 600);
-        // A shorter round trip hardly moves it, a longer one at once: 400 + (800 - 400) / 8 + 400.
+        // A shorter round trip hardly changes it, a longer one does at once: 400 + (800 - 400) / 8
+        // + 400.
         estimator.sample(time(0), time(200));
         assert!(estimator.timeout() < ms(600));
         estimator.sample(time(0), time(800));
@@ -402,19 +410,19 @@ mod tests {
     }
 
     #[test]
-    fn after_a_spurious_timeout_the_timer_is_careful() {
+    fn spurious_timeout_makes_the_timer_conservative() {
         for rule in [RtoRule::Rfc6298, RtoRule::Linux] {
             let mut estimator = estimator(rule);
             estimator.sample(time(0), time(400));
             let before = estimator.registers().expect("a sample");
-            estimator.be_careful(before, ms(2000));
+            estimator.adapt_after_spurious_timeout(before, ms(2000));
             // SRTT 2 s, RTTVAR 1 s.
             assert_eq!(estimator.timeout(), ms(6000), "{rule:?}");
         }
     }
 
     #[test]
-    fn a_lost_syn_leaves_three_seconds() {
+    fn lost_syn_sets_the_timeout_to_three_seconds() {
         let config = RtoConfig::default();
         let mut estimator = RttEstimator::new(&config);
         estimator.back_off();
@@ -422,9 +430,10 @@ mod tests {
         assert_eq!(estimator.timeout(), ms(3000));
     }
 
-    /// The first rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`): 8 SRTT of 160, 161 and 4 RTTVAR of 40, 31.
+    /// The first rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`): 8 SRTT of 160, 161 and 4
+    /// RTTVAR of 40, 31.
     #[test]
-    fn ns2_counts_the_ticks_that_its_clock_crossed() {
+    fn ns2_counts_crossed_clock_ticks() {
         let clock_phase = Duration::from_nanos(7_663_544);
         let config = RtoConfig { granularity: ms(10), clock_phase, ..RtoConfig::default() };
         let mut estimator = Ns2::new(&config);
@@ -435,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn ns2_folds_srtt_into_the_deviation_when_backed_off_far() {
+    fn ns2_adds_srtt_to_the_deviation_after_much_back_off() {
         let mut estimator = estimator(RtoRule::Ns2);
         estimator.sample(time(0), time(400));
         (0..4).for_each(|_| estimator.back_off());

@@ -1,4 +1,4 @@
-//! What selective acknowledgments (RFC 2018) say about the segments outstanding.
+//! Applies selective acknowledgments (RFC 2018) to the outstanding segments.
 //!
 //! ```text
 //!   una                      sacked_to
@@ -6,24 +6,24 @@
 //!    └──────┴────────┴──────┴────────┴───────────────┘
 //! ```
 //!
-//! A hole is a segment below the highest that is SACKed and not SACKed itself. One that has been sent again is on its
-//! way until something that was sent for the first time after it is SACKed.
+//! A hole is a segment below the highest SACKed one that is not SACKed itself. A retransmitted hole
+//! counts as in flight until a segment first sent after the retransmission is SACKed.
 
 use crate::packet::SackBlocks;
 
 use super::outstanding::{Outstanding, Sent};
 
-/// What an acknowledgment's blocks brought.
+/// The effect of the blocks of an acknowledgment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Noted {
-    /// Segments SACKed that had not been before.
+    /// Number of newly SACKed segments.
     pub segments: u32,
-    /// Segments among them that had been sent out of turn.
+    /// Number of segments among them that had been sent out of order.
     pub resent: u32,
 }
 
 impl Sent {
-    /// It has been sent out of turn and nothing has been heard of it since.
+    /// Whether it was sent out of order and not SACKed since.
     #[inline]
     pub(super) fn is_resent(&self) -> bool {
         self.resent_before > 0 && !self.sacked
@@ -31,20 +31,21 @@ impl Sent {
 }
 
 impl Outstanding {
-    /// Marks the segments that blocks above `ack` cover whole.
+    /// Marks the segments that blocks above `ack` cover completely.
     pub fn note_sack(&mut self, ack: u64, blocks: &SackBlocks) -> Noted {
-        self.note_sack_telling(ack, blocks, |_| {})
+        self.note_sack_with(ack, blocks, |_| {})
     }
 
-    /// The same, and tells of each that was not marked before.
-    pub(super) fn note_sack_telling(
+    /// Like [`note_sack`](Self::note_sack), and calls `tell` for each newly SACKed segment before
+    /// marking it.
+    pub(super) fn note_sack_with(
         &mut self,
         ack: u64,
         blocks: &SackBlocks,
         mut tell: impl FnMut(&Sent),
     ) -> Noted {
         let mut noted = Noted::default();
-        // A block of what was never sent is none.
+        // Blocks with numbers that were never sent are ignored.
         let max_sent = self.max_sent();
         for (start, end) in blocks.ranges(ack).filter(|(_, end)| *end <= max_sent) {
             let first = self.ring.partition_point(|sent| sent.seq < start);
@@ -61,7 +62,7 @@ impl Outstanding {
         noted
     }
 
-    /// Forgets all blocks, and what was sent out of turn.
+    /// Clears all SACK marks and all marks of segments sent out of order.
     pub fn forget_sacks(&mut self) {
         self.sacked_to = 0;
         for sent in &mut self.ring {
@@ -70,35 +71,37 @@ impl Outstanding {
         }
     }
 
-    /// Nothing counts as lost any more.
+    /// Clears all loss marks.
     pub fn forget_lost(&mut self) {
         self.ring.iter_mut().for_each(|sent| sent.lost = false);
     }
 
-    /// Forgets what was sent out of turn.
+    /// Clears all marks of segments sent out of order.
     pub fn forget_resent(&mut self) {
         for sent in &mut self.ring {
             sent.resent_before = 0;
         }
     }
 
-    /// How many segments lie below the end of what is SACKed.
+    /// Number of segments that end at or below the highest SACKed number.
     pub fn sacked_reach(&self) -> usize {
         self.ring.partition_point(|sent| sent.end() <= self.sacked_to)
     }
 
-    /// After going back: no segment below the highest that is SACKed has its turn, only the holes.
-    pub fn go_on_behind_sacked(&mut self) {
+    /// After a go-back: skips the segments up to the highest SACKed one, whose holes are sent
+    /// separately.
+    pub fn skip_sacked(&mut self) {
         self.next = self.next.max(self.sacked_reach());
     }
 
-    /// The lowest hole that has not been sent again, by its place from the oldest segment.
+    /// Index of the lowest hole that has not been retransmitted, counted from the oldest segment.
     pub fn first_hole(&self) -> Option<usize> {
         let below = self.ring.iter().take_while(|sent| sent.end() < self.sacked_to);
         below.enumerate().find(|(_, sent)| !sent.sacked && sent.resent_before == 0).map(|(index, _)| index)
     }
 
-    /// Whether a segment that was sent again is still missing while one that was sent after it has arrived.
+    /// Whether a retransmitted segment is still missing although a segment first sent after it has
+    /// arrived.
     pub fn has_lost_again(&self) -> bool {
         let below = self.ring.iter().take_while(|sent| sent.end() < self.sacked_to);
         below.into_iter().any(|sent| sent.is_resent() && sent.resent_before < self.sacked_to)
@@ -111,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// Segments of 100 from 0, all sent.
+    /// Segments of 100 octets from 0, all sent.
     fn sent(count: u64) -> Outstanding {
         let mut outstanding = Outstanding::default();
         for i in 0..count {
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_leave_holes_that_are_filled_in_order() {
+    fn holes_between_blocks_are_filled_in_order() {
         let mut board = sent(8);
         let noted = board.note_sack(0, &SackBlocks::new(0, [(500, 600), (200, 300)]));
         assert_eq!((noted.segments, board.sacked_reach()), (2, 6));
@@ -133,14 +136,14 @@ mod tests {
         })
         .collect();
         assert_eq!(holes, [0, 1, 3, 4]);
-        // The same blocks again say nothing; a block of a part of a segment does not either.
+        // Repeated blocks, and a block that covers a part of a segment, have no effect.
         assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(500, 600), (600, 650)])), Noted::default());
         assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(600, 900)])), Noted::default(), "never sent");
         assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(300, 400)])), Noted { segments: 1, resent: 1 });
     }
 
     #[test]
-    fn a_segment_sent_again_is_lost_again_when_later_ones_arrive() {
+    fn retransmission_is_lost_if_later_segments_arrive() {
         let mut board = sent(4);
         board.note_sack(0, &SackBlocks::new(0, [(300, 400)]));
         board.send_again(0, Time::ZERO);
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_tells_what_it_took_that_was_sent_again() {
+    fn acknowledgment_counts_resent_segments() {
         let mut board = sent(4);
         board.note_sack(0, &SackBlocks::new(0, [(200, 300)]));
         board.send_again(0, Time::ZERO);

@@ -1,4 +1,5 @@
-//! The sending half: what to send, and the retransmission timer. What acknowledgments mean is in `acks.rs`.
+//! The sending half: selection of segments, and the retransmission timer. Acknowledgments are
+//! handled in `acks.rs`.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -20,70 +21,68 @@ use super::spurious::{Adaptation, Episode};
 use super::tail_loss::TailLoss;
 use super::timers::Timer;
 
-/// State of the sending half.
 #[derive(Debug)]
 pub(super) struct Sender {
     pub outstanding: Outstanding,
-    /// The SYN may leave.
+    /// The SYN may be sent.
     pub opened: bool,
     /// The sequence number after the last byte that the application wrote.
     pub written: u64,
-    /// A FIN follows what is written.
+    /// A FIN follows the written data.
     pub close_requested: bool,
     pub fin_acked: bool,
-    /// Largest payload that both ends take, in bytes.
+    /// Largest payload that both ends accept, in bytes.
     pub mss: u32,
     /// The other end's window, in bytes.
     pub peer_window: u32,
-    /// The same in whole segments. It binds segments only if one way, as ns-2 counts; else [`room`](Connection::room) binds
-    /// bytes.
+    /// `peer_window` in whole segments. It limits only one-way connections, as in ns-2. Otherwise
+    /// [`room`](Connection::room) limits bytes.
     pub advertised: u32,
     pub window: Window,
     pub variant: VariantState,
     pub estimator: RttEstimator,
-    /// The one segment being timed: the sequence number after it, and when it left.
+    /// The segment being timed: the sequence number after it, and its transmission time.
     pub timed: Option<(u64, Time)>,
-    /// Limited transmit may send one segment (RFC 3042).
+    /// Limited transmit may send a segment (RFC 3042).
     pub limited: bool,
-    /// Segments that limited transmit has sent since the last new acknowledgment.
+    /// Segments sent by limited transmit since the last new acknowledgment.
     pub limited_sent: u32,
-    /// Segments that may still leave in answer to this ACK.
+    /// Number of segments that may still be sent in answer to this ACK.
     pub burst: u32,
-    /// The oldest segment is to be sent again, whatever the window says.
+    /// The oldest segment must be sent again, regardless of the window.
     pub resend_first: bool,
-    /// Why the last go-back happened.
+    /// Cause of the last go-back.
     pub go_back_cause: SendCause,
-    /// Expiries of the retransmission timer for a SYN.
+    /// Number of expiries of the retransmission timer for a SYN.
     pub syn_expiries: u32,
-    /// What leaves in answer to an acknowledgment that came late is what it shows to be lost. (RFC 6675 §5, step C, allows
-    /// more, but the next acknowledgment is on its way already.)
+    /// In answer to a late acknowledgment, only segments that it shows to be lost are sent. (RFC
+    /// 6675 §5, step C, allows more, but the next acknowledgment is already under way.)
     pub only_holes: bool,
-    /// A new segment has left since the use of the window was noted.
+    /// A new segment was sent since the last note on the use of the window.
     sent_new: bool,
-    /// The persist timer's state.
     pub persist: Persist,
-    /// Expiries of the retransmission timer since something new was acknowledged.
+    /// Number of expiries of the retransmission timer since the last new acknowledgment.
     pub expiries: u32,
     /// The largest window that the other end has advertised, in bytes.
     pub largest_window: u32,
-    /// The number of the segment that last told the window (RFC 9293 SND.WL1).
+    /// The number of the segment that last updated the window (RFC 9293 SND.WL1).
     pub window_seq: u64,
-    /// The last reaction to a loss, while it may still turn out to have been needless.
+    /// The last reaction to a loss, while it may still turn out to be spurious.
     pub episode: Option<Box<Episode>>,
-    /// Probes for a lost tail.
     pub tail: TailLoss,
-    /// What the timer does after a spurious timeout.
+    /// The adaptation of the timer that is due after a spurious timeout.
     pub adaptation: Option<Adaptation>,
-    /// When something that is not just an acknowledgment last left.
+    /// Time of the last transmission other than a pure acknowledgment.
     last_sent: Time,
-    /// The sequence number after the last small segment that left (Minshall's variant of Nagle's algorithm).
+    /// The sequence number after the last small segment sent (Minshall's variant of Nagle's
+    /// algorithm).
     small_end: u64,
 }
 
 impl Sender {
     pub fn new(config: &TcpConfig, connection: ConnectionId) -> Self {
         let rules = if config.one_way { Rules::Ns2 } else { Rules::Rfc5681 };
-        // Without a SYN the first byte is the first number.
+        // Without a SYN the numbers begin with the first byte.
         let first = u64::from(config.vegas_without_header());
         Sender {
             outstanding: Outstanding::starting_at(first),
@@ -140,10 +139,11 @@ impl Sender {
         }
     }
 
-    /// Whether the window in `segment` is newer than the one that is known (RFC 9293 §3.10.7.4, SND.WL1). Linux does not take a
-    /// smaller one of the same number unless it is closed (`tcp_may_update_window`).
+    /// Whether the window in `segment` is newer than the current one (RFC 9293 §3.10.7.4, SND.WL1).
+    /// For the same number, Linux accepts a smaller window only if it is 0
+    /// (`tcp_may_update_window`).
     #[inline]
-    pub fn is_window_news(&self, segment: &Segment, config: &TcpConfig) -> bool {
+    pub fn updates_window(&self, segment: &Segment, config: &TcpConfig) -> bool {
         if segment.ack > self.outstanding.una() || segment.seq > self.window_seq {
             return true;
         }
@@ -151,9 +151,9 @@ impl Sender {
         segment.seq == self.window_seq && !(is_smaller && config.is_recent_linux())
     }
 
-    /// The other end tells its window.
+    /// Processes the other end's window.
     #[inline]
-    pub fn hear_window(&mut self, window: u32, config: &TcpConfig) {
+    pub fn update_peer_window(&mut self, window: u32, config: &TcpConfig) {
         if window != self.peer_window {
             self.peer_window = window;
             self.advertised = in_segments(window, config);
@@ -161,20 +161,20 @@ impl Sender {
         self.largest_window = self.largest_window.max(window);
     }
 
-    /// Both ends have said what they take.
+    /// Sets the segment size on which both ends agreed.
     pub fn set_segment_size(&mut self, bytes: u32) {
         self.mss = bytes;
         self.window.smss = bytes;
     }
 
-    /// The other end does not acknowledge selectively.
-    pub fn do_without_sack(&mut self, config: &TcpConfig) {
+    /// Replaces the variant if the other end does not support SACK.
+    pub fn disable_sack(&mut self, config: &TcpConfig) {
         if let Some(variant) = self.variant.without_sack(config.newreno) {
             self.variant = variant;
         }
     }
 
-    /// The FIN has left at least once: it takes the number after the last byte written.
+    /// Whether the FIN was sent at least once. It has the number after the last byte written.
     pub fn fin_sent(&self) -> bool {
         self.outstanding.max_sent() > self.written
     }
@@ -186,7 +186,7 @@ impl Connection {
         self.sender.window.cwnd
     }
 
-    /// Slow start threshold in segments; infinite if there is none.
+    /// Slow start threshold in segments. Infinite if there is none.
     pub fn ssthresh(&self) -> f64 {
         self.sender.window.ssthresh
     }
@@ -201,32 +201,31 @@ impl Connection {
         self.sender.outstanding.max_sent() - self.sender.outstanding.una()
     }
 
-    /// The retransmission timeout, bounds and back-off included.
+    /// The retransmission timeout with bounds and back-off.
     pub fn rto(&self) -> Duration {
         self.sender.estimator.timeout()
     }
 
-    /// The round-trip time estimator.
     pub fn estimator(&self) -> &RttEstimator {
         &self.sender.estimator
     }
 
-    /// Duplicate ACKs in a row, as the version counts them.
+    /// Consecutive duplicate ACKs, as the variant counts them.
     pub fn duplicates(&self) -> u32 {
         self.sender.window.duplicates
     }
 
-    /// The segment to send now, as it was before this transmission.
+    /// Returns the segment to send now, as it was before this transmission.
     #[inline]
     pub(super) fn poll_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
     ) -> Option<(Sent, SendCause)> {
-        if self.is_held_back() {
+        if self.waits_for_pacing() {
             return None;
         }
         if self.only_receives() {
-            self.tell_nothing_to_send();
+            self.notify_law_nothing_to_send();
             return None;
         }
         self.restart_after_idle(cx);
@@ -234,7 +233,7 @@ impl Connection {
         let number = self.sender.outstanding.number_of(turn);
         let sent = match turn {
             Turn::Wait => return None,
-            Turn::First => self.first_again(cx.now),
+            Turn::First => self.send_first_again(cx.now),
             Turn::Hole(index) | Turn::Rescue(index) | Turn::Lost(index) | Turn::Probe(index) => {
                 self.sender.outstanding.send_hole(index, cx.now)?
             }
@@ -248,7 +247,7 @@ impl Connection {
             }
         };
         self.sender.variant.on_sent(turn, number, cx.now);
-        self.tell_departure(cx.now, number, &sent);
+        self.notify_law_of_departure(cx.now, number, &sent);
         self.sender.last_sent = cx.now;
         self.sender.sent_new |= sent.transmissions == 0;
         if sent.transmissions > 0 && self.sender.episode.is_some() {
@@ -269,8 +268,9 @@ impl Connection {
         Some((sent, if sent.transmissions == 0 { SendCause::New } else { again }))
     }
 
-    /// All that was written is sent and acknowledged, or nothing ever may leave: no window and no law has anything to decide.
-    /// So it is at the end that receives a download, which is asked twice for each segment that comes.
+    /// Whether all written data is sent and acknowledged, or this end has not opened: no window and
+    /// no law has to decide. This shortcut serves the receiver of a download, which is polled twice
+    /// for each received segment.
     #[inline]
     pub(super) fn only_receives(&self) -> bool {
         let sender = &self.sender;
@@ -282,7 +282,7 @@ impl Connection {
         sender.outstanding.is_empty() && (!sender.opened || has_sent_all())
     }
 
-    /// RFC 5681 §4.1: what was learnt before a pause longer than a timeout is not believed.
+    /// RFC 5681 §4.1: after a pause longer than a timeout, the window is reset.
     #[inline]
     fn restart_after_idle<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let sender = &self.sender;
@@ -299,8 +299,9 @@ impl Connection {
         }
     }
 
-    /// RFC 5681 §4.1 takes the restart window at once; Linux halves the window for each timeout that has passed, and remembers
-    /// three quarters of it (`tcp_cwnd_restart`).
+    /// RFC 5681 §4.1 sets the restart window at once. Linux halves the window for each timeout of
+    /// the pause, and raises the threshold to at least three quarters of the old window
+    /// (`tcp_cwnd_restart`).
     fn restart_window(&mut self, pause: Duration, restart: f64) {
         let timeout = self.sender.estimator.timeout();
         let window = &mut self.sender.window;
@@ -317,7 +318,7 @@ impl Connection {
         window.cwnd = window.cwnd.max(restart);
     }
 
-    /// Nothing more leaves now: notes whether the window keeps something back.
+    /// Notes whether the window holds data back. Call this when no more segments can be sent now.
     #[inline]
     pub(super) fn note_usage(&mut self) {
         let sender = &mut self.sender;
@@ -334,9 +335,10 @@ impl Connection {
         }
     }
 
-    /// The oldest segment; with nothing outstanding a new one, which stays in turn, or at the end of the data an empty one
-    /// (see Vegas, the only version that asks for it).
-    fn first_again(&mut self, now: Time) -> Sent {
+    /// Sends the oldest segment again. If none is outstanding, sends a new segment, which is still
+    /// next in order afterwards, or an empty one at the end of the data. (Only Vegas needs the
+    /// latter two.)
+    fn send_first_again(&mut self, now: Time) -> Sent {
         if self.sender.outstanding.is_empty() {
             let _ = self.add_segment(now);
         }
@@ -365,7 +367,8 @@ impl Connection {
         if is_held { Turn::Wait } else { turn }
     }
 
-    /// The segment whose turn it is, as it was before this transmission; a new one if all have been sent.
+    /// Returns the next segment in order, as it was before this transmission. Adds a new one if all
+    /// have been sent.
     #[inline]
     fn next_in_order(&mut self, now: Time) -> Option<Sent> {
         if self.sender.outstanding.next() == self.sender.outstanding.len() {
@@ -374,11 +377,11 @@ impl Connection {
         self.sender.outstanding.send_next(now)
     }
 
-    /// Puts a new segment, about to be sent, behind those outstanding.
+    /// Appends a new segment, which is about to be sent, to the outstanding ones.
     #[inline]
     fn add_segment(&mut self, now: Time) -> Option<()> {
         let Some(new) = self.new_segment() else {
-            self.tell_nothing_to_send();
+            self.notify_law_nothing_to_send();
             return None;
         };
         self.end_persist();
@@ -391,7 +394,7 @@ impl Connection {
         Some(())
     }
 
-    /// Which rule lets the segment whose turn it is leave.
+    /// The rule that allows the next segment in order to be sent, if any.
     #[inline]
     fn permission(&self) -> Option<Permission> {
         let sender = &self.sender;
@@ -419,7 +422,8 @@ impl Connection {
             .saturating_sub(sender.outstanding.max_sent())
     }
 
-    /// RFC 9293 §3.7.4: a small segment waits while something is unacknowledged; Minshall: while a small one is.
+    /// RFC 9293 §3.7.4: a small segment waits while any data is unacknowledged. Minshall: while a
+    /// small segment is.
     #[inline]
     fn is_held_by_nagle(&self) -> bool {
         let outstanding = &self.sender.outstanding;
@@ -430,7 +434,7 @@ impl Connection {
         }
     }
 
-    /// The next segment never sent, if there is one.
+    /// The next new segment, if one may be sent.
     #[inline]
     pub(super) fn new_segment(&self) -> Option<Sent> {
         let sender = &self.sender;
@@ -453,7 +457,8 @@ impl Connection {
         }
         let room = self.room();
         let payload = available.min(u64::from(sender.mss)).min(room);
-        // RFC 9293 §3.8.6.2.1: no silly window; a full segment, all there is, or half of the largest window seen.
+        // RFC 9293 §3.8.6.2.1, silly window avoidance: send a full segment, all remaining data, or
+        // half of the largest window seen.
         let worthwhile = payload == u64::from(sender.mss)
             || payload == available
             || (payload > 0 && (2 * payload >= u64::from(sender.largest_window) || sender.persist.any_size));
@@ -488,7 +493,8 @@ impl Connection {
     }
 }
 
-/// See [`Sender::advertised`]. Ends of one-way connections agree on no segment size: it is what they are told.
+/// Computes [`Sender::advertised`]. One-way connections do not negotiate a segment size, so the
+/// configured one counts.
 fn in_segments(window: u32, config: &TcpConfig) -> u32 {
     if config.one_way { (window / config.segment_payload).max(1) } else { u32::MAX }
 }

@@ -1,9 +1,9 @@
-//! Where in its life an end is.
+//! The state of a connection end.
 
 use super::connection::Connection;
 
-/// The states of RFC 9293 §3.3.2, without TIME-WAIT. A one-way connection is in `Listen`, `SynSent`, `Established`
-/// or `Closed`.
+/// The states of RFC 9293 §3.3.2, without TIME-WAIT. A one-way connection is in `Listen`,
+/// `SynSent`, `Established` or `Closed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the RFC's names")]
 pub enum State {
@@ -20,7 +20,6 @@ pub enum State {
 }
 
 impl Connection {
-    /// Where in its life this end is.
     pub fn state(&self) -> State {
         let (sender, una) = (&self.sender, self.sender.outstanding.una());
         let peer_finished = self.receiver.is_finished();

@@ -1,12 +1,14 @@
-//! Tail loss probes (RFC 8985 §7): when nothing is heard for two round trips although segments are outstanding, one segment
-//! leaves so that its acknowledgment tells what is missing, before the retransmission timer expires.
+//! Tail loss probes (RFC 8985 §7). If no acknowledgment arrives for two round trips although
+//! segments are outstanding, one segment is sent before the retransmission timer expires. Its
+//! acknowledgment shows which segments are missing.
 //!
 //! ```text
-//!   data ─ ─ ─ ✗    silence: PTO    probe: new data, or the last segment again
-//!                                   ├─ reported selectively: RACK marks what is lost, a recovery begins
-//!                                   ├─ acknowledged, with more:      it repaired a single loss; the window falls
-//!                                   └─ acknowledged, and a second
-//!                                      acknowledgment or report:     it was needless
+//!   data ─ ─ ─ ✗    no ACK: PTO    probe: new data, or the last segment again
+//!                                  ├─ SACKed: RACK marks lost segments, a recovery begins
+//!                                  ├─ acknowledged, with later data: the probe repaired a single
+//!                                  │     loss, and the window is reduced
+//!                                  └─ acknowledged, and a second acknowledgment or a duplicate
+//!                                        report: the probe was spurious
 //! ```
 
 use umts_kernel::TraceSink;
@@ -19,21 +21,23 @@ use crate::context::Context;
 use crate::packet::Segment;
 use crate::trace::TraceEvent;
 
-/// What a receiver may wait with the acknowledgment of a single segment (TLP.max_ack_delay, §7.2; Linux: the least timeout).
+/// The longest delay of the acknowledgment of a single segment (TLP.max_ack_delay, §7.2). Linux:
+/// the minimum timeout.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 /// PTO before the first round trip (§7.2).
 const INITIAL: Duration = Duration::from_secs(1);
 
-/// The state of §7.1.
+/// State variables of §7.1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TailLoss {
-    /// A probe is to leave now.
+    /// A probe must be sent now.
     due: bool,
-    /// The sequence number after all that had been sent when the last probe left, until it is answered (TLP.end_seq).
+    /// The highest sequence number sent when the last probe was sent, plus 1, until the probe is
+    /// answered (TLP.end_seq).
     end: Option<u64>,
-    /// That probe repeated data (TLP.is_retrans).
+    /// That probe was a retransmission (TLP.is_retrans).
     repeats: bool,
-    /// Segments that were outstanding then.
+    /// Number of segments outstanding at that time.
     flight: u32,
 }
 
@@ -48,11 +52,11 @@ impl TailLoss {
         self.end
     }
 
-    pub fn fall_due(&mut self) {
+    pub fn set_due(&mut self) {
         self.due = true;
     }
 
-    /// A recovery begins, or the retransmission timer expired.
+    /// Resets the state when a recovery begins or the retransmission timer expires.
     pub fn forget(&mut self) {
         *self = TailLoss::default();
     }
@@ -82,7 +86,8 @@ impl Connection {
         Some(left.map_or(silence, |left| silence.min(left)))
     }
 
-    /// What leaves as a probe (§7.3): new data if there is some and room for it, else the last segment once more.
+    /// Selects the segment of a probe (§7.3): new data if there is some and room for it, otherwise
+    /// the last segment again.
     pub(super) fn probe_for_tail(&mut self) -> Turn {
         let last = self.sender.outstanding.len();
         match self.new_segment() {
@@ -95,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// The probe left.
+    /// Records that a probe was sent.
     pub(super) fn note_probe<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, turn: Turn) {
         let outstanding = &self.sender.outstanding;
         let repeats = matches!(turn, Turn::Probe(_));
@@ -106,8 +111,8 @@ impl Connection {
         self.restart_timer(cx.now);
     }
 
-    /// TLP_process_ack (§7.4.2); `before` was unacknowledged before this acknowledgment.
-    pub(super) fn hear_of_probe<T: TraceSink<TraceEvent>>(
+    /// TLP_process_ack (§7.4.2). `before`: SND.UNA before this acknowledgment.
+    pub(super) fn process_probe_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
@@ -128,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// The probe repaired a loss, which is answered as one that a recovery repairs.
+    /// Reacts to a loss that the probe repaired as to a loss that a recovery repairs.
     fn answer_repaired_loss<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, segments: u32) {
         let flight = Flight { segments, ..self.flight() };
         let (connection, end) = (self.id, self.end);

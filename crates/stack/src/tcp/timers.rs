@@ -1,27 +1,26 @@
-//! The deadlines of one end.
+//! The timers of an end.
 
 use umts_units::Time;
 
-/// What can be waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timer {
     /// Retransmission (RFC 6298 §5).
     Rto,
     /// Delayed acknowledgment (RFC 5681 §4.2).
     DelayedAck,
-    /// The next segment of a paced version.
+    /// The next segment of a paced connection.
     Pacing,
     /// A closed window (RFC 9293 §3.8.6.1).
     Persist,
-    /// The application has read enough to say so.
+    /// The application has read enough for a window update.
     Reading,
-    /// A segment that waits to be lost by RACK, or else a tail loss probe (RFC 8985 §6.2, §7.2).
+    /// A segment that RACK will mark as lost, or otherwise a tail loss probe (RFC 8985 §6.2, §7.2).
     Loss,
-    /// Nothing has been heard for long (RFC 9293 §3.8.4).
+    /// Keep-alive: the connection has been idle for long (RFC 9293 §3.8.4).
     KeepAlive,
 }
 
-/// Every deadline, `Time::NEVER` if it is not running.
+/// The deadline of each timer. `Time::NEVER`: not running.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timers([Time; Timer::KeepAlive as usize + 1]);
 
@@ -45,13 +44,13 @@ impl Timers {
         self.0[timer as usize] != Time::NEVER
     }
 
-    /// When `timer` expires, if it is running.
+    /// The deadline of `timer` if it is running.
     #[inline]
     pub fn deadline(&self, timer: Timer) -> Option<Time> {
         Some(self.0[timer as usize]).filter(|&at| at != Time::NEVER)
     }
 
-    /// Stops `timer` if it is due at `now`, and tells so.
+    /// Stops `timer` if it is due at `now`. Returns whether this is the case.
     #[inline]
     pub fn take_due(&mut self, timer: Timer, now: Time) -> bool {
         let due = self.is_running(timer) && self.0[timer as usize] <= now;

@@ -1,14 +1,17 @@
-//! A user who asks for something, gets it, looks at it for a while and asks again: web pages, files.
+//! A user who fetches web pages or files, with a pause after each call.
 //!
-//! Two ways to get it:
+//! There are two ways to fetch:
 //!
-//! - **Pushed**: the end that has the data opens the connection and writes, as ns-2's applications do. The objects of a
-//!   call go over one connection; when one has left, the next follows after the parsing time (Dubois 2005, §5.3.2).
-//! - **Requested**: the other end opens connections and sends a request for each object. What a page refers to is asked
-//!   for one parsing time after the page itself is there, over several connections at once if they are allowed.
+//! - **Pushed**: the sender of the data opens the connection and writes, like ns-2's applications.
+//!   All objects of a call use one connection. When an object has been sent completely, the next
+//!   one follows after the parsing time (Dubois 2005, §5.3.2).
+//! - **Requested**: the receiver opens connections and sends a request for each object. Embedded
+//!   objects are requested one parsing time after the page has arrived, over up to `connections`
+//!   connections at once.
 //!
-//! A call ends when all of it is acknowledged, and then the pause begins; the page is the user's when its last byte has
-//! been delivered. If one of its connections fails, the user gives the call up, pauses, and asks for something else.
+//! A page ends when its last byte is delivered. A call ends, and the pause begins, when all of its
+//! data are also acknowledged. If a connection fails, the user aborts the call, pauses, and fetches
+//! a new page.
 
 mod draws;
 
@@ -23,107 +26,102 @@ use crate::ids::{End, FlowId};
 use crate::tcp::TcpEvent;
 pub use draws::Draws;
 
-/// What is asked for, and when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrowsingConfig {
-    /// Size of what the user asks for, in bytes.
+    /// Size of the page or file in bytes.
     pub main: Law,
-    /// How many objects it refers to, and their sizes.
+    /// Number and sizes of the embedded objects.
     pub embedded: Option<(Count, Law)>,
-    /// Each object is a call of its own, with a pause behind it.
+    /// Each object is a call of its own, followed by a pause.
     pub object_per_call: bool,
-    /// Mean time between a page and what it refers to, exponential.
+    /// Mean parsing time between a page and its embedded objects, exponentially distributed.
     pub parsing: Duration,
-    /// Mean pause, exponential.
+    /// Mean pause, exponentially distributed.
     pub pause: Duration,
-    /// From what the pause is counted.
     pub pace: Pace,
-    /// Whether the flow begins with a pause.
     pub begins_with_pause: bool,
-    /// Payload of full segments, drawn for each call; that of the flow's TCP if absent.
+    /// Payload of full segments, drawn for each call. `None`: the value of the flow's TCP.
     pub segments: Option<MixedSegments>,
-    /// Objects fill whole segments, of this payload where `segments` gives none: a sender that counts packets, as
-    /// ns-2's one-way TCP does, rounds every write up.
+    /// Rounds object sizes up to whole segments, of this payload unless `segments` sets one. A
+    /// sender that counts packets, like ns-2's one-way TCP, rounds every write up.
     pub whole_segments: Option<u32>,
-    /// Bytes of a request; `None`: the data are pushed.
+    /// Size of a request in bytes. `None`: data are pushed.
     pub request: Option<u64>,
-    /// Most connections at once, where there are requests.
+    /// Maximum number of concurrent connections, if data are requested.
     pub connections: u32,
-    /// A connection carries one object after another; otherwise each object has its own.
+    /// A connection carries several objects in turn. Otherwise each object has its own connection.
     pub persistent: bool,
 }
 
-/// From what the time between requests is counted.
+/// Start of the pause between requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Pace {
-    /// From one request to the next; who is still busy then asks as soon as possible.
+    /// From one request to the next. A user who is still busy then requests as soon as possible.
     RequestToRequest,
     /// From the end of a file to the next request.
     #[cfg_attr(feature = "schema", serde(rename = "after_file"))]
     AfterCall,
 }
 
-/// Two segment sizes, one of which is drawn for each call.
+/// Two segment sizes. Each call draws one of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MixedSegments {
-    /// Share of calls with large ones.
+    /// Share of calls with large segments.
     pub large_share: f64,
     /// Payload of a large segment.
     pub large: u32,
-    /// Payload of a small one.
+    /// Payload of a small segment.
     pub small: u32,
 }
 
-/// One user.
 #[derive(Debug)]
 pub struct Browsing {
     config: BrowsingConfig,
-    /// The end that has the data.
+    /// The end that sends the data.
     sender: End,
     draws: Draws,
-    /// Objects of the page that belong to calls yet to come.
+    /// Remaining objects of the page, for later calls.
     rest: VecDeque<u64>,
     call: Option<Call>,
     opened: u32,
-    /// When the next thing happens by itself.
+    /// End of the pause or of the parsing time.
     timer: Option<Time>,
-    /// When the next request is due, where requests have a pace of their own.
+    /// Time of the next request for [`Pace::RequestToRequest`].
     due: Time,
     actions: VecDeque<Action>,
 }
 
-/// What the user waits for.
+/// A packet call in progress.
 #[derive(Debug)]
 struct Call {
     since: Time,
     segment_payload: Option<u32>,
-    /// Objects not yet written (pushed) or asked for (requested).
+    /// Objects not yet written (pushed) or requested.
     pending: VecDeque<u64>,
-    /// Bytes not yet delivered, of all objects.
+    /// Bytes of all objects that are not delivered yet.
     undelivered: u64,
-    /// The page itself is there, so what it refers to is known.
+    /// Embedded objects may be requested.
     is_parsed: bool,
     connections: Vec<Transfer>,
 }
 
-/// One connection of a call.
 #[derive(Debug)]
 struct Transfer {
     connection: Nth,
-    /// Size of the object that is under way.
+    /// Size of the current object in bytes.
     object: u64,
-    /// Bytes of it that are delivered.
+    /// Delivered bytes of the current object.
     delivered: u64,
-    /// Bytes of its request that have reached the other end.
+    /// Bytes of the current request that arrived at the sender.
     requested: u64,
     is_busy: bool,
     is_acked: bool,
 }
 
 impl Browsing {
-    /// The user of `flow`, whose data come from `sender`.
+    /// Creates the user of `flow`, whose data are sent by `sender`.
     pub fn new(config: &BrowsingConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
         Browsing {
             config: config.clone(),
@@ -138,7 +136,7 @@ impl Browsing {
         }
     }
 
-    /// The flow starts, with a pause or with a call.
+    /// Starts with a pause or with a call.
     pub fn handle_start(&mut self, now: Time) {
         self.due = now;
         if self.config.begins_with_pause {
@@ -149,26 +147,25 @@ impl Browsing {
         }
     }
 
-    /// A pause or the parsing time is over.
+    /// Handles the end of a pause or of the parsing time.
     pub fn handle_timeout(&mut self, now: Time) {
         self.timer = None;
         match (&mut self.call, self.config.request) {
             (None, _) => self.begin_call(now),
             (Some(call), Some(_)) => {
                 call.is_parsed = true;
-                self.ask(now);
+                self.request_objects(now);
             }
             (Some(_), None) => self.push(),
         }
     }
 
-    /// TCP has told one end something.
     pub fn handle_event(&mut self, now: Time, connection: Nth, end: End, event: TcpEvent) {
         match event {
             TcpEvent::Delivered(bytes) if end == self.sender => self.requested(connection, bytes),
             TcpEvent::Delivered(bytes) => self.delivered(now, connection, bytes),
             TcpEvent::AllAcked if end == self.sender => self.acked(now, connection),
-            TcpEvent::PeerClosed if end == self.closes_second() => {
+            TcpEvent::PeerClosed if end == self.answering_end() => {
                 self.actions.push_back(Action::Close { connection, end });
             }
             TcpEvent::Failed(_) => self.failed(now, connection),
@@ -176,7 +173,7 @@ impl Browsing {
         }
     }
 
-    /// All that was written has left: the next pushed object follows after a while.
+    /// Handles the first transmission of the last written byte: schedules the next pushed object.
     pub fn handle_all_sent(&mut self, now: Time, connection: Nth, end: End) {
         let Some(call) = &self.call else { return };
         let is_ours = call.connections.iter().any(|transfer| transfer.connection == connection);
@@ -185,18 +182,18 @@ impl Browsing {
         }
     }
 
-    /// The next thing to do now.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
-    /// When a pause or the parsing time is over.
+    /// Returns the end of the pause or of the parsing time.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.timer
     }
 
-    /// The end that answers the other one's close: the receiver, unless it keeps its connections for the whole page.
-    fn closes_second(&self) -> End {
+    /// The end that closes in reply to the other end: the receiver, except with persistent
+    /// connections for requests, which the receiver closes first.
+    fn answering_end(&self) -> End {
         match self.config.request.is_some() && self.config.persistent {
             true => self.sender,
             false => self.sender.other(),
@@ -222,7 +219,7 @@ impl Browsing {
             connections: Vec::new(),
         });
         match self.config.request {
-            Some(_) => self.ask(now),
+            Some(_) => self.request_objects(now),
             None => {
                 self.open();
                 self.push();
@@ -230,7 +227,7 @@ impl Browsing {
         }
     }
 
-    /// A new connection for the call that is under way; its number in the call.
+    /// Opens a new connection for the current call. Returns its index in the call.
     fn open(&mut self) -> usize {
         let end = if self.config.request.is_some() { self.sender.other() } else { self.sender };
         let call = self.call.as_mut().expect("connections are opened for a call");
@@ -250,7 +247,7 @@ impl Browsing {
         call.connections.len() - 1
     }
 
-    /// The next object is written, asked for by nobody.
+    /// Writes the next object without a request.
     fn push(&mut self) {
         let Some(call) = &mut self.call else { return };
         let Some(bytes) = call.pending.pop_front() else { return };
@@ -260,8 +257,9 @@ impl Browsing {
         self.actions.push_back(Action::Write { connection, end, bytes });
     }
 
-    /// Asks for as many objects as there are connections for: the page first, alone, then what it refers to.
-    fn ask(&mut self, now: Time) {
+    /// Requests as many objects as free connections allow: first only the page, then its embedded
+    /// objects.
+    fn request_objects(&mut self, now: Time) {
         let Some(request) = self.config.request else { return };
         let most = self.config.connections as usize;
         loop {
@@ -288,7 +286,7 @@ impl Browsing {
         self.check_end(now);
     }
 
-    /// A part of a request has come; the answer to a whole one is written.
+    /// Handles received bytes of a request. Answers when the request is complete.
     fn requested(&mut self, connection: Nth, bytes: u64) {
         let Some(transfer) = self.transfer(connection) else { return };
         transfer.requested += bytes;
@@ -316,7 +314,7 @@ impl Browsing {
         } else if is_whole && !call.is_parsed {
             self.timer = Some(now + self.draws.parsing(&self.config));
         } else if is_whole {
-            self.ask(now);
+            self.request_objects(now);
         }
         self.check_end(now);
     }
@@ -327,7 +325,7 @@ impl Browsing {
         self.check_end(now);
     }
 
-    /// The call is over when nothing is to be written, delivered or acknowledged any more.
+    /// Ends the call if nothing is left to write, to deliver or to acknowledge.
     fn check_end(&mut self, now: Time) {
         let is_over = |call: &mut Call| {
             let is_idle = |transfer: &Transfer| transfer.is_acked && !transfer.is_busy;
@@ -337,12 +335,12 @@ impl Browsing {
         let last = call.connections.last().expect("a call has a connection").connection;
         self.actions.push_back(Action::Report(Report::CallEnded { connection: last, since: call.since }));
         if self.config.request.is_none() || self.config.persistent {
-            self.close(&call.connections, self.closes_second().other());
+            self.close(&call.connections, self.answering_end().other());
         }
         self.pause(now);
     }
 
-    /// A connection is refused, reset or given up, and with it the call.
+    /// Aborts the call because a connection was refused, reset or given up.
     fn failed(&mut self, now: Time, connection: Nth) {
         if self.transfer(connection).is_none() {
             return;
@@ -350,7 +348,7 @@ impl Browsing {
         let Some(mut call) = self.call.take() else { return };
         self.rest.clear();
         call.connections.retain(|transfer| transfer.connection != connection);
-        self.close(&call.connections, self.closes_second().other());
+        self.close(&call.connections, self.answering_end().other());
         self.pause(now);
     }
 
@@ -360,7 +358,7 @@ impl Browsing {
         }
     }
 
-    /// The user looks at what there is, or does something else.
+    /// Starts the pause before the next call.
     fn pause(&mut self, now: Time) {
         let from = match self.config.pace {
             Pace::AfterCall => now,

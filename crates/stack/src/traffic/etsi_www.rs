@@ -1,6 +1,8 @@
-//! The WWW sessions of ETSI TR 101 112 (UMTS 30.03), B.1.2.2: packet calls of datagrams, reading times between them.
+//! WWW sessions of ETSI TR 101 112 (UMTS 30.03), B.1.2.2: packet calls of datagrams with reading
+//! times between them.
 //!
-//! The model sends datagrams without asking whether they arrive. One that is larger than an IP packet leaves in several.
+//! The model sends datagrams regardless of whether they arrive. A datagram larger than one IP
+//! packet is sent in several packets.
 
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{Duration, Time};
@@ -9,11 +11,11 @@ use super::laws::{Law, Truncation, exponential, geometric};
 use super::{Action, Report, stream_name};
 use crate::ids::{End, FlowId};
 
-/// Exponent of the datagrams' sizes.
+/// Pareto exponent of the datagram sizes.
 const ALPHA: f64 = 1.1;
-/// Their least size, in bytes.
+/// Minimum datagram size in bytes.
 const LEAST: f64 = 81.5;
-/// What IP and UDP put in front of a datagram.
+/// IP and UDP headers of a datagram, in octets.
 pub const HEADERS: u64 = 28;
 
 /// How a user's first session begins.
@@ -23,58 +25,55 @@ pub const HEADERS: u64 = 28;
 pub enum FirstSession {
     /// After a time between sessions.
     AfterAPause,
-    /// The user is met where it is in the long run: between sessions, reading, or within a packet call.
+    /// The user starts in the steady state: between sessions, reading, or within a packet call.
     UnderWay,
 }
 
-/// What a datagram's size is the size of.
+/// Meaning of a datagram's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum SizeOf {
-    /// The payload: headers of 28 octets come on top.
+    /// Payload, without the headers of 28 octets.
     Payload,
-    /// The IP packet: headers are within.
+    /// IP packet, with its headers.
     Packet,
 }
 
-/// A session and what it consists of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EtsiWwwConfig {
-    /// Mean number of packet calls in a session, geometric.
+    /// Mean number of packet calls in a session, geometrically distributed.
     pub calls: u32,
-    /// Mean reading time between packet calls, exponential.
+    /// Mean reading time between packet calls, exponentially distributed.
     pub reading: Duration,
-    /// Mean number of datagrams in a packet call, geometric.
+    /// Mean number of datagrams in a packet call, geometrically distributed.
     pub datagrams: u32,
-    /// Mean time between datagrams, exponential.
+    /// Mean time between datagrams, exponentially distributed.
     pub interval: Duration,
-    /// Mean time between sessions, exponential; also before the first.
+    /// Mean time between sessions, exponentially distributed. With [`FirstSession::AfterAPause`]
+    /// also before the first one.
     pub between_sessions: Duration,
-    /// The largest datagram, in bytes.
+    /// Maximum datagram size in bytes.
     pub largest: u64,
-    /// What becomes of sizes above the largest.
+    /// Treatment of sizes above `largest`.
     pub truncation: Truncation,
-    /// What sizes are sizes of.
     pub size_of: SizeOf,
-    /// How the first session begins.
     pub first: FirstSession,
-    /// Largest payload of a packet, in bytes.
+    /// Maximum payload of a packet in bytes.
     pub packet: u32,
 }
 
-/// One user.
 #[derive(Debug)]
 pub struct EtsiWww {
     config: EtsiWwwConfig,
     sender: End,
     size: Law,
     draws: Draws,
-    /// Packet calls of the session and datagrams of the call that are still to come.
+    /// Remaining packet calls of the session, and remaining datagrams of the packet call.
     calls: u32,
     datagrams: u32,
     since: Time,
-    /// Bytes of the present datagram that have not left.
+    /// Bytes of the current datagram that are not sent yet.
     unsent: u64,
     ended: Option<Time>,
     timer: Option<Time>,
@@ -92,7 +91,7 @@ struct Draws {
 }
 
 impl EtsiWww {
-    /// The user of `flow`, whose data come from `sender`.
+    /// Creates the user of `flow`, whose data are sent by `sender`.
     pub fn new(config: &EtsiWwwConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
         let stream = |purpose| streams.stream(&stream_name(flow, purpose));
         EtsiWww {
@@ -117,7 +116,6 @@ impl EtsiWww {
         }
     }
 
-    /// The flow starts: its first session comes after a while, or is under way.
     pub fn handle_start(&mut self, now: Time) {
         let wait = match self.config.first {
             FirstSession::AfterAPause => exponential(self.config.between_sessions, &mut self.draws.sessions),
@@ -126,8 +124,9 @@ impl EtsiWww {
         self.timer = Some(now + wait);
     }
 
-    /// Where a user is in the long run, and how long it still waits there. Every law of the model forgets how long it has
-    /// lasted, so what is left is drawn like the whole.
+    /// Draws the state of a user in the long run, and the remaining time in that state. The
+    /// remaining time has the same distribution as the whole, because all distributions of the
+    /// model are memoryless.
     fn meet(&mut self, now: Time) -> Duration {
         let EtsiWwwConfig { calls, reading, datagrams, interval, between_sessions, .. } = self.config;
         let within = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
@@ -144,7 +143,7 @@ impl EtsiWww {
         exponential(interval, &mut self.draws.interval)
     }
 
-    /// A datagram is due; it may begin a session or a packet call.
+    /// Sends the next datagram, which may begin a session or a packet call.
     pub fn handle_timeout(&mut self, now: Time) {
         if self.calls == 0 {
             self.calls = geometric(self.config.calls, &mut self.draws.calls);
@@ -173,7 +172,7 @@ impl EtsiWww {
         self.timer = Some(now + wait);
     }
 
-    /// The packets of the datagram that is due, and the end of a session.
+    /// Returns the packets of the current datagram, then the end of the session.
     pub fn poll_action(&mut self) -> Option<Action> {
         if self.unsent > 0 {
             let bytes = self.unsent.min(u64::from(self.config.packet)) as u32;
@@ -183,12 +182,11 @@ impl EtsiWww {
         self.ended.take().map(|since| Action::Report(Report::SessionEnded { since }))
     }
 
-    /// Whether the next datagram is of the same packet call as the last one.
+    /// Whether the next datagram belongs to the same packet call as the last one.
     pub fn is_within_call(&self) -> bool {
         self.datagrams > 0
     }
 
-    /// When the next datagram is due.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.timer
     }
@@ -214,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn users_who_are_met_under_way_ask_for_as_much_from_the_first_second_on() {
-        // The users of Rendon et al.: 250 datagrams of 225.6 bytes in each 141.3 s.
+    fn users_that_start_under_way_send_at_a_constant_mean_rate() {
+        // Users of Rendon et al.: 250 datagrams of 225.6 bytes in each cycle of 140.5 s.
         let config = EtsiWwwConfig {
             calls: 10,
             reading: Duration::from_millis(2_500),
@@ -241,7 +239,7 @@ mod tests {
                 }
             }
         }
-        // A user's datagrams in 40 s have a deviation of about 85, those in 10 s of about 35.
+        // Standard deviation of a user's datagram count: about 85 in 40 s, about 35 in 10 s.
         let expected = 4_000.0 * 40.0 * 250.0 / cycle;
         assert!((datagrams / expected - 1.0_f64).abs() < 4.0 * 85.0 / 70.0 / 63.0, "{datagrams} {expected}");
         for part in bytes {
@@ -251,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_consist_of_calls_and_calls_of_datagrams() {
+    fn sessions_calls_and_datagrams_have_the_expected_means() {
         let config = config();
         let mut user = EtsiWww::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
         user.handle_start(Time::ZERO);
@@ -274,13 +272,16 @@ mod tests {
                 }
             }
         }
-        // 125 datagrams a session; their number has a deviation of 123 and its mean of 2,000 a standard error of 2.7.
+        // Expected: 125 datagrams per session, with a standard deviation of 123. The standard error
+        // of the mean over 2,000 sessions is 2.7.
         let per_session = f64::from(datagrams) / 2_000.0;
         assert!((per_session - 125.0).abs() < 4.0 * 2.8, "{per_session}");
-        // 479.7 bytes a datagram, with a deviation of 2,190 and 250,000 of them.
+        // Expected: 479.7 bytes per datagram, with a standard deviation of 2,190 over 250,000
+        // datagrams.
         let size = bytes as f64 / f64::from(datagrams);
         assert!((size - 479.7).abs() < 4.0 * 4.4, "{size}");
-        // Four reading times and 120 intervals: 1,655.5 s, with a deviation of about 1,900.
+        // Expected: four reading times and 120 intervals are 1,655.5 s, with a standard deviation
+        // of about 1,900.
         let mean = length / 2_000.0;
         assert!((mean - 1655.5).abs() < 4.0 * 43.0, "{mean}");
     }

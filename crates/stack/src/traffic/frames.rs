@@ -1,4 +1,5 @@
-//! Voice and video: frames of one size at a constant interval, without end or in spurts with silences between.
+//! Voice and video: frames of one size at a constant interval, either continuously or in spurts
+//! with silences between them.
 
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{Duration, Time};
@@ -7,22 +8,21 @@ use super::laws::exponential;
 use super::{Action, stream_name};
 use crate::ids::{End, FlowId};
 
-/// What is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FramesConfig {
-    /// Payload of a frame's datagram, in bytes.
+    /// Payload of a frame's datagram in bytes.
     pub payload: u32,
-    /// From frame to frame.
+    /// Time between frames.
     pub interval: Duration,
-    /// How late the first frame is: a random part of the interval, or not at all.
+    /// Delays the first frame by a random part of the interval.
     pub random_phase: bool,
-    /// Mean lengths of spurts and silences, exponential; without end if absent.
+    /// Mean lengths of spurts and silences, exponentially distributed. `None`: one spurt without
+    /// end.
     pub spurts: Option<(Duration, Duration)>,
-    /// When the flow ends, counted from its start.
+    /// Length of the flow from its start. `None`: without end.
     pub length: Option<Duration>,
 }
 
-/// One source.
 #[derive(Debug)]
 pub struct Frames {
     config: FramesConfig,
@@ -31,14 +31,13 @@ pub struct Frames {
     on: Stream,
     off: Stream,
     next: Option<Time>,
-    /// When the spurt is over, and when the flow is.
+    /// End of the spurt, and end of the flow.
     spurt_ends: Time,
     ends: Time,
     is_due: bool,
 }
 
 impl Frames {
-    /// The source of `flow` at `sender`.
     pub fn new(config: &FramesConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
         let stream = |purpose| streams.stream(&stream_name(flow, purpose));
         Frames {
@@ -54,7 +53,7 @@ impl Frames {
         }
     }
 
-    /// The flow starts with a spurt.
+    /// Starts the flow with a spurt.
     pub fn handle_start(&mut self, now: Time) {
         let part = if self.config.random_phase { self.phase.uniform() } else { 0.0 };
         let late = Duration::from_nanos((self.config.interval.as_nanos() as f64 * part) as u64);
@@ -66,12 +65,11 @@ impl Frames {
         self.wait_until(first);
     }
 
-    /// The time of a frame has come.
     pub fn handle_timeout(&mut self, now: Time) {
         self.is_due = true;
         let mut next = now + self.config.interval;
         if let Some((on, off)) = self.config.spurts {
-            // A spurt or a silence shorter than a frame passes unnoticed.
+            // A spurt or a silence shorter than the frame interval has no effect.
             while next >= self.spurt_ends {
                 next = next.max(self.spurt_ends + exponential(off, &mut self.off));
                 self.spurt_ends = next + exponential(on, &mut self.on);
@@ -80,13 +78,11 @@ impl Frames {
         self.wait_until(next);
     }
 
-    /// The frame that is due.
     pub fn poll_action(&mut self) -> Option<Action> {
         std::mem::take(&mut self.is_due)
             .then_some(Action::Send { end: self.sender, bytes: self.config.payload })
     }
 
-    /// When the next frame is due.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.next
     }
@@ -126,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_source_keeps_its_interval_and_its_length() {
+    fn constant_source_sends_at_its_interval_until_its_length() {
         let length = Some(Duration::from_secs(1));
         let sent = frames(&FramesConfig { length, ..config() }, 10);
         assert_eq!(sent.len(), 50);
@@ -137,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn spurts_and_silences_have_their_means() {
+    fn spurts_and_silences_have_the_configured_means() {
         let (on, off) = (Duration::from_secs(1), Duration::from_millis(1350));
         let sent = frames(&FramesConfig { spurts: Some((on, off)), ..config() }, 100_000);
         let gaps = sent.windows(2).map(|two| (two[1] - two[0]).as_secs()).filter(|gap| *gap > 0.0201);
         let silences: Vec<f64> = gaps.collect();
         let n = silences.len() as f64;
-        // A silence shows as a gap that is longer by what is left of the last frame's interval: 10 ms on average. About
-        // 42,600 of them; a standard error of either mean is 0.5 %.
+        // Each observed gap includes the rest of the last frame's interval, 10 ms on average. There
+        // are about 42,600 gaps, so the standard error of either mean is 0.5 %.
         let mean = silences.iter().sum::<f64>() / n;
         assert!((mean - 1.36).abs() < 4.0 * 1.35 / n.sqrt() + 0.01, "{mean}");
         let talking = sent.len() as f64 * 0.02 / n;

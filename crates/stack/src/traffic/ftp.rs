@@ -1,21 +1,22 @@
-//! A file transfer, endless or of a given size. The sender opens, as ns-2's FTP and a server's FTP data connection do.
+//! A file transfer, endless or of a given size. The sender opens the connection, like ns-2's FTP
+//! and the data connection of an FTP server.
 
 use crate::ids::End;
 use crate::tcp::TcpEvent;
 
 use super::{Action, Nth};
 
-/// The only connection.
+/// The only connection of the flow.
 const CONNECTION: Nth = Nth(0);
 
 /// One transfer from `sender` to the other end.
 #[derive(Debug, Clone)]
 pub struct Ftp {
     sender: End,
-    /// `u64::MAX` for ever.
+    /// `u64::MAX`: without end.
     bytes: u64,
     step: Step,
-    /// The receiving end is to close as well.
+    /// The receiver must close its direction.
     answer_close: bool,
 }
 
@@ -29,23 +30,22 @@ enum Step {
 }
 
 impl Ftp {
-    /// A transfer of `bytes` (`u64::MAX`: for ever) from `sender`.
+    /// A transfer of `bytes` from `sender`. `u64::MAX`: without end.
     pub fn new(sender: End, bytes: u64) -> Self {
         Ftp { sender, bytes, step: Step::Waiting, answer_close: false }
     }
 
-    /// The flow starts: the connection opens with the data ready behind the SYN.
+    /// The connection opens with the data ready after the SYN.
     pub fn handle_start(&mut self) {
         self.step = Step::Open;
     }
 
-    /// The receiving end closes its direction when the sender has closed.
+    /// The receiver closes its direction after the sender has closed.
     #[inline]
     pub fn handle_event(&mut self, end: End, event: TcpEvent) {
         self.answer_close |= event == TcpEvent::PeerClosed && end != self.sender;
     }
 
-    /// The next thing to do now.
     #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
         let connection = CONNECTION;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_opened_written_and_closed_by_the_sender_then_by_the_receiver() {
+    fn sender_opens_writes_and_closes_then_receiver_closes() {
         let (connection, end) = (CONNECTION, End::Server);
         let mut ftp = Ftp::new(end, 1000);
         assert_eq!(drain(&mut ftp), []);
@@ -87,13 +87,13 @@ mod tests {
         assert_eq!(drain(&mut ftp), expected);
         ftp.handle_event(End::Ue, TcpEvent::PeerClosed);
         assert_eq!(drain(&mut ftp), [Action::Close { connection, end: End::Ue }]);
-        // The answer to it, at the sender, asks for nothing.
+        // The sender does not react to the close of the receiver.
         ftp.handle_event(End::Server, TcpEvent::PeerClosed);
         assert_eq!(drain(&mut ftp), []);
     }
 
     #[test]
-    fn an_endless_transfer_never_closes() {
+    fn endless_transfer_never_closes() {
         let (connection, end) = (CONNECTION, End::Ue);
         let mut ftp = Ftp::new(end, u64::MAX);
         ftp.handle_start();

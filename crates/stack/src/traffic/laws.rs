@@ -1,48 +1,48 @@
-//! The laws of sizes, counts and times.
+//! Probability distributions of sizes, counts and times.
 //!
-//! Moments are those of the law before it is truncated, as TR 25.892 and the studies after it state them. What lies
-//! outside the limits is either drawn again or moved to the limit; the two have other means, and for a heavy tail other
-//! by a lot.
+//! Parameters are the moments before truncation, as in TR 25.892 and the studies that use it. A
+//! draw outside the limits is either repeated or moved to the limit. The two have different means,
+//! and for heavy tails the difference is large.
 
 use umts_kernel::random::Stream;
 use umts_units::Duration;
 
-/// What becomes of a draw outside its limits.
+/// Treatment of draws outside the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Truncation {
-    /// It is drawn again.
+    /// Draws again.
     Redraw,
-    /// It is moved to the limit.
+    /// Moves the draw to the limit.
     Clip,
 }
 
-/// A law between two limits.
+/// A distribution between two limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Law {
     shape: Shape,
     min: f64,
     max: f64,
     truncation: Truncation,
-    /// The limits are so close that hardly a draw would lie between them.
+    /// The limits are so close that almost every draw would be repeated.
     is_narrow: bool,
 }
 
-/// Limits are close that lie within so small a part of the law's own width. The mean lies between them, so its density
-/// does not change much there.
-const CLOSE: f64 = 0.01;
+/// Limits are narrow if their logarithms differ by less than this part of the distribution's width.
+/// The mean lies between them, so the density changes little there.
+const NARROW_SHARE: f64 = 0.01;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape {
-    /// With mean and deviation of the logarithm.
+    /// Mean and standard deviation of the logarithm.
     Lognormal { mu: f64, sigma: f64 },
-    /// With P(X > x) = (least/x)^alpha.
+    /// P(X > x) = (least/x)^alpha.
     Pareto { alpha: f64, least: f64 },
 }
 
 impl Law {
-    /// Lognormal, with mean and standard deviation before truncation.
+    /// Lognormal with this mean and standard deviation before truncation.
     pub fn lognormal(mean: f64, deviation: f64, min: f64, max: f64, truncation: Truncation) -> Self {
         let variance = libm::log1p((deviation / mean) * (deviation / mean));
         let mu = libm::log(mean) - variance / 2.0;
@@ -59,18 +59,19 @@ impl Law {
             Shape::Lognormal { sigma, .. } => sigma,
             Shape::Pareto { alpha, .. } => 1.0 / alpha,
         };
-        let is_narrow = truncation == Truncation::Redraw && libm::log(max) - libm::log(min) < CLOSE * width;
+        let is_narrow =
+            truncation == Truncation::Redraw && libm::log(max) - libm::log(min) < NARROW_SHARE * width;
         Law { shape, min, max, truncation, is_narrow }
     }
 
-    /// Pareto up to `max` whose mean after truncation is `mean`: its least value is sought. With a mean that is not below
-    /// `max` every value is `max`.
+    /// Pareto with limit `max` and mean `mean` after truncation. Finds the minimum by bisection. If
+    /// `mean` is at least `max`, every value is `max`.
     pub fn pareto_with_mean(alpha: f64, mean: f64, max: f64, truncation: Truncation) -> Self {
         if mean >= max {
             return Law::pareto(alpha, max, max, truncation);
         }
         let (mut low, mut high) = (0.0, mean);
-        // The mean rises with the least value, and a least value of `mean` gives more than it.
+        // The mean rises with the minimum, and the minimum `mean` gives a larger mean.
         for _ in 0..200 {
             let middle = 0.5 * (low + high);
             if pareto_mean(alpha, middle, max, truncation) < mean { low = middle } else { high = middle }
@@ -78,7 +79,8 @@ impl Law {
         Law::pareto(alpha, 0.5 * (low + high), max, truncation)
     }
 
-    /// Mean and standard deviation of what is drawn, in closed form: those of a heavy tail no number of draws shows.
+    /// Mean and standard deviation after truncation, in closed form: sample moments of a heavy tail
+    /// converge too slowly.
     pub fn moments(&self) -> (f64, f64) {
         let raw = |power| match self.shape {
             Shape::Lognormal { mu, sigma } => lognormal_moment(mu, sigma, self, power),
@@ -88,7 +90,6 @@ impl Law {
         (mean, libm::sqrt((square - mean * mean).max(0.0)))
     }
 
-    /// One value.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         if self.is_narrow {
             return self.draw_between(stream);
@@ -106,7 +107,8 @@ impl Law {
         }
     }
 
-    /// The same law between close limits: a uniform logarithm, kept as often as the density there says.
+    /// Draws between narrow limits by rejection: uniform in the logarithm, accepted in proportion
+    /// to the density.
     fn draw_between(&self, stream: &mut Stream) -> f64 {
         let [low, high] = [self.min, self.max].map(libm::log);
         let log_density = |logarithm: f64| match self.shape {
@@ -128,7 +130,7 @@ impl Law {
         }
     }
 
-    /// A size in whole octets, at least one.
+    /// Draws a size in whole octets, at least 1.
     pub fn draw_octets(&self, stream: &mut Stream) -> u64 {
         libm::round(self.draw(stream)).max(1.0) as u64
     }
@@ -138,7 +140,7 @@ fn pareto_mean(alpha: f64, least: f64, max: f64, truncation: Truncation) -> f64 
     pareto_moment(alpha, least, max, truncation, 1.0)
 }
 
-/// Mean of a power of a Pareto law up to `max`.
+/// Mean of X^power for a Pareto distribution with limit `max`.
 fn pareto_moment(alpha: f64, least: f64, max: f64, truncation: Truncation, power: f64) -> f64 {
     if least <= 0.0 {
         return 0.0;
@@ -156,11 +158,12 @@ fn pareto_moment(alpha: f64, least: f64, max: f64, truncation: Truncation, power
     }
 }
 
-/// Mean of a power of a lognormal law between the limits of `law`.
+/// Mean of X^power for a lognormal distribution with the limits of `law`.
 fn lognormal_moment(mu: f64, sigma: f64, law: &Law, power: f64) -> f64 {
     let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let steps = [law.min, law.max].map(|limit| (libm::log(limit) - mu) / sigma);
-    // The integral of x^power dF: the same law again, moved by power x sigma.
+    // The integral of x^power dF is that of a lognormal distribution whose mu is larger by power x
+    // sigma^2.
     let whole = libm::exp(power * mu + 0.5 * (power * sigma) * (power * sigma));
     let inside = whole * (normal(steps[1] - power * sigma) - normal(steps[0] - power * sigma));
     let (below, above) = (normal(steps[0]), normal(-steps[1]));
@@ -170,19 +173,18 @@ fn lognormal_moment(mu: f64, sigma: f64, law: &Law, power: f64) -> f64 {
     }
 }
 
-/// Embedded objects of a page: a Pareto law, made whole, less its least value (TR 25.892, Annex A.2).
+/// Number of embedded objects: a Pareto distribution, rounded, minus its minimum (TR 25.892, Annex
+/// A.2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Count {
-    /// The law.
     pub law: Law,
-    /// Its least value.
+    /// Minimum of the distribution.
     pub least: f64,
-    /// Whether it is rounded to the nearest number, which keeps the mean, or down.
+    /// Rounds to the nearest integer, which keeps the mean. Otherwise rounds down.
     pub nearest: bool,
 }
 
 impl Count {
-    /// One number.
     pub fn draw(&self, stream: &mut Stream) -> u32 {
         let value = self.law.draw(stream);
         let whole = if self.nearest { libm::round(value) } else { libm::floor(value) };
@@ -190,13 +192,12 @@ impl Count {
     }
 }
 
-/// An exponential time.
 pub fn exponential(mean: Duration, stream: &mut Stream) -> Duration {
     let ns = libm::round(mean.as_nanos() as f64 * stream.exponential());
     Duration::from_nanos(ns as u64)
 }
 
-/// A geometric number from 1 on.
+/// A geometrically distributed number of at least 1.
 pub fn geometric(mean: u32, stream: &mut Stream) -> u32 {
     let draw = stream.exponential();
     if mean <= 1 {
@@ -212,15 +213,15 @@ mod tests {
 
     use super::*;
 
-    /// Draws of each law, a number fixed before any of them was looked at.
+    /// Draws per distribution. Chosen before any result was known.
     const DRAWS: usize = 1_000_000;
-    /// How many standard errors a moment may lie off.
+    /// Permitted deviation of a moment in standard errors.
     const ERRORS: f64 = 4.0;
 
     struct Sample {
         mean: f64,
         deviation: f64,
-        /// Standard errors of the two, from the sample's second and fourth moments.
+        /// Standard errors of mean and deviation, from the second and fourth moments of the sample.
         mean_error: f64,
         deviation_error: f64,
         min: f64,
@@ -244,14 +245,15 @@ mod tests {
         }
     }
 
-    /// The moment of the law, known to half a unit of its last digit.
+    /// Checks a moment against its expected value, which is exact to half a unit of its last digit.
     fn is(found: f64, law: f64, digit: f64, error: f64) {
         assert!((found - law).abs() < ERRORS * error + 0.5 * digit, "{found}, not {law} ± {error}");
     }
 
-    /// Mean and deviation by quadrature of the density (Dubois 2005, Tables 5.1 and 5.2; TR 25.892).
+    /// Expected mean and deviation by quadrature of the density (Dubois 2005, Tables 5.1 and 5.2;
+    /// TR 25.892).
     #[test]
-    fn truncated_lognormal_laws_have_their_moments() {
+    fn truncated_lognormal_distributions_have_the_expected_moments() {
         use Truncation::{Clip, Redraw};
         for (mean, deviation, min, max, truncation, expected) in [
             (10_710.0, 25_032.0, 100.0, 2e6, Redraw, (10_734.0, 24_504.0)),
@@ -277,9 +279,10 @@ mod tests {
         }
     }
 
-    /// Without limits the moments are those that the law was made of; a Pareto law's are those of its sum.
+    /// Without effective limits the moments are the parameters. For Pareto they are compared with a
+    /// sample.
     #[test]
-    fn laws_know_their_moments() {
+    fn closed_form_moments_match_parameters_and_samples() {
         let law = Law::lognormal(7_758.0, 126_168.0, 1e-9, 1e30, Truncation::Redraw);
         is(law.moments().0, 7_758.0, 1e-3, 0.0);
         is(law.moments().1, 126_168.0, 1e-2, 0.0);
@@ -293,9 +296,9 @@ mod tests {
         }
     }
 
-    /// With limits that meet, a law is a constant; it must not be drawn again for ever.
+    /// With equal limits the distribution is a constant. The draw must not repeat for ever.
     #[test]
-    fn a_law_between_close_limits_is_drawn_at_once() {
+    fn draws_between_narrow_limits_terminate() {
         use Truncation::Redraw;
         let mut stream = Streams::new(1, 0).stream("laws");
         for law in [
@@ -307,7 +310,8 @@ mod tests {
         }
         let none = Count { law: Law::pareto(1.1, 2.0, 2.0, Redraw), least: 2.0, nearest: true };
         assert_eq!(none.draw(&mut stream), 0);
-        // Sums over the density, in steps of the logarithm: that of a lognormal law times the size, of a Pareto law x^-alpha.
+        // Expected means by sums over the density of the logarithm of x: a normal density for the
+        // lognormal distribution, x^-alpha for Pareto.
         let mean = |min: f64, max: f64, log_density: &dyn Fn(f64) -> f64| {
             let (low, high, steps) = (libm::log(min), libm::log(max), 10_000);
             let at = |n: i32| low + (high - low) * (f64::from(n) + 0.5) / f64::from(steps);
@@ -329,8 +333,9 @@ mod tests {
     }
 
     #[test]
-    fn embedded_objects_have_their_mean_and_their_most() {
-        // Sums over the distribution function; before it is made whole, the mean is 5.642 and 4.37.
+    fn embedded_object_counts_have_the_expected_mean_and_maximum() {
+        // Sums over the distribution function. The mean before rounding is 5.642 (clip) and 4.37
+        // (redraw).
         for (truncation, nearest, expected) in [
             (Truncation::Clip, true, 5.6200),
             (Truncation::Clip, false, 5.1996),
@@ -346,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_of_umts_30_03_have_their_mean() {
+    fn umts_30_03_datagram_sizes_have_the_expected_mean() {
         let law = Law::pareto(1.1, 81.5, 66_666.0, Truncation::Clip);
         let sample = sample(|stream| law.draw(stream));
         is(sample.mean, 479.7, 0.1, sample.mean_error);
@@ -354,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pareto_law_can_be_made_for_a_mean() {
+    fn pareto_with_mean_has_the_requested_mean() {
         for truncation in [Truncation::Redraw, Truncation::Clip] {
             for alpha in [1.0, 1.2, 1.76] {
                 let law = Law::pareto_with_mean(alpha, 40_000.0, 2e6, truncation);
@@ -370,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_exponential_and_numbers_geometric() {
+    fn exponential_and_geometric_draws_have_the_expected_moments() {
         let time = sample(|stream| exponential(Duration::from_millis(130), stream).as_secs());
         is(time.mean, 0.13, 0.0, time.mean_error);
         is(time.deviation, 0.13, 0.0, time.deviation_error);

@@ -1,9 +1,10 @@
-//! What users ask for: when a flow opens a connection, what is written at which end, when it closes; which datagrams
-//! leave.
+//! Traffic models: when a flow opens and closes connections, what each end writes, and when
+//! datagrams are sent.
 //!
-//! A model is told what happened to its flow (`handle_*`) and then says what to do ([`Traffic::poll_action`], until it
-//! gives nothing more) and when it wants to be woken ([`Traffic::poll_timeout`]). Its random draws come from streams
-//! of its own, one per flow and purpose, so that another TCP version meets the same pages and the same pauses.
+//! The caller notifies a model of events of its flow (`handle_*`), then calls
+//! [`Traffic::poll_action`] until it returns `None`, and [`Traffic::poll_timeout`] for the next
+//! wake-up. Each flow and purpose has a random stream of its own, so that runs with different TCP
+//! versions have the same pages and pauses.
 
 mod browsing;
 pub mod etsi_www;
@@ -24,111 +25,90 @@ use umts_units::Time;
 use crate::ids::{End, FlowId};
 use crate::tcp::TcpEvent;
 
-/// Names a connection of a flow: the n-th that it opened, from 0.
+/// A connection of a flow, by the order in which the flow opened them, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Nth(pub u32);
 
-/// What a flow wants done.
+/// An action that the host performs for a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// `end` opens the next connection.
     Open {
-        /// Its number, one above that of the one before.
+        /// One more than the number of the connection before.
         connection: Nth,
-        /// Who sends the SYN.
+        /// The end that sends the SYN.
         end: End,
-        /// Payload of its full segments; that of the flow's TCP if absent.
+        /// Payload of full segments in bytes. `None`: the value of the flow's TCP.
         segment_payload: Option<u32>,
     },
     /// The application at `end` writes.
     Write {
-        /// Where.
         connection: Nth,
-        /// Who writes.
         end: End,
-        /// How many bytes; `u64::MAX` for ever.
+        /// `u64::MAX`: without end.
         bytes: u64,
     },
     /// The application at `end` has nothing more to write.
-    Close {
-        /// What.
-        connection: Nth,
-        /// Who closes.
-        end: End,
-    },
+    Close { connection: Nth, end: End },
     /// `end` sends a UDP datagram.
     Send {
-        /// Who.
         end: End,
-        /// Its payload.
+        /// Payload.
         bytes: u32,
     },
-    /// Something that only the application knows, for the record.
+    /// An event that only the application knows, for the trace.
     Report(Report),
 }
 
-/// What only the application knows.
+/// An event that only the application knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
-    /// A packet call begins.
-    CallStarted {
-        /// The connection that carries it, or its first part.
-        connection: Nth,
-    },
-    /// All of a packet call is acknowledged.
+    /// A connection is opened for a packet call.
+    CallStarted { connection: Nth },
+    /// All bytes of a packet call are acknowledged.
     CallEnded {
-        /// The connection that carried it, or its first part.
+        /// The connection of the call that was opened last.
         connection: Nth,
-        /// When it began.
+        /// Start of the call.
         since: Time,
     },
-    /// The user has a whole page.
+    /// All bytes of a page are delivered. With `object_per_call` each object is reported.
     PageEnded {
-        /// When the user asked for it.
+        /// Start of the page's call.
         since: Time,
     },
     /// A session is over.
     SessionEnded {
-        /// When it began.
+        /// Start of the session.
         since: Time,
     },
 }
 
-/// What a flow's user does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrafficConfig {
-    /// One transfer of so many bytes; `u64::MAX` for ever.
-    Ftp {
-        /// How many.
-        bytes: u64,
-    },
-    /// Pages or files, with pauses between.
+    /// One transfer of `bytes`. `u64::MAX`: without end.
+    Ftp { bytes: u64 },
+    /// Pages or files with pauses between them.
     Browsing(BrowsingConfig),
     /// WWW sessions of UMTS 30.03.
     EtsiWww(EtsiWwwConfig),
     /// Voice or video.
     Frames(FramesConfig),
-    /// A recording.
+    /// A recorded packet trace.
     Replay(ReplayConfig),
 }
 
-/// The traffic models.
 #[derive(Debug)]
 pub enum Traffic {
-    /// See [`Ftp`].
     Ftp(Ftp),
-    /// See [`Browsing`].
     Browsing(Box<Browsing>),
-    /// See [`EtsiWww`].
     EtsiWww(Box<EtsiWww>),
-    /// See [`Frames`].
     Frames(Box<Frames>),
-    /// See [`Replay`].
     Replay(Replay),
 }
 
 impl Traffic {
-    /// The user of `flow`, whose data come from `sender`.
+    /// Creates the model of `flow`, whose data are sent by `sender`.
     pub fn new(config: &TrafficConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
         match config {
             TrafficConfig::Ftp { bytes } => Traffic::Ftp(Ftp::new(sender, *bytes)),
@@ -145,7 +125,7 @@ impl Traffic {
         }
     }
 
-    /// The flow starts.
+    /// Starts the flow.
     pub fn handle_start(&mut self, now: Time) {
         match self {
             Traffic::Ftp(ftp) => ftp.handle_start(),
@@ -156,7 +136,7 @@ impl Traffic {
         }
     }
 
-    /// TCP has told the application at `end` of a connection something.
+    /// Handles a TCP event of the application at `end` of a connection.
     #[inline]
     pub fn handle_event(&mut self, now: Time, connection: Nth, end: End, event: TcpEvent) {
         match self {
@@ -167,14 +147,14 @@ impl Traffic {
         }
     }
 
-    /// All that was written at `end` of a connection has left for the first time.
+    /// Handles the first transmission of the last byte written at `end` of a connection.
     pub fn handle_all_sent(&mut self, now: Time, connection: Nth, end: End) {
         if let Traffic::Browsing(browsing) = self {
             browsing.handle_all_sent(now, connection, end);
         }
     }
 
-    /// The time has come that [`Traffic::poll_timeout`] named.
+    /// Handles the timeout of [`Traffic::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Time) {
         match self {
             Traffic::Ftp(_) => {}
@@ -185,7 +165,7 @@ impl Traffic {
         }
     }
 
-    /// The next thing to do now.
+    /// Returns the next action to perform now.
     #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
         match self {
@@ -197,7 +177,7 @@ impl Traffic {
         }
     }
 
-    /// When the model wants to be woken.
+    /// Returns the time at which the caller must call `handle_timeout`.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         match self {
@@ -210,7 +190,7 @@ impl Traffic {
     }
 }
 
-/// The name of a flow's stream of draws.
+/// Name of a flow's random stream.
 fn stream_name(flow: FlowId, purpose: &str) -> String {
     format!("traffic/flow{}/{purpose}", flow.0)
 }

@@ -1,4 +1,4 @@
-//! What was once recorded, sent again: so many bytes at such a time, at either end.
+//! Replays recorded traffic: a given number of bytes at given times, in either direction.
 
 use std::sync::Arc;
 
@@ -8,37 +8,34 @@ use super::{Action, Nth};
 use crate::ids::{Direction, End};
 use crate::tcp::TcpEvent;
 
-/// Once the recorded length, then from the beginning again.
+/// A recording that is replayed once, or repeatedly with pauses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayConfig {
-    /// What is sent, in the order of its times.
+    /// Records in the order of their times.
     pub records: Arc<[Record]>,
-    /// In datagrams, or over one TCP connection.
+    /// Over one TCP connection. Otherwise in datagrams.
     pub over_tcp: bool,
-    /// Begins again so long after the last record; `None`: ends with it.
+    /// Pause after the last record before the replay starts again. `None`: the replay ends.
     pub repeat_after: Option<Duration>,
 }
 
-/// One line of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Since the flow's start.
+    /// Time since the start of the flow.
     pub at: Duration,
-    /// Payload, in bytes.
+    /// Payload in bytes.
     pub bytes: u32,
-    /// The way it goes.
     pub direction: Direction,
 }
 
-/// One user who repeats what was recorded.
 #[derive(Debug)]
 pub struct Replay {
     config: ReplayConfig,
     sender: End,
     start: Time,
-    /// The next record.
+    /// Index of the next record to send.
     next: usize,
-    /// Actions: due records before `due` are to be sent now.
+    /// Records below this index are due.
     due: usize,
     step: Step,
     answer_close: Option<End>,
@@ -53,11 +50,11 @@ enum Step {
     Done,
 }
 
-/// The only connection.
+/// The only connection of the flow.
 const CONNECTION: Nth = Nth(0);
 
 impl Replay {
-    /// A replay, whose connection `sender` opens.
+    /// Creates a replay whose connection is opened by `sender`.
     pub fn new(config: &ReplayConfig, sender: End) -> Self {
         Replay {
             config: config.clone(),
@@ -70,14 +67,13 @@ impl Replay {
         }
     }
 
-    /// The flow starts.
     pub fn handle_start(&mut self, now: Time) {
         self.start = now;
         self.step = if self.config.over_tcp { Step::Open } else { Step::Running };
         self.handle_timeout(now);
     }
 
-    /// One or more records are due.
+    /// Marks all records up to `now` as due.
     pub fn handle_timeout(&mut self, now: Time) {
         let records = &self.config.records;
         while self.due < records.len() && self.start + records[self.due].at <= now {
@@ -85,14 +81,13 @@ impl Replay {
         }
     }
 
-    /// The other end closes when the one that opened has closed.
+    /// The other end closes after `sender` has closed.
     pub fn handle_event(&mut self, end: End, event: TcpEvent) {
         if event == TcpEvent::PeerClosed && end != self.sender {
             self.answer_close = Some(end);
         }
     }
 
-    /// The next thing to do now.
     pub fn poll_action(&mut self) -> Option<Action> {
         let connection = CONNECTION;
         if let Some(end) = self.answer_close.take() {
@@ -112,7 +107,7 @@ impl Replay {
         }
     }
 
-    /// When the next record is due.
+    /// Returns the time of the next record.
     pub fn poll_timeout(&self) -> Option<Time> {
         let record = self.config.records.get(self.due)?;
         (self.step != Step::Done).then_some(self.start + record.at)
@@ -166,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_leave_at_their_times_and_once() {
+    fn datagrams_are_sent_once_at_their_recorded_times() {
         let send = |end, bytes| Action::Send { end, bytes };
         let once = [(100, send(End::Server, 10)), (105, send(End::Ue, 20)), (105, send(End::Server, 30))];
         assert_eq!(replay(false, None, 9), once);
@@ -176,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_opened_written_at_both_ends_and_closed() {
+    fn tcp_replay_opens_writes_at_both_ends_and_closes() {
         let (connection, end) = (CONNECTION, End::Server);
         let expected = [
             (100, Action::Open { connection, end, segment_payload: None }),

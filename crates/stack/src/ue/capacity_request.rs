@@ -1,5 +1,6 @@
-//! How a UE comes to capacity for its uplink (Baiocchi and Vacirca 2002, §II.B): it asks on the RACH, is answered on the FACH,
-//! sends, and lets go by leaving its capacity unused for a frame.
+//! Uplink capacity of a UE (Baiocchi and Vacirca 2002, §II.B). The UE sends a request on the RACH,
+//! gets the answer on the FACH and sends. It releases the capacity by leaving it unused for a
+//! frame.
 //!
 //! ```text
 //!              backlog                 heard                  granted
@@ -10,30 +11,31 @@
 //!    └───────────────────────────────────────────────────────────────────────┘ an unused frame
 //! ```
 
-/// Where a UE stands.
+/// State of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CapacityRequest {
-    /// It wants nothing.
     #[default]
     Idle,
-    /// It asks in the random access slot of this frame, or of the first one after it. It was not heard, or refused, so often.
+    /// The UE sends its request in the random access slot of this frame, or of the next frame with
+    /// such a slot. `failures` counts collisions and refusals.
     Asking {
-        /// The frame; later than the next one after a failure: it backs off.
+        /// Later than the next frame if the UE backs off.
         frame: u64,
-        /// Failures in a row.
+        /// Successive failures.
         failures: u32,
     },
-    /// It was heard, and waits for the answer.
+    /// The request was received. The UE waits for the answer.
     Waiting {
-        /// Failures in a row.
+        /// Successive failures.
         failures: u32,
     },
-    /// It has capacity.
+    /// The UE has capacity.
     Sending,
 }
 
 impl CapacityRequest {
-    /// It has something to send, and could ask in `frame`. Tells whether it asks because of that.
+    /// Handles new data to send, with `frame` as the first possible frame of a request. Returns
+    /// whether this starts a request.
     pub fn backlog(&mut self, frame: u64) -> bool {
         let is_new = *self == CapacityRequest::Idle;
         if is_new {
@@ -42,18 +44,18 @@ impl CapacityRequest {
         is_new
     }
 
-    /// Nothing is left to be sent before it was heard.
+    /// Withdraws the request because no data are left.
     pub fn withdraw(&mut self) {
         *self = CapacityRequest::Idle;
     }
 
-    /// It was alone on its code.
+    /// The request was received: no other UE drew its code.
     pub fn heard(&mut self) {
         *self = CapacityRequest::Waiting { failures: self.failures() };
     }
 
-    /// It met another on its code, or was refused: it asks again in the frame that `until` finds for this number of failures.
-    /// Returns that frame.
+    /// Handles a collision or a refusal. `until` returns the frame of the next request for this
+    /// number of failures. Returns that frame.
     pub fn failed(&mut self, until: impl FnOnce(u32) -> u64) -> u64 {
         let failures = self.failures() + 1;
         let frame = until(failures);
@@ -61,12 +63,12 @@ impl CapacityRequest {
         frame
     }
 
-    /// It may send.
+    /// The request was granted.
     pub fn granted(&mut self) {
         *self = CapacityRequest::Sending;
     }
 
-    /// It left a frame unused, and has nothing any more.
+    /// Releases the capacity after an unused frame.
     pub fn released(&mut self) {
         *self = CapacityRequest::Idle;
     }
@@ -85,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_goes_its_way() {
+    fn capacity_request_passes_through_its_states() {
         let mut request = CapacityRequest::default();
         assert!(request.backlog(7));
         assert!(!request.backlog(9), "it asks already");

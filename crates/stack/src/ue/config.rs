@@ -1,4 +1,4 @@
-//! What a user equipment is made of.
+//! Configuration of a user equipment.
 
 use std::sync::Arc;
 
@@ -12,60 +12,60 @@ use crate::radio::rlc::RlcConfig;
 use crate::rnc::SchedulerKind;
 use crate::rnc::rrc::{ConnectionConfig, RrcConfig};
 
-/// One user equipment and its bearer.
+/// A UE and its bearer.
 #[derive(Debug, Clone)]
 pub struct UeConfig {
     /// Index of its cell.
     pub cell: usize,
-    /// How it moves among the cells of a layout, where its own is the best; `None`: it is in no layout.
+    /// Movement among the cells of a layout. The UE uses its best cell there. `None`: the UE is in
+    /// no layout.
     pub mobility: Option<MobilityConfig>,
-    /// Header compression, both directions alike.
+    /// Header compression of both directions.
     pub pdcp: Option<PdcpConfig>,
-    /// RLC, both ends alike.
+    /// RLC configuration of both ends.
     pub rlc: RlcConfig,
-    /// Whether they exchange octets.
+    /// Both RLC entities exchange octets.
     pub wire_mode: bool,
-    /// What it uses in each direction; where it is switched, at the beginning: FACH and RACH.
+    /// Channels by direction. For a UE that switches channels: the FACH and RACH at the start.
     pub channels: [ChannelConfig; 2],
-    /// Supervision of its RRC connection.
+    /// Supervision of the RRC connection.
     pub connection: Arc<ConnectionConfig>,
-    /// RRC, if it is switched.
+    /// `None`: the channels never change.
     pub switching: Option<SwitchingConfig>,
-    /// Block errors in each direction.
+    /// Block errors by direction.
     pub errors: [ErrorModel; 2],
-    /// What stands in place of RLC, MAC and the air, if anything does.
+    /// Replaces RLC, MAC and the air.
     pub substitute: Option<SubstituteConfig>,
 }
 
-/// A radio without RLC and MAC.
+/// A radio model without RLC and MAC.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SubstituteConfig {
-    /// A measured one.
+    /// A measured radio.
     Capacity(CapacityConfig),
-    /// A flat one.
+    /// A flat radio.
     Flat(FlatConfig),
 }
 
-/// How a UE is switched between channels.
+/// Channel switching of a UE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SwitchingConfig {
-    /// Thresholds, timers, delays.
+    /// Thresholds, timers and delays.
     pub rrc: Arc<RrcConfig>,
     /// The channels of each of [`RrcConfig::dchs`].
     pub dchs: Vec<[ChannelConfig; 2]>,
 }
 
-/// A transport channel as one UE uses it.
+/// A transport channel of one UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelConfig {
-    /// Which it is.
     pub channel: Channel,
-    /// Tells it from others of its kind that UEs of the cell share; 0 where there is one alone, and for DCHs.
+    /// Distinguishes shared channels of the same kind in a cell. 0 if there is only one, and for
+    /// DCHs.
     pub number: u16,
-    /// Who of those that share it is next, where MAC-c asks them.
+    /// Order in which MAC-c queries the UEs that share the channel.
     pub scheduler: SchedulerKind,
-    /// TTI and blocks.
     pub format: TransportFormat,
-    /// Size of one block on the Iub.
+    /// Size of a block on the Iub in bits.
     pub block_bits: u32,
 }

@@ -36,7 +36,8 @@ impl Connection {
         self.config.recovers_rlc
     }
 
-    /// Whether a cell update is under way.
+    /// Whether a cell update is in progress.
+
     pub fn updates_cell(&self) -> bool {
         self.update.is_some()
     }
@@ -84,8 +85,8 @@ impl Connection {
         Some(outcome)
     }
 
-    /// A frame of the radio link may have ended; `is_bad` returns the verdict of layer 1 on it. Returns whether the link
-    /// has failed.
+    /// Handles the end of a frame of the radio link, if one has ended. `is_bad` returns the verdict
+    /// of layer 1 on the frame. Returns whether the link has failed.
     pub fn handle_frame(&mut self, now: Time, is_bad: impl FnOnce() -> bool) -> bool {
         let Some(config) = &self.config.radio_link else { return false };
         let Some((link, at)) = self.link.as_mut().filter(|(_, at)| *at <= now) else { return false };

@@ -1,5 +1,5 @@
-//! What is kept of one user equipment, apart from the cell that it is in: its bearer, the buffers of both ends, and the
-//! channels that carry them. It can move as a whole.
+//! The state of one user equipment, apart from its cell: bearer, buffers of both ends, and
+//! channels. It can move between cells as a whole.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
@@ -17,57 +17,58 @@ use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc, TrafficVolume};
 use crate::trace::TraceEvent;
 
-/// Which PDUs RLC is asked for, where data and control PDUs have logical channels of their own (TS 25.322 §4.2.1.3).
+/// PDUs to query RLC for, if data and control PDUs have separate logical channels (TS 25.322
+/// §4.2.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pdus {
-    /// All that there are: one logical channel.
+    /// All PDUs, on one logical channel.
     All,
-    /// Those of the first channel.
+    /// Data PDUs, on the first channel.
     Data,
-    /// Those of the second.
+    /// Control PDUs, on the second channel.
     Control,
 }
 
-/// One UE: both ends of its bearer, each array by direction.
+/// A UE with both ends of its bearer. Arrays are indexed by direction.
 #[derive(Debug)]
 pub struct UeContext {
-    /// Its number.
     pub id: UeId,
-    /// The cell that it is in.
     pub cell: CellId,
-    /// The RLC entities that send: the RNC's downlink, the UE's own uplink.
+    /// The sending RLC entities: the RNC's for the downlink, the UE's for the uplink.
     pub rlc: [Rlc; 2],
-    /// Header compression in front of them.
+    /// Header compression before RLC.
     pub pdcp: [Pdcp; 2],
-    /// The channels in use.
+    /// Channels in use.
     pub channels: [UeChannel; 2],
-    /// Whether the carrier of its channel asks it when it ticks next.
+    /// Whether the carrier queries the UE at its next tick.
     pub on_carrier: [bool; 2],
-    /// When the sending RLC entity is next woken.
+    /// Next wake-up of the sending RLC entity.
     pub wake: [Wakeup; 2],
-    /// Whether RRC is to be told when its buffers change: not of UEs with fixed channels, nor while nothing depends on it.
+    /// Whether RRC must be notified when the buffers change. False for fixed channels, and while
+    /// nothing depends on the buffers.
     pub is_measured: bool,
     /// Whether RRC must also be notified when blocks leave.
     pub awaits_fall: bool,
-    /// Its DCH counts as one that can be taken away, until it is used again.
+    /// The DCH counts as preemptible until it is used again.
     pub is_takeable: bool,
-    /// Whether it had more when it was asked last, until somebody looks whether it stays: it need not be asked that again then.
+    /// Whether RLC had more to send at the last query. Saves another query in the same tick.
     pub has_more: [bool; 2],
-    /// Block sets that were shown to somebody.
+    /// Number of block sets that were shown to the observer.
     shown: [u64; 2],
-    /// How often RLC began anew: what was sent before does not concern it.
+    /// Number of RLC re-establishments, modulo 2^16. Block sets of earlier epochs are ignored.
     pub epoch: u16,
-    /// Supervision of its RRC connection.
+    /// Supervision of the RRC connection.
     pub connection: Connection,
-    /// RRC; none where the channels never change.
+    /// RRC. `None`: the channels never change.
     pub control: Option<Box<Control>>,
 }
 
 impl UeContext {
-    /// A UE in `cell` that begins with these channels.
+    /// A UE in `cell` that starts with these channels.
     ///
     /// # Panics
-    /// If it is to exchange octets and its options have no encoding: a scenario was checked for that.
+    /// Panics in wire mode if the RLC options have no encoding. A checked scenario has no such
+    /// options.
     pub fn new(id: UeId, cell: CellId, config: &UeConfig, channels: [UeChannel; 2]) -> Self {
         let rlc = |sends: Direction| {
             let blocks = channels[sends.index()].format.blocks;
@@ -100,13 +101,13 @@ impl UeContext {
         }
     }
 
-    /// Its channel in `direction`.
     #[inline]
     pub fn channel(&self, direction: Direction) -> &UeChannel {
         &self.channels[direction.index()]
     }
 
-    /// RRC hears something, if there is one; what it wants to hear may be something else then.
+    /// Notifies RRC, if there is one, through `tell`. Then updates the conditions of further
+    /// notifications.
     #[inline]
     pub fn tell_rrc<R>(&mut self, tell: impl FnOnce(&mut Rrc) -> R) -> Option<R> {
         let rrc = self.control.as_mut()?.rrc_mut();
@@ -129,26 +130,26 @@ impl UeContext {
         }
     }
 
-    /// Rates of the DCHs that it may be given.
+    /// Rates of the DCHs that RRC may allocate.
     pub fn dchs(&self) -> &[DchRates] {
         self.control.as_ref().map_or(&[], |control| &control.rrc().config().dchs)
     }
 
-    /// Whether another UE could have its DCH, and from when on.
+    /// Whether and from when the DCH can be preempted for another UE.
     pub fn preemptible(&self) -> Option<Preemptible> {
         let control = self.control.as_ref()?;
         let since = control.rrc().preemptible_from(control.active_until)?;
         Some(Preemptible { since, release: control.rrc().release_time() })
     }
 
-    /// Its radio, which is its own, says which of its blocks on the air are lost.
+    /// Decides which of the UE's blocks on the air are lost.
     #[inline]
     pub fn judge(&mut self, direction: Direction, frame: u64, sent: &mut TransmittedSet) {
         let channel = &mut self.channels[direction.index()];
         sent.lost = channel.losses(frame, sent.first, sent.set.blocks);
     }
 
-    /// RLC begins anew at both ends; what is on its way is lost.
+    /// Re-establishes RLC at both ends. Data in flight are lost.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.epoch = self.epoch.wrapping_add(1);
         self.rlc.iter_mut().for_each(|rlc| rlc.reestablish(cx));
@@ -156,9 +157,9 @@ impl UeContext {
         cx.record(|| TraceEvent::RlcReestablished { ue });
     }
 
-    /// Blocks were sent.
+    /// Updates the activity measurements after blocks were sent.
     #[inline]
-    fn note_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
+    fn count_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
         let least = control.rrc().config().inactivity.counts_above;
@@ -169,7 +170,8 @@ impl UeContext {
         }
     }
 
-    /// Asks RLC for `blocks` blocks, which leave on `channel` in `set`. Returns how many there were.
+    /// Queries RLC for up to `blocks` blocks, which leave on `channel` in `set`. Returns their
+    /// number.
     #[inline]
     pub fn take_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -183,7 +185,7 @@ impl UeContext {
         self.leaves(cx, direction, channel, set)
     }
 
-    /// What RLC gave leaves. Returns how many blocks that are.
+    /// Records a set that leaves RLC. Returns its number of blocks.
     #[inline]
     fn leaves<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -195,16 +197,17 @@ impl UeContext {
         let blocks = set.blocks;
         if blocks > 0 {
             show_leaving(cx, self.id, direction, channel, &mut self.shown, set);
-            self.note_activity(cx.now, direction, blocks);
+            self.count_activity(cx.now, direction, blocks);
             let (ue, bits) = (self.id, self.channel(direction).block_bits);
             cx.record(|| TraceEvent::IubSent { ue, direction, blocks, bits });
         }
         blocks
     }
 
-    /// Asks RLC for `blocks` blocks of these PDUs and takes them aboard `transmission`. Returns how many there were. What becomes of
-    /// them on the air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)), or at once where nobody else's
-    /// have a part in it: then `frame` is the number of the TTI.
+    /// Queries RLC for up to `blocks` blocks of these PDUs and adds them to `transmission`. Returns
+    /// their number. If `frame` is the number of the TTI, losses are decided immediately. This
+    /// requires that they do not depend on other UEs. Otherwise [`Ues::judge`](super::Ues::judge)
+    /// decides them when the transmission is complete.
     // Inlined into the turns.
     #[inline]
     pub fn send<T: TraceSink<TraceEvent>>(
@@ -237,7 +240,7 @@ impl UeContext {
     }
 }
 
-/// Numbers a set that leaves RLC and shows it, if anybody looks at block sets.
+/// Numbers a set that leaves RLC and shows it to an observer of block sets.
 #[inline]
 fn show_leaving<T: TraceSink<TraceEvent>>(
     cx: &mut Context<'_, T>,
@@ -254,7 +257,7 @@ fn show_leaving<T: TraceSink<TraceEvent>>(
     }
 }
 
-/// Traffic volume of a sending entity, as the RRC of its UE measures it.
+/// Traffic volume of a sending entity as configured for its RRC.
 fn traffic_volume(rrc: &Rrc, rlc: &Rlc, now: Time) -> Bytes {
     match rrc.config().traffic_volume {
         TrafficVolume::BufferOccupancy => rlc.available_for_transmission(now),

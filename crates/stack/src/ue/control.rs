@@ -1,4 +1,4 @@
-//! The RRC of a UE and what it needs to know.
+//! RRC of a UE, its measurements and its channels.
 
 use umts_units::Time;
 
@@ -7,33 +7,32 @@ use crate::event_context::Wakeup;
 use crate::radio::phy::ErrorModel;
 use crate::rnc::rrc::{Order, Rrc};
 
-/// The channels of a switched UE have numbers: FACH and RACH this one, the DCHs of bearer n the number n + 1.
+/// Number of the common channels FACH and RACH. The DCHs of bearer n have the number n + 1.
 pub const COMMON: usize = 0;
 
-/// The RRC of a switched UE, and the channels that it may use.
+/// The RRC of a UE that switches channels, and the channels that it may use.
 #[derive(Debug)]
 pub struct Control {
     rrc: Rrc,
-    /// Whether it has begun.
     pub started: bool,
-    /// When it is next woken.
+    /// Next wake-up of RRC.
     pub wake: Wakeup,
-    /// The end of the last TTI with data, either way.
+    /// End of the last TTI with data in either direction.
     pub active_until: Time,
     /// Blocks sent, by direction.
     pub sent: [u64; 2],
-    /// Block errors on any of its channels, in each direction.
+    /// Block errors on all channels of the UE, by direction.
     pub errors: [ErrorModel; 2],
-    /// The channels of each DCH bearer.
+    /// Channels of each DCH bearer.
     dchs: Vec<[ChannelConfig; 2]>,
-    /// The number of the channels in use, …
+    /// Number of the channels in use.
     in_use: usize,
-    /// … and those that are not in use but were, by their numbers: what their radio has come to is kept.
+    /// Former channels by number. They keep the state of their radio.
     left: Vec<Option<[UeChannel; 2]>>,
 }
 
 impl Control {
-    /// RRC of a UE that begins on the common channels.
+    /// RRC of a UE that starts on the common channels.
     pub fn new(rrc: Rrc, switching: &SwitchingConfig, errors: &[ErrorModel; 2]) -> Self {
         Control {
             rrc,
@@ -48,40 +47,40 @@ impl Control {
         }
     }
 
-    /// RRC itself.
     #[inline]
     pub fn rrc(&self) -> &Rrc {
         &self.rrc
     }
 
-    /// For [`UeContext::tell_rrc`](super::UeContext::tell_rrc), which alone knows what follows when RRC hears something.
+    /// Only for [`UeContext::tell_rrc`](super::UeContext::tell_rrc), which updates what depends on
+    /// RRC.
     #[inline]
     pub(super) fn rrc_mut(&mut self) -> &mut Rrc {
         &mut self.rrc
     }
 
-    /// The next thing that RRC orders.
     #[inline]
     pub fn poll_order(&mut self) -> Option<Order> {
         self.rrc.poll_order()
     }
 
-    /// Whether its channels number `wanted` are those in use.
+    /// Whether the channels with this number are in use.
     pub fn uses(&self, wanted: usize) -> bool {
         self.in_use == wanted
     }
 
-    /// The channels of DCH bearer number `dch`.
+    /// Channels of DCH bearer `dch`.
     pub fn dch(&self, dch: usize) -> [ChannelConfig; 2] {
         self.dchs[dch]
     }
 
-    /// Its channels number `wanted`, if they were in use before.
+    /// Removes and returns the channels with this number, if they were in use before.
     pub fn take(&mut self, wanted: usize) -> Option<[UeChannel; 2]> {
         self.left.get_mut(wanted)?.take()
     }
 
-    /// Channels number `wanted` are in use from now on, and `before` no longer.
+    /// Stores the former channels `before`, and notes that the channels with number `wanted` are in
+    /// use.
     pub fn keep(&mut self, wanted: usize, before: [UeChannel; 2]) {
         if self.left.len() <= self.in_use {
             self.left.resize_with(self.in_use + 1, || None);

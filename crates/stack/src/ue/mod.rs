@@ -1,4 +1,5 @@
-//! The user equipments: the context of each, which moves as a whole, and what only a UE decides, access to the RACH.
+//! The user equipments: the context of each UE, which can move between cells as a whole, and the
+//! access to the RACH.
 
 mod capacity_request;
 mod channels;
@@ -21,28 +22,26 @@ pub use rach::{PrivateRach, Rach};
 use crate::ids::{Direction, UeId};
 use crate::radio::air::TransmittedSet;
 
-/// All UEs, by their numbers.
+/// All UEs by number.
 #[derive(Debug, Default)]
 pub struct Ues(Vec<UeContext>);
 
 impl Ues {
-    /// One more.
     pub fn push(&mut self, ue: UeContext) {
         self.0.push(ue);
     }
 
-    /// In the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &UeContext> {
         self.0.iter()
     }
 
-    /// All UEs in the order of their numbers, mutable.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut UeContext> {
         self.0.iter_mut()
     }
 
-    /// The last of the four steps of a turn (see [`utran`](crate::utran)): the radio is asked about all that is on the air in
-    /// TTI number `frame` at once. Here each UE has a radio of its own, which looks at its blocks alone.
+    /// The last of the four steps of a TTI (see [`utran`](crate::utran)): decides the block losses
+    /// of all transmissions in TTI `frame`. Here each UE has a radio of its own, which depends only
+    /// on its own blocks.
     #[inline]
     pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [TransmittedSet]) {
         for sent in on_air {

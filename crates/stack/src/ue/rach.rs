@@ -1,4 +1,5 @@
-//! The RACH as UEs use it: by contention for access slots and signatures, or as EURANE has it, with a pipe for each.
+//! The RACH from the UEs' side: contention for access slots and signatures, or as in EURANE a
+//! separate channel per UE.
 
 use umts_kernel::TraceSink;
 use umts_kernel::random::AddressedStream;
@@ -13,21 +14,20 @@ use crate::radio::phy::Lost;
 use crate::rnc::TtiInput;
 use crate::trace::TraceEvent;
 
-/// One RACH for all.
+/// A RACH that all UEs of the cell share.
 #[derive(Debug)]
 pub struct Rach {
     access: RachAccess,
-    /// Scratch: who may send.
+    /// Scratch: the UEs that may send.
     acquired: Vec<RachAttempt>,
 }
 
 impl Rach {
-    /// One with this contention.
     pub fn new(access: RachAccess) -> Self {
         Rach { access, acquired: Vec::new() }
     }
 
-    /// Whoever gets access sends.
+    /// Sends for each UE that gets access.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
@@ -42,21 +42,20 @@ impl Rach {
     }
 }
 
-/// EURANE: each UE has the whole RACH, after a random delay.
+/// EURANE: each UE has a RACH of its own, with a random access delay.
 #[derive(Debug)]
 pub struct PrivateRach {
-    /// Most that an access takes.
+    /// Maximum access delay.
     most: Duration,
     draws: AddressedStream,
 }
 
 impl PrivateRach {
-    /// One on which an access takes up to `most`.
     pub fn new(most: Duration, draws: AddressedStream) -> Self {
         PrivateRach { most, draws }
     }
 
-    /// Everybody sends.
+    /// Sends for each ready UE.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,

@@ -1,23 +1,22 @@
-//! Numbers of which there are mostly few.
+//! A slice of gains that is stored inline if it is short.
 
 use std::ops::{Deref, DerefMut};
 
-/// So many are kept in place: the cells of a layout of 12 sites, or what is heard within a reach of five radii. Who goes through
-/// many mobiles finds them one behind another in memory then, and need not wait for it.
+/// Maximum inline length: the cells of a layout of 12 sites, or within a reach of five radii. A
+/// loop over many mobiles then reads memory sequentially, which the processor prefetches.
 const FEW: usize = 36;
 
-/// A row of gains.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "few in place are what it is for")]
 pub enum Row {
-    /// In place.
+    /// Stored inline.
     Few { number: u16, of: [f64; FEW] },
-    /// Elsewhere.
+    /// On the heap.
     Many(Box<[f64]>),
 }
 
 impl Row {
-    /// So many zeros.
+    /// Creates a row of `number` zeros.
     pub fn new(number: usize) -> Self {
         match u16::try_from(number) {
             Ok(few) if number <= FEW => Row::Few { number: few, of: [0.0; FEW] },
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_or_many_they_are_all_there() {
+    fn inline_and_heap_rows_hold_all_values() {
         for number in [0, 1, FEW, FEW + 1, 108] {
             let mut row = Row::new(number);
             row.iter_mut().zip(1..).for_each(|(gain, of)| *gain = f64::from(of));

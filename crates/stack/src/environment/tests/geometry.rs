@@ -1,28 +1,34 @@
-//! Places on the torus: shares of cells, how far other cells are, and what is best where.
+//! Statistics over the torus: best cells, geometry and loss, and distances of sites.
 
 use super::*;
 
 const PLACES: u64 = 200_000;
 
-/// What is looked at in each place.
-struct Seen {
-    /// Places by their best cell.
+/// Results over all places.
+struct Statistics {
+    /// Number of places per best cell.
     best: Vec<u32>,
     in_own_hexagon: u32,
-    /// Power of other cells over that of the best, all powers alike.
+    /// f of each place: power of other cells relative to the best cell, if all transmit the same
+    /// power.
     f: Vec<f64>,
-    /// Decibels to the best cell.
+    /// Loss to the best cell in dB.
     loss: Vec<f64>,
-    /// Places with a second cell at most so many decibels below the best.
+    /// Places where a second cell is at most 1 dB, and at most 3 dB, below the best one.
     within: [u32; 2],
 }
 
-fn look(deviation_db: f64) -> Seen {
+fn measure_all(deviation_db: f64) -> Statistics {
     let environment = environment(deviation_db, 1);
     let cells = environment.cells();
     let powers = vec![1.0; cells];
-    let mut seen =
-        Seen { best: vec![0; cells], in_own_hexagon: 0, f: Vec::new(), loss: Vec::new(), within: [0; 2] };
+    let mut seen = Statistics {
+        best: vec![0; cells],
+        in_own_hexagon: 0,
+        f: Vec::new(),
+        loss: Vec::new(),
+        within: [0; 2],
+    };
     for who in 0..PLACES {
         let mobile = still(&environment, who);
         let gains = mobile.gains();
@@ -41,7 +47,6 @@ fn look(deviation_db: f64) -> Seen {
     seen
 }
 
-/// Of sorted values.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[(share * sorted.len() as f64) as usize]
 }
@@ -52,93 +57,95 @@ fn error(share: f64) -> f64 {
 }
 
 #[track_caller]
-fn near(is: f64, expected: f64, bound: f64) {
+fn assert_near(is: f64, expected: f64, bound: f64) {
     assert!((is - expected).abs() <= bound, "{is} is not within {bound} of {expected}");
 }
 
-/// A quantile in dB is that of rrm.md §1, to 0.15 dB and three standard errors: those of the share, over the density.
+/// Compares a quantile in dB with rrm.md §1. The tolerance is 0.15 dB plus three standard errors:
+/// those of the share divided by the density.
 #[track_caller]
-fn quantile_is(sorted: &[f64], share: f64, expected: f64) {
+fn check_quantile(sorted: &[f64], share: f64, expected: f64) {
     let density = 0.02 / (quantile(sorted, share + 0.01) - quantile(sorted, share - 0.01));
-    near(quantile(sorted, share), expected, 0.15 + error(share) / density);
+    assert_near(quantile(sorted, share), expected, 0.15 + error(share) / density);
 }
 
-/// The quantiles of geometry at 5, 25, 50, 75 and 95 %, those of loss at 5, 50 and 95 %, and as many places for each cell.
+/// Compares the quantiles of geometry (5, 25, 50, 75 and 95 %) and of loss (5, 50 and 95 %), and
+/// checks that all cells are best equally often.
 #[track_caller]
-fn holds(seen: &Seen, geometry: [f64; 5], loss: [f64; 3]) {
+fn check_quantiles(seen: &Statistics, geometry: [f64; 5], loss: [f64; 3]) {
     let of_geometry: Vec<f64> = seen.f.iter().rev().map(|f| -decibels(*f)).collect();
     for (share, expected) in [0.05, 0.25, 0.5, 0.75, 0.95].into_iter().zip(geometry) {
-        quantile_is(&of_geometry, share, expected);
+        check_quantile(&of_geometry, share, expected);
     }
     for (share, expected) in [0.05, 0.5, 0.95].into_iter().zip(loss) {
-        quantile_is(&seen.loss, share, expected);
+        check_quantile(&seen.loss, share, expected);
     }
     for places in &seen.best {
-        near(f64::from(*places) / PLACES as f64, 1.0 / 36.0, error(1.0 / 36.0));
+        assert_near(f64::from(*places) / PLACES as f64, 1.0 / 36.0, error(1.0 / 36.0));
     }
 }
 
-/// Mean and median of f, the reference having an error of its own as large as ours.
-fn f_is(seen: &Seen, mean: f64, median: f64) {
+/// Compares mean and median of f. The reference has a statistical error as large as ours.
+fn check_f(seen: &Statistics, mean: f64, median: f64) {
     let n = seen.f.len() as f64;
     let is = seen.f.iter().sum::<f64>() / n;
     let variance = seen.f.iter().map(|f| (f - is) * (f - is)).sum::<f64>() / n;
-    near(is, mean, 0.0005 + 3.0 * libm::sqrt(2.0 * variance / n));
-    near(quantile(&seen.f, 0.5), median, 0.006);
+    assert_near(is, mean, 0.0005 + 3.0 * libm::sqrt(2.0 * variance / n));
+    assert_near(quantile(&seen.f, 0.5), median, 0.006);
 }
 
 #[test]
-fn without_shadows_the_best_cell_is_mostly_that_of_the_hexagon() {
-    let seen = look(0.0);
-    holds(&seen, [-2.16, 0.42, 4.02, 8.90, 15.11], [102.3, 121.1, 126.3]);
-    f_is(&seen, 0.576, 0.396);
-    near(f64::from(seen.in_own_hexagon) / PLACES as f64, 0.959, 0.0005 + error(0.959));
+fn best_cell_without_shadows_is_usually_the_hexagon() {
+    let seen = measure_all(0.0);
+    check_quantiles(&seen, [-2.16, 0.42, 4.02, 8.90, 15.11], [102.3, 121.1, 126.3]);
+    check_f(&seen, 0.576, 0.396);
+    assert_near(f64::from(seen.in_own_hexagon) / PLACES as f64, 0.959, 0.0005 + error(0.959));
 }
 
 #[test]
 fn geometry_under_shadows_of_8_db() {
-    let seen = look(8.0);
-    holds(&seen, [-3.24, -0.22, 3.36, 8.47, 15.04], [98.4, 118.7, 132.3]);
-    f_is(&seen, 0.696, 0.461);
+    let seen = measure_all(8.0);
+    check_quantiles(&seen, [-3.24, -0.22, 3.36, 8.47, 15.04], [98.4, 118.7, 132.3]);
+    check_f(&seen, 0.696, 0.461);
 }
 
 #[test]
 fn geometry_under_shadows_of_10_db() {
-    let seen = look(10.0);
-    holds(&seen, [-3.39, -0.33, 3.21, 8.30, 15.00], [96.1, 117.7, 133.7]);
-    f_is(&seen, 0.717, 0.478);
+    let seen = measure_all(10.0);
+    check_quantiles(&seen, [-3.39, -0.33, 3.21, 8.30, 15.00], [96.1, 117.7, 133.7]);
+    check_f(&seen, 0.717, 0.478);
     for (places, expected, rounding) in [(seen.within[0], 0.094, 0.0005), (seen.within[1], 0.26, 0.005)] {
-        near(f64::from(places) / PLACES as f64, expected, rounding + error(expected));
+        assert_near(f64::from(places) / PLACES as f64, expected, rounding + error(expected));
     }
 }
 
 #[test]
-fn sites_stand_three_radii_apart_and_sectors_look_at_three_of_six_neighbours() {
+fn lattice_has_sites_three_radii_apart_and_sectors_towards_neighbours() {
     let layout = torus();
     assert_eq!((layout.sites().len(), layout.cells()), (12, 36));
-    near(layout.size()[0], 4500.0, 1e-9);
-    near(layout.size()[1], 5_196.152_422_7, 1e-6);
+    assert_near(layout.size()[0], 4500.0, 1e-9);
+    assert_near(layout.size()[1], 5_196.152_422_7, 1e-6);
     for site in layout.sites() {
         let ways = layout.sites().iter().map(|other| layout.way(site.place, other.place));
         let mut distances: Vec<_> = ways.map(|way| libm::sqrt(way.squared())).collect();
         distances.sort_by(f64::total_cmp);
         for distance in &distances[1..=6] {
-            near(*distance, 1500.0, 1e-9);
+            assert_near(*distance, 1500.0, 1e-9);
         }
         let ahead = layout.within(site.place.ahead(1500.0, [1.0, 0.0]));
         let is_there = |other: &Site| layout.way(ahead, other.place).squared() < 1e-12;
         assert!(layout.sites().iter().any(is_there), "{ahead:?}");
     }
-    // Three hexagons at a site, and a centre of each.
+    // The three hexagons of a site: each contains its own centre.
     for cell in (0..36).map(CellId) {
         let site = layout.sites()[cell.index() / 3].place;
-        near(libm::sqrt(layout.way(site, layout.centre(cell)).squared()), 500.0, 1e-9);
+        assert_near(libm::sqrt(layout.way(site, layout.centre(cell)).squared()), 500.0, 1e-9);
         assert_eq!(layout.hexagon(layout.centre(cell)), cell);
     }
 }
 
 #[test]
-fn distances_on_the_torus_are_symmetric_and_the_shortest() {
+fn torus_distances_are_symmetric_and_minimal() {
     let layout = torus();
     let [width, height] = layout.size();
     let mut stream = Streams::new(3, 0).stream("places");
@@ -158,7 +165,7 @@ fn distances_on_the_torus_are_symmetric_and_the_shortest() {
 }
 
 #[test]
-fn a_place_outside_is_one_inside() {
+fn places_outside_are_mapped_into_the_area() {
     let torus = torus();
     let mirror = Layout::lattice([3, 5], 500.0, Border::Reflect, Some([5000.0; 2]));
     let [width, height] = torus.size();
@@ -171,17 +178,17 @@ fn a_place_outside_is_one_inside() {
         (&mirror, Place { x: 5000.0, y: 0.0 }, Place { x: 5000.0, y: 0.0 }),
     ] {
         let inside = layout.within(from);
-        near(inside.x, to.x, 1e-6);
-        near(inside.y, to.y, 1e-6);
+        assert_near(inside.x, to.x, 1e-6);
+        assert_near(inside.y, to.y, 1e-6);
         assert!(inside.x < width || layout.border() == Border::Reflect, "{inside:?}");
     }
 }
 
 #[test]
-fn an_area_of_five_kilometres_has_fifteen_sites_around_a_central_one() {
+fn five_kilometre_area_has_fifteen_sites_around_a_central_one() {
     let layout = Layout::lattice([3, 5], 500.0, Border::Reflect, Some([5000.0; 2]));
     assert_eq!((layout.sites().len(), layout.central_site()), (15, 7));
     let middle = layout.way(layout.at([0.5; 2]), layout.sites()[7].place);
-    near(middle.y, 0.0, 1e-9);
+    assert_near(middle.y, 0.0, 1e-9);
     assert!(middle.x.abs() <= 375.0, "{middle:?}");
 }

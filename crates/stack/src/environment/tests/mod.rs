@@ -1,4 +1,5 @@
-//! What many mobiles meet, held against the closed forms and the references of the layout.
+//! Positions and gains of many mobiles, compared with closed forms and with the reference values of
+//! the layout.
 
 mod geometry;
 mod movement;
@@ -24,7 +25,7 @@ fn environment(deviation_db: f64, seed: u64) -> Environment {
     Environment::new(&config, &Streams::new(seed, 0))
 }
 
-/// Mobile `who` as it appears anywhere.
+/// Mobile `who` at a random place.
 fn still(environment: &Environment, who: u64) -> Mobile {
     let mut mobile = environment.appear(who, &MobilityConfig::Still, None, Time::ZERO);
     environment.measure(&mut mobile, Time::ZERO);

@@ -1,4 +1,4 @@
-//! Legs, tracks, and that a mobile meets the same whoever else is there and whenever it is looked at.
+//! Legs and tracks. Positions do not depend on other mobiles or on the times of measurement.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// Mobile `who` at these instants: where it is and what it gets.
-fn looked_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
+/// Position and gains of mobile `who` at these instants.
+fn measured_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
     let mut mobile = environment.appear(who, &driving(), None, Time::ZERO);
     let mut look = |&millis| {
         environment.measure(&mut mobile, at(millis));
@@ -28,13 +28,13 @@ fn looked_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place,
 }
 
 #[test]
-fn places_and_shadows_depend_on_the_user_and_the_time_alone() {
+fn places_and_shadows_depend_only_on_user_and_time() {
     let environment = environment(10.0, 2);
     let often: Vec<u64> = (0..=3_000).map(|step| 100 * step).collect();
     for who in 0..5 {
-        let all = looked_at(&environment, who, &often);
-        assert_eq!(looked_at(&environment, who, &[300_000])[0], all[3_000]);
-        let seldom = looked_at(&environment, who, &[1_000, 1_100, 55_000, 200_000]);
+        let all = measured_at(&environment, who, &often);
+        assert_eq!(measured_at(&environment, who, &[300_000])[0], all[3_000]);
+        let seldom = measured_at(&environment, who, &[1_000, 1_100, 55_000, 200_000]);
         for (now, expected) in seldom.iter().zip([10, 11, 550, 2_000]) {
             assert_eq!(*now, all[expected]);
         }
@@ -42,31 +42,31 @@ fn places_and_shadows_depend_on_the_user_and_the_time_alone() {
 }
 
 #[test]
-fn another_user_another_seed_another_way() {
-    let first = |seed, who| looked_at(&environment(10.0, seed), who, &[500]).remove(0);
+fn user_and_seed_determine_the_start() {
+    let first = |seed, who| measured_at(&environment(10.0, seed), who, &[500]).remove(0);
     assert_eq!(first(1, 1), first(1, 1));
     assert_ne!(first(1, 1).0, first(1, 2).0);
     assert_ne!(first(1, 1).0, first(2, 1).0);
 }
 
-/// Who appears later goes the same way later.
+/// A mobile that appears later takes the same path later.
 #[test]
 fn time_counts_from_when_a_mobile_appears() {
     let environment = environment(10.0, 2);
     let mut late = environment.appear(3, &driving(), None, at(40_000));
     environment.measure(&mut late, at(47_000));
-    let early = looked_at(&environment, 3, &[7_000]).remove(0);
+    let early = measured_at(&environment, 3, &[7_000]).remove(0);
     assert_eq!((late.place(), late.gains().clone()), early);
 }
 
 #[test]
-fn legs_are_straight_and_one_in_five_turns_by_up_to_45_degrees() {
+fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
     let layout = Layout::lattice([6, 6], 50_000.0, Border::Torus, None);
     let (mut turns, mut squares, mut legs) = (0, 0.0, 0);
     for who in 0..50 {
         let draws = Streams::new(9, 0).addressed(&format!("environment/{who}"));
         let mut way = Trajectory::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
-        // 20 m take 1.44 s.
+        // A leg of 20 m takes 1.44 s.
         let mut places = (0..=200).map(|leg| way.at(Duration::from_millis(1_440) * leg, &layout, &draws).0);
         let mut before = places.next().expect("the first");
         let mut heading = None;
@@ -88,14 +88,14 @@ fn legs_are_straight_and_one_in_five_turns_by_up_to_45_degrees() {
     let share = f64::from(turns) / f64::from(legs);
     let bound = 3.0 * libm::sqrt(0.16 / f64::from(legs));
     assert!((share - 0.2).abs() < bound, "{turns} of {legs}");
-    // Uniform within ±45°: a third of the square of the most.
+    // Turns are uniform within ±45°: their mean square is a third of the squared maximum.
     let mean = squares / f64::from(turns) / (std::f64::consts::FRAC_PI_4 * std::f64::consts::FRAC_PI_4);
     assert!((mean - 1.0 / 3.0).abs() < 3.0 * libm::sqrt(0.0889 / f64::from(turns)), "{mean}");
 }
 
-/// Uniform places stay uniform places.
+/// A uniform distribution of mobiles stays uniform.
 #[test]
-fn who_drives_is_everywhere_alike() {
+fn vehicular_mobiles_stay_uniformly_distributed() {
     let environment = environment(0.0, 6);
     let sum = |millis| {
         let mut cells = [0u32; 36];
@@ -109,14 +109,14 @@ fn who_drives_is_everywhere_alike() {
             .map(|&count| (f64::from(count) - 555.6) * (f64::from(count) - 555.6) / 555.6)
             .sum::<f64>()
     };
-    // The quantile of χ² with 35 degrees of freedom at 0.1 % is 66.6.
+    // The 99.9 % quantile of χ² with 35 degrees of freedom is 66.6.
     for millis in [0, 5_000, 60_000] {
         assert!(sum(millis) < 66.6, "{millis} ms: {}", sum(millis));
     }
 }
 
 #[test]
-fn who_stands_still_meets_one_shadow() {
+fn shadow_of_a_still_mobile_is_constant() {
     let environment = environment(10.0, 2);
     let mut mobile = still(&environment, 8);
     let before = (mobile.place(), mobile.gains().clone());
@@ -154,7 +154,7 @@ fn a_track_is_followed_from_place_to_place() {
 }
 
 #[test]
-fn a_track_begins_at_once_and_its_times_rise() {
+fn tracks_without_rising_times_from_zero_are_rejected() {
     let point = |seconds| (Duration::from_secs(seconds), Place::default());
     assert_eq!(Track::new(&[]), None);
     assert_eq!(Track::new(&[point(1), point(2)]), None);

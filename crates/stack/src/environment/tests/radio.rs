@@ -1,10 +1,10 @@
-//! Path loss, antennas, the least coupling loss.
+//! Path loss, antenna pattern, minimum coupling loss.
 
 use super::*;
 use crate::environment::Sites;
 
 #[test]
-fn path_loss_is_that_of_umts_30_03() {
+fn path_loss_matches_umts_30_03() {
     let of = |path_loss, floors| PropagationConfig { path_loss, floors, ..PropagationConfig::default() };
     let vehicular = of(PathLoss::Vehicular, 0);
     let pedestrian = of(PathLoss::Pedestrian, 0);
@@ -13,7 +13,7 @@ fn path_loss_is_that_of_umts_30_03() {
         (vehicular, 250.0, 105.5),
         (vehicular, 500.0, 116.8),
         (vehicular, 1000.0, 128.1),
-        // Nearer than 20 m free space would be more.
+        // Below about 20 m the loss of free space is larger.
         (vehicular, 10.0, 58.5),
         (pedestrian, 1000.0, 148.0),
         (pedestrian, 100.0, 108.0),
@@ -26,7 +26,7 @@ fn path_loss_is_that_of_umts_30_03() {
     }
 }
 
-/// Decibels from each sector of a site that looks to the right, at a distance and an angle.
+/// Loss in dB from each sector of a site, at a distance and an angle from its first antenna.
 fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTORS] {
     let angle = degrees * std::f64::consts::PI / 180.0;
     let way = Place::default().ahead(metres, [libm::cos(angle), libm::sin(angle)]);
@@ -36,7 +36,7 @@ fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTOR
 }
 
 #[test]
-fn antennas_have_the_pattern_of_tr_25_996() {
+fn antenna_pattern_matches_tr_25_996() {
     let config = PropagationConfig::default();
     let in_front = config.loss_db(700.0);
     for (degrees, beside) in [
@@ -55,7 +55,7 @@ fn antennas_have_the_pattern_of_tr_25_996() {
 }
 
 #[test]
-fn nobody_gets_more_than_the_least_coupling_loss_lets_through() {
+fn loss_never_falls_below_the_minimum_coupling_loss() {
     let near = losses(&PropagationConfig::default(), 5.0, 0.0);
     assert!((near[0] - 70.0).abs() < 1e-9, "{near:?}");
     assert!(near[1] > 70.0, "behind the antenna: {near:?}");
@@ -64,7 +64,7 @@ fn nobody_gets_more_than_the_least_coupling_loss_lets_through() {
 }
 
 #[test]
-fn a_net_gain_is_for_all() {
+fn net_gain_applies_in_all_directions() {
     let config = PropagationConfig::default();
     let antenna = Antenna { net_gain_db: 14.0, ..config.antenna };
     let stronger = losses(&PropagationConfig { antenna, ..config }, 800.0, 50.0);
@@ -74,7 +74,7 @@ fn a_net_gain_is_for_all() {
 }
 
 #[test]
-fn power_of_other_cells_is_all_but_the_own() {
+fn power_of_other_cells_excludes_the_own_cell() {
     let powers: Vec<f64> = (1..=21).map(|cell| f64::from(cell * cell)).collect();
     for sites in [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 2, 3, 6], vec![5]] {
         let mut gains = Gains::of_sites(Arc::new(Sites::new(sites.clone())));

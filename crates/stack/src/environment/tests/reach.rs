@@ -1,4 +1,4 @@
-//! A reach: near sites are heard as they were without one, and of the rest the mean.
+//! A reach: gains of near sites are unchanged, and all other sites contribute their mean.
 
 use umts_units::Duration;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const LONG: Duration = Duration::from_secs(1_200);
 
-/// 36 sites 1.5 km apart on a torus of 9 km by 7.8 km, heard as far as this.
+/// 36 sites 1.5 km apart on a torus of 9 km by 7.8 km.
 fn wide(reach_m: f64, deviation_db: f64) -> Environment {
     let config = EnvironmentConfig {
         layout: Layout::lattice([6, 6], 500.0, Border::Torus, None),
@@ -16,7 +16,8 @@ fn wide(reach_m: f64, deviation_db: f64) -> Environment {
     Environment::new(&config, &Streams::new(3, 0))
 }
 
-/// Mobile `who` at 120 km/h, looked at so often within 20 minutes; `check` gets what reaches it with a reach and without.
+/// Measures mobile `who`, which moves at 120 km/h, every `each` for 20 minutes. Calls `check` with
+/// the mobile with and without the reach.
 fn compare(who: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile, &Mobile)) {
     let [near, all] = [wide(reach_m, 10.0), wide(f64::INFINITY, 10.0)];
     let driving = MobilityConfig::Legs(Legs::vehicular(120.0 / 3.6));
@@ -31,9 +32,9 @@ fn compare(who: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile
     }
 }
 
-/// Sites come into reach and leave it, and those who sleep for minutes wake among others.
+/// Sites enter and leave the reach. With long intervals the whole list of sites changes at once.
 #[test]
-fn near_sites_have_the_same_shadows_with_a_reach_and_the_rest_arrives_alike_from_all() {
+fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
     for (who, each) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
         let (mut heard, mut before, mut changes) = (0, Vec::new(), 0);
         compare(who, Duration::from_millis(each), 2_500.0, |limited, unlimited| {
@@ -54,16 +55,17 @@ fn near_sites_have_the_same_shadows_with_a_reach_and_the_rest_arrives_alike_from
             before = near.sites().numbers().to_vec();
         });
         let looks = (LONG.as_nanos() / 1_000_000).div_ceil(each);
-        // A site has 1.949 km².
+        // The area of a site is 1.949 km².
         let expected = std::f64::consts::PI * 6.25 / 1.949;
         assert!((heard as f64 / looks as f64 - expected).abs() < 1.0, "{heard} in {looks} looks");
         assert!(changes > 4, "{changes}");
     }
 }
 
-/// Without shadows what differs is where antennas look and how far a place is from the middle of its square.
+/// Without shadows the difference comes from the antenna directions and from the distance to the
+/// middle of the square.
 #[test]
-fn what_arrives_of_far_sites_is_the_same_on_average() {
+fn reach_keeps_the_mean_gain_of_far_sites() {
     for (deviation_db, mobiles, apart, tolerance) in
         [(0.0, 1_000, 0.25, 0.01), (6.0, 4_000, f64::INFINITY, 0.1)]
     {
@@ -88,7 +90,7 @@ fn what_arrives_of_far_sites_is_the_same_on_average() {
 }
 
 #[test]
-fn the_nearest_site_is_always_heard() {
+fn nearest_site_is_always_within_reach() {
     let layout = wide(f64::INFINITY, 0.0).layout().clone();
     for who in 0..50 {
         let place = still(&wide(f64::INFINITY, 0.0), who).place();

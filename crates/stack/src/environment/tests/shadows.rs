@@ -1,4 +1,4 @@
-//! The law of shadows along a way and between sites, and what they depend on.
+//! Distribution and correlation of shadows, and their independence of the times of measurement.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn law() -> Shadowing {
     Shadowing::new(&ShadowingConfig::default())
 }
 
-/// Shadows in dB of each site for mobile `who`, at each of these distances, looked at only there.
+/// Shadows of each site in dB for mobile `who`, measured only at these distances.
 fn shadows(who: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
     let draws = Streams::new(5, 0).addressed(&format!("environment/{who}"));
     let law = law();
@@ -22,7 +22,8 @@ fn shadows(who: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
     travelled.iter().map(&mut at).collect()
 }
 
-/// Mean, and the bound of five standard errors, of a product of two normal variables of deviation 10 dB.
+/// Compares the mean product of two normal variables of deviation 10 dB with its expected value, to
+/// five standard errors.
 #[track_caller]
 fn covariance_is(products: impl Iterator<Item = f64>, expected: f64) {
     let products: Vec<f64> = products.collect();
@@ -38,7 +39,7 @@ fn correlation_is_one_half_at_20_metres_and_a_quarter_at_40() {
     for (at, expected) in [(0, 1.0), (1, libm::exp2(-points)), (2, 0.5), (3, 0.25), (4, 0.031_25)] {
         covariance_is(along.iter().map(|values| values[0][1] * values[at][1]), expected);
     }
-    // Everywhere the deviation is the same, at knots and between them.
+    // The standard deviation is the same at knots and between them.
     for at in 0..5 {
         covariance_is(along.iter().map(|values| values[at][0] * values[at][0]), 1.0);
     }
@@ -62,9 +63,10 @@ fn shadows_are_normal() {
     }
 }
 
-/// More than equal in law: the same shadows, whoever looked when.
+/// Not only equally distributed but equal: a shadow does not depend on the steps of the
+/// measurement.
 #[test]
-fn one_step_of_40_metres_is_ten_of_4() {
+fn shadow_does_not_depend_on_the_step_length() {
     let short: Vec<f64> = (0..=10).map(|step| 4.0 * f64::from(step)).collect();
     for who in 0..200 {
         assert_eq!(shadows(who, &[40.0])[0], shadows(who, &short)[10], "{who}");

@@ -1,4 +1,4 @@
-//! Streets: their grid, what is lost along them, and who walks in them.
+//! The street grid, the losses along streets, and pedestrians.
 
 use umts_units::Duration;
 
@@ -14,7 +14,7 @@ fn place(x: f64, y: f64) -> Place {
     Place { x, y }
 }
 
-/// Stations at these places, without shadows and roofs.
+/// Stations at these places, without shadows and without propagation over the roofs.
 fn losses(border: Border, stations: &[Place], change: impl Fn(&mut StreetLossConfig)) -> Environment {
     let mut propagation = PropagationConfig {
         path_loss: PathLoss::Manhattan,
@@ -37,7 +37,7 @@ fn loss(environment: &Environment, station: usize, at: Place) -> f64 {
     -decibels(gains[station])
 }
 
-/// The middle of the street of a crossing's number, and of the block that follows it.
+/// Position of the middle of street `number`. `middle`: of the block that follows it.
 fn line(number: u32) -> f64 {
     15.0 + 230.0 * f64::from(number)
 }
@@ -47,17 +47,17 @@ fn middle(number: u32) -> f64 {
 }
 
 #[test]
-fn losses_along_streets_are_those_by_hand() {
+fn street_losses_match_worked_examples() {
     let environment = losses(Border::Reflect, &[place(middle(2), line(3))], |_| ());
     for (at, expected) in [
-        // In sight: free space up to 300 m, twice as steep behind.
+        // Line of sight: free space up to 300 m, twice the slope beyond.
         (place(middle(2) + 100.0, line(3)), 78.47),
         (place(middle(2) - 300.0, line(3)), 88.01),
         (place(middle(2) + 600.0, line(3)), 100.05),
-        // One corner after 115 m: 115 m and 230 m behind it. Seeming distances of 6,842.5 and 13,570 m.
+        // One corner after 115 m, then 115 m or 230 m. Apparent distances: 6,842.5 m and 13,570 m.
         (place(line(3), line(3) + 115.0), 115.17),
         (place(line(2), line(3) - 230.0), 122.33),
-        // Two corners, 115, 230 and 115 m apart: 800,572.5 m.
+        // Two corners, sections of 115, 230 and 115 m. Apparent distance: 800,572.5 m.
         (place(middle(2), line(4)), 160.25),
     ] {
         let is = loss(&environment, 0, at);
@@ -65,7 +65,7 @@ fn losses_along_streets_are_those_by_hand() {
     }
 }
 
-/// Who stands on a crossing is in both of its streets.
+/// A station on a crossing is in both of its streets.
 #[test]
 fn a_station_on_a_crossing_has_one_corner_to_the_next_street() {
     let environment = losses(Border::Reflect, &[place(line(2), line(3))], |_| ());
@@ -73,15 +73,15 @@ fn a_station_on_a_crossing_has_one_corner_to_the_next_street() {
     let seeming = config.seeming_distance(&[230.0, 230.0]);
     assert!((seeming - (460.0 + 0.5 * 230.0 * 230.0) * (460.0 / 300.0)).abs() < 1e-6, "{seeming}");
     let expected = 20.0 * libm::log10(4.0 * std::f64::consts::PI * seeming / 0.149_896_229);
-    // On the next crossing but one, one street further: by either street it is one corner.
+    // The diagonally opposite crossing: one corner by either street.
     assert!((loss(&environment, 0, place(line(3), line(4))) - expected).abs() < 1e-4);
-    // In sight both ways.
+    // Line of sight along both streets.
     let [along, up] = [place(line(3), line(3)), place(line(2), line(4))].map(|at| loss(&environment, 0, at));
     assert!((along - up).abs() < 1e-9 && (along - 85.70).abs() < 0.01, "{along} {up}");
 }
 
 #[test]
-fn what_is_open_in_the_model_is_what_its_keys_say() {
+fn breakpoint_corner_and_roof_parameters_take_effect() {
     let station = [place(middle(2), line(3))];
     let far = place(middle(2) + 600.0, line(3));
     let [never, corner] = [
@@ -96,21 +96,21 @@ fn what_is_open_in_the_model_is_what_its_keys_say() {
     assert!((loss(&roofs, 0, far) - 100.05).abs() < 0.01, "in sight it is the street");
 }
 
-/// Wherever the user is in the house, along a street or over the roofs.
+/// In any part of a house, along streets or over the roofs.
 #[test]
-fn the_loss_in_a_house_is_the_loss_outside_the_nearest_wall_and_the_penetration() {
+fn indoor_loss_is_the_loss_outside_the_nearest_wall_plus_penetration() {
     for border in [Border::Torus, Border::Reflect] {
         for over_roofs in [false, true] {
             let station = [place(middle(2), line(3))];
             let environment = losses(border, &station, |of| of.over_roofs = over_roofs);
             let wall = 15.0;
             for (inside, outside) in [
-                // 20 m and 90 m behind the wall of the street in which the station stands.
+                // 20 m and 90 m behind the wall of the street with the station.
                 ((middle(2) + 40.0, line(3) + 35.0), (middle(2) + 40.0, line(3) + wall)),
                 ((middle(2) + 5.0, line(3) - 105.0), (middle(2) + 5.0, line(3) - wall)),
-                // Nearest to the street behind a corner.
+                // Nearest to the street around the corner.
                 ((line(3) + 20.0, line(3) + 60.0), (line(3) + wall, line(3) + 60.0)),
-                // Nearest to the next street along the same axis.
+                // Nearest to the next parallel street.
                 ((middle(4) + 5.0, line(4) - 25.0), (middle(4) + 5.0, line(4) - wall)),
             ] {
                 let [inside, outside] = [inside, outside].map(|(x, y)| loss(&environment, 0, place(x, y)));
@@ -126,7 +126,7 @@ fn the_loss_in_a_house_is_the_loss_outside_the_nearest_wall_and_the_penetration(
 }
 
 #[test]
-fn losses_are_the_same_both_ways_and_never_below_free_space() {
+fn street_losses_are_symmetric_and_at_least_free_space() {
     for border in [Border::Torus, Border::Reflect] {
         let streets = town(border);
         let draws = Streams::new(4, 0).addressed("places");
@@ -137,19 +137,19 @@ fn losses_are_the_same_both_ways_and_never_below_free_space() {
             let [there, back] = [loss(&environment, 0, ends[1]), loss(&environment, 1, ends[0])];
             assert!((there - back).abs() < 1e-6, "{ends:?}: {there} and {back}");
             let metres = libm::sqrt(environment.layout().way(ends[0], ends[1]).squared());
-            // Free space at 2 GHz; nobody is nearer than 1 m.
+            // Free space at 2 GHz, with a minimum distance of 1 m.
             let free_space = 38.462 + 20.0 * libm::log10(metres.max(1.0));
             assert!(there > free_space - 0.01, "{ends:?}: {there}");
         }
     }
 }
 
-/// No way of three corners is better: all ways through the grid, searched one by one.
+/// A path with three corners is never better: all paths through the grid are tried.
 #[test]
-fn more_corners_lose_more() {
+fn paths_with_more_corners_have_more_loss() {
     let config = StreetLossConfig::default();
     for [right, up] in [[1, 2], [3, 1], [3, 3]] {
-        // From the middle of a street along x to that of a street along y.
+        // From the middle of a street along x to the middle of a street along y.
         let [x, y] = [right, up].map(|blocks| 115.0 + 230.0 * f64::from(blocks));
         let direct = config.seeming_distance(&[x, y]);
         for turn in 0..=right {
@@ -164,13 +164,13 @@ fn more_corners_lose_more() {
 }
 
 #[test]
-fn stations_are_where_they_are_asked_for_and_every_street_has_some() {
+fn stations_are_on_the_requested_places_of_all_streets() {
     for (border, stand, every, number) in [
         (Border::Torus, Stations::Crossings, 2, 24),
         (Border::Torus, Stations::Middles, 2, 48),
         (Border::Torus, Stations::Crossings, 1, 48),
         (Border::Reflect, Stations::Crossings, 2, 32),
-        // Streets along x have 4 each, 7 of them; those along y 3 each, 9 of them.
+        // 7 streets along x with 4 stations each, 9 streets along y with 3 each.
         (Border::Reflect, Stations::Middles, 2, 55),
     ] {
         let layout = Layout::in_streets(town(border), stand, every);
@@ -187,7 +187,7 @@ fn stations_are_where_they_are_asked_for_and_every_street_has_some() {
 }
 
 #[test]
-fn houses_and_streets_share_the_area() {
+fn houses_match_the_indoor_places() {
     for border in [Border::Torus, Border::Reflect] {
         let streets = town(border);
         let [width, height] = streets.size();
@@ -209,7 +209,7 @@ fn houses_and_streets_share_the_area() {
 }
 
 #[test]
-fn who_may_be_anywhere_is_in_the_middle_of_a_street_and_all_streets_are_alike() {
+fn random_places_are_uniform_along_street_middles() {
     for border in [Border::Torus, Border::Reflect] {
         let layout = Layout::in_streets(town(border), Stations::Crossings, 2);
         let streets = layout.streets().expect("it has some");
@@ -233,12 +233,12 @@ fn who_may_be_anywhere_is_in_the_middle_of_a_street_and_all_streets_are_alike() 
         let error = 3.0 * libm::sqrt(share * (1.0 - share) / 20_000.0);
         assert!((f64::from(along_x) / 20_000.0 - share).abs() < error, "{along_x}");
         let spread = parts.iter().map(|&of| (f64::from(of) - 2_000.0) * (f64::from(of) - 2_000.0) / 2_000.0);
-        // The quantile of χ² with 9 degrees of freedom at 0.1 %.
+        // The 99.9 % quantile of χ² with 9 degrees of freedom.
         assert!(spread.sum::<f64>() < 27.9, "{parts:?}");
     }
 }
 
-/// 3 km/h, 5 m at a time.
+/// 3 km/h, legs of 5 m.
 fn walk() -> Walk {
     Walk { speed: 3.0 / 3.6, deviation: 0.3 / 3.6, changing: 0.2, leg: 5.0, turning: 0.5, begins: None }
 }
@@ -270,7 +270,8 @@ fn walkers_stay_in_streets_and_in_the_area() {
     }
 }
 
-/// From crossing to crossing: how often the way goes on, to the left, to the right, for who begins at one.
+/// Counts the ways taken at crossings (straight on, left, right) by walkers that start at a
+/// crossing.
 fn ways(border: Border, turning: f64) -> [u32; 3] {
     let environment = losses(border, &[place(15.0, 15.0)], |_| ());
     let mut counts = [0; 3];
@@ -301,7 +302,7 @@ fn ways(border: Border, turning: f64) -> [u32; 3] {
 }
 
 #[test]
-fn at_crossings_half_go_on_and_a_quarter_turn_to_either_side() {
+fn half_of_the_walkers_turn_at_crossings_equally_to_both_sides() {
     let counts = ways(Border::Torus, 0.5);
     let all = f64::from(counts.iter().sum::<u32>());
     for (count, share) in counts.into_iter().zip([0.5, 0.25, 0.25]) {
@@ -311,14 +312,14 @@ fn at_crossings_half_go_on_and_a_quarter_turn_to_either_side() {
 }
 
 #[test]
-fn who_never_turns_turns_where_the_street_ends() {
+fn walkers_turn_only_at_street_ends_if_turning_is_zero() {
     assert_eq!(ways(Border::Torus, 0.0)[1..], [0, 0]);
     let counts = ways(Border::Reflect, 0.0);
     assert!(counts[1] > 100 && counts[2] > 100 && counts[0] > 1_000, "{counts:?}");
 }
 
 #[test]
-fn speeds_are_normal_and_one_leg_in_five_has_a_new_one() {
+fn mean_walking_speed_matches_the_speed_distribution() {
     let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
     let (mut way, mut legs, seconds) = (0.0, 0.0, 6_000);
     for who in 0..100 {
@@ -332,14 +333,14 @@ fn speeds_are_normal_and_one_leg_in_five_has_a_new_one() {
         legs += seconds as f64 * 3.0 / 3.6 / 5.0;
     }
     let mean = way / (100.0 * seconds as f64);
-    // A speed lasts for five legs of the same length; over time the mean of 1/v counts, 1 % above 1/mean. Cut corners cost
-    // half a percent.
+    // A speed lasts for five legs on average. Legs have equal length, so the mean of 1/v applies,
+    // which is 1 % above 1/mean. Corners that are cut between two measurements cost 0.5 %.
     let error = 3.0 * 0.1 * libm::sqrt(9.0 / legs);
     assert!((mean * 3.6 / 3.0 - 0.99).abs() < 0.01 + error, "{mean}");
 }
 
 #[test]
-fn a_walk_depends_on_the_user_and_the_time_alone() {
+fn walk_depends_only_on_user_and_time() {
     let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
     for who in 0..5 {
         let mut often = mobile(&environment, who, walk());
@@ -358,9 +359,10 @@ fn a_walk_depends_on_the_user_and_the_time_alone() {
     }
 }
 
-/// Near stations are heard as without a reach, and of the others what they send into the streets around.
+/// Gains of near stations are as without a reach. The other stations contribute their mean over the
+/// streets of the square.
 #[test]
-fn with_a_reach_near_stations_are_heard_as_before() {
+fn reach_keeps_gains_of_near_stations() {
     let environment = |reach_m| {
         let propagation =
             PropagationConfig { path_loss: PathLoss::Manhattan, reach_m, ..PropagationConfig::default() };
@@ -386,9 +388,9 @@ fn with_a_reach_near_stations_are_heard_as_before() {
     }
 }
 
-/// The model of the streets themselves and of the environment are one.
+/// Another path loss model in a street layout uses the straight line.
 #[test]
-fn streets_are_followed_only_where_the_model_says_so() {
+fn other_path_loss_models_ignore_streets() {
     let layout = Layout::in_streets(town(Border::Torus), Stations::Crossings, 2);
     let config = PropagationConfig { path_loss: PathLoss::Pedestrian, ..PropagationConfig::default() };
     let shadowing = ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() };

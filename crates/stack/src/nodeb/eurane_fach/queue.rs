@@ -1,4 +1,4 @@
-//! The Iub towards the Node B's queue, and the queue.
+//! Blocks on the Iub to the Node B, and the queue there.
 
 use std::collections::VecDeque;
 
@@ -7,35 +7,31 @@ use umts_units::Time;
 use crate::ids::UeId;
 use crate::radio::rlc::BlockSet;
 
-/// One block on its way.
 #[derive(Debug)]
 pub struct Pushed {
-    /// When it reaches the Node B.
+    /// Arrival at the Node B.
     pub at: Time,
-    /// Whose it is.
     pub ue: UeId,
-    /// The block.
     pub set: Box<BlockSet>,
-    /// The life of the UE's RLC entities that it belongs to.
+    /// Epoch of the UE's RLC entities.
     pub epoch: u16,
 }
 
-/// The Iub towards the queue, and the queue.
+/// Blocks on the Iub and in the queue.
 #[derive(Debug)]
 pub struct FachQueue {
     limit: usize,
-    /// Those that queue, then those on the Iub, in the order in which they reach the Node B.
+    /// Queued blocks, then blocks on the Iub, in the order of their arrival at the Node B.
     blocks: VecDeque<Pushed>,
     queued: usize,
 }
 
 impl FachQueue {
-    /// A queue with room for `limit` blocks.
     pub fn new(limit: u32) -> Self {
         FachQueue { limit: limit as usize, blocks: VecDeque::new(), queued: 0 }
     }
 
-    /// A block leaves the RNC. Jitter may let it overtake others of its tick.
+    /// Adds a block that leaves the RNC. Jitter may let it overtake other blocks of its tick.
     #[inline]
     pub fn push(&mut self, block: Pushed) {
         if self.blocks.back().is_none_or(|last| last.at <= block.at) {
@@ -45,7 +41,8 @@ impl FachQueue {
         self.blocks.insert(after, block);
     }
 
-    /// Lets the blocks that have reached the Node B by `now` queue; those that find no room go to `dropped`.
+    /// Queues the blocks that have reached the Node B by `now`. Calls `dropped` for blocks that
+    /// find the queue full.
     #[inline]
     pub fn settle(&mut self, now: Time, mut dropped: impl FnMut(Pushed)) {
         while self.blocks.get(self.queued).is_some_and(|block| block.at <= now) {
@@ -57,14 +54,14 @@ impl FachQueue {
         }
     }
 
-    /// The block at the head of the queue.
+    /// Removes the block at the head of the queue.
     #[inline]
     pub fn pop(&mut self) -> Option<Pushed> {
         self.queued = self.queued.checked_sub(1)?;
         self.blocks.pop_front()
     }
 
-    /// From when on there is something to send, if anything is known of.
+    /// Time from which a block can be sent. `None` if there is none.
     #[inline]
     pub fn next(&self, now: Time) -> Option<Time> {
         if self.queued > 0 { Some(now) } else { self.blocks.front().map(|block| block.at) }
@@ -82,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_keeps_the_order_of_arrival_and_drops_the_rest() {
+    fn full_queue_keeps_arrival_order_and_drops_later_blocks() {
         let mut fach = FachQueue::new(2);
         for pushed in [block(30, 0), block(10, 1), block(20, 2), block(99, 3)] {
             fach.push(pushed);

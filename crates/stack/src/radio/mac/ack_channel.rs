@@ -1,31 +1,30 @@
-//! The common RLC acknowledgment channels of a TDD cell: one for the downlink, in turns, and one for the uplink, by contention
-//! (Baiocchi and Vacirca 2002, §II.C).
+//! The common RLC acknowledgment channels of a TDD cell: round robin in the downlink, contention in
+//! the uplink (Baiocchi and Vacirca 2002, §II.C).
 //!
-//! A STATUS of a connection whose data go one way travels the other way on the channel that all connections share. So does
-//! every other control PDU.
+//! All connections share these channels for the STATUS PDUs of data in the opposite direction, and
+//! for all other control PDUs.
 
 use umts_kernel::random::AddressedStream;
 
 use crate::ids::UeId;
 
-/// The channel of the downlink: connections take turns.
+/// The downlink channel: UEs take turns in round robin order.
 #[derive(Debug, Clone)]
 pub struct AckTurns {
-    /// Control PDUs of a frame; `None`: all that there are.
+    /// Control PDUs per frame. `None`: unlimited.
     per_frame: Option<u32>,
-    /// In the order of their numbers.
+    /// Sorted.
     waiting: Vec<UeId>,
-    /// Whose turn was the last.
+    /// The UE that was served last.
     last: Option<UeId>,
 }
 
 impl AckTurns {
-    /// So many control PDUs in a frame; `None`: as many as there are.
     pub fn new(per_frame: Option<u32>) -> Self {
         AckTurns { per_frame, waiting: Vec::new(), last: None }
     }
 
-    /// `ue` has a control PDU to send. Tells whether it had none.
+    /// Notes that `ue` has a control PDU to send. Returns whether `ue` was not waiting already.
     #[inline]
     pub fn want(&mut self, ue: UeId) -> bool {
         let place = self.waiting.binary_search(&ue);
@@ -35,17 +34,18 @@ impl AckTurns {
         place.is_err()
     }
 
-    /// Whether anybody waits.
+    /// Whether no UE is waiting.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Those who had no turn.
+    /// Waiting UEs in ascending order.
     pub fn waiting(&self) -> impl Iterator<Item = UeId> {
         self.waiting.iter().copied()
     }
 
-    /// Who sends in this frame: those who wait, the one after the last first. They wait no longer.
+    /// Selects the UEs that send in this frame, starting after the last one that was served. They
+    /// are no longer waiting.
     pub fn frame(&mut self, sending: &mut Vec<UeId>) {
         sending.clear();
         let after = self.last.map_or(0, |last| self.waiting.partition_point(|ue| *ue <= last));
@@ -57,32 +57,34 @@ impl AckTurns {
     }
 }
 
-/// The channel of the uplink: users draw one of the places of a frame, and two on one place are lost.
+/// The uplink channel: each UE draws one of the places of a frame. UEs that draw the same place
+/// collide.
 #[derive(Debug, Clone)]
 pub struct AckContention {
     places: u32,
     longest_backoff: u64,
     draws: AddressedStream,
-    /// Who has a control PDU to send, in the order of their numbers.
+    /// Waiting UEs, sorted.
     waiting: Vec<UeId>,
-    /// By UE, in which frame it draws a place, if it waits.
+    /// By UE: the frame in which it draws a place. `None` if the UE is not waiting.
     draws_in: Vec<Option<u64>>,
-    /// The first of these frames.
+    /// The earliest of these frames.
     next: Option<u64>,
-    /// Scratch: how many drew each place, and who drew which.
+    /// Scratch: number of UEs per place, and the place of each UE.
     drawn: Vec<u32>,
     drawing: Vec<(UeId, usize)>,
 }
 
 impl AckContention {
-    /// With so many places in a frame; who collided draws again within `longest_backoff` frames.
+    /// `places` per frame. After a collision a UE draws again within `longest_backoff` frames.
     pub fn new(places: u32, longest_backoff: u64, draws: AddressedStream) -> Self {
         let (waiting, draws_in, drawing) = (Vec::new(), Vec::new(), Vec::new());
         let drawn = vec![0; places as usize];
         AckContention { places, longest_backoff, draws, waiting, draws_in, next: None, drawn, drawing }
     }
 
-    /// `ue` has a control PDU to send, in this frame if it does not back off. Tells whether it had none.
+    /// Notes that `ue` has a control PDU to send, in this frame unless the UE backs off. Returns
+    /// whether `ue` was not waiting already.
     #[inline]
     pub fn want(&mut self, ue: UeId, frame: u64) -> bool {
         let is_new = self.draws_in.get(ue.index()).is_none_or(Option::is_none);
@@ -102,13 +104,14 @@ impl AckContention {
         self.waiting.insert(place, ue);
     }
 
-    /// The next frame in which somebody draws.
+    /// The next frame in which a UE draws.
     pub fn next(&self) -> Option<u64> {
         self.next
     }
 
-    /// Who gets through in this frame, and who collided. `wants` tells whether a UE still has something to send: who has not
-    /// waits no longer, nor does who gets through.
+    /// Resolves a frame into the UEs that succeed and the UEs that collide. `wants` returns whether
+    /// a UE still has something to send. UEs that succeed or have nothing to send are no longer
+    /// waiting.
     pub fn frame(
         &mut self,
         frame: u64,
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_go_round() {
+    fn turns_are_round_robin() {
         let mut turns = AckTurns::new(Some(2));
         (0..5).for_each(|ue| assert!(turns.want(UeId(ue))));
         let mut sending = Vec::new();
@@ -162,7 +165,7 @@ mod tests {
             turns.frame(&mut sending);
             assert!(sending.len() <= 2);
             order.extend(sending.iter().map(|ue| ue.0));
-            // The first is quick to have another one, and waits for its turn.
+            // The first UE soon has another PDU, and waits for its turn.
             if order.len() == 2 {
                 turns.want(UeId(0));
             }
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_everybody_sends() {
+    fn all_ues_send_without_a_limit() {
         let mut turns = AckTurns::new(None);
         (0..40).for_each(|ue| assert!(turns.want(UeId(ue))));
         let mut sending = Vec::new();
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_one_gets_through_and_two_on_one_place_back_off() {
+    fn single_ue_succeeds_and_colliding_ues_back_off() {
         let mut acks = contention(1);
         let (mut through, mut collided) = (Vec::new(), Vec::new());
         acks.want(UeId(3), 10);
@@ -196,13 +199,13 @@ mod tests {
         acks.frame(11, |_| true, &mut through, &mut collided);
         assert_eq!((through.len(), collided.as_slice()), (0, &[UeId(3), UeId(4)][..]));
         assert!(acks.next().is_some_and(|frame| (12..=19).contains(&frame)));
-        // A report that is no longer wanted is not sent.
+        // A report that is no longer pending is not sent.
         acks.frame(19, |ue| ue == UeId(4), &mut through, &mut collided);
         assert_eq!((through.as_slice(), acks.next()), (&[UeId(4)][..], None));
     }
 
     #[test]
-    fn everybody_gets_through_in_the_end() {
+    fn all_ues_succeed_eventually() {
         let mut acks = contention(4);
         (0..32).for_each(|ue| assert!(acks.want(UeId(ue), 0)));
         let (mut through, mut collided, mut all) = (Vec::new(), Vec::new(), 0);

@@ -12,8 +12,8 @@
 //!   MAC-hs PDU                 │ VF 0 │ queue 3 │ TSN 6 │ { SID 3 │ N 7 │ F 1 } │ SDUs        10 + 11 each
 //! ```
 //!
-//! One logical channel alone on a DCH, BCCH on BCH and PCCH on PCH have no header. The row of the DSCH is UNSURE: it is
-//! from general knowledge, and nothing here that could judge it has seen one.
+//! A single logical channel on a DCH, BCCH on BCH and PCCH on PCH have no header. UNSURE: the row
+//! of the DSCH is from general knowledge, and no tool used in the tests has verified it.
 
 mod mac_hs;
 
@@ -40,47 +40,44 @@ const FACH_DEDICATED: u32 = 0b11;
 const FACH_CCCH: u32 = 0b0100_0000;
 const FACH_CTCH: u32 = 0b1000_0000;
 
-/// A block whose header is none of this release.
+/// A block without a valid header of this release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("at bit {bit}: {rule}")]
 pub struct MacError {
     /// The first bit of the field that breaks the rule.
     pub bit: usize,
-    /// The rule.
     pub rule: MacRule,
 }
 
 /// A rule of TS 25.321 §9.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum MacRule {
-    /// It ends inside the header.
     #[error("the block ends inside its header")]
     Truncated,
-    /// A TCTF without a meaning on this channel.
+    /// A TCTF that is reserved on this channel.
     #[error("this TCTF is reserved (§9.2.1)")]
     ReservedTctf,
-    /// A UE-Id type without a meaning on this channel.
+    /// A UE-Id type that is reserved on this channel.
     #[error("this UE-Id type is reserved (§9.2.1)")]
     ReservedUeIdType,
     /// C/T is 15.
     #[error("this logical channel is reserved (§9.2.1)")]
     ReservedLogicalChannel,
-    /// Another version of the MAC-hs header.
     #[error("the version flag is zero (§9.2.2)")]
     Version,
-    /// The numbers of a MAC-hs header are not those that its fields hold.
+    /// A value of a MAC-hs header is out of the range of its field.
     #[error(
         "a MAC-hs header has a queue of 3 bits, a TSN of 6, and sizes of 3 bits with 1 to 127 PDUs (§9.2.2)"
     )]
     OutOfField,
 }
 
-/// Logical channel 1 to 15 of a UE: C/T is one less.
+/// Logical channel 1 to 15 of a UE. C/T is one less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogicalChannel(u8);
 
 impl LogicalChannel {
-    /// Channel number `number`, from 1 to 15.
+    /// `None` unless `number` is 1 to 15.
     pub fn new(number: u8) -> Option<Self> {
         (1..=15).contains(&number).then_some(LogicalChannel(number))
     }
@@ -91,21 +88,21 @@ impl LogicalChannel {
     }
 }
 
-/// Who a block on a common channel is for.
+/// Identity of the UE on a common channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UeAddress {
-    /// UTRAN's: 32 bits. DCCH in the downlink only.
+    /// 32 bits, unique in UTRAN. For DCCH in the downlink only.
     URnti(u32),
-    /// The cell's: 16 bits.
+    /// 16 bits, unique in the cell.
     CRnti(u16),
 }
 
-/// What a block on a DCH, RACH, FACH, DSCH, BCH or PCH begins with.
+/// MAC header of a block on a DCH, RACH, FACH, DSCH, BCH or PCH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MacHeader {
-    /// Nothing: a DCH with one logical channel, BCH, PCH, a MAC-d PDU of one logical channel.
+    /// A DCH with one logical channel, BCH, PCH, or a MAC-d PDU of one logical channel.
     Absent,
-    /// Several logical channels share a DCH.
+    /// A DCH with several logical channels.
     Dch(LogicalChannel),
     /// DTCH or DCCH on RACH.
     RachDedicated(u16, LogicalChannel),
@@ -123,29 +120,26 @@ pub enum MacHeader {
     Dsch(u16, Option<LogicalChannel>),
 }
 
-/// The transport channel that a block came on, as far as its header depends on it.
+/// The transport channel of a block, as far as the header depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CameOn {
     /// BCH, PCH, or a DCH with one logical channel.
     Headless,
-    /// A DCH that logical channels share.
+    /// A DCH with several logical channels.
     SharedDch,
-    /// RACH.
     Rach,
-    /// FACH.
     Fach,
-    /// DSCH.
     Dsch {
-        /// Logical channels share it.
+        /// Whether several logical channels share the DSCH.
         multiplexed: bool,
     },
 }
 
 impl MacHeader {
-    /// Reads the header of a block.
+    /// Parses the header of a block.
     ///
     /// # Errors
-    /// The first rule that it breaks, and where.
+    /// Returns the first rule that the block violates, and its position.
     pub fn parse(block: &[u8], on: CameOn) -> Result<Self, MacError> {
         let mut reader = Reader(BitReader::new(block));
         match on {
@@ -153,7 +147,7 @@ impl MacHeader {
             CameOn::SharedDch => Ok(MacHeader::Dch(reader.ct()?)),
             CameOn::Rach => match reader.take(TCTF_SHORT)? {
                 RACH_CCCH => Ok(MacHeader::RachCcch),
-                // The UE always names itself by its C-RNTI.
+                // On RACH a UE is always identified by its C-RNTI.
                 RACH_DEDICATED => Ok(MacHeader::RachDedicated(reader.rnti16()?, reader.ct()?)),
                 _ => Err(MacRule::ReservedTctf.at(0)),
             },
@@ -174,7 +168,8 @@ impl MacHeader {
         }
     }
 
-    /// Appends a block of this header and the first `bits` bits of `sdu` to `out`; its last octet is filled with zeros.
+    /// Appends a block with this header and the first `bits` bits of `sdu` to `out`. The last octet
+    /// is padded with zeros.
     ///
     /// # Panics
     /// If `sdu` has fewer bits.
@@ -219,7 +214,7 @@ impl MacHeader {
         put_bits(&mut writer, sdu, bits);
     }
 
-    /// Its bits.
+    /// Length of the header in bits.
     pub fn bits(&self) -> u32 {
         let rnti16 = UE_ID_TYPE + 16;
         match self {
@@ -235,8 +230,8 @@ impl MacHeader {
         }
     }
 
-    /// What stands in front of the PDUs of a user's bearer on `channel`: nothing on a DCH of its own, the C-RNTI on
-    /// common channels, the DSCH-RNTI, here of the same number, on a DSCH.
+    /// Header of the PDUs of a user's bearer on `channel`: none on a dedicated channel, with the
+    /// C-RNTI on common channels, and with the DSCH-RNTI on a DSCH, which here has the same value.
     pub fn of_bearer(channel: Channel, c_rnti: u16, number: LogicalChannel) -> Self {
         match channel {
             Channel::Dch | Channel::Ack => MacHeader::Absent,
@@ -247,7 +242,8 @@ impl MacHeader {
     }
 }
 
-/// The bits of a block behind its header of `header` bits, in whole octets, the last filled with zeros.
+/// The `bits` bits of a block after its header of `header` bits. The last octet is padded with
+/// zeros. `None` if the block is shorter.
 pub fn sdu_bits(block: &[u8], header: usize, bits: usize) -> Option<Vec<u8>> {
     let mut reader = BitReader::new(block);
     let mut skip = header;
@@ -294,7 +290,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An address that can only have 16 bits.
+    /// Reads a UE identity that must have 16 bits.
     fn rnti16(&mut self) -> Result<u16, MacError> {
         let bit = self.0.at();
         match self.address()? {

@@ -1,4 +1,4 @@
-//! What MAC adds to a PDU and how many blocks a TTI holds: TS 25.321 §9.2, TS 25.302 §7.
+//! MAC headers and transport formats: TS 25.321 §9.2, TS 25.302 §7.
 
 mod ack_channel;
 pub mod header;

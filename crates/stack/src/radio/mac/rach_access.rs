@@ -1,9 +1,10 @@
 //! Access to a shared RACH: TS 25.211 §5.2.2.1 (15 access slots in two frames, 16 signatures), TS 25.214 §6.
 //!
-//! In each TTI every UE with something to send picks one of the TTI's access slots and a signature. The Node B has one demodulator
-//! for message parts: it acquires the first preamble, and the UEs that came later get no acquisition and try again in
-//! the next TTI. Two UEs with the same first slot and signature are both acquired: their messages collide and are lost.
-//! Preamble power ramping and persistence values are not modelled.
+//! In each TTI every UE with data picks an access slot of the TTI and a signature. The Node B has
+//! one demodulator for message parts: it acquires the first preamble. UEs with a later preamble get
+//! no acquisition and retry in the next TTI. Two UEs with the same first slot and signature are
+//! both acquired: their messages collide and are lost. Preamble power ramping and persistence
+//! values are not modelled.
 
 use umts_kernel::random::AddressedStream;
 use umts_units::Duration;
@@ -12,17 +13,16 @@ use crate::ids::UeId;
 
 const ACCESS_SLOTS: u64 = 15;
 const SIGNATURES: u64 = 16;
-/// Two radio frames of 10 ms hold 15 access slots.
+/// Two radio frames of 10 ms contain 15 access slots.
 const ACCESS_SLOT: Duration = Duration::from_nanos(20_000_000 / ACCESS_SLOTS);
 
-/// Who may send in a TTI.
+/// A UE that may send its message in a TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RachAttempt {
-    /// The UE.
     pub ue: UeId,
-    /// How long after the start of the TTI its message begins.
+    /// Delay of the message from the start of the TTI.
     pub delay: Duration,
-    /// It has chosen what another has chosen: the message is lost.
+    /// Another UE has chosen the same slot and signature: the message is lost.
     pub collides: bool,
 }
 
@@ -30,19 +30,18 @@ pub struct RachAttempt {
 #[derive(Debug, Clone)]
 pub struct RachAccess {
     draws: AddressedStream,
-    /// Access slots to choose from: those that begin in a TTI and pass in it, so that no message overtakes that of the
-    /// TTI before.
+    /// Number of access slots to choose from: those that begin and end in the TTI, so that no
+    /// message overtakes a message of the previous TTI.
     slots: u64,
 }
 
 impl RachAccess {
-    /// Contention in TTIs of `tti` with draws from `draws`.
     pub fn new(draws: AddressedStream, tti: Duration) -> Self {
         RachAccess { draws, slots: (tti / ACCESS_SLOT).clamp(1, ACCESS_SLOTS) }
     }
 
-    /// Who of `ready` gets the message part of TTI number `tti`: nobody if `ready` is empty, more than one only if they
-    /// collide.
+    /// Determines the UEs of `ready` that may send in TTI `tti`: none if `ready` is empty, and more
+    /// than one only if they collide.
     pub fn resolve(&self, tti: u64, ready: impl Iterator<Item = UeId>, acquired: &mut Vec<RachAttempt>) {
         acquired.clear();
         let draws = self.draws.tti(tti);
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_begins_before_the_next_tti_does() {
+    fn messages_begin_within_their_tti() {
         for (ms, slots) in [(10, 7), (20, 15), (40, 15), (80, 15)] {
             let (rach, mut acquired) = (of_tti(ms), Vec::new());
             let delays: std::collections::BTreeSet<_> = (0..1000)
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_user_always_gets_in_somewhere_in_the_two_frames() {
+    fn single_user_always_gets_access() {
         let (rach, mut acquired) = (rach(), Vec::new());
         for tti in 0..1000 {
             rach.resolve(tti, [UeId(3)].into_iter(), &mut acquired);
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn two_users_share_and_seldom_collide() {
+    fn two_users_share_access_and_rarely_collide() {
         let (rach, mut acquired) = (rach(), Vec::new());
         let (mut won, mut collided) = ([0u32; 2], 0u32);
         const TTIS: u64 = 100_000;
@@ -116,7 +115,8 @@ mod tests {
                 _ => panic!("{acquired:?}"),
             }
         }
-        // Same slot and signature: 1 of 240. Same slot, other signature: the UE with the lower index is heard.
+        // Same slot and signature: 1 in 240. Same slot, other signature: the UE with the lower
+        // index is acquired.
         let expected = TTIS as f64 / 240.0;
         assert!((f64::from(collided) - expected).abs() < 6.0 * expected.sqrt(), "{collided}");
         assert!(won[0] > 40_000 && won[1] > 40_000, "{won:?}");

@@ -1,8 +1,8 @@
-//! Random access of a TDD cell, by which users ask for capacity: codes, collisions, back-off (Baiocchi and Vacirca 2002,
-//! §II.B, which names none of the numbers).
+//! Random access for capacity requests in a TDD cell: codes, collisions, back-off (Baiocchi and
+//! Vacirca 2002, §II.B, which gives no parameter values).
 //!
-//! Each user draws one of the codes of the slot. Alone on it a user is heard; two on one code are not, and back off. Who was
-//! refused does too.
+//! Each UE draws one of the codes of the slot. A request succeeds if no other UE draws the same
+//! code. After a collision and after a refusal a UE backs off.
 
 use umts_kernel::random::AddressedStream;
 
@@ -15,11 +15,11 @@ pub struct TddAccess {
     longest_backoff: u64,
     draws: AddressedStream,
     back_offs: AddressedStream,
-    /// Scratch: who drew each code.
+    /// Scratch: state of each code.
     drawn: Vec<Drawn>,
 }
 
-/// Who drew a code in the frame at hand.
+/// Number of UEs that drew a code in the current frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Drawn {
     Nobody,
@@ -28,13 +28,13 @@ enum Drawn {
 }
 
 impl TddAccess {
-    /// With so many codes, and a back-off of `longest_backoff` frames at most.
+    /// `longest_backoff` is in frames.
     pub fn new(codes: u32, longest_backoff: u64, draws: AddressedStream, back_offs: AddressedStream) -> Self {
         TddAccess { codes, longest_backoff, draws, back_offs, drawn: vec![Drawn::Nobody; codes as usize] }
     }
 
-    /// Sorts the users that ask in this frame by the codes that they draw, which is the order in which the RNC reads the
-    /// slot. Sets `heard` to whether each of them is alone on its code.
+    /// Sorts the requesting UEs by the codes that they draw, which is the order in which the RNC
+    /// reads the slot. Sets `heard` for each UE to whether no other UE drew its code.
     pub fn resolve(&mut self, frame: u64, asking: &mut [UeId], heard: &mut Vec<bool>) {
         let draws = self.draws.tti(frame);
         let code = |ue: &UeId| (draws.bits(u32::from(ue.0)) % u64::from(self.codes)) as usize;
@@ -48,8 +48,8 @@ impl TddAccess {
         heard.extend(asking.iter().map(|ue| self.drawn[code(ue)] == Drawn::One));
     }
 
-    /// In which frame `ue` asks again after failure number `failures` in `frame`: uniform among the next 2^`failures`, but no
-    /// more than the longest back-off.
+    /// The frame in which `ue` repeats its request after failure number `failures` in `frame`:
+    /// uniform among the next 2^`failures` frames, limited by the longest back-off.
     pub fn backed_off_until(&self, frame: u64, ue: UeId, failures: u32) -> u64 {
         let doubled = 1_u64.checked_shl(failures).unwrap_or(u64::MAX);
         let most = doubled.min(self.longest_backoff).max(1);
@@ -68,9 +68,9 @@ mod tests {
         TddAccess::new(codes, 64, streams.addressed("rach/code"), streams.addressed("rach/backoff"))
     }
 
-    /// G (1 - 1/c)^(G-1) of G users on c codes are heard, in the mean.
+    /// Of G users on c codes, G (1 - 1/c)^(G-1) succeed on average.
     #[test]
-    fn as_many_are_heard_as_chance_lets() {
+    fn success_count_matches_the_closed_form() {
         const FRAMES: u64 = 40_000;
         for (users, codes) in [(1, 8), (2, 8), (8, 8), (16, 8), (16, 16), (48, 8)] {
             let mut access = access(codes);
@@ -91,9 +91,9 @@ mod tests {
         }
     }
 
-    /// Of two users that are heard in one frame either is first equally often, whatever their numbers.
+    /// Of two users that succeed in one frame, each is first equally often, whatever their numbers.
     #[test]
-    fn the_order_within_a_frame_does_not_depend_on_the_number() {
+    fn order_within_a_frame_does_not_depend_on_ue_numbers() {
         const FRAMES: u64 = 20_000;
         let mut access = access(8);
         let mut heard = Vec::new();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_back_off_doubles_up_to_the_longest() {
+    fn back_off_doubles_up_to_its_maximum() {
         let access = access(8);
         for (failures, most) in [(1, 2), (2, 4), (6, 64), (7, 64), (200, 64)] {
             let waits: Vec<_> =

@@ -2,7 +2,6 @@
 
 use crate::radio::rrc_state::RrcState;
 
-/// A transport channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Channel {
     /// Forward access channel: downlink, shared.
@@ -11,14 +10,15 @@ pub enum Channel {
     Rach,
     /// Dedicated channel.
     Dch,
-    /// Downlink shared channel: its users have a DCH each beside it.
+    /// Downlink shared channel. Each of its users also has a DCH.
     Dsch,
-    /// Common channel of RLC's control PDUs in a TDD cell (Baiocchi and Vacirca 2002, §II.C); no standard knows it.
+    /// Common channel for control PDUs of RLC in a TDD cell (Baiocchi and Vacirca 2002, §II.C). Not
+    /// in any standard.
     Ack,
 }
 
 impl Channel {
-    /// Its name, and the RRC state in which a UE uses it (TS 25.331 §7.1).
+    /// Name, and the RRC state in which a UE uses the channel (TS 25.331 §7.1).
     pub fn name(self) -> (&'static str, RrcState) {
         match self {
             Channel::Fach => ("FACH", RrcState::CellFach),

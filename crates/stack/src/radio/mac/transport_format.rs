@@ -1,37 +1,37 @@
-//! From a bit rate and a TTI to transport blocks.
+//! Transport blocks from a bit rate and a TTI.
 //!
-//! A bearer's rate is its RLC payload rate at the full transport format: 32 kbit/s with a TTI of 10 ms is one block
-//! with 40 octets of RLC payload. Headers come on top: 336 bits on a DCH (2 octets of AMD header), 360 on FACH and RACH
-//! (24 bits of MAC header, [`header`](super::header)).
+//! The rate of a bearer is its RLC payload rate at the full transport format: 32 kbit/s with a TTI
+//! of 10 ms is one block with 40 octets of RLC payload. Headers are added: 336 bits on a DCH (2
+//! octets of AMD header), 360 bits on FACH and RACH (24 bits of MAC header, see
+//! [`header`](super::header)).
 
 use umts_units::{BitRate, Bytes, Duration};
 
 use super::header::{LogicalChannel, MacHeader};
 use super::transport_channel::Channel;
 
-/// How much a transport channel carries in one TTI.
+/// Capacity of a transport channel in one TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransportFormat {
-    /// Transmission time interval.
     pub tti: Duration,
     /// Blocks in a full TTI.
     pub blocks: u32,
 }
 
 impl TransportFormat {
-    /// The full format of a channel at `rate`, or `None` if not even one PDU fits into a TTI.
+    /// The full format of a channel at `rate`. `None` if not even one PDU fits into a TTI.
     pub fn new(rate: BitRate, tti: Duration, pdu_payload: Bytes) -> Option<Self> {
         let blocks = u32::try_from(rate.bits_in(tti) / pdu_payload.bits()).ok()?;
         (blocks > 0).then_some(TransportFormat { tti, blocks })
     }
 }
 
-/// Size of one transport block in bits, with an RLC header of `rlc_header` bits. With `None` neither the RLC nor the MAC
-/// header takes room, as in EURANE.
+/// Size of a transport block in bits, with an RLC header of `rlc_header` bits. `None`: neither RLC
+/// nor MAC headers take room, as in EURANE.
 pub fn block_bits(pdu_payload: Bytes, channel: Channel, rlc_header: Option<u32>) -> u32 {
     let payload = u32::try_from(pdu_payload.bits()).expect("a PDU has few octets");
     let Some(rlc_header) = rlc_header else { return payload };
-    // Neither the number of the UE nor that of its bearer changes the size.
+    // The numbers of UE and bearer do not change the size.
     let number = LogicalChannel::new(1).expect("the first of 15");
     payload + rlc_header + MacHeader::of_bearer(channel, 0, number).bits()
 }

@@ -1,7 +1,8 @@
 //! Block error processes: independent errors, the two-state Gilbert model, recorded errors.
 //!
-//! Draws are addressed by TTI and block, so that another TCP version or one more user meets the same radio. The Gilbert
-//! chain that steps once per block cannot have that: its state depends on how many blocks were sent before.
+//! Draws are addressed by TTI and block, so the radio is the same with another TCP version or an
+//! additional user. A Gilbert chain that steps once per block does not have this property, because
+//! its state depends on the number of blocks sent before.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use umts_kernel::random::{AddressedStream, Chance, TtiDraws};
 use super::Lost;
 use crate::ids::{Direction, UeId};
 
-/// What shares one draw.
+/// Blocks that share one draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -21,19 +22,16 @@ pub enum ErrorUnit {
     Tti,
 }
 
-/// How blocks are lost.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ErrorModel {
-    /// None is.
     ErrorFree,
-    /// Each unit with probability `bler`, independently.
+    /// Loses each unit independently with probability `bler`.
     Independent {
         /// Block error ratio.
         bler: f64,
-        /// What is lost at once.
         unit: ErrorUnit,
     },
-    /// Two states with an error probability each (Dubois 2005, §4.2 and Table 7.1).
+    /// Two states with one error probability each (Dubois 2005, §4.2 and Table 7.1).
     Gilbert {
         /// Probability per step of leaving the good state.
         good_to_bad: f64,
@@ -43,41 +41,41 @@ pub enum ErrorModel {
         bler_good: f64,
         /// Block error probability in the bad state.
         bler_bad: f64,
-        /// When the chain steps.
+        /// The chain steps once per PDU or once per TTI.
         step: ErrorUnit,
     },
-    /// A recorded verdict per block, from the beginning again when it ends.
+    /// A recorded verdict per block, repeated from the start at the end.
     Trace(Arc<[bool]>),
 }
 
-/// One error process: of one UE in one direction.
+/// The error process of one UE in one direction.
 #[derive(Debug, Clone)]
 pub struct BlockErrors {
     model: ErrorModel,
     draws: AddressedStream,
-    /// Blocks asked for so far: the place in a trace, and the address of a chain's steps.
+    /// Number of blocks so far: the position in a trace, and the address of the chain's steps.
     blocks_seen: u64,
     bad: Option<bool>,
     last_tti: u64,
-    /// That a block is lost: in the good and in the bad state, if the model has two.
+    /// Probability of a loss in the good and in the bad state. Both are equal if the model has no
+    /// states.
     loss: [Chance; 2],
-    /// That the chain is bad one step after it was good, and after it was bad.
+    /// Probability that the chain is bad after one step from the good and from the bad state.
     one_step: [Chance; 2],
 }
 
-/// The name of the draws that decide about a UE's blocks; those of its DCHs have their numbers behind it.
+/// Name of the random stream for the blocks of a UE. The streams of its DCHs append a number.
 pub fn errors_stream(direction: Direction, ue: UeId) -> String {
     format!("radio/{direction:?}/ue{}", ue.0)
 }
 
-/// The blocks of a TTI have the addresses 0 to 127; the chain's own draw lies above them.
+/// The blocks of a TTI have addresses 0 to 127. The draw of the chain follows.
 const CHAIN: u32 = Lost::MOST_BLOCKS;
 
-/// Address of the draw for a block that is not sent, above the address of signalling.
+/// Address of the draw for a block that is not sent, after the address for signalling.
 const UNSENT: u32 = CHAIN + 2;
 
 impl BlockErrors {
-    /// A process whose draws come from `draws`.
     pub fn new(model: ErrorModel, draws: AddressedStream) -> Self {
         let (loss, one_step) = match model {
             ErrorModel::Independent { bler, .. } => ([bler; 2], [0.0; 2]),
@@ -98,8 +96,8 @@ impl BlockErrors {
         }
     }
 
-    /// Decides which of `blocks` blocks are lost that are sent in TTI number `tti`; `first` is the number of the first one in
-    /// the TTI. TTI numbers must not decrease.
+    /// Decides which of `blocks` blocks in TTI `tti` are lost. `first` is the number of the first
+    /// block in the TTI. `tti` must not decrease.
     #[inline]
     pub fn losses(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
         match self.model {
@@ -110,8 +108,8 @@ impl BlockErrors {
         }
     }
 
-    /// Whether a block would be lost if it were sent in TTI number `tti`. Traces, and chains that step once per block, keep
-    /// their state.
+    /// Whether a block would be lost in TTI `tti`. Traces, and chains that step once per block,
+    /// keep their state.
     #[inline(never)]
     pub fn would_lose(&mut self, tti: u64) -> bool {
         match &self.model {
@@ -148,7 +146,8 @@ impl BlockErrors {
         }
     }
 
-    // Inlined like `independent`: a call costs up to 31 instructions more per block (docs/performance.md).
+    // Inlined like `independent`: a call costs up to 31 more instructions per block
+    // (docs/performance.md).
     #[inline]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
         match step {
@@ -171,8 +170,8 @@ impl BlockErrors {
         }
     }
 
-    /// Whether block number `block` of TTI number `tti` is lost, which has this chance. Draws have addresses: one that cannot decide
-    /// anything need not be made.
+    /// Whether block `block` of TTI `tti` is lost with probability `loss`. Skips the draw if the
+    /// result is certain, which is possible because draws are addressed.
     #[inline]
     fn decides(&self, tti: u64, block: u32, loss: Chance) -> bool {
         let always = loss == Chance::ALWAYS;
@@ -184,7 +183,8 @@ impl BlockErrors {
         self.draws.tti(tti).happens(block, loss)
     }
 
-    /// Whether the chain, in state `before` until now, is bad after `steps` steps, as its draw among `draws` decides.
+    /// Whether a chain in state `before` is bad after `steps` steps. Uses the chain's draw of
+    /// `draws`.
     #[inline]
     fn after(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
         match before {
@@ -193,7 +193,7 @@ impl BlockErrors {
         }
     }
 
-    /// Moves it on from its state `before` by any number of steps.
+    /// Like `after`, for any number of steps or an unknown state.
     #[inline(never)]
     fn jump(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
         match before {
@@ -212,8 +212,8 @@ impl BlockErrors {
     }
 }
 
-/// Probability that the chain is bad `steps` steps after it was seen in state `bad`, in closed form, so that TTIs in
-/// which nothing was sent cost nothing; without a former state the stationary probability.
+/// Probability that the chain is bad `steps` steps after state `bad`, in closed form, so that TTIs
+/// without transmission cost nothing. `None`: the stationary probability.
 fn bad_probability(bad: Option<bool>, good_to_bad: f64, bad_to_good: f64, steps: u64) -> f64 {
     let both = good_to_bad + bad_to_good;
     if both == 0.0 {
@@ -245,17 +245,17 @@ mod tests {
     }
 
     #[test]
-    fn independent_errors_have_their_ratio_per_block_and_per_tti() {
+    fn independent_errors_have_the_configured_ratio() {
         for unit in [ErrorUnit::Pdu, ErrorUnit::Tti] {
             let mut errors = process(ErrorModel::Independent { bler: 0.1, unit });
-            // Per TTI there are 12 times fewer draws: the standard error is 0.0009.
+            // Per TTI there are 12 times fewer draws. The standard error is 0.0009.
             let measured = ratio(&mut errors, 100_000, 12);
             assert!((measured - 0.1).abs() < 0.005, "{unit:?}: {measured}");
         }
     }
 
     #[test]
-    fn a_tti_is_lost_whole() {
+    fn errors_per_tti_lose_all_blocks_of_the_tti() {
         let mut errors = process(ErrorModel::Independent { bler: 0.5, unit: ErrorUnit::Tti });
         let verdicts: Vec<_> = (0..100).map(|tti| errors.losses(tti, 0, 12).count()).collect();
         assert!(verdicts.iter().all(|&n| n == 0 || n == 12));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_radio_does_not_depend_on_the_traffic() {
+    fn losses_do_not_depend_on_earlier_traffic() {
         let model = ErrorModel::Independent { bler: 0.3, unit: ErrorUnit::Pdu };
         let (mut busy, mut idle) = (process(model.clone()), process(model));
         for tti in 0..999 {
@@ -272,13 +272,13 @@ mod tests {
         assert_eq!(busy.losses(999, 0, 4), idle.losses(999, 0, 4));
     }
 
-    /// Dubois (2005), Table 7.1: ratio 0.0551, mean burst 6.71 blocks.
+    /// Dubois (2005), Table 7.1: error ratio 0.0551, mean burst 6.71 blocks.
     fn table_7_1(step: ErrorUnit) -> ErrorModel {
         ErrorModel::Gilbert { good_to_bad: 0.0087, bad_to_good: 0.1491, bler_good: 0.0, bler_bad: 1.0, step }
     }
 
     #[test]
-    fn gilbert_has_the_ratio_and_the_bursts_of_its_table() {
+    fn gilbert_ratio_and_bursts_match_the_table() {
         let mut errors = process(table_7_1(ErrorUnit::Pdu));
         let lost: Vec<bool> = (0..2_000_000).map(|tti| errors.losses(tti, 0, 1).count() == 1).collect();
         let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
@@ -289,8 +289,8 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_per_tti_moves_on_while_nothing_is_sent() {
-        // Asked every 1000th TTI, it has forgotten its state: the bursts are gone, the ratio stays.
+    fn chain_per_tti_advances_without_transmissions() {
+        // Over 1,000 TTIs the chain forgets its state: errors are independent with the same ratio.
         let mut errors = process(table_7_1(ErrorUnit::Tti));
         let lost: Vec<bool> = (0..200_000).map(|n| errors.losses(n * 1000, 0, 1).count() == 1).collect();
         let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_played_and_starts_again() {
+    fn error_trace_repeats_at_its_end() {
         let mut errors = process(ErrorModel::Trace([true, false, false].into()));
         assert_eq!(errors.losses(0, 0, 2), Lost(0b01));
         assert_eq!(errors.losses(9, 0, 2), Lost(0b10));

@@ -1,67 +1,67 @@
-//! Link curves: the block error ratio at a SIR, of the rate 1/2 convolutional code of TS 25.222 §4.2.3.1 over 336 bits and
-//! 16 of CRC, with ideal interleaving.
+//! Link curves: block error ratio as a function of the SIR for the rate 1/2 convolutional code of
+//! TS 25.222 §4.2.3.1, with 336 bits and 16 bits of CRC, and ideal interleaving.
 //!
-//! `tools/link-curves` makes the numbers: bounds are computed from the distance spectrum of the code, the decoder of
-//! Viterbi is simulated. Here they become a table that is asked with the SIR as it is, not in dB: a block that is judged
-//! costs no logarithm.
+//! `tools/link-curves` computes the numbers: union bounds from the distance spectrum of the code,
+//! and simulations of the Viterbi decoder. The table is indexed by the linear SIR, so that a lookup
+//! needs no logarithm.
 
 use umts_kernel::random::Chance;
 
 use super::octaves::OctaveTable;
 
-/// How block errors follow from the SIR.
+/// Relation between block errors and the SIR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Curve {
-    /// The union bound of hard decisions: what independent bit errors after demodulation suggest.
+    /// The union bound for hard decisions: assumes independent bit errors after demodulation.
     UnionBound,
-    /// The union bound of soft decisions.
+    /// The union bound for soft decisions.
     SoftBound,
-    /// A simulated decoder of hard decisions.
+    /// A simulated Viterbi decoder with hard decisions.
     ViterbiHard,
-    /// A simulated decoder of soft decisions.
+    /// A simulated Viterbi decoder with soft decisions.
     ViterbiSoft,
 }
 
 impl Curve {
-    /// All of them, in the order of their columns.
+    /// In the order of the columns of `link_curve.csv`.
     pub const ALL: [Curve; 4] = [Curve::UnionBound, Curve::SoftBound, Curve::ViterbiHard, Curve::ViterbiSoft];
 
     fn column(self) -> usize {
-        // The SIR is the first.
+        // The first column is the SIR.
         1 + self as usize
     }
 }
 
-/// Rows of a SIR in dB and the ratio of each curve, 0.05 dB apart.
+/// Rows with a SIR in dB and the ratio of each curve, in steps of 0.05 dB.
 const NUMBERS: &str = include_str!("link_curve.csv");
 
-/// One curve, ready to be asked: from 2⁻² (-6 dB), below which every block is lost, to 2⁵ (15 dB), above which none is.
+/// A curve as a table from 2⁻² (-6 dB), below which every block is lost, to 2⁵ (15 dB), above which
+/// none is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkCurve(OctaveTable<-2, 5>);
 
 impl LinkCurve {
-    /// This curve.
     pub fn new(curve: Curve) -> Self {
         let rows = rows(curve);
         LinkCurve(OctaveTable::new(|sir| between(&rows, 10.0 * libm::log10(sir))))
     }
 
-    /// The block error ratio at a SIR, linear.
+    /// Block error ratio at a linear SIR.
     #[inline]
     pub fn ratio(&self, sir: f64) -> f64 {
         self.0.at(sir, 1.0, 0.0)
     }
 
-    /// The chance that a block is lost at a SIR, linear.
+    /// Probability of a block loss at a linear SIR.
     #[inline]
     pub fn loss(&self, sir: f64) -> Chance {
         Chance::of(self.ratio(sir))
     }
 }
 
-/// The SIR in dB and the logarithm of the ratio, row by row.
+/// The SIR in dB and the log10 of the ratio of each row.
 fn rows(curve: Curve) -> Vec<(f64, f64)> {
     let row = |line: &str| {
         let mut fields = line.split(',');
@@ -72,7 +72,7 @@ fn rows(curve: Curve) -> Vec<(f64, f64)> {
     NUMBERS.lines().skip(1).map(|line| row(line).expect("the tool wrote numbers")).collect()
 }
 
-/// The ratio at a SIR in dB: a straight line between two rows where ratios are logarithms.
+/// Ratio at a SIR in dB, by linear interpolation of its logarithm.
 fn between(rows: &[(f64, f64)], sir_db: f64) -> f64 {
     let behind = rows.partition_point(|&(at, _)| at < sir_db);
     let log_ratio = match (behind.checked_sub(1).map(|before| rows[before]), rows.get(behind)) {

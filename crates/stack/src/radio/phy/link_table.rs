@@ -1,30 +1,30 @@
-//! Link tables: the block error ratio of a transport format at an Eb/N0, which link level simulations measure with the fast
-//! fading of a TTI in them.
+//! Link tables: block error ratio of a transport format as a function of Eb/N0. They come from link
+//! level simulations, which include the fast fading within a TTI.
 
 use umts_kernel::random::Chance;
 
 use super::octaves::OctaveTable;
 
-/// What is wrong with the points of a table.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum LinkTableError {
-    /// A line needs two.
+    /// Fewer than two points.
     #[error("it has {0} of the two points that a line needs")]
     TooFew(usize),
-    /// A ratio that has no logit.
+    /// The logit is defined only for ratios between 0 and 1.
     #[error("a block error ratio of {0} is not between 0 and 1")]
     Ratio(f64),
-    /// From one point to the next the Eb/N0 does not rise, or the ratio does not fall.
+    /// The Eb/N0 does not rise, or the ratio does not fall, between two points.
     #[error("it does not fall from {0} dB to {1} dB")]
     NotFalling(f64, f64),
 }
 
-/// The block error ratio of one format.
+/// Block error ratio of one format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkTable {
-    /// Eb/N0 in dB and the logit of the ratio, at least two, the first rising, the second falling.
+    /// Eb/N0 in dB (ascending) and logit of the ratio (descending). At least two points.
     points: Vec<(f64, f64)>,
-    /// The same as it is looked up: from -12 dB, below which every block is lost, to 18 dB, above which none is.
+    /// Table of the same function from -12 dB, below which every block is lost, to 18 dB, above
+    /// which none is.
     ratios: OctaveTable<-4, 6>,
 }
 
@@ -33,11 +33,12 @@ fn logit(ratio: f64) -> f64 {
 }
 
 impl LinkTable {
-    /// A table of measured points, Eb/N0 in dB and ratio. Between them, and beyond the first and the last, the logit of the
-    /// ratio is linear.
+    /// A table of measured points: Eb/N0 in dB and ratio. The logit of the ratio is interpolated
+    /// and extrapolated linearly.
     ///
     /// # Errors
-    /// The points are too few or do not fall.
+    /// Returns an error if there are fewer than two points, if a ratio is not between 0 and 1, or
+    /// if the ratios do not fall.
     pub fn new(points: &[(f64, f64)]) -> Result<Self, LinkTableError> {
         if points.len() < 2 {
             return Err(LinkTableError::TooFew(points.len()));
@@ -52,7 +53,8 @@ impl LinkTable {
         Ok(LinkTable::through(points.iter().map(|&(ebn0_db, ratio)| (ebn0_db, logit(ratio))).collect()))
     }
 
-    /// Without measurements: the logistic curve with 1 % at `target_db` that falls by `slope` in the logit for each dB.
+    /// A logistic curve for formats without measurements: 1 % at `target_db`, and `slope` less in
+    /// the logit per dB.
     pub fn logistic(target_db: f64, slope: f64) -> Self {
         let at_target = logit(0.01);
         LinkTable::through(vec![(target_db, at_target), (target_db + 1.0, at_target - slope)])
@@ -63,19 +65,19 @@ impl LinkTable {
         LinkTable { points, ratios }
     }
 
-    /// The block error ratio at an Eb/N0, linear.
+    /// Block error ratio at a linear Eb/N0.
     #[inline]
     pub fn ratio(&self, ebn0: f64) -> f64 {
         self.ratios.at(ebn0, 1.0, 0.0)
     }
 
-    /// The chance that a block is lost at an Eb/N0, linear.
+    /// Probability of a block loss at a linear Eb/N0.
     #[inline]
     pub fn loss(&self, ebn0: f64) -> Chance {
         Chance::of(self.ratio(ebn0))
     }
 
-    /// The Eb/N0 in dB at which this ratio is lost: what power control is after.
+    /// Eb/N0 in dB at which the block error ratio is `ratio`: a target for power control.
     pub fn ebn0_db(&self, ratio: f64) -> f64 {
         let wanted = logit(ratio);
         let behind = self.points.partition_point(|&(_, logit)| logit > wanted);
@@ -84,7 +86,7 @@ impl LinkTable {
     }
 }
 
-/// The two points of the straight line that is followed in front of point `behind`.
+/// The two points that define the line before point `behind`.
 fn segment(points: &[(f64, f64)], behind: usize) -> ((f64, f64), (f64, f64)) {
     let to = behind.clamp(1, points.len() - 1);
     (points[to - 1], points[to])
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logistic_curve_has_one_percent_at_its_target() {
+    fn logistic_curve_has_one_percent_at_its_target() {
         let table = LinkTable::logistic(2.25, 2.5);
         for (below_target, percent) in [(0.0, 1.0), (0.5, 3.4), (1.0, 11.0), (2.0, 60.0)] {
             let ratio = table.ratio(linear(2.25 - below_target));
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_table_goes_through_its_points_and_straight_on() {
+    fn measured_table_interpolates_and_extrapolates_in_the_logit() {
         let points = [(1.0, 0.2), (2.0, 0.05), (4.0, 0.001)];
         let table = LinkTable::new(&points).unwrap();
         for (ebn0_db, ratio) in points {
@@ -124,14 +126,14 @@ mod tests {
             assert!((table.ebn0_db(ratio) - ebn0_db).abs() < 1e-9);
         }
         let odds = |db: f64| table.ratio(linear(db)) / (1.0 - table.ratio(linear(db)));
-        // Straight in the logit: geometric means of odds, inside and beyond both ends.
+        // Linear in the logit: geometric means of odds, between the points and beyond both ends.
         for (a, middle, b) in [(1.0, 1.5, 2.0), (2.0, 3.0, 4.0), (-1.0, 0.0, 1.0), (4.0, 5.0, 6.0)] {
             assert!((odds(middle) / (odds(a) * odds(b)).sqrt() - 1.0).abs() < 3e-3, "{middle} dB");
         }
     }
 
     #[test]
-    fn a_table_that_does_not_fall_is_none() {
+    fn non_falling_tables_are_rejected() {
         let cases = [
             (&[(1.0, 0.1)][..], "it has 1 of the two points that a line needs"),
             (&[(1.0, 0.1), (2.0, 0.0)], "a block error ratio of 0 is not between 0 and 1"),

@@ -1,11 +1,11 @@
-//! What a radio answers: which blocks are lost.
+//! The result of a transmission: its lost blocks.
 
-/// Which blocks of a set are lost: bit n for block n. A set has 128 blocks at most.
+/// Lost blocks of a set as bits: bit n is set if block n is lost. A set has at most 128 blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lost(pub u128);
 
 impl Lost {
-    /// The most blocks that a set can have.
+    /// Maximum number of blocks in a set.
     pub const MOST_BLOCKS: u32 = 128;
 
     /// All of `blocks` blocks.
@@ -14,41 +14,41 @@ impl Lost {
         Lost(if blocks >= Self::MOST_BLOCKS { u128::MAX } else { (1 << blocks) - 1 })
     }
 
-    /// Those of `blocks` blocks of which `is_lost` says so, asked in their order.
+    /// The blocks for which `is_lost` returns true. Called for each of `blocks` blocks in order.
     #[inline]
     pub fn which(blocks: u32, mut is_lost: impl FnMut(u32) -> bool) -> Self {
-        // In two words: to shift 128 bits takes several instructions. In one loop: who is asked is there once.
+        // Two words, because shifting 128 bits takes several instructions. One loop, so that the
+        // inlined body of `is_lost` exists only once.
         let mut words = [0_u64; 2];
         for block in 0..blocks.min(Self::MOST_BLOCKS) {
-            // No branch: nobody can guess which are lost.
+            // Branch-free, because losses are unpredictable for the processor.
             words[(block / 64) as usize] |= u64::from(is_lost(block)) << (block % 64);
         }
         let [low, high] = words;
         Lost(u128::from(high) << 64 | u128::from(low))
     }
 
-    /// Whether none is lost, as mostly.
+    /// Whether no block is lost, the usual case.
     #[inline]
     pub fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether block number `block` is lost.
     #[inline]
     pub fn contains(self, block: u32) -> bool {
         self.0 >> block & 1 == 1
     }
 
-    /// Of the blocks from number `block` on, which then is the first.
+    /// The losses from block `block` on, renumbered from 0.
     #[inline]
     pub fn from(self, block: u32) -> Self {
         Lost(self.0.checked_shr(block).unwrap_or(0))
     }
 
-    /// How many blocks are lost.
+    /// Number of lost blocks.
     #[inline]
     pub fn count(self) -> u32 {
-        // Mostly none or few, and counting takes long on processors that are not known to have an instruction for it.
+        // Usually there are none or few, and `count_ones` is slow without a dedicated instruction.
         let (mut left, mut count) = (self.0, 0);
         while left != 0 {
             left &= left - 1;

@@ -1,5 +1,6 @@
-//! The physical layer: which blocks of a transmission are lost. [`BlockErrors`] decides for each UE and direction alone. In a TDD
-//! cell losses depend on interference, so [`tdd`] decides for all transmissions of a frame together.
+//! The physical layer: decides which blocks of a transmission are lost. [`BlockErrors`] decides for
+//! each UE and direction separately. In a TDD cell losses depend on interference, so [`tdd`]
+//! decides for all transmissions of a frame together.
 
 mod block_errors;
 pub mod link_curve;

@@ -1,16 +1,17 @@
-//! A function of a positive number as a table with equal steps within each octave: whoever looks it up needs no logarithm.
+//! A function of a positive number as a table with equal steps within each octave. A lookup needs
+//! no logarithm.
 
-/// Steps of the table in each octave.
+/// Table steps per octave.
 const STEPS: usize = 256;
 
-/// Values at equal steps within each octave from 2^`FROM` to 2^`TO`, one more at the end.
+/// Values at equal steps within each octave from 2^`FROM` to 2^`TO`, with one more value at the
+/// end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OctaveTable<const FROM: i32, const TO: i32> {
     values: Vec<f64>,
 }
 
 impl<const FROM: i32, const TO: i32> OctaveTable<FROM, TO> {
-    /// The table of `function`.
     pub fn new(function: impl Fn(f64) -> f64) -> Self {
         let octave = |octave: i32| {
             let from = libm::exp2(f64::from(octave));
@@ -21,10 +22,11 @@ impl<const FROM: i32, const TO: i32> OctaveTable<FROM, TO> {
         OctaveTable { values }
     }
 
-    /// The value at `x`, a straight line between two steps; `below` the first octave and `above` the last these.
+    /// Value at `x` by linear interpolation. Returns `below` before the first octave and `above`
+    /// after the last one.
     #[inline]
     pub fn at(&self, x: f64, below: f64, above: f64) -> f64 {
-        // The bits of a number are its octave, then its place within it.
+        // The bits of a floating-point number are its octave followed by the position in it.
         const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
         const BELOW_STEP: u32 = MANTISSA - STEPS.trailing_zeros();
         const BIAS: i32 = f64::MAX_EXP - 1;

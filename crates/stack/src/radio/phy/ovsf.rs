@@ -1,7 +1,8 @@
-//! Channelization codes of the downlink: the tree of orthogonal codes with variable spreading factors (TS 25.213 §4.3.1).
+//! Channelization codes of the downlink: the tree of orthogonal codes with variable spreading
+//! factors (TS 25.213 §4.3.1).
 //!
-//! A code of spreading factor SF takes the share 1/SF of its tree. It cannot be used beside a code on its way to the root,
-//! nor beside one below it.
+//! A code of spreading factor SF takes the share 1/SF of its tree. It cannot be used together with
+//! a code on its path to the root or with a code below it.
 //!
 //! ```text
 //!             C(4,3)                       share of the DSCH: a branch
@@ -9,32 +10,34 @@
 //!   C(16,12) C(16,13) …
 //! ```
 
-/// The largest spreading factor of the downlink; shares are counted in codes of it.
+/// Largest spreading factor of the downlink, the unit in which shares are counted.
 pub const LARGEST_SF: u16 = 512;
 
-/// One code: its spreading factor and its number, as in C(4,3).
+/// A code, written C(SF,number), for example C(4,3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
-    /// Its spreading factor, a power of two up to [`LARGEST_SF`].
+    /// A power of two up to [`LARGEST_SF`].
     pub spreading_factor: u16,
-    /// Its number among those of that spreading factor, from zero.
+    /// Number among the codes of the spreading factor, from 0.
     pub number: u16,
 }
 
 impl Code {
-    /// The last code of a spreading factor. The first ones are the pilot's and the common channels' (TS 25.213 §4.3.1.2.1).
+    /// The last code of a spreading factor. The first codes belong to the pilot and the common
+    /// channels (TS 25.213 §4.3.1.2.1).
     pub fn last(spreading_factor: u16) -> Self {
         Code { spreading_factor, number: spreading_factor - 1 }
     }
 
-    /// Whether one of the two lies on the other's way to the root, so that they cannot be used together.
+    /// Whether one of the two codes is on the other's path to the root, so that they cannot be used
+    /// together.
     pub fn meets(self, other: Code) -> bool {
         let (near, far) =
             if self.spreading_factor <= other.spreading_factor { (self, other) } else { (other, self) };
         far.number / (far.spreading_factor / near.spreading_factor) == near.number
     }
 
-    /// Its place in a tree that is laid out level by level, the root at 1.
+    /// Index in a tree stored level by level, with the root at 1.
     fn place(self) -> usize {
         usize::from(self.spreading_factor) + usize::from(self.number)
     }
@@ -46,67 +49,68 @@ impl Code {
     }
 }
 
-/// What a code takes of its tree, in codes of [`LARGEST_SF`].
+/// Share of a code in codes of [`LARGEST_SF`].
 fn leaves(spreading_factor: u16) -> u16 {
     LARGEST_SF / spreading_factor
 }
 
-/// A branch whose codes are given anew in each TTI. Kraft's inequality is exact there: codes that add up to no more than the
-/// branch always find places, those of small spreading factors first.
+/// A branch whose codes are allocated again in each TTI. Kraft's inequality is exact here: codes
+/// whose sum is at most the branch can always be placed, smallest spreading factors first.
 ///
-/// It stays exact where TTIs begin in two phases, half of one apart, since those of one phase have their codes from the left of the
-/// branch and those of the other from the right: what adds up does not meet, and everybody keeps his code for a whole TTI.
+/// This also holds if TTIs begin in two phases, half a TTI apart. One phase allocates from the left
+/// end of the branch, the other from the right end. Allocations that fit do not overlap, and each
+/// user keeps its code for a whole TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeShare {
     branch: Code,
     left: u16,
-    /// What those of the other phase have, in the middle of their TTI.
+    /// Codes that the other phase holds, in the middle of its TTI.
     kept: u16,
 }
 
-/// The end of a branch from which codes are given.
+/// The end of a branch from which codes are allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// That of the smallest numbers.
+    /// The end with the smallest numbers.
     Left,
-    /// That of the largest.
+    /// The end with the largest numbers.
     Right,
 }
 
 impl CodeShare {
-    /// All of the branch below this code.
+    /// The branch below this code.
     pub fn new(branch: Code) -> Self {
         CodeShare { branch, left: leaves(branch.spreading_factor), kept: 0 }
     }
 
-    /// A TTI begins: nothing is taken.
+    /// Begins a TTI: all codes are free.
     pub fn begin(&mut self) {
         self.left = leaves(self.branch.spreading_factor);
     }
 
-    /// TTIs of one phase begin: who took codes when those of the other began keeps them, and what is older is free.
+    /// Begins the TTIs of one phase: codes of the other phase stay allocated, older ones are free.
     pub fn begin_phase(&mut self) {
         let whole = leaves(self.branch.spreading_factor);
         self.kept = whole - self.left - self.kept;
         self.left = whole - self.kept;
     }
 
-    /// Takes a code of this spreading factor, if it fits beside what was taken in this TTI.
+    /// Takes a code of this spreading factor. Returns whether there is room in this TTI.
     #[inline]
     pub fn take(&mut self, spreading_factor: u16) -> bool {
-        // A code above the branch is larger than all of it.
+        // A code above the branch is larger than the branch.
         let left = self.left.checked_sub(leaves(spreading_factor));
         self.left = left.unwrap_or(self.left);
         left.is_some()
     }
 
-    /// What is left, as a share of the whole tree.
+    /// Free codes as a share of the whole tree.
     pub fn left(&self) -> f64 {
         f64::from(self.left) / f64::from(LARGEST_SF)
     }
 
-    /// The codes of those who took some since it began, who are told in rising order of their spreading factors: from one end of
-    /// the branch, without gaps.
+    /// Assigns codes to the spreading factors taken since the TTI began, in ascending order, from
+    /// one end of the branch without gaps.
     pub fn codes(&self, end: End, rising: impl IntoIterator<Item = u16>) -> impl Iterator<Item = Code> {
         let whole = leaves(self.branch.spreading_factor);
         let (left, mut taken) = (self.branch.number * whole, 0);
@@ -122,10 +126,11 @@ impl CodeShare {
     }
 }
 
-/// A tree whose codes are kept for long, so that holes come to be: what is free may be more than a code needs and no code fits.
+/// A tree of long-lived codes. The tree fragments: the sum of the free codes may exceed a request
+/// that still does not fit.
 #[derive(Debug, Clone)]
 pub struct CodeTree {
-    /// For each code, by its place: what the largest free code in its branch takes; 0 if none is free.
+    /// By index of a code: share of the largest free code in its branch. 0: none.
     free: Vec<u16>,
 }
 
@@ -136,7 +141,6 @@ impl Default for CodeTree {
 }
 
 impl CodeTree {
-    /// A tree of which nothing is taken.
     pub fn new() -> Self {
         let places = 0..2 * usize::from(LARGEST_SF);
         CodeTree {
@@ -144,16 +148,16 @@ impl CodeTree {
         }
     }
 
-    /// Whether this code may be taken.
+    /// Whether `code` can be allocated.
     pub fn is_free(&self, code: Code) -> bool {
-        // A code that is taken leaves nothing at its place, and what is below it as it was.
+        // An allocated code has 0 at its own index. The entries below it are unchanged.
         let mut above =
             std::iter::successors(Some(code.place() / 2), |at| Some(at / 2)).take_while(|&at| at > 0);
         self.free[code.place()] == leaves(code.spreading_factor) && above.all(|at| self.free[at] > 0)
     }
 
-    /// Takes a code of this spreading factor: in the smallest hole that is large enough, the leftmost of several, which keeps
-    /// large holes whole.
+    /// Allocates a code of this spreading factor in the smallest free branch that fits, the
+    /// leftmost of several. This keeps large branches free.
     pub fn allocate(&mut self, spreading_factor: u16) -> Option<Code> {
         let (wants, mut at) = (leaves(spreading_factor), 1);
         if self.free[at] < wants {
@@ -168,21 +172,21 @@ impl CodeTree {
         Some(Code::at(at))
     }
 
-    /// Takes this very code.
+    /// Allocates this code.
     ///
     /// # Panics
-    /// If it is not free.
+    /// Panics if the code is not free.
     pub fn reserve(&mut self, code: Code) {
         assert!(self.is_free(code), "{code:?} is taken");
         self.set(code.place(), 0);
     }
 
-    /// Gives a code back that was taken.
+    /// Releases an allocated code.
     pub fn release(&mut self, code: Code) {
         self.set(code.place(), leaves(code.spreading_factor));
     }
 
-    /// What the largest free code takes, as a share of the tree.
+    /// Share of the largest free code in the tree.
     pub fn largest_free(&self) -> f64 {
         f64::from(self.free[1]) / f64::from(LARGEST_SF)
     }
@@ -193,7 +197,7 @@ impl CodeTree {
         while at > 0 {
             let (left, right) = (self.free[2 * at], self.free[2 * at + 1]);
             let whole = leaves(Code::at(at).spreading_factor);
-            // Two whole halves are a whole again.
+            // Two free halves form a free whole.
             self.free[at] = if left + right == whole { whole } else { left.max(right) };
             at /= 2;
         }
@@ -213,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_meet_on_the_way_to_the_root() {
+    fn codes_conflict_on_the_path_to_the_root() {
         let cases = [
             (code(4, 3), code(8, 7), true),
             (code(4, 3), code(128, 96), true),
@@ -229,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_two_codes_of_128_fit_a_quarter_and_33_do_not() {
+    fn a_quarter_holds_32_codes_of_128_and_no_more() {
         for (spreading_factor, fit) in [(4, 1), (8, 2), (16, 4), (32, 8), (64, 16), (128, 32), (256, 64)] {
             let mut share = CodeShare::new(DSCH);
             assert!((0..fit).all(|_| share.take(spreading_factor)), "SF {spreading_factor}");
@@ -240,9 +244,9 @@ mod tests {
     }
 
     proptest! {
-        /// Kraft's sum stays within the share, whatever is asked for, and what it allows gets codes of which no two meet.
+        /// Kraft's sum never exceeds the share, and codes that fit never overlap.
         #[test]
-        fn what_kraft_allows_finds_places(
+        fn code_sets_within_the_kraft_sum_are_assignable(
             branch in 0_u32..4,
             wants in prop::collection::vec((2_u32..10).prop_map(|level| 1_u16 << level), 0..80),
         ) {
@@ -262,9 +266,10 @@ mod tests {
             }
         }
 
-        /// The same of two phases: what both hold together is within the share, and no two codes meet.
+        /// The same for two phases: the codes of both together stay within the share and never
+        /// overlap.
         #[test]
-        fn what_kraft_allows_finds_places_beside_those_of_the_other_phase(
+        fn code_sets_of_both_phases_within_the_kraft_sum_are_assignable(
             branch in 0_u32..4,
             phases in prop::collection::vec(prop::collection::vec((2_u32..10).prop_map(|level| 1_u16 << level), 0..40), 1..12),
         ) {
@@ -287,9 +292,10 @@ mod tests {
             }
         }
 
-        /// A tree gives codes that are free and no others, and what is given back is there again.
+        /// A tree allocates only free codes and refuses only if there is none. Released codes can
+        /// be allocated again.
         #[test]
-        fn a_tree_gives_what_is_free(
+        fn tree_allocates_only_free_codes(
             deeds in prop::collection::vec(((2_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..120),
         ) {
             let (mut tree, mut taken) = (CodeTree::new(), vec![code(4, 3)]);
@@ -320,12 +326,12 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_filled_from_the_smallest_and_join_again() {
+    fn smallest_holes_are_filled_first_and_merge_on_release() {
         let mut tree = CodeTree::new();
         let first = tree.allocate(8).unwrap();
         let second = tree.allocate(16).unwrap();
         assert_eq!([first, second], [code(8, 0), code(16, 2)]);
-        // Its sibling rather than a piece of the untouched half.
+        // The sibling branch is preferred to a part of the untouched half.
         assert_eq!(tree.allocate(32), Some(code(32, 6)));
         tree.release(code(32, 6));
         tree.release(second);

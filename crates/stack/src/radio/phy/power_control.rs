@@ -1,14 +1,15 @@
-//! Downlink power of a cell: who needs how much, and what all of them together come to (equation (2) of Rendón et al. 2004).
+//! Downlink power of a cell: the power of each user, and their sum (equation (2) of Rendón et al.
+//! 2004).
 //!
-//! The power that reaches each user's Eb/N0 depends on the power of all, so that the users of a cell are one linear equation,
-//! and the cells of a network one for each:
+//! The power that a user needs for its Eb/N0 depends on the powers of all users. So the users of a
+//! cell form one linear equation, and a network has one equation per cell:
 //!
 //! ```text
 //! P_i = (om P_T + L_i (chi_i + P_N)) / (G_i + om)
 //! P_T = P_c + sum P_i = (P_c + b) / (1 - a)          a = sum om / (G_i + om),   b = sum L_i (chi_i + P_N) / (G_i + om)
 //! ```
 //!
-//! Above its limit a cell sends all users the same share of what they need.
+//! At its power limit a cell transmits the same share of the needed power to all users.
 
 mod coupled;
 mod loops;
@@ -17,43 +18,43 @@ pub use self::coupled::Coupled;
 pub use self::loops::{InnerLoop, OuterLoop, OuterLoopConfig};
 use super::sir::Link;
 
-/// How the powers of a TTI are found.
+/// Method to determine the powers of a TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum PowerControl {
-    /// All cells together, so that every user has his Eb/N0.
+    /// All cells together, so that every user reaches its Eb/N0.
     Ideal,
-    /// Each cell alone, from the interference of the TTI before.
+    /// Each cell alone, with the interference of the previous TTI.
     #[default]
     Frame,
-    /// Step by step: 1,500 commands a second, each a slot late.
+    /// Step by step: 1,500 commands per second, each delayed by one slot.
     Steps,
 }
 
-/// The downlink power of a cell, in mW.
+/// Downlink power parameters of a cell, in mW.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerConfig {
-    /// The most that it sends.
+    /// Maximum transmit power.
     pub max: f64,
-    /// Pilot and common channels.
+    /// Power of the pilot and the common channels.
     pub common: f64,
-    /// Noise at a receiver.
+    /// Noise power at a receiver.
     pub noise: f64,
-    /// The share of the own cell's power that disturbs, 1 - alpha.
+    /// Share of the own cell's power that interferes, 1 - alpha.
     pub own_share: f64,
-    /// The most of one DCH; `None`: no limit of its own.
+    /// Maximum power of one DCH. `None`: unlimited.
     pub dch_max: Option<f64>,
-    /// How powers are found.
     pub control: PowerControl,
-    /// The step of commands under [`PowerControl::Steps`], in dB.
+    /// Step of a command under [`PowerControl::Steps`], in dB.
     pub step_db: f64,
-    /// The loop that moves targets; `None`: they are fixed.
+    /// Outer loop that moves the targets. `None`: fixed targets.
     pub outer_loop: Option<OuterLoopConfig>,
 }
 
 impl Default for PowerConfig {
-    /// 43 dBm at most, 10 mW of pilot, -99 dBm of noise, an orthogonality of 0.6 (Rendón et al. 2004, §3.2; TR 25.942).
+    /// 43 dBm at most, 10 mW of pilot, -99 dBm of noise, an orthogonality of 0.6 (Rendón et al.
+    /// 2004, §3.2; TR 25.942).
     fn default() -> Self {
         PowerConfig {
             max: libm::exp10(4.3),
@@ -68,28 +69,28 @@ impl Default for PowerConfig {
     }
 }
 
-/// What the users of a cell come to.
+/// Sums over the users of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Load {
-    /// Σ om / (G + om): the part of the load factor that the own cell makes.
+    /// Σ om / (G + om): the own cell's part of the load factor.
     pub own: f64,
     /// Σ L (chi + P_N) / (G + om), in mW.
     pub outside: f64,
-    /// Σ L chi / (G + om), in mW: that part of it which is other cells'.
+    /// Σ L chi / (G + om), in mW: the part of `outside` that comes from other cells.
     pub others: f64,
 }
 
-/// What a cell sends.
+/// Transmit power of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sent {
-    /// Its power, in mW.
+    /// Total power in mW.
     pub total: f64,
-    /// What every user has of what he needs: 1 below the limit.
+    /// Transmitted share of the power that each user needs. 1 below the limit.
     pub factor: f64,
 }
 
 impl Load {
-    /// That of one user.
+    /// The terms of one user.
     #[inline]
     pub fn of(power: &PowerConfig, link: &Link) -> Self {
         let weight = 1.0 / (link.margin() + power.own_share);
@@ -97,7 +98,7 @@ impl Load {
         Load { own: power.own_share * weight, outside: weight * link.outside(power.noise), others }
     }
 
-    /// This and that together.
+    /// The sum of both.
     #[inline]
     #[must_use]
     pub fn with(self, other: Load) -> Self {
@@ -108,19 +109,19 @@ impl Load {
         }
     }
 
-    /// What the cell would have to send; `None` if no power is enough.
+    /// Total power that the cell needs. `None` if no power is enough.
     #[inline]
     pub fn total(&self, common: f64) -> Option<f64> {
         (self.own < 1.0).then(|| (common + self.outside) / (1.0 - self.own))
     }
 
-    /// Whether the cell can send that.
+    /// Whether the needed power is within the limit.
     #[inline]
     pub fn fits(&self, power: &PowerConfig) -> bool {
         self.total(power.common).is_some_and(|total| total <= power.max)
     }
 
-    /// What it does send: the limit if more is needed, and everybody the same share.
+    /// Transmitted power: the needed power, or at most the limit with equal shares for all users.
     #[inline]
     pub fn sent(&self, power: &PowerConfig) -> Sent {
         match self.total(power.common) {
@@ -134,8 +135,8 @@ impl Load {
         Sent { total: power.max, factor: (power.max - power.common) / needed }
     }
 
-    /// The load factor of a cell that sends `total`: Σ (om + f) / (G + om), f what a user receives from other cells over what
-    /// he receives from his own.
+    /// Load factor of a cell that transmits `total`: Σ (om + f) / (G + om), where f is the power
+    /// received from other cells relative to the own cell.
     #[inline]
     pub fn factor(&self, total: f64) -> f64 {
         self.own + self.others / total
@@ -143,7 +144,7 @@ impl Load {
 }
 
 impl Sent {
-    /// What of it is this user's.
+    /// Power of this user.
     #[inline]
     pub fn power_of(&self, power: &PowerConfig, link: &Link) -> f64 {
         let needed =
@@ -153,7 +154,7 @@ impl Sent {
 }
 
 impl PowerConfig {
-    /// What of `sent` is the user's of a DCH, who has a limit of his own.
+    /// Power of a user's DCH in `sent`, limited by `dch_max`.
     #[inline]
     pub fn dch_power(&self, sent: &Sent, link: &Link) -> f64 {
         let power = sent.power_of(self, link);

@@ -1,4 +1,4 @@
-//! What a user of a WCDMA downlink achieves: equation (1) of Rendón et al. (2004).
+//! The Eb/N0 of a user in a WCDMA downlink: equation (1) of Rendón et al. (2004).
 //!
 //! ```text
 //!                         P_i / L_i                 om   share of the own cell's power that codes do not keep apart
@@ -6,39 +6,39 @@
 //!             om (P_T - P_i) / L_i + chi + P_N      P_N  noise
 //! ```
 //!
-//! Powers are in mW, losses are gains (1/L).
+//! Powers are in mW. Losses L are stored as gains, 1/L.
 
 /// Chips per second (TS 25.213 §4.1).
 pub const CHIP_RATE: f64 = 3.84e6;
 
-/// One user of a cell in one TTI.
+/// A user of a cell in one TTI.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// Chips for each bit, W/R.
+    /// Processing gain W/R, chips per bit.
     pub processing: f64,
-    /// The Eb/N0 that is wanted, linear.
+    /// Target Eb/N0, linear.
     pub target: f64,
-    /// The gain from the cell, 1/L.
+    /// Gain from the cell, 1/L.
     pub gain: f64,
     /// Power received from other cells, chi, in mW.
     pub interference: f64,
 }
 
 impl Link {
-    /// The Eb/N0, linear, of a user who is sent `power` of the cell's `total`.
+    /// Linear Eb/N0 of a user with `power` of the cell's `total`.
     #[inline]
     pub fn achieved(&self, own_share: f64, noise: f64, total: f64, power: f64) -> f64 {
         let disturbs = own_share * (total - power) * self.gain + self.interference + noise;
         self.processing * power * self.gain / disturbs
     }
 
-    /// G, chips for each bit over the wanted Eb/N0.
+    /// G, the processing gain over the target Eb/N0.
     #[inline]
     pub fn margin(&self) -> f64 {
         self.processing / self.target
     }
 
-    /// What the user would have to be sent for one milliwatt at the receiver of what is not the own cell's: L (chi + P_N).
+    /// L (chi + P_N): power of other cells and noise, referred to the transmitter.
     #[inline]
     pub fn outside(&self, noise: f64) -> f64 {
         (self.interference + noise) / self.gain

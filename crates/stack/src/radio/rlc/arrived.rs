@@ -1,8 +1,9 @@
-//! What of a run of PDUs has arrived.
+//! The parts of a run of PDUs that have arrived.
 
 use super::{DataRun, SduEnd};
 
-/// Tells `take` of the parts of `run` that arrived, where bit n of `lost` tells of its n-th PDU: offset in the run, count and ends.
+/// Calls `take` for each part of `run` that arrived, with offset in the run, count and ends. Bit n
+/// of `lost` is set if the n-th PDU is lost.
 #[inline]
 pub(super) fn for_each_arrived<'a>(
     run: &DataRun,
@@ -11,7 +12,7 @@ pub(super) fn for_each_arrived<'a>(
     mut take: impl FnMut(u64, u64, &'a [SduEnd]),
 ) {
     let (first, count) = (run.first, u32::from(run.count));
-    // In two halves: nearly all is told by the lower one, and to shift both takes several instructions.
+    // Two halves: the lower one usually suffices, and shifting 128 bits takes several instructions.
     let lost = [lost as u64, (lost >> 64) as u64];
     let here = lost.map(|half| !half);
     let mut from = first_member(here, 0);
@@ -26,7 +27,7 @@ pub(super) fn for_each_arrived<'a>(
     }
 }
 
-/// The first number from `from` on, of 0 to 127, that is in a set; 128 if there is none.
+/// The first member of a set at or after `from`, among 0 to 127. 128 if there is none.
 #[inline]
 fn first_member(set: [u64; 2], from: u32) -> u32 {
     match (set[0].checked_shr(from), from) {
@@ -45,7 +46,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_member_is_that_which_a_search_finds(words: [u64; 2], sparse: [u64; 2], from in 0u32..=128) {
+        fn first_member_matches_a_linear_search(words: [u64; 2], sparse: [u64; 2], from in 0u32..=128) {
             for set in [words, [words[0] & sparse[0], words[1] & sparse[1]], [0, words[1]], [words[0], 0], [0; 2]] {
                 let all = u128::from(set[1]) << 64 | u128::from(set[0]);
                 let found = (from..128).find(|bit| all >> bit & 1 == 1).unwrap_or(128);

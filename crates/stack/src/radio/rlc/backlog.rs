@@ -1,35 +1,36 @@
-//! What an entity could send now: what a scheduler may ask of it.
+//! Data that an entity could send now, for schedulers.
 
 use umts_units::{Bytes, Time};
 
 use super::am::LengthIndicators;
 use super::buffer::{Cutting, Fit};
 
-/// What waits in an entity to be sent, for the first time or again.
+/// Data of an entity to send, for the first time or again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
-    /// Octets of SDUs: those of which something was not yet sent, and the PDUs that are to be sent again.
+    /// Octets of SDUs with an unsent part, and of PDUs to retransmit.
     pub octets: Bytes,
-    /// Since when the oldest SDU of these is in the buffer; `None` if there is none, but control information may wait.
+    /// When the oldest of these SDUs entered the buffer. `None` if there is none, although control
+    /// information may be pending.
     pub since: Option<Time>,
-    /// Data PDUs that it could send now, as far as its window goes, with the room that length indicators take.
+    /// Data PDUs that the window allows now, including the room for length indicators.
     pub pdus: u32,
-    /// SDUs of which something was not yet sent; one at least where PDUs are to be sent again.
+    /// Number of SDUs with an unsent part. At least 1 if PDUs are to be retransmitted.
     pub sdus: u32,
 }
 
-/// An SDU that is not through.
+/// An SDU that is not completely sent or must be retransmitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingSdu {
-    /// When it came into RLC.
+    /// When the SDU entered RLC.
     pub entered: Time,
-    /// Its size.
     pub size: Bytes,
-    /// Blocks of it that are to be sent, for the first time or again. One that two SDUs share counts for the first.
+    /// Blocks of the SDU to send, for the first time or again. A block that two SDUs share counts
+    /// for the first one.
     pub blocks: u32,
 }
 
-/// Counts the blocks of SDUs that are cut into PDUs one after the other, as [`Buffer::compose`] cuts them.
+/// Counts the blocks of SDUs that are cut into PDUs in sequence, like [`Buffer::compose`].
 ///
 /// [`Buffer::compose`]: super::buffer::Buffer::compose
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +38,9 @@ pub(super) struct Cut {
     cutting: Cutting,
     /// SDUs do not share PDUs (transparent mode).
     is_apart: bool,
-    /// Room left in the PDU that is being filled; 0 if none is.
+    /// Room left in the PDU being filled. 0 if there is none.
     room: u16,
-    /// SDUs of which a part is in that PDU.
+    /// Number of SDUs with a part in that PDU.
     parts: u32,
 }
 
@@ -54,8 +55,8 @@ impl Cut {
         Cut { is_apart: true, ..Cut::by(Cutting::without_indicators(payload)) }
     }
 
-    /// Returns the number of PDUs that the last `octets` of an SDU open, the PDU that tells its end included.
-    /// `is_begun` says whether octets before these were sent.
+    /// Returns the number of PDUs that the last `octets` of an SDU open, including a PDU with the
+    /// length indicator of its end. `is_begun`: earlier octets of the SDU were sent.
     pub fn blocks(&mut self, octets: u64, is_begun: bool) -> u32 {
         let (mut opened, mut left) = (0, octets);
         let mut marks_start = self.cutting.marks_start && !is_begun;
@@ -70,7 +71,7 @@ impl Cut {
             if fit == Fit::Goes {
                 left -= u64::from(self.room);
                 self.room = 0;
-                // PDUs that hold nothing but the middle of the SDU.
+                // PDUs with nothing but the middle of the SDU.
                 let full = (left - 1) / u64::from(self.cutting.payload);
                 opened += full;
                 left -= full * u64::from(self.cutting.payload);
@@ -81,7 +82,7 @@ impl Cut {
                 _ => 0,
             };
             if fit != Fit::Ends && self.cutting.rule == LengthIndicators::Ts25322 {
-                opened += u64::from(self.tell_end());
+                opened += u64::from(self.open_for_end());
             }
             if self.is_apart {
                 self.room = 0;
@@ -90,9 +91,9 @@ impl Cut {
         }
     }
 
-    /// Opens a PDU that begins with the length indicator of an SDU that ended with the PDU before. Returns 1, the number of
-    /// PDUs opened.
-    pub fn tell_end(&mut self) -> u32 {
+    /// Opens a PDU that begins with the length indicator of an SDU that ended in the previous PDU.
+    /// Returns 1, the number of PDUs opened.
+    pub fn open_for_end(&mut self) -> u32 {
         self.open(self.cutting.length_indicator);
         1
     }
@@ -127,7 +128,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// An entity on a channel of four blocks with SDUs of 100 octets that came at 0 and 10 ms.
+    /// An entity on a channel of four blocks with SDUs of 100 octets that arrived at 0 and 10 ms.
     fn with_two_sdus(config: &RlcConfig, sends: Direction) -> Rlc {
         let mut rlc = Rlc::new(UeId(0), sends, config, 4);
         for at in [0, 10] {
@@ -143,32 +144,32 @@ mod tests {
         set
     }
 
-    fn told(rlc: &Rlc) -> (u64, Option<Time>, u32) {
+    fn summary(rlc: &Rlc) -> (u64, Option<Time>, u32) {
         let Backlog { octets, since, pdus, .. } = rlc.backlog();
         (octets.0, since, pdus)
     }
 
     #[test]
-    fn acknowledged_mode_tells_what_is_new_and_what_is_to_be_sent_again() {
+    fn am_backlog_has_new_data_and_retransmissions() {
         let config = RlcConfig::Am(AmConfig::default().into());
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // 200 octets and two length indicators.
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 6));
+        assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
         let first = send(&mut rlc, 20, 2);
-        assert_eq!(told(&rlc), (120, Some(ms(0)), 4));
+        assert_eq!(summary(&rlc), (120, Some(ms(0)), 4));
         let rest = send(&mut rlc, 30, 9);
-        assert_eq!(told(&rlc), (0, None, 0));
-        // The second PDU of all was lost, and the peer says so.
+        assert_eq!(summary(&rlc), (0, None, 0));
+        // The second PDU was lost, and the peer reports this.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
         let report = send(&mut peer, 60, 1);
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
-        assert_eq!(told(&rlc), (40, Some(ms(0)), 1));
+        assert_eq!(summary(&rlc), (40, Some(ms(0)), 1));
     }
 
     #[test]
-    fn buffer_occupancy_leaves_out_what_was_sent_and_not_negatively_acknowledged() {
+    fn buffer_occupancy_excludes_sent_pdus_without_a_nack() {
         let config = RlcConfig::Am(AmConfig::default().into());
         let occupancy = |rlc: &Rlc, at: u64| rlc.available_for_transmission(ms(at)).0;
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
@@ -177,20 +178,20 @@ mod tests {
         assert_eq!(occupancy(&rlc, 20), 120);
         let rest = send(&mut rlc, 30, 9);
         assert_eq!((occupancy(&rlc, 30), rlc.buffer_occupancy()), (0, Bytes(200)));
-        // The second PDU of all was lost. The peer's report waits as a control PDU of 42 octets.
+        // The second PDU was lost. The peer's report waits as a control PDU of 42 octets.
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
         peer.handle_blocks(&mut Context::new(ms(50), &mut NoTrace), &rest, Lost(0));
         assert_eq!(occupancy(&peer, 50), 42);
         let report = send(&mut peer, 60, 1);
         assert_eq!(occupancy(&peer, 60), 0);
-        // It is to be sent again, with its header.
+        // The PDU must be retransmitted with its header.
         rlc.handle_blocks(&mut Context::new(ms(70), &mut NoTrace), &report, Lost(0));
         assert_eq!(occupancy(&rlc, 70), 42);
     }
 
     #[test]
-    fn buffer_occupancy_includes_what_lies_beyond_the_window() {
+    fn buffer_occupancy_includes_data_beyond_the_window() {
         let config = AmConfig { window: 3, ..AmConfig::default() };
         let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
         send(&mut rlc, 20, 9);
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn buffer_occupancy_of_unacknowledged_mode_is_what_is_not_sent_yet() {
+    fn um_buffer_occupancy_is_the_unsent_data() {
         let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
         send(&mut rlc, 20, 1);
@@ -206,7 +207,7 @@ mod tests {
         assert!((Bytes(160)..=Bytes(165)).contains(&occupancy), "{occupancy}");
     }
 
-    /// Entry in ms, size and blocks of each SDU that waits.
+    /// Arrival in ms, size and blocks of each waiting SDU.
     fn waiting(rlc: &Rlc) -> Vec<(u64, u64, u32)> {
         let mut sdus = Vec::new();
         rlc.waiting_sdus(&mut sdus);
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledged_mode_tells_which_sdus_wait() {
+    fn am_lists_waiting_sdus() {
         let config = RlcConfig::Am(AmConfig::default().into());
         let mut rlc = with_two_sdus(&config, Direction::Downlink);
         // The third block of 40 octets holds the end of the first SDU, its length indicator, and 19 octets of the second.
@@ -226,7 +227,8 @@ mod tests {
         assert_eq!(waiting(&rlc), []);
         let third = Sdu::new(packet(2, 90), ms(35));
         rlc.handle_sdu(&mut Context::new(ms(35), &mut NoTrace), &third).expect("there is room");
-        // The second and the last PDU of all that were sent are lost: of the first SDU, and of the second.
+        // The second and the last of all sent PDUs are lost: one of the first SDU, one of the
+        // second.
         let last = rest.blocks - 1;
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
         peer.handle_blocks(&mut Context::new(ms(40), &mut NoTrace), &first, Lost(0b10));
@@ -239,14 +241,15 @@ mod tests {
     }
 
     #[test]
-    fn unacknowledged_mode_tells_which_sdus_wait() {
+    fn um_lists_waiting_sdus() {
         let um = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let rlc = with_two_sdus(&RlcConfig::Um(um), Direction::Downlink);
-        // 100 octets, the indicators of start and end, and the rest of a PDU; 82 octets and the end.
+        // 100 octets, the indicators of start and end, and the rest of a PDU. 82 octets and the
+        // end.
         assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 3)]);
     }
 
-    /// The end of an SDU that fills its PDUs is told by one PDU more.
+    /// The end of an SDU that fills its PDUs is indicated by one more PDU.
     #[test]
     fn blocks_of_an_sdu_include_its_length_indicators() {
         let am = |length_indicators| {
@@ -269,7 +272,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever waits, and whatever of it was sent before.
+        /// For any waiting data, and any data sent before.
         #[test]
         fn waiting_blocks_are_the_blocks_that_are_sent(
             sizes in prop::collection::vec(1_u32..400, 1..12),
@@ -313,28 +316,28 @@ mod tests {
     fn acknowledged_mode_counts_blocks_within_its_window() {
         let config = AmConfig { window: 3, ..AmConfig::default() };
         let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 3));
+        assert_eq!(summary(&rlc), (200, Some(ms(0)), 3));
         send(&mut rlc, 20, 9);
-        // The window is closed: what waits can not go yet.
-        assert_eq!(told(&rlc).2, 0);
-        assert!(told(&rlc).0 > 0);
+        // The window is closed: waiting data cannot be sent yet.
+        assert_eq!(summary(&rlc).2, 0);
+        assert!(summary(&rlc).0 > 0);
     }
 
     #[test]
-    fn unacknowledged_mode_tells_what_is_not_sent_yet() {
+    fn um_backlog_is_the_unsent_data() {
         let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
         let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 6));
-        while told(&rlc).1 == Some(ms(0)) {
+        assert_eq!(summary(&rlc), (200, Some(ms(0)), 6));
+        while summary(&rlc).1 == Some(ms(0)) {
             assert!(send(&mut rlc, 20, 1).blocks > 0);
         }
-        assert_eq!(told(&rlc).1, Some(ms(10)));
+        assert_eq!(summary(&rlc).1, Some(ms(10)));
         send(&mut rlc, 30, 9);
-        assert_eq!(told(&rlc), (0, None, 0));
+        assert_eq!(summary(&rlc), (0, None, 0));
     }
 
     #[test]
-    fn transparent_mode_tells_no_more_than_a_tti_holds() {
+    fn tm_backlog_is_limited_to_one_tti() {
         let erroneous_sdus = ErroneousSdus::Dropped;
         let config = TmConfig {
             pdu_payload: 40,
@@ -344,8 +347,8 @@ mod tests {
             buffer: None,
         };
         let mut rlc = with_two_sdus(&RlcConfig::Tm(config), Direction::Downlink);
-        assert_eq!(told(&rlc), (200, Some(ms(0)), 4));
+        assert_eq!(summary(&rlc), (200, Some(ms(0)), 4));
         send(&mut rlc, 20, 4);
-        assert_eq!(told(&rlc), (100, Some(ms(10)), 3));
+        assert_eq!(summary(&rlc), (100, Some(ms(10)), 3));
     }
 }

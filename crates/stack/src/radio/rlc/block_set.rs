@@ -1,6 +1,8 @@
-//! What one UE's bearer sends in one TTI: runs of consecutive PDUs, described and not copied.
+//! The PDUs of one UE's bearer in one TTI: runs of consecutive PDUs as descriptions, without copies
+//! of the data.
 //!
-//! A set is one object from the sending RLC to the receiving one. Its vectors are reused, so a TTI allocates nothing.
+//! A set is one object from the sending RLC to the receiving RLC. Its vectors are reused, so a TTI
+//! allocates nothing.
 
 use std::num::NonZeroU16;
 
@@ -9,96 +11,95 @@ use umts_units::{Bytes, Time};
 use crate::packet::Packet;
 use crate::radio::rlc::sn::Sn;
 
-/// An IP packet as RLC sees it.
+/// An IP packet in RLC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sdu {
-    /// The packet; its id names the SDU.
+    /// The packet. Its id identifies the SDU.
     pub packet: Packet,
-    /// When it entered the transmission buffer.
+    /// Arrival in the transmission buffer.
     pub entered: Time,
-    /// What RLC carries of it. It is asked for at each step, and who moves SDUs need not look into packets for it.
+    /// Octets of the packet in RLC. Stored here because it is read often, and code that moves SDUs
+    /// need not access the packet.
     size: u32,
 }
 
-/// What is larger is moved by calls, and SDUs are moved a few times each.
+/// Larger values are moved by function calls, and an SDU is moved several times.
 const _: () = assert!(size_of::<Sdu>() <= 128);
 
 impl Sdu {
-    /// A packet that enters RLC at `entered` as it is.
+    /// A packet that enters RLC at `entered` unchanged.
     pub fn new(packet: Packet, entered: Time) -> Self {
         Sdu::compressed(packet, entered, 0)
     }
 
-    /// One of whose headers PDCP took `octets` away.
+    /// A packet whose headers PDCP shortened by `octets`.
     #[inline]
     pub fn compressed(packet: Packet, entered: Time, octets: u16) -> Self {
         let size = packet.payload() + u32::from(packet.header()) - u32::from(octets);
         Sdu { packet, entered, size }
     }
 
-    /// Its size.
     #[inline]
     pub fn size(&self) -> Bytes {
         Bytes(u64::from(self.size))
     }
 }
 
-/// Where an SDU lies: it begins in PDU `first`, and PDU `sn` holds the length indicator that ends it.
+/// Position of an SDU: it begins in PDU `first`, and PDU `sn` holds the length indicator of its
+/// end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SduEnd {
-    /// The PDU in which it begins. Bits do not say this, so no receiver of TS 25.322 decides by it; it tells whether what
-    /// a receiver put together is that SDU.
+    /// The PDU in which the SDU begins. No bit carries this, so a receiver of TS 25.322 must not
+    /// use it for decisions. It only shows whether the receiver assembled the right SDU.
     pub first: Sn,
-    /// The PDU that tells its end.
+    /// The PDU with the length indicator of the end.
     pub sn: Sn,
-    /// The SDU.
     pub sdu: Sdu,
 }
 
-/// `count` consecutive numbers from `first` on.
+/// `count` consecutive numbers starting with `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnRun {
-    /// The first number.
     pub first: Sn,
-    /// How many.
     pub count: u16,
 }
 
-/// Move the receiving window: everything below `sn` is given up, and the first `n_length` SDU ends in that PDU
-/// (TS 25.322 §9.2.2.11.8).
+/// Moves the receiving window: everything below `sn` is discarded, and the first `n_length` SDU
+/// ends in that PDU (TS 25.322 §9.2.2.11.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mrw {
     /// SN_MRW_LENGTH, the last SN_MRW.
     pub sn: Sn,
     /// N_LENGTH.
     pub n_length: u8,
-    /// LENGTH is zero: the one SN_MRW lies above the sender's window as it was, so it is no old one whatever it is.
+    /// LENGTH is zero: the single SN_MRW is above the sender's window before the discard, so it
+    /// cannot be an old one.
     pub beyond_window: bool,
 }
 
 /// The answer to an MRW (TS 25.322 §9.2.2.11.9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MrwAck {
-    /// SN_ACK: VR(R).
+    /// SN_ACK, equal to VR(R).
     pub sn: Sn,
-    /// N: the N_LENGTH of the MRW if its SN_MRW_LENGTH is SN_ACK, else zero.
+    /// N: the N_LENGTH of the MRW if its SN_MRW_LENGTH is SN_ACK, otherwise zero.
     pub n: u8,
 }
 
-/// A STATUS: acknowledgment, what is missing, window, MRW and its acknowledgment.
+/// A STATUS: acknowledgment, missing PDUs, window, MRW and MRW_ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Status {
-    /// All PDUs below are received or named as missing; absent in a STATUS that reports nothing.
+    /// All PDUs below are received or listed as missing. `None` in a STATUS without a report.
     pub lsn: Option<Sn>,
     /// Runs of missing PDUs, as a range of the set's `missing`.
     pub missing: (u16, u16),
-    /// Move the receiving window.
+    /// Command to move the receiving window.
     pub mrw: Option<Mrw>,
-    /// The window was moved.
+    /// Confirmation that the window was moved.
     pub mrw_ack: Option<MrwAck>,
-    /// WSN of a WINDOW SUFI; one of zero would be ignored.
+    /// WSN of a WINDOW SUFI. The peer would ignore zero.
     pub window: Option<NonZeroU16>,
-    /// Octets that it takes.
+    /// Size in octets.
     pub octets: u16,
 }
 
@@ -107,29 +108,29 @@ pub struct Status {
 pub struct DataRun {
     /// Number of the first PDU.
     pub first: Sn,
-    /// How many PDUs.
     pub count: u16,
-    /// The polling bit, set in the last PDU of the run only.
+    /// The polling bit, which is set only in the last PDU of the run.
     pub poll: bool,
-    /// All of them were sent before.
+    /// All of these PDUs were sent before.
     pub retransmission: bool,
     /// Ends of SDUs in these PDUs, as a range of the set's `ends`.
     pub ends: (u16, u16),
-    /// UM: an SDU begins with the first data octet, and a length indicator says so (runs of one PDU only).
+    /// UM: an SDU begins with the first data octet, and a length indicator marks its start (runs of
+    /// one PDU only).
     pub starts: bool,
     /// A STATUS inside the PDU (runs of one PDU only).
     pub piggyback: Option<Status>,
 }
 
 impl DataRun {
-    /// PDUs that are sent once and poll nobody.
+    /// A run of new PDUs without a poll.
     pub(super) fn new(first: u64, count: u32, ends: (u16, u16)) -> Self {
         let (retransmission, poll, starts, piggyback) = (false, false, false, None);
         DataRun { first: Sn::of(first), count: count as u16, poll, retransmission, ends, starts, piggyback }
     }
 }
 
-/// One PDU, or several alike.
+/// A PDU, or a run of PDUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pdu {
     /// AMD PDUs.
@@ -140,14 +141,14 @@ pub enum Pdu {
     Reset(bool),
     /// A RESET ACK PDU with its RSN.
     ResetAck(bool),
-    /// UMD PDUs; of their numbers the lowest 7 bits travel.
+    /// UMD PDUs. Only the lowest 7 bits of their numbers are sent.
     Umd(DataRun),
-    /// TMD PDUs; their numbers do not travel.
+    /// TMD PDUs. Their numbers are not sent.
     Tmd(DataRun),
 }
 
 impl Pdu {
-    /// How many blocks it fills.
+    /// Number of blocks.
     #[inline]
     pub fn blocks(&self) -> u32 {
         match self {
@@ -160,24 +161,23 @@ impl Pdu {
 /// The transport block set of one UE in one TTI, as RLC PDUs in the order of their blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockSet {
-    /// The PDUs.
     pub pdus: Vec<Pdu>,
-    /// Where SDUs end in them.
+    /// Ends of SDUs in the PDUs.
     pub ends: Vec<SduEnd>,
-    /// What the STATUS PDUs name as missing.
+    /// Missing PDUs listed in STATUS PDUs.
     pub missing: Vec<SnRun>,
-    /// What their MRW, of which there is one at most, names before the last SN_MRW.
+    /// SN_MRW fields before the last one. A set has at most one MRW.
     pub discarded: Vec<Sn>,
-    /// How many blocks the PDUs fill.
+    /// Number of blocks of the PDUs.
     pub blocks: u32,
-    /// Its number among all sets of a run, if somebody watches blocks; else zero.
+    /// Number among all sets of a run if block sets are observed, otherwise zero.
     pub serial: u64,
-    /// The PDUs as octets, one entry each, in wire mode; else empty.
+    /// The PDUs as octets, one entry per block, in wire mode. Otherwise empty.
     pub octets: Vec<Vec<u8>>,
 }
 
 impl BlockSet {
-    /// Empties it and keeps its memory.
+    /// Clears the set and keeps its memory.
     #[inline]
     pub fn clear(&mut self) {
         self.pdus.clear();
@@ -194,13 +194,13 @@ impl BlockSet {
         &self.ends[usize::from(run.ends.0)..usize::from(run.ends.1)]
     }
 
-    /// What `status` names as missing.
+    /// Runs of missing PDUs in `status`.
     #[inline]
     pub fn missing_of(&self, status: &Status) -> &[SnRun] {
         &self.missing[usize::from(status.missing.0)..usize::from(status.missing.1)]
     }
 
-    /// Adds a PDU that fills a block by itself.
+    /// Adds a PDU that takes a whole block.
     pub(super) fn push_control(&mut self, pdu: Pdu) {
         self.pdus.push(pdu);
         self.blocks += 1;
@@ -217,8 +217,8 @@ impl BlockSet {
         self.push_control(Pdu::Status(status));
     }
 
-    /// Adds AMD PDUs whose ends were pushed to `ends` from `ends_from` on; they lengthen the run before them if they
-    /// continue it in every respect.
+    /// Adds AMD PDUs. Their ends were pushed to `ends` from `ends_from` on. The PDUs extend the
+    /// previous run if they continue it in every respect.
     #[inline]
     pub(super) fn push_data(&mut self, run: DataRun) {
         self.blocks += u32::from(run.count);
@@ -238,7 +238,7 @@ impl BlockSet {
         self.pdus.push(Pdu::Data(run));
     }
 
-    /// Where the next end will be put.
+    /// Index of the next end.
     #[inline]
     pub(super) fn ends_mark(&self) -> u16 {
         u16::try_from(self.ends.len()).expect("a TTI ends few SDUs")

@@ -1,12 +1,13 @@
-//! The transmission buffer: SDUs waiting, and how they are cut into PDUs (TS 25.322 §9.2.2.8 to §9.2.2.10).
+//! The transmission buffer: waiting SDUs, and their segmentation into PDUs (TS 25.322 §9.2.2.8 to
+//! §9.2.2.10).
 //!
 //! ```text
 //!   payload of a PDU:  | LI of each SDU that ends here | … end of one SDU | whole SDUs … | start of the next | padding |
 //! ```
 //!
-//! Only what costs room is modelled: a length indicator for each end that lies inside the PDU (or, where it finds no room
-//! there, in the next PDU), and padding. [`Cutting`] holds the rules; who writes the octets (`octets::Composer`) asks
-//! the same.
+//! Only the room of fields is modelled: a length indicator for each end inside the PDU (or in the
+//! next PDU, if there is no room for it), and padding. [`Cutting`] holds the rules.
+//! `octets::Composer`, which writes the octets, uses the same rules.
 
 use std::collections::VecDeque;
 
@@ -16,39 +17,40 @@ use super::am::LengthIndicators;
 use super::backlog::{Cut, WaitingSdu};
 use super::{BlockSet, Sdu, SduEnd, Sn};
 
-/// How SDUs are cut into PDUs.
+/// Rules for the segmentation of SDUs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cutting {
-    /// Octets of a PDU behind its header.
+    /// Octets of a PDU after its header.
     pub payload: u16,
     /// Octets of a length indicator with its extension bit.
     pub length_indicator: u16,
     pub rule: LengthIndicators,
-    /// UM: an SDU that begins with the first data octet of a PDU is told by a length indicator of its own, unless that
-    /// PDU tells the end of the one before (TS 25.322 §9.2.2.8).
+    /// UM: a length indicator marks an SDU that begins with the first data octet of a PDU, unless
+    /// the PDU has the length indicator for the end of the previous SDU (TS 25.322 §9.2.2.8).
     pub marks_start: bool,
 }
 
-/// How what is left of an SDU meets the room that is left in a PDU (TS 25.322 §9.2.2.8).
+/// Relation between the rest of an SDU and the room in a PDU (TS 25.322 §9.2.2.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// It goes on in the next PDU.
+    /// The SDU continues in the next PDU.
     Goes,
-    /// It ends inside, with a length indicator of its own.
+    /// The SDU ends inside, with a length indicator in this PDU.
     Ends,
-    /// It ends with the PDU: the next one says so (0).
+    /// The SDU ends with the PDU. The next PDU indicates this (0).
     Fills,
-    /// It ends one octet before the PDU does, too near for an indicator of two octets: the next PDU says so (0x7FFB).
+    /// The SDU ends one octet before the end of the PDU, which leaves no room for an indicator of
+    /// two octets. The next PDU indicates this (0x7FFB).
     OneShort,
 }
 
 impl Cutting {
-    /// PDUs of `payload` octets that hold nothing but SDU octets (transparent mode).
+    /// PDUs of `payload` octets with nothing but SDU octets (transparent mode).
     pub fn without_indicators(payload: u16) -> Self {
         Cutting { payload, length_indicator: 0, rule: LengthIndicators::Eurane, marks_start: false }
     }
 
-    /// How `left` octets of an SDU meet `room`.
+    /// Compares `left` octets of an SDU with `room`.
     #[inline]
     pub fn fit(&self, left: u64, room: u16) -> Fit {
         let (li, room) = (u64::from(self.length_indicator), u64::from(room));
@@ -60,8 +62,8 @@ impl Cutting {
         }
     }
 
-    /// Whether anything can be put into `room` behind the end of an SDU: an indicator of two octets leaves a single octet
-    /// unused, and nothing says so (§9.2.2.8).
+    /// Whether `room` after the end of an SDU can be used. A single octet stays unused with
+    /// indicators of two octets, without any indication (§9.2.2.8).
     #[inline]
     pub fn takes_more(&self, room: u16) -> bool {
         room >= self.length_indicator
@@ -76,10 +78,11 @@ impl Cutting {
         }
     }
 
-    /// PDUs that hold `octets` octets of SDUs and this number of length indicators. Exact in acknowledged mode for
-    /// indicators of one octet by TS 25.322. A lower bound otherwise: an indicator of two octets can leave one octet of a PDU
-    /// unused, unacknowledged mode can mark further starts, and the indicators of EURANE are not counted, since only ends
-    /// inside a PDU have one.
+    /// Number of PDUs for `octets` octets of SDUs and this number of length indicators. Exact in
+    /// acknowledged mode for indicators of one octet by TS 25.322, otherwise a lower bound. An
+    /// indicator of two octets can leave one octet of a PDU unused. Unacknowledged mode can mark
+    /// further starts. The indicators of EURANE are not counted, because only ends inside a PDU
+    /// have one.
     #[inline]
     pub fn pdus(&self, octets: u64, indicators: u64) -> u64 {
         let indicators = match self.rule {
@@ -90,28 +93,30 @@ impl Cutting {
     }
 }
 
-/// What became of a PDU.
+/// Contents of a filled PDU.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Composed {
-    /// SDUs whose last octet is in it.
+    /// Number of SDUs whose last octet is in the PDU.
     pub finished: u32,
-    /// Octets left over.
+    /// Unused octets.
     pub padding: u16,
 }
 
-/// SDUs not yet wholly segmented.
+/// SDUs that are not completely in PDUs.
 #[derive(Debug, Clone)]
 pub(super) struct Buffer {
-    /// Octets of the first SDU that are in no PDU yet; none if it may not be begun. What each TTI asks for is kept ready.
+    /// Octets of the first SDU that are not in PDUs yet. 0 if the SDU may not be started. Stored
+    /// because every TTI reads it.
     head_left: u64,
-    /// Whether there is a first SDU, and it was begun or may be.
+    /// Whether there is a first SDU that was started or may be started.
     has_head: bool,
-    /// An SDU that filled its last PDU exactly: the next PDU tells its end. There is seldom one.
+    /// An SDU that filled its last PDU exactly, and its first PDU. The next PDU indicates its end.
+    /// Rare, therefore boxed.
     untold_end: Option<Box<(u64, Sdu)>>,
-    /// Octets of the first SDU that are already in PDUs, and the PDU in which it began.
+    /// Octets of the first SDU that are already in PDUs, and its first PDU.
     head_sent: u64,
     head_first: u64,
-    /// How many SDUs may still be begun.
+    /// Number of SDUs that may still be started.
     may_begin: u64,
     queue: VecDeque<Sdu>,
     /// Octets of the SDUs in the queue.
@@ -134,13 +139,13 @@ impl Default for Buffer {
 }
 
 impl Buffer {
-    /// Begins no more than `sdus` further SDUs; what was begun goes on.
+    /// Starts at most `sdus` further SDUs. SDUs that were started continue.
     pub fn limit(&mut self, sdus: u64) {
         self.may_begin = sdus;
         self.look_at_head();
     }
 
-    /// Another SDU is the first, or may be begun or not.
+    /// Updates the fields of the first SDU.
     #[inline]
     fn look_at_head(&mut self) {
         let may_go_on = self.head_sent > 0 || self.may_begin > 0;
@@ -149,7 +154,7 @@ impl Buffer {
         self.head_left = head.map_or(0, |head| head.size().0 - self.head_sent);
     }
 
-    /// SDUs of which something is still to be put into a PDU.
+    /// Number of SDUs that are not completely indicated in PDUs.
     pub fn sdus(&self) -> usize {
         self.queue.len() + usize::from(self.untold_end.is_some())
     }
@@ -162,7 +167,7 @@ impl Buffer {
         }
     }
 
-    /// Takes the first SDU, of whatever was sent.
+    /// Removes the first SDU, whatever part of it was sent.
     #[inline]
     fn pop(&mut self) -> Option<Sdu> {
         let sdu = self.queue.pop_front()?;
@@ -172,7 +177,7 @@ impl Buffer {
         Some(sdu)
     }
 
-    /// Octets of the SDUs of which something is still to be put into a PDU.
+    /// Octets of the SDUs in the queue.
     pub fn octets(&self) -> u64 {
         self.octets
     }
@@ -182,26 +187,27 @@ impl Buffer {
         self.octets - self.head_sent
     }
 
-    /// Whether nothing is left that may be put into a PDU.
+    /// Whether nothing may be put into a PDU.
     #[inline]
     pub fn is_empty(&self) -> bool {
         !(self.has_head | self.untold_end.is_some())
     }
 
-    /// Whether the next PDU says that an SDU begins with its first data octet.
+    /// Whether the next PDU marks the start of an SDU with its first data octet.
     #[inline]
     pub fn marks_start(&self, cutting: &Cutting) -> bool {
         cutting.marks_start && self.head_sent == 0 && self.untold_end.is_none()
     }
 
-    /// How many PDUs, `most` at most, can be filled with nothing but the middle of the first SDU.
+    /// Number of PDUs, at most `most`, that can be filled with nothing but the middle of the first
+    /// SDU.
     #[inline]
     pub fn full_pdus(&self, cutting: &Cutting, most: u32) -> u32 {
         if self.untold_end.is_some() || self.marks_start(cutting) {
             return 0;
         }
-        // The PDU that the SDU fills to the end is not counted: it is `compose`d, since it tells the end. Mostly the SDU is
-        // long enough for all, and nothing need be divided.
+        // A PDU that the SDU fills to its end is not counted, because `compose` must record the
+        // end. Usually the SDU is long enough for all PDUs, which saves the division.
         let payload = u64::from(cutting.payload);
         if self.head_left > u64::from(most) * payload {
             return most;
@@ -209,21 +215,21 @@ impl Buffer {
         (self.head_left.saturating_sub(1) / payload) as u32
     }
 
-    /// Takes `pdus` full PDUs, the first with number `count`.
+    /// Takes `pdus` full PDUs. The first one has number `count`.
     #[inline]
     pub fn take_full(&mut self, cutting: &Cutting, count: u64, pdus: u32) {
         self.begin_head(count);
         self.take_octets(u64::from(pdus) * u64::from(cutting.payload));
     }
 
-    /// So many more octets of the first SDU are in PDUs.
+    /// Moves `octets` further octets of the first SDU into PDUs.
     #[inline]
     fn take_octets(&mut self, octets: u64) {
         self.head_sent += octets;
         self.head_left -= octets;
     }
 
-    /// The first SDU goes into PDU number `count`, if nothing of it did before.
+    /// Notes that the first SDU starts in PDU `count`, if it was not started before.
     #[inline]
     fn begin_head(&mut self, count: u64) {
         if self.head_sent == 0 {
@@ -232,7 +238,7 @@ impl Buffer {
         }
     }
 
-    /// Fills one PDU with number `count` and `room` octets for length indicators and data.
+    /// Fills PDU `count` with up to `room` octets of length indicators and data.
     pub fn compose(&mut self, cutting: &Cutting, count: u64, mut room: u16, set: &mut BlockSet) -> Composed {
         let li = cutting.length_indicator;
         if let Some(untold) = self.untold_end.take() {
@@ -254,7 +260,7 @@ impl Buffer {
         Composed { finished: (before - self.queue.len()) as u32, padding: room }
     }
 
-    /// Puts what fits of the first SDU into the PDU; returns the room that is left.
+    /// Puts the part of the first SDU that fits into the PDU. Returns the remaining room.
     fn take_part(&mut self, cutting: &Cutting, count: u64, room: u16, set: &mut BlockSet) -> u16 {
         let left = self.head_left;
         self.begin_head(count);
@@ -274,7 +280,7 @@ impl Buffer {
         if ends_inside { room - cutting.length_indicator - left as u16 } else { 0 }
     }
 
-    /// Room that the rest of the buffer would leave in one PDU, `None` if it does not fit into one.
+    /// Padding of a PDU with the rest of the buffer. `None` if the rest does not fit into one PDU.
     pub fn padding_of_last_pdu(&self, cutting: &Cutting) -> Option<u16> {
         let li = u64::from(cutting.length_indicator);
         let untold = if self.untold_end.is_some() { li } else { 0 };
@@ -288,13 +294,14 @@ impl Buffer {
         Some(cutting.payload - used as u16)
     }
 
-    /// PDUs that the rest of the SDU would take of which something was sent, alone in them.
+    /// Number of PDUs that the rest of a partly sent first SDU would take alone. 0 if nothing of it
+    /// was sent.
     pub fn pdus_of_rest(&self, cutting: &Cutting) -> u64 {
         if self.head_sent == 0 { 0 } else { self.head_left.div_ceil(u64::from(cutting.payload)) }
     }
 
-    /// Gives up those of the SDUs without a told end of which something was sent and for which `lost` says so, asked with
-    /// the PDU in which they began; says whether there was one.
+    /// Discards the partly sent first SDU and the SDU without an indicated end, if `lost` returns
+    /// true. `lost` receives the first PDU of the SDU. Returns whether an SDU was discarded.
     pub fn discard_started(
         &mut self,
         lost: impl Fn(u64, &Sdu) -> bool,
@@ -316,14 +323,14 @@ impl Buffer {
         any
     }
 
-    /// Gives up the SDUs of which nothing was sent and that came at `entered` or before.
+    /// Discards the SDUs of which nothing was sent and that entered at `entered` or before.
     pub fn discard_unsent(&mut self, entered: Time, mut given_up: impl FnMut(Sdu)) {
         while self.head_sent == 0 && self.queue.front().is_some_and(|head| head.entered <= entered) {
             given_up(self.pop().expect("it was looked at"));
         }
     }
 
-    /// Gives up all SDUs of which nothing was sent.
+    /// Discards all SDUs of which nothing was sent.
     pub fn discard_all_unsent(&mut self, mut given_up: impl FnMut(Sdu)) {
         let begun = usize::from(self.head_sent > 0);
         for sdu in self.queue.drain(begun..) {
@@ -333,22 +340,22 @@ impl Buffer {
         self.look_at_head();
     }
 
-    /// Takes the first SDU whole, if nothing of it was sent.
+    /// Removes the first SDU. Nothing of it may have been sent.
     pub fn take_whole(&mut self) -> Option<Sdu> {
         debug_assert!(self.head_sent == 0, "whole SDUs and parts are not mixed");
         self.pop()
     }
 
-    /// When the oldest SDU came.
+    /// Arrival of the oldest SDU.
     pub fn oldest(&self) -> Option<Time> {
         let untold = self.untold_end.as_deref().map(|(_, sdu)| sdu.entered);
         untold.or_else(|| self.queue.front().map(|head| head.entered))
     }
 
-    /// The SDUs that it holds, in order; of the first so many blocks are to be sent once more.
+    /// Appends the SDUs in order. `again` blocks of the first one are to be retransmitted.
     pub fn waiting_sdus(&self, mut cut: Cut, mut again: u32, into: &mut Vec<WaitingSdu>) {
         if let Some((_, sdu)) = self.untold_end.as_deref() {
-            let blocks = cut.tell_end() + std::mem::take(&mut again);
+            let blocks = cut.open_for_end() + std::mem::take(&mut again);
             into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
         }
         let sent = std::iter::once(self.head_sent).chain(std::iter::repeat(0));
@@ -363,7 +370,7 @@ impl Buffer {
         self.queue.front().map(|head| head.size().0)
     }
 
-    /// The PDU in which the first waiting SDU began, if it did.
+    /// First PDU of the first waiting SDU. `None` if it was not started.
     pub fn head_began_in(&self) -> Option<u64> {
         if let Some((first, _)) = self.untold_end.as_deref().copied() {
             return Some(first);

@@ -15,7 +15,7 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
 
-/// The configuration of an entity: its mode.
+/// The configuration of an entity, which determines its mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RlcConfig {
     /// Acknowledged.
@@ -26,11 +26,13 @@ pub enum RlcConfig {
     Tm(TmConfig),
 }
 
-/// One end of a bearer. After any `handle_*`: drain [`Rlc::poll_delivered`] and [`Rlc::poll_erroneous`]; ask
-/// [`Rlc::poll_transmit`] at the next TTI while [`Rlc::has_work`]; else sleep until [`Rlc::poll_timeout`].
+/// One end of a bearer. After any `handle_*`, drain [`Rlc::poll_delivered`] and
+/// [`Rlc::poll_erroneous`]. While [`Rlc::has_work`] returns true, call [`Rlc::poll_transmit`] at
+/// the next TTI. Otherwise sleep until [`Rlc::poll_timeout`].
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are of the large one")]
-// A tag of its own: every call begins with a look at it, and one hidden in a field of `AmEntity` takes longer to read.
+// A tag of its own: every call reads it, and a tag hidden in a field of `AmEntity` takes longer to
+// read.
 #[repr(u8)]
 pub enum Rlc {
     /// Acknowledged.
@@ -39,11 +41,11 @@ pub enum Rlc {
     Um(UmEntity),
     /// Transparent.
     Tm(TmEntity),
-    /// Any of these in wire mode: it exchanges octets with its peer.
+    /// An entity of any mode in wire mode: it exchanges octets with its peer.
     Wired(Box<Wired>),
 }
 
-/// The same of an entity of any mode; in wire mode of the one inside, unless octets have a say.
+/// Evaluates an expression for an entity of any mode. Wire mode has an expression of its own.
 macro_rules! in_any_mode {
     ($rlc:expr, $entity:ident => $call:expr, $wired:ident => $octets:expr) => {
         match $rlc {
@@ -56,7 +58,8 @@ macro_rules! in_any_mode {
 }
 
 impl Rlc {
-    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks` blocks in a TTI.
+    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks`
+    /// blocks per TTI.
     pub fn new(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Self {
         match config {
             RlcConfig::Am(config) => Rlc::Am(AmEntity::new(ue, sends, config.clone())),
@@ -65,15 +68,15 @@ impl Rlc {
         }
     }
 
-    /// The same in wire mode: its block sets carry octets, and its peer must be of the same kind.
+    /// An entity in wire mode: its block sets carry octets, and its peer must be in wire mode, too.
     ///
     /// # Errors
-    /// If its options have no encoding.
+    /// Returns an error if the options have no encoding.
     pub fn wired(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Result<Self, NoEncoding> {
         Wired::new(ue, sends, config, blocks).map(|wired| Rlc::Wired(Box::new(wired)))
     }
 
-    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.
     #[inline]
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -87,7 +90,7 @@ impl Rlc {
         )
     }
 
-    /// Takes the block set of a TTI, of which `lost` did not arrive.
+    /// Receives the block set of a TTI without the blocks in `lost`.
     #[inline]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -102,8 +105,8 @@ impl Rlc {
         );
     }
 
-    /// Records the losses of SDUs that end in blocks of the peer which will never arrive. Acknowledged mode has none: it
-    /// repairs the blocks.
+    /// Records the losses of SDUs that end in blocks of the peer which never arrive. Acknowledged
+    /// mode has no such losses, because it repairs the blocks.
     #[cold]
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
@@ -119,7 +122,7 @@ impl Rlc {
         }
     }
 
-    /// Lets the timers expire that are due.
+    /// Handles all timers that are due.
     #[inline]
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
@@ -129,8 +132,8 @@ impl Rlc {
         );
     }
 
-    /// Fills `set` with `blocks` blocks at most. Tells whether the next TTI is of use to it, as [`has_work`](Self::has_work)
-    /// does.
+    /// Fills `set` with at most `blocks` blocks. Returns whether the next TTI is of use, like
+    /// [`has_work`](Self::has_work).
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -145,7 +148,7 @@ impl Rlc {
         )
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     #[inline]
     pub fn has_delivered(&self) -> bool {
         in_any_mode!(self, entity => entity.has_delivered(), wired => wired.has_delivered())
@@ -157,7 +160,8 @@ impl Rlc {
         in_any_mode!(self, entity => entity.poll_delivered(), wired => wired.poll_delivered())
     }
 
-    /// The next SDU with errors in it, and whether the upper layer is told so: not in acknowledged mode.
+    /// The next SDU with errors, and whether the upper layer is notified of the errors. Never in
+    /// acknowledged mode.
     #[inline]
     pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
         match self {
@@ -185,8 +189,8 @@ impl Rlc {
         }
     }
 
-    /// Fills `set` with `blocks` control PDUs at most: on the second of two logical channels (TS 25.322 §4.2.1.3), which
-    /// acknowledged mode alone can have.
+    /// Fills `set` with at most `blocks` control PDUs, on the second of two logical channels (TS
+    /// 25.322 §4.2.1.3). Only acknowledged mode can have this channel.
     pub fn poll_control<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -200,7 +204,7 @@ impl Rlc {
         }
     }
 
-    /// Fills `set` with `blocks` data PDUs at most: on the first of two logical channels.
+    /// Fills `set` with at most `blocks` data PDUs, on the first of two logical channels.
     pub fn poll_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -229,7 +233,7 @@ impl Rlc {
         }
     }
 
-    /// Whether data PDUs wait to be sent, as far as that is allowed.
+    /// Whether data PDUs wait to be sent and may be sent.
     #[inline]
     pub fn has_data(&self, now: Time) -> bool {
         match self {
@@ -240,7 +244,7 @@ impl Rlc {
         }
     }
 
-    /// Lets acknowledged mode begin `sdus` further SDUs and no more; `None`: as many as there are.
+    /// Lets acknowledged mode start only `sdus` further SDUs. `None`: unlimited.
     pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdus: Option<u32>) {
         match self {
             Rlc::Am(entity) => entity.limit_sdus(cx, sdus),
@@ -249,7 +253,7 @@ impl Rlc {
         }
     }
 
-    /// SDUs of acknowledged mode that are done with: acknowledged as a whole, or given up.
+    /// Number of SDUs of acknowledged mode that were completely acknowledged or discarded.
     pub fn sdus_done(&self) -> u64 {
         match self {
             Rlc::Am(entity) => entity.sdus_done(),
@@ -258,7 +262,7 @@ impl Rlc {
         }
     }
 
-    /// Whether nothing that was sent waits for an acknowledgment.
+    /// Whether no sent PDU waits for an acknowledgment.
     pub fn is_settled(&self) -> bool {
         match self {
             Rlc::Am(entity) => entity.is_settled(),
@@ -267,7 +271,7 @@ impl Rlc {
         }
     }
 
-    /// Whether the next TTI is of use to it.
+    /// Whether the next TTI is of use.
     #[inline]
     pub fn has_work(&self, now: Time) -> bool {
         match self {
@@ -278,13 +282,14 @@ impl Rlc {
         }
     }
 
-    /// Sends nothing until [`resume`](Self::resume); all state is kept.
+    /// Stops sending until [`resume`](Self::resume). All state is kept.
     pub fn suspend(&mut self) {
         in_any_mode!(self, entity => entity.suspend(), wired => wired.inner.suspend());
     }
 
-    /// Sends `n` further new PDUs and no more until [`resume`](Self::resume); retransmissions and reports go on (TS 25.322
-    /// §9.7.5). Returns VT(S) or VT(US); `None` in transparent mode, which knows no such suspension and goes on.
+    /// Sends only `n` further new PDUs until [`resume`](Self::resume). Retransmissions and reports
+    /// continue (TS 25.322 §9.7.5). Returns VT(S) or VT(US). Returns `None` in transparent mode,
+    /// which has no such suspension and continues.
     pub fn suspend_after(&mut self, n: u32) -> Option<Sn> {
         match self {
             Rlc::Am(entity) => Some(entity.suspend_after(n)),
@@ -294,7 +299,8 @@ impl Rlc {
         }
     }
 
-    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after), on a channel with `blocks` blocks in a TTI.
+    /// Continues after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after), on a
+    /// channel with `blocks` blocks per TTI.
     pub fn resume(&mut self, blocks: u32) {
         match self {
             Rlc::Am(entity) => entity.resume(),
@@ -304,8 +310,8 @@ impl Rlc {
         }
     }
 
-    /// Begins anew, as the peer does at the same instant : SDUs of which something was sent are lost, the
-    /// others stay.
+    /// Re-establishes the entity. The peer must do so at the same time. SDUs of which something was
+    /// sent are lost. The others stay.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
@@ -314,7 +320,7 @@ impl Rlc {
         );
     }
 
-    /// The SDUs of which nothing was sent are lost; what was begun goes on.
+    /// Discards the SDUs of which nothing was sent. Transmission of the others continues.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         in_any_mode!(
             self,
@@ -323,12 +329,12 @@ impl Rlc {
         );
     }
 
-    /// What waits to be sent: what a scheduler asks for.
+    /// Data to send, for schedulers.
     pub fn backlog(&self) -> Backlog {
         in_any_mode!(self, entity => entity.backlog(), wired => wired.inner.backlog())
     }
 
-    /// The SDUs that wait to be sent, in order: what a scheduler asks for that looks at each.
+    /// Appends the SDUs that wait to be sent in order, for schedulers that need each SDU.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         in_any_mode!(self, entity => entity.waiting_sdus(into), wired => wired.inner.waiting_sdus(into));
     }
@@ -344,12 +350,12 @@ impl Rlc {
         }
     }
 
-    /// SDU octets that it holds, those sent and not acknowledged included.
+    /// Octets of SDUs in the buffer, including sent and unacknowledged ones.
     pub fn buffer_occupancy(&self) -> Bytes {
         in_any_mode!(self, entity => entity.buffer_occupancy(), wired => wired.inner.buffer_occupancy())
     }
 
-    /// Octets of a PDU behind its header.
+    /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
         in_any_mode!(self, entity => entity.pdu_payload(), wired => wired.inner.pdu_payload())
     }

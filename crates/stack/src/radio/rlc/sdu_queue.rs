@@ -1,4 +1,5 @@
-//! The sending end that unacknowledged and transparent mode have in common: SDUs wait, are sent once or given up.
+//! The sending side that unacknowledged and transparent mode share: SDUs wait, and are sent once or
+//! discarded.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
@@ -12,13 +13,13 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::trace::TraceEvent;
 
-/// SDUs that wait to be sent in direction `sends`, and what is recorded of them.
+/// SDUs to be sent in direction `sends`, and the trace events for them.
 #[derive(Debug, Clone)]
 pub(super) struct SduQueue {
     pub ue: UeId,
     pub sends: Direction,
     pub buffer: Buffer,
-    /// Octets of SDUs that have room; `None`: any.
+    /// Capacity in octets of SDUs. `None`: unlimited.
     room: Option<Bytes>,
     /// Timer_Discard (TS 25.322 §9.7.3.2).
     timer_discard: Option<Duration>,
@@ -30,7 +31,7 @@ impl SduQueue {
         SduQueue { ue, sends, buffer: Buffer::default(), room, timer_discard, suspended: false }
     }
 
-    /// Queues one SDU, or refuses it when it does not fit.
+    /// Enqueues an SDU. Returns an error if it does not fit.
     pub fn push<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -46,7 +47,7 @@ impl SduQueue {
         Ok(())
     }
 
-    /// Gives up the SDUs that have waited too long. Tells whether a part of one was sent already.
+    /// Discards the SDUs that have waited too long. Returns whether a part of one was already sent.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) -> bool {
         let Some(too_old) = self.too_old(cx.now) else { return false };
         let mut given_up = Vec::new();
@@ -57,7 +58,7 @@ impl SduQueue {
         started
     }
 
-    /// Gives up the SDUs of which nothing was sent.
+    /// Discards the SDUs of which nothing was sent.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let mut given_up = Vec::new();
         self.buffer.discard_all_unsent(|sdu| given_up.push(sdu));
@@ -65,24 +66,24 @@ impl SduQueue {
         self.record_level(cx);
     }
 
-    /// SDUs that came at this instant or before are too old now; `None` if none is.
+    /// SDUs that entered at this time or before are too old. `None` if no SDU can be.
     fn too_old(&self, now: Time) -> Option<Time> {
         let age = self.timer_discard?;
         self.next_discard().filter(|&at| at <= now)?;
         Some(Time::from_nanos(now.as_nanos().saturating_sub(age.as_nanos())))
     }
 
-    /// When the oldest SDU will have waited too long.
+    /// When Timer_Discard of the oldest SDU expires.
     pub fn next_discard(&self) -> Option<Time> {
         Some(self.buffer.oldest()? + self.timer_discard?)
     }
 
-    /// Whether there is something to send and it may be sent.
+    /// Whether there is something to send and sending is not suspended.
     pub fn has_work(&self) -> bool {
         !self.suspended && !self.buffer.is_empty()
     }
 
-    /// What waits, and the PDUs that it takes, `most` at most.
+    /// Data to send, and at most `most` PDUs for it.
     pub fn backlog(&self, cutting: &Cutting, most: u64) -> Backlog {
         let octets = self.buffer.unsent_octets();
         let marks_start = octets > 0 && self.buffer.marks_start(cutting);
@@ -92,22 +93,23 @@ impl SduQueue {
         Backlog { octets: Bytes(octets), since: self.buffer.oldest(), pdus, sdus: self.buffer.sdus() as u32 }
     }
 
-    /// The SDUs that wait, in order, and the PDUs that each takes.
+    /// Appends the waiting SDUs in order, with the PDUs of each.
     pub fn waiting_sdus(&self, cut: Cut, into: &mut Vec<WaitingSdu>) {
         self.buffer.waiting_sdus(cut, 0, into);
     }
 
-    /// Octets of SDUs that are in no PDU yet.
+    /// Octets of SDUs that are not in PDUs yet.
     pub fn unsent(&self) -> Bytes {
         Bytes(self.buffer.unsent_octets())
     }
 
-    /// SDU octets that wait.
+    /// SDU octets in the queue.
     pub fn occupancy(&self) -> Bytes {
         Bytes(self.buffer.octets())
     }
 
-    /// Adds `count` PDUs from number `first` on to `set`; the SDUs that end in them were pushed from `ends_from` on.
+    /// Adds `count` PDUs starting with number `first` to `set`. The SDUs that end in them were
+    /// pushed from `ends_from` on.
     pub fn put_into<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
@@ -134,20 +136,20 @@ impl SduQueue {
         cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
     }
 
-    /// An SDU that came from the peer goes up.
+    /// Delivers an SDU from the peer to the upper layer.
     pub fn record_delivered<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, sdu: &Sdu) {
         let (ue, direction, entered) = (self.ue, self.sends.reversed(), sdu.entered);
         let (id, size) = (sdu.packet.id, sdu.size());
         cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: id, size, entered });
     }
 
-    /// An SDU of the peer can no longer come up.
+    /// Records an SDU of the peer as lost.
     pub fn record_lost<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, sdu: &Sdu) {
         let (ue, direction) = (self.ue, self.sends.reversed());
         cx.record(|| TraceEvent::SduLost { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
     }
 
-    /// The SDUs of the peer that end in these blocks of `set` can no longer come up.
+    /// Records the SDUs of the peer that end in these blocks of `set` as lost.
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
@@ -165,7 +167,7 @@ impl SduQueue {
         }
     }
 
-    /// PDUs came that no entity of this mode takes.
+    /// Records PDUs that no entity of this mode accepts.
     pub fn record_dropped<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,

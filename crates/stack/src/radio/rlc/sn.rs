@@ -1,18 +1,18 @@
-//! Sequence numbers of acknowledged mode: modulo 4096 (TS 25.322 §9.4). They have no order by themselves; every
-//! comparison subtracts a base first.
+//! Sequence numbers of acknowledged mode: modulo 4096 (TS 25.322 §9.4). They have no order by
+//! themselves: every comparison subtracts a base first.
 //!
-//! Inside an entity numbers run on without wrapping, as the count of PDUs since it was set up (`u64`); what travels is
-//! the [`Sn`], and the receiving side finds the count again relative to its own base.
+//! Inside an entity PDUs are counted without wrapping since it was set up (`u64`). The [`Sn`] is
+//! sent, and the receiving side restores the count relative to its own base.
 
 /// A 12-bit sequence number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Sn(u16);
 
 impl Sn {
-    /// How many numbers there are.
+    /// Number of sequence numbers.
     pub const MODULUS: u64 = 4096;
 
-    /// The number that PDU number `count` carries.
+    /// The number of PDU `count`.
     #[inline]
     pub fn of(count: u64) -> Self {
         Sn((count % Self::MODULUS) as u16)
@@ -24,13 +24,13 @@ impl Sn {
         self.0
     }
 
-    /// How far it lies after `base`: 0 to 4095.
+    /// Distance after `base`, 0 to 4095.
     #[inline]
     pub fn steps_from(self, base: Sn) -> u64 {
         u64::from(self.0.wrapping_sub(base.0)) % Self::MODULUS
     }
 
-    /// The `n`-th number after it.
+    /// The `n`-th following number.
     #[inline]
     pub fn plus(self, n: u64) -> Sn {
         Sn::of(u64::from(self.0) + n)
@@ -42,7 +42,7 @@ impl Sn {
         self.steps_from(base) < window
     }
 
-    /// The first count at or after `base` that carries this number.
+    /// The first count at or after `base` with this number.
     #[inline]
     pub fn count_from(self, base: u64) -> u64 {
         base + self.steps_from(Sn::of(base))

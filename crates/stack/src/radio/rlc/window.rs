@@ -1,15 +1,14 @@
-//! A set of PDU numbers inside a window, one bit each, looked at a word at a time.
+//! A set of PDU numbers inside a window, with one bit per number, processed by words.
 
 /// Flags for up to 4096 consecutive numbers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flags {
-    /// None before the first is added: an idle user has no window.
+    /// Empty until the first number is added: an idle user has no window.
     words: Option<Box<Words>>,
 }
 
 type Words = [u64; 64];
 
-/// Of flags to which none was ever added.
 const EMPTY: &Words = &[0; 64];
 
 impl Flags {
@@ -33,7 +32,7 @@ impl Flags {
         self.words()[word] & bit != 0
     }
 
-    /// Adds it; `false` if it was there.
+    /// Adds a number. Returns false if it was already there.
     #[inline]
     pub fn insert(&mut self, count: u64) -> bool {
         let (word, bit) = Self::place(count);
@@ -43,7 +42,8 @@ impl Flags {
         new
     }
 
-    /// Adds all of `from..to`, of which there is one at least, if none of them is there; `false` if one is.
+    /// Adds all of `from..to`, which must not be empty, if none of them is there. Returns false if
+    /// one is.
     #[inline]
     pub fn insert_new_range(&mut self, from: u64, to: u64) -> bool {
         let is_in_one_word = from >> 6 == (to - 1) >> 6;
@@ -61,7 +61,7 @@ impl Flags {
         is_new
     }
 
-    /// Removes all of `from..to`; returns how many were there.
+    /// Removes all of `from..to`. Returns the number of members removed.
     #[inline]
     pub fn remove_range(&mut self, from: u64, to: u64) -> u32 {
         let mut removed = 0;
@@ -83,7 +83,7 @@ impl Flags {
         }
     }
 
-    /// How many of `from..to` there are.
+    /// Number of members in `from..to`.
     pub fn count(&self, from: u64, to: u64) -> u64 {
         let mut counted = 0;
         let mut at = from;
@@ -101,7 +101,7 @@ impl Flags {
         self.first(from, to, 0)
     }
 
-    /// The first of `from..to` that is no member, or `to`.
+    /// The first non-member in `from..to`, or `to`.
     #[inline]
     pub fn first_gap(&self, from: u64, to: u64) -> u64 {
         self.first(from, to, u64::MAX)
@@ -121,7 +121,7 @@ impl Flags {
     }
 }
 
-/// Shows each word that holds some of `from..to`, with the bits of those.
+/// Calls the function for each word with members of `from..to`, with the bits of those.
 #[inline]
 fn by_words(words: &mut Words, from: u64, to: u64, mut change: impl FnMut(&mut u64, u64)) {
     let mut at = from;

@@ -1,17 +1,19 @@
 //! CUBIC (RFC 9438): between losses the window is a cubic function of the time since the last one.
 //!
 //! ```text
-//!  cwnd      W_max ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄╭──────╯ convex: looks for more     W_cubic(t) = C (t - K)³ + W_max
+//!  cwnd      W_max ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄╭──────╯ convex: probing  W_cubic(t) = C (t - K)³ + W_max
 //!                        ╭─────────────╯  │
 //!   0.7 W_max ───╭───────╯ concave        K = ∛((W_max - cwnd_epoch) / C)
 //!                t = 0
 //! ```
 //!
-//! It depends on time and not on the number of round trips, so flows with long round trips are not left behind. Where
-//! Reno would be faster, W_est follows Reno (§4.3). Windows are in segments, times in seconds, as in the RFC.
+//! The growth depends on time and not on the number of round trips, so that flows with long round
+//! trips are not at a disadvantage. If Reno would grow faster, W_est follows Reno (§4.3). As in the
+//! RFC, windows are in segments and times in seconds.
 //!
-//! HyStart++, which §4.10 recommends, is in `slow_start.rs`. Left out: ECN's own bound of one segment (§4.6). One departure: the Reno-friendly window never lowers cwnd, which can be ahead of it by what
-//! W_cubic(t + RTT) had promised.
+//! HyStart++, which §4.10 recommends, is in `slow_start.rs`. Left out: ECN's own lower bound of one
+//! segment (§4.6). One departure: the Reno-friendly window never lowers cwnd, which may already
+//! exceed it because of W_cubic(t + RTT).
 
 use umts_units::Time;
 
@@ -19,28 +21,30 @@ use super::law::{Heard, Loss, WindowLaw};
 
 /// C, in segments per second cubed (§4.1.1 and §5.1).
 const C: f64 = 0.4;
-/// What is left of the window after a loss (§4.6).
+/// The fraction of the window that remains after a loss (§4.6).
 const BETA: f64 = 0.7;
-/// Growth of W_est in segments per round trip while it lies below the window of the last loss (§4.3).
+/// Growth of W_est in segments per round trip while it lies below the window of the last loss
+/// (§4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// What a user may choose.
+/// Options of CUBIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CubicConfig {
-    /// A flow whose window did not come back to the last W_max leaves more room for others (§4.7).
+    /// A flow whose window did not return to the last W_max leaves more room for other flows
+    /// (§4.7).
     pub fast_convergence: bool,
-    /// At least what Reno would have (§4.3).
+    /// The window grows at least as fast as Reno's (§4.3).
     pub reno_friendly: bool,
 }
 
 impl Default for CubicConfig {
-    /// Both, as RFC 9438 asks.
+    /// Both options, as RFC 9438 recommends.
     fn default() -> Self {
         CubicConfig { fast_convergence: true, reno_friendly: true }
     }
 }
 
-/// CUBIC's state, and what an undo goes back to.
+/// CUBIC's state, and the state to which an undo returns.
 #[derive(Debug, Clone)]
 pub struct Cubic {
     config: CubicConfig,
@@ -48,7 +52,7 @@ pub struct Cubic {
     /// The curve before the last reduction (§4.9).
     before: Curve,
     heard: Heard,
-    /// When the ACK before that one came, and whether the window was what limited the sender then.
+    /// Time of the previous ACK, and whether the window limited the sender at that time.
     last: Time,
     was_limited: bool,
 }
@@ -56,24 +60,25 @@ pub struct Cubic {
 /// The variables of §4.1.2.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Curve {
-    /// The window at which the last loss came, lowered by fast convergence; 0 before any.
+    /// The window at the last loss, lowered by fast convergence. 0 before any loss.
     w_max: f64,
     /// The window just before the last reduction.
     cwnd_prior: f64,
-    /// When W_cubic reaches `w_max`, after `epoch`.
+    /// The time from `epoch` until W_cubic reaches `w_max`.
     k: f64,
-    /// Reno's window in our place.
+    /// The window that Reno would have.
     w_est: f64,
-    /// When this stage of congestion avoidance began; none before its first ACK.
+    /// Beginning of this stage of congestion avoidance. `None` before its first ACK.
     epoch: Option<Time>,
     /// The last reduction was a timeout.
     timed_out: bool,
 }
 
 impl Curve {
-    /// Congestion avoidance begins with a window of `cwnd`.
+    /// Begins congestion avoidance with a window of `cwnd`.
     fn begin(&mut self, now: Time, cwnd: f64) {
-        // §4.8 after a timeout and §4.10 after a slow start without loss: a plateau here, not at an old window.
+        // §4.8 after a timeout and §4.10 after a slow start without loss: the plateau is here, not
+        // at an old window.
         if self.timed_out || self.w_max <= cwnd {
             (self.w_max, self.k) = (cwnd, 0.0);
         } else {
@@ -92,13 +97,12 @@ impl Curve {
 }
 
 impl Cubic {
-    /// At the start of a connection.
     pub fn new(config: CubicConfig) -> Self {
         let curve = Curve::default();
         Cubic { config, curve, before: curve, heard: Heard::default(), last: Time::ZERO, was_limited: true }
     }
 
-    /// The window at which the last loss came, lowered by fast convergence, in segments.
+    /// The window at the last loss, lowered by fast convergence, in segments.
     pub fn w_max(&self) -> f64 {
         self.curve.w_max
     }
@@ -132,7 +136,8 @@ impl WindowLaw for Cubic {
     fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64 {
         let limited = self.heard.was_limited(cwnd, ssthresh);
         let was_limited = std::mem::replace(&mut self.was_limited, limited);
-        // §5.8: neither the curve nor the window moves while the application or the receiver limits.
+        // §5.8: while the application or the receiver limits the sender, neither the curve nor the
+        // window advances.
         if !(limited && was_limited) {
             let pause = self.heard.now.saturating_since(self.last);
             self.curve.epoch = self.curve.epoch.map(|epoch| epoch + pause);
@@ -144,7 +149,7 @@ impl WindowLaw for Cubic {
             return self.avoid_congestion(cwnd);
         }
         let grown = cwnd + self.heard.acks_in_slow_start;
-        // Linux' slow start ends at the threshold.
+        // In Linux slow start ends at the threshold.
         if self.heard.is_limited { grown.min(ssthresh) } else { grown }
     }
 
@@ -173,7 +178,7 @@ mod tests {
 
     const RTT_MS: u64 = 100;
 
-    /// A greedy sender in congestion avoidance: every round trip each segment is acknowledged.
+    /// A greedy sender in congestion avoidance. Each segment is acknowledged once per round trip.
     struct Greedy {
         law: Cubic,
         cwnd: f64,
@@ -189,7 +194,7 @@ mod tests {
             self.cwnd = self.law.reduce(self.cwnd, self.cwnd, loss);
         }
 
-        fn hear(&mut self, segments: u32, flight: u32) {
+        fn acknowledge(&mut self, segments: u32, flight: u32) {
             let (now, srtt) = (Time::from_nanos(self.now_ms * 1_000_000), Duration::from_millis(RTT_MS));
             self.law.on_ack(&Heard { now, segments, flight, srtt, ..Heard::default() });
             self.cwnd = self.law.grow(self.cwnd, 2.0);
@@ -198,7 +203,7 @@ mod tests {
         fn round_trips(&mut self, count: u64) {
             for _ in 0..count {
                 let window = self.cwnd as u32;
-                (0..window).for_each(|_| self.hear(1, self.cwnd as u32));
+                (0..window).for_each(|_| self.acknowledge(1, self.cwnd as u32));
                 self.now_ms += RTT_MS;
             }
         }
@@ -209,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_back_at_w_max_after_k() {
+    fn window_returns_to_w_max_after_k() {
         let mut flow = Greedy::new(pure(), 100.0);
         flow.lose(Loss::Acks);
         assert_eq!((flow.cwnd, flow.law.w_max()), (70.0, 100.0));
@@ -217,17 +222,19 @@ mod tests {
         flow.round_trips(1);
         assert!((flow.law.curve.k - 4.217_163).abs() < 1e-6);
         flow.round_trips(21);
-        // Half way in time seven eighths of the way in windows: 100 - 0.4 (K - 2.2)³ = 96.7.
+        // After half of the time the window is seven eighths of the way: 100 - 0.4 (K - 2.2)³ =
+        // 96.7.
         assert!((flow.cwnd - 96.7).abs() < 0.5, "{}", flow.cwnd);
         flow.round_trips(20);
         assert!((flow.cwnd - 100.0).abs() < 0.1, "{}", flow.cwnd);
-        // And beyond it, as steeply as it came: 100 + 0.4 · 4.217³ = 130, less what a round trip brings there (2.1).
+        // Beyond W_max it grows as it came: 100 + 0.4 · 4.217³ = 130, less the growth of one round
+        // trip there (2.1).
         flow.round_trips(42);
         assert!((127.9..130.0).contains(&flow.cwnd), "{}", flow.cwnd);
     }
 
     #[test]
-    fn fast_convergence_gives_way_when_the_window_did_not_come_back() {
+    fn fast_convergence_lowers_w_max_if_the_window_did_not_recover() {
         let mut flow = Greedy::new(CubicConfig::default(), 100.0);
         flow.lose(Loss::Acks);
         flow.lose(Loss::Acks);
@@ -239,12 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_grows_as_renos_would() {
+    fn small_window_grows_like_reno() {
         // With 10 segments and 100 ms the cubic curve is far slower than Reno.
         let mut flow = Greedy::new(CubicConfig::default(), 10.0);
         flow.lose(Loss::Acks);
         flow.round_trips(5);
-        // From 7 by 9/17 of Reno's growth while below 10.
+        // From 7 segments with 9/17 of Reno's growth while below 10.
         let reno = |from: f64, alpha: f64, rounds: u32| {
             (0..rounds).fold(from, |cwnd, _| (0..cwnd as u32).fold(cwnd, |cwnd, _| cwnd + alpha / cwnd))
         };
@@ -257,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_begins_with_a_plateau_where_slow_start_ends() {
+    fn plateau_follows_slow_start_after_a_timeout() {
         let mut flow = Greedy::new(pure(), 100.0);
         flow.lose(Loss::Timeout);
         assert_eq!(flow.cwnd, 70.0);
@@ -269,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn time_in_which_the_application_limits_does_not_count() {
+    fn application_limited_time_does_not_count() {
         let mut busy = Greedy::new(pure(), 100.0);
         busy.lose(Loss::Acks);
         busy.round_trips(10);
@@ -277,7 +284,7 @@ mod tests {
         paused.lose(Loss::Acks);
         paused.round_trips(5);
         for _ in 0..50 {
-            paused.hear(1, 3);
+            paused.acknowledge(1, 3);
             paused.now_ms += 1000;
         }
         paused.round_trips(5);
@@ -285,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn undo_returns_to_the_curve_before() {
+    fn undo_restores_the_previous_curve() {
         let mut flow = Greedy::new(CubicConfig::default(), 100.0);
         flow.lose(Loss::Acks);
         flow.round_trips(10);

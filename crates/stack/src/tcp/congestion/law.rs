@@ -1,15 +1,16 @@
-//! By what law the window grows and shrinks, apart from how losses are found and repaired.
+//! The laws of window growth and reduction, independent of loss detection and recovery.
 //!
-//! Tahoe, Reno, NewReno, SACK and FACK share one law: a segment for each ACK in slow start, a segment in a round trip
-//! above, half after a loss. Versions that differ in this law only have a [`WindowLaw`] of their own and repair losses
-//! as SACK does where it is negotiated, as NewReno does elsewhere. A loop of theirs, for each ACK:
+//! Tahoe, Reno, NewReno, SACK and FACK share one law: one segment per ACK in slow start, one
+//! segment per round trip above the threshold, one half after a loss. Variants that differ only in
+//! the law implement [`WindowLaw`]. Their loss recovery is SACK's if SACK is negotiated, and
+//! NewReno's otherwise. The calls for each ACK:
 //!
 //! ```text
-//!   on_ack ─► the recovery decides ─┬─ the window may grow:  grow
-//!                                   ├─ a loss was found:     reduce (also when the timer expires)
-//!                                   └─ the loss was none:    undo
-//!   on_round_trip, when one was measured
-//!   settle: when all that is done, a law may name the window itself
+//!   on_ack ─► loss recovery ─┬─ the window may grow:     grow
+//!                            ├─ a loss was detected:     reduce (also on a timeout)
+//!                            └─ the loss was spurious:   undo
+//!   on_round_trip, if a round trip was measured
+//!   settle, at the end: the law may set the window itself
 //! ```
 
 use std::fmt;
@@ -20,24 +21,24 @@ use super::{Bbr, Cubic, Outstanding, UserLaw, Westwood};
 use crate::ids::ConnectionId;
 use crate::tcp::config::{TcpConfig, Variant};
 
-/// An acknowledgment, as a law hears of it before anything else is decided.
+/// An acknowledgment, passed to a law before any decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heard {
-    /// The present instant.
     pub now: Time,
-    /// Segments that it acknowledges whole; none if it is a duplicate.
+    /// Number of segments covered completely. 0 for a duplicate.
     pub segments: u32,
-    /// It acknowledges nothing new.
+    /// No new data is acknowledged.
     pub duplicate: bool,
-    /// Segments that were outstanding before it came.
+    /// Number of segments outstanding before the acknowledgment.
     pub flight: u32,
-    /// Smoothed round-trip time, zero before the first.
+    /// Smoothed round-trip time. Zero before the first sample.
     pub srtt: Duration,
-    /// As how many ACKs it counts: one, or with `abc` as many as it covers segments.
+    /// The weight of the acknowledgment: 1, or with `abc` the number of covered segments.
     pub acks: f64,
-    /// The same in slow start.
+    /// The weight of the acknowledgment in slow start.
     pub acks_in_slow_start: f64,
-    /// The window is validated, and is what limits the sender: no other measure counts.
+    /// Window validation is enabled and finds that the window limits the sender. No other criterion
+    /// is needed then.
     pub is_limited: bool,
 }
 
@@ -57,15 +58,15 @@ impl Default for Heard {
 }
 
 impl Heard {
-    /// Whether the window was what limited the sender. In slow start half of it is enough, since the window is ahead of
-    /// what is under way while it doubles.
+    /// Whether the window limited the sender. In slow start it is enough if half of the window was
+    /// used, because the window exceeds the flight size while it doubles.
     pub fn was_limited(&self, cwnd: f64, ssthresh: f64) -> bool {
         let flight = f64::from(self.flight);
         self.is_limited || if cwnd < ssthresh { cwnd < 2.0 * flight } else { cwnd < flight + 1.0 }
     }
 }
 
-/// What told of a loss.
+/// How a loss was detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     /// Duplicate or selective acknowledgments.
@@ -74,66 +75,67 @@ pub enum Loss {
     Timeout,
 }
 
-/// A segment that leaves, for the first time or not.
+/// A transmission of a segment, the first one or a retransmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Departure {
-    /// The present instant.
     pub now: Time,
-    /// Its number, counted from the SYN.
+    /// Number of the segment, counted from the SYN.
     pub number: u64,
-    /// Its payload, in bytes.
+    /// Payload, in bytes.
     pub payload: u32,
-    /// Nothing else is on the way.
+    /// No other segment is in flight.
     pub idle: bool,
 }
 
-/// The sender when an acknowledgment has been dealt with.
+/// The state of the sender after an acknowledgment was processed.
 #[derive(Debug, Clone, Copy)]
 pub struct Settled<'a> {
-    /// The present instant.
     pub now: Time,
-    /// Segments outstanding.
     pub sent: &'a Outstanding,
-    /// Segments that duplicate ACKs have shown to be off the network, without saying which.
+    /// Number of segments that have left the network according to duplicate ACKs, which do not
+    /// identify them.
     pub inflation: u32,
 }
 
-/// How a window grows and shrinks. All windows are in segments.
+/// The law by which a window grows and shrinks. All windows are in segments.
 pub trait WindowLaw: fmt::Debug {
-    /// An acknowledgment arrived.
+    /// An acknowledgment arrived. Called before any other method for it.
     fn on_ack(&mut self, heard: &Heard);
 
-    /// A round trip was measured.
+    /// A round-trip time was measured.
     fn on_round_trip(&mut self, rtt: Duration) {
         let _ = rtt;
     }
 
-    /// The window after an acknowledgment by which it may grow.
+    /// Returns the window after an acknowledgment that allows growth.
     fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64;
 
-    /// The slow start threshold after a loss, at least two segments whatever it says. `load`: what was under way.
+    /// Returns the slow start threshold after a loss. The caller applies the lower bound of two
+    /// segments. `load`: the flight size.
     fn reduce(&mut self, cwnd: f64, load: f64, loss: Loss) -> f64;
 
-    /// The last reduction answered no loss: window and threshold are what they were before it.
+    /// The last reduction was spurious: the law must restore its state. The caller restores window
+    /// and threshold.
     fn undo(&mut self) {}
 
-    /// A segment leaves.
+    /// A segment is sent.
     fn on_sent(&mut self, departure: &Departure) {
         let _ = departure;
     }
 
-    /// The window would let more leave than the application has, with `flight` bytes of payload under way.
+    /// The window allows more than the application has written. `flight`: payload in flight, in
+    /// bytes.
     fn on_nothing_to_send(&mut self, flight: u64) {
         let _ = flight;
     }
 
-    /// An acknowledgment has been dealt with: the window, if this law names it itself.
+    /// An acknowledgment was processed. Returns the window if the law sets it itself.
     fn settle(&mut self, settled: &Settled<'_>) -> Option<f64> {
         let _ = settled;
         None
     }
 
-    /// Bytes of payload that may leave in a second; none if the window alone decides.
+    /// The pacing rate, in bytes of payload per second. `None`: no pacing.
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
@@ -144,18 +146,15 @@ pub trait WindowLaw: fmt::Debug {
 pub enum Law {
     /// RFC 5681 §3.1 and equation 4.
     Standard,
-    /// See [`Westwood`].
     Westwood(Box<Westwood>),
-    /// See [`Cubic`].
     Cubic(Box<Cubic>),
-    /// See [`Bbr`].
     Bbr(Box<Bbr>),
-    /// From outside.
+    /// A custom law.
     User(UserLaw),
 }
 
 impl Law {
-    /// The law of the version that `config` names, at the start of a connection.
+    /// The law of the configured variant, at the start of a connection.
     pub fn new(config: &TcpConfig, connection: ConnectionId) -> Self {
         match config.variant {
             Variant::Westwood => Law::Westwood(Box::default()),
@@ -167,7 +166,7 @@ impl Law {
         }
     }
 
-    /// Whether it is that of the RFC.
+    /// Whether it is the law of RFC 5681.
     #[inline]
     pub fn is_standard(&self) -> bool {
         matches!(self, Law::Standard)

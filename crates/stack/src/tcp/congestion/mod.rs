@@ -1,11 +1,11 @@
-//! Congestion control: the versions of TCP behind one trait, one file each.
+//! Congestion control: the variants of TCP behind one trait, one file each.
 //!
-//! A version decides about the window ([`Window`]: cwnd, ssthresh and the inflation of fast recovery), what to send
-//! again ([`Reaction`]) and, if it has rules of its own, which segment leaves next ([`Turn`]); the connection keeps the
-//! sequence numbers, the timers and the acknowledgments.
+//! A variant decides on the window ([`Window`]: cwnd, ssthresh and the inflation of fast recovery),
+//! on retransmissions ([`Reaction`]) and, if it has its own rules, on the next segment to send
+//! ([`Turn`]). The connection manages sequence numbers, timers and acknowledgments.
 //!
-//! cwnd and ssthresh are counted in segments and real valued. Fast recovery's inflation by duplicate ACKs is kept
-//! beside cwnd, not in it: RFC 5681's "cwnd" in recovery is `cwnd + inflation` here.
+//! cwnd and ssthresh are real numbers of segments. The inflation of fast recovery by duplicate ACKs
+//! is stored separately: RFC 5681's "cwnd" in recovery is `cwnd + inflation` here.
 
 mod bbr;
 mod cubic;
@@ -34,7 +34,7 @@ pub use law::{Departure, Heard, Law, Loss, Settled, WindowLaw};
 pub use newreno::NewReno;
 pub use ns2::{Fack, Rules, Sack};
 pub use prr::Prr;
-pub use rack::{Rack, RackHeard};
+pub use rack::{Rack, RackAck};
 pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
 pub use recovery::SackRecovery;
@@ -54,55 +54,53 @@ use super::config::{NewRenoConfig, TcpConfig, Variant};
 use super::outstanding::{Acknowledged, Outstanding};
 use crate::packet::SackBlocks;
 
-/// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
+/// Number of duplicate ACKs that indicate a loss (RFC 5681 §3.2).
 pub const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// What is under way when something happens.
+/// The data in flight at an event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flight {
     /// Oldest unacknowledged sequence number.
     pub una: u64,
     /// The sequence number after the highest ever sent.
     pub max_sent: u64,
-    /// Segments outstanding, without those that limited transmit sent (RFC 5681 §3.2, step 2).
+    /// Number of outstanding segments, without those sent by limited transmit (RFC 5681 §3.2, step
+    /// 2).
     pub segments: u32,
     /// The receiver's window, in whole segments.
     pub advertised: u32,
 }
 
-/// A cumulative acknowledgment of something new.
+/// A cumulative acknowledgment of new data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NewAck<'a> {
-    /// Segments that it covers whole; an ACK of a part covers none.
+    /// Number of segments that it covers completely. An ACK of a part of a segment covers none.
     pub segments: u32,
-    /// What is left under way.
+    /// The data in flight after it.
     pub flight: Flight,
-    /// All that it took from the segments outstanding.
+    /// The outstanding segments that it removed.
     pub done: &'a Acknowledged,
-    /// Its selective acknowledgments.
+    /// SACK blocks.
     pub sack: &'a SackBlocks,
-    /// The present instant.
     pub now: Time,
 }
 
-/// An acknowledgment of nothing new.
+/// An acknowledgment without new data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Duplicate<'a> {
-    /// What is under way.
     pub flight: Flight,
-    /// Its selective acknowledgments.
+    /// SACK blocks.
     pub sack: &'a SackBlocks,
-    /// It has been counted in [`Window::duplicates`].
+    /// Whether [`Window::duplicates`] counts this acknowledgment.
     pub counted: bool,
-    /// It is below what is acknowledged: another one has overtaken it.
+    /// Its number is below SND.UNA, because of reordering.
     pub is_late: bool,
-    /// The present instant.
     pub now: Time,
 }
 
-/// A version of TCP. `sent` are the segments outstanding, those that a [`NewAck`] covers already taken away.
+/// A variant of TCP. `sent`: the outstanding segments, without those that a [`NewAck`] covers.
 pub trait CongestionControl {
-    /// The SYN was acknowledged: the window of `initial` segments opens.
+    /// The SYN was acknowledged: the window becomes `initial` segments.
     fn on_syn_ack(
         &mut self,
         window: &mut Window,
@@ -119,7 +117,7 @@ pub trait CongestionControl {
     /// New data (not the SYN) was acknowledged.
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction;
 
-    /// Whether a duplicate ACK with these blocks counts as one; counts it.
+    /// Counts a duplicate ACK if its blocks qualify. Returns whether they do.
     fn count_duplicate(
         &mut self,
         window: &mut Window,
@@ -140,63 +138,58 @@ pub trait CongestionControl {
         ack: &Duplicate<'_>,
     ) -> Reaction;
 
-    /// The retransmission timer expired; the connection goes back to the oldest segment.
+    /// The retransmission timer expired. The caller goes back to the oldest segment afterwards.
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
         let _ = sent;
         window.duplicates = 0;
         window.collapse_after_timeout(flight);
     }
 
-    /// The last reaction to a loss answered none: no recovery is going on any more.
+    /// The last reaction to a loss was spurious: ends any recovery.
     fn on_undo(&mut self, sent: &mut Outstanding) {
         let _ = sent;
     }
 
-    /// How many segments may leave in answer to one ACK by the window's rule, those of [`Reaction::resend`] apart.
+    /// Maximum number of segments that the window rule may send per ACK, in addition to
+    /// [`Reaction::resend`].
     fn burst(&self, _window: &Window) -> u32 {
         u32::MAX
     }
 
-    /// Which segment leaves now.
+    /// Selects the segment to send now.
     #[inline]
     fn turn(&self, _window: &Window, _sent: &Outstanding, _advertised: u32) -> Turn {
         Turn::ByWindow
     }
 
-    /// Segment `number` (the SYN is 0) left, for the first time or not.
+    /// Segment `number` (the SYN is 0) was sent, the first time or again.
     #[inline]
     fn on_sent(&mut self, _turn: Turn, _number: u64, _now: Time) {}
 
-    /// Whether the retransmission timer runs although nothing is outstanding.
+    /// Whether the retransmission timer runs although no segment is outstanding.
     #[inline]
-    fn times_silence(&self, _window: &Window) -> bool {
+    fn needs_timer_when_empty(&self, _window: &Window) -> bool {
         false
     }
 }
 
-/// The versions.
+/// The state of a variant.
 #[derive(Debug, Clone)]
 pub enum VariantState {
-    /// See [`Tahoe`].
     Tahoe(Tahoe),
-    /// See [`Reno`].
     Reno(Reno),
-    /// See [`NewReno`].
     NewReno(NewReno),
-    /// See [`Sack`].
+    /// ns-2's SACK, for one-way connections.
     Sack(Sack),
-    /// See [`Fack`].
+    /// ns-2's FACK, for one-way connections.
     Fack(Fack),
-    /// See [`SackRecovery`].
     Selective(SackRecovery),
-    /// See [`Rack`].
     Rack(Box<Rack>),
-    /// See [`Vegas`].
     Vegas(Vegas),
 }
 
 impl VariantState {
-    /// The version that `config` names, at the start of a connection.
+    /// The state of the configured variant at the start of a connection.
     pub fn new(config: &TcpConfig) -> Self {
         match config.variant {
             Variant::Tahoe => VariantState::Tahoe(Tahoe),
@@ -205,7 +198,7 @@ impl VariantState {
             Variant::Sack if config.one_way => VariantState::Sack(Sack::default()),
             Variant::Fack if config.one_way => VariantState::Fack(Fack::default()),
             Variant::Vegas => VariantState::Vegas(Vegas::new(config)),
-            // Their law is the window's; losses they repair as others do.
+            // These have their own window law and the loss recovery of other variants.
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_)
                 if config.sack_blocks == 0 =>
             {
@@ -220,7 +213,7 @@ impl VariantState {
         }
     }
 
-    /// What takes its place when the other end does not acknowledge selectively.
+    /// The replacement if the other end does not support SACK. `None`: no replacement is needed.
     pub(super) fn without_sack(&self, config: NewRenoConfig) -> Option<Self> {
         matches!(self, VariantState::Selective(_) | VariantState::Rack(_))
             .then(|| VariantState::NewReno(NewReno::new(config)))
@@ -302,7 +295,7 @@ impl CongestionControl for VariantState {
     }
 
     #[inline]
-    fn times_silence(&self, window: &Window) -> bool {
-        each_version!(self, variant => variant.times_silence(window))
+    fn needs_timer_when_empty(&self, window: &Window) -> bool {
+        each_version!(self, variant => variant.needs_timer_when_empty(window))
     }
 }

@@ -1,14 +1,17 @@
-//! TCP NewReno (RFC 6582): fast recovery that lasts until everything outstanding at its start is acknowledged.
+//! TCP NewReno (RFC 6582): fast recovery that lasts until all data outstanding at its start is
+//! acknowledged.
 //!
-//! A partial acknowledgment points at the next hole, which is sent again at once; the window shrinks by what was
-//! acknowledged and gains the segment sent. Only the first partial ACK restarts the timer ("impatient"), so a burst of
-//! many losses ends in a timeout rather than in one round trip for each; the "slow but steady" variant of RFC 3782 §4
-//! restarts it each time.
+//! A partial acknowledgment identifies the next hole, which is retransmitted at once. The window
+//! shrinks by the acknowledged amount and grows by the segment sent. Only the first partial ACK
+//! restarts the timer ("impatient"), so that a burst of many losses ends in a timeout instead of
+//! lasting one round trip for each loss. The "slow but steady" variant of RFC 3782 §4 restarts the
+//! timer with each partial ACK.
 //!
-//! After a timeout, three duplicates may only echo what it sent needlessly again. They count if they acknowledge more than
-//! all that had left before it ("careful"); the "less careful" variant of RFC 2582 §5 takes those that acknowledge just
-//! that, too: it repairs a loss of the first new segment without a timeout, and halves for nothing if the duplicates were
-//! echoes.
+//! After a timeout, three duplicates may be answers to spurious retransmissions. They count if they
+//! acknowledge more than all that had been sent before the timeout ("careful"). The "less careful"
+//! variant of RFC 2582 §5 also accepts duplicates that acknowledge exactly that. It repairs a loss
+//! of the first new segment without a timeout, but reduces the window needlessly if no segment was
+//! lost.
 
 use super::{
     CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Resend, Window,
@@ -20,22 +23,23 @@ use crate::tcp::config::NewRenoConfig;
 pub struct NewReno {
     config: NewRenoConfig,
     in_recovery: bool,
-    /// A partial ACK has come in this recovery.
+    /// A partial ACK has arrived in this recovery.
     partial_seen: bool,
 }
 
 impl NewReno {
-    /// At the start of a connection.
     pub fn new(config: NewRenoConfig) -> Self {
         NewReno { config, in_recovery: false, partial_seen: false }
     }
 
-    /// §3.2 step 1: whether three duplicates tell of a loss that no earlier cut has answered.
-    fn believes(&self, window: &Window, flight: &Flight) -> bool {
+    /// §3.2 step 1: whether three duplicates indicate a loss to which no earlier reduction
+    /// responded.
+    fn indicates_new_loss(&self, window: &Window, flight: &Flight) -> bool {
         window.is_past_recover(flight) || (!self.config.careful && flight.una == window.recover)
     }
 
-    /// §3.2 step 3, partial acknowledgment: deflate by what it covers, add back one segment if it covers one.
+    /// §3.2 step 3, partial acknowledgment: deflate by the covered segments, then add back one
+    /// segment if it covers at least one.
     fn deflate(window: &mut Window, covered: u32) {
         if window.inflation > covered {
             window.inflation -= covered.saturating_sub(1);
@@ -74,7 +78,7 @@ impl CongestionControl for NewReno {
             window.inflation += 1;
             return Reaction::NOTHING;
         }
-        if window.duplicates != DUPLICATE_THRESHOLD || !self.believes(window, &ack.flight) {
+        if window.duplicates != DUPLICATE_THRESHOLD || !self.indicates_new_loss(window, &ack.flight) {
             return Reaction::NOTHING;
         }
         (self.in_recovery, self.partial_seen) = (true, false);

@@ -1,41 +1,44 @@
 //! Proportional rate reduction (RFC 9937, which replaces RFC 6937; Linux since 3.2).
 //!
-//! RFC 6675 lowers cwnd to ssthresh at once: the sender is silent until `pipe` has fallen so far, then sends what the
-//! holes ask for in bursts. PRR spreads the reduction over the recovery. With each ACK it sets cwnd to `pipe` and what may
-//! leave now:
+//! RFC 6675 lowers cwnd to ssthresh at once: the sender is silent until `pipe` has fallen below it,
+//! and then sends in bursts according to the holes. PRR distributes the reduction over the
+//! recovery. With each ACK it sets cwnd to `pipe` plus what may be sent now:
 //!
 //! ```text
-//!   pipe > ssthresh   in proportion: so much has left as ssthresh / RecoverFS of what has arrived
-//!   else              what has arrived since the recovery began and not left again (conservative bound), and one segment
-//!                     more if the ACK advances and tells of no further loss (slow start bound); not above ssthresh
+//!   pipe > ssthresh   in proportion: segments sent = ssthresh / RecoverFS × segments delivered
+//!   otherwise         segments delivered minus segments sent since the recovery began
+//!                     (conservative bound), plus one if the ACK advances and shows no further
+//!                     loss (slow start bound); at most ssthresh
 //! ```
 //!
-//! Counted in segments, as Linux does and SACK marks them; the RFC counts bytes.
+//! Counted in segments, as SACK marks and Linux count. The RFC counts bytes.
 
 /// PRR's state in a recovery, in segments.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Prr {
-    /// What was under way when it began (RecoverFS).
+    /// Segments in flight at the beginning (RecoverFS).
     recover_fs: u32,
-    /// Delivered since (prr_delivered).
+    /// Segments delivered since (prr_delivered).
     delivered: u32,
-    /// Sent since (prr_out).
+    /// Segments sent since (prr_out).
     out: u32,
 }
 
 impl Prr {
-    /// A recovery begins with so much under way, what the ACK that began it delivered included.
+    /// Begins a recovery. `recover_fs`: segments in flight, including those delivered by the ACK
+    /// that begins it.
     pub fn begin(recover_fs: u32) -> Self {
         Prr { recover_fs: recover_fs.max(1), ..Prr::default() }
     }
 
-    /// A segment left.
+    /// Counts a sent segment.
     pub fn on_sent(&mut self) {
         self.out += 1;
     }
 
-    /// cwnd after an ACK that shows `delivered` segments to have arrived, with `pipe` on the way; none if it delivers
-    /// nothing. `safe`: it advances, and no further segment is lost by it (SafeACK).
+    /// Returns cwnd after an ACK that delivers `delivered` segments, with `pipe` segments in
+    /// flight. `None` if it delivers nothing. `safe`: it advances SND.UNA and detects no further
+    /// loss (SafeACK).
     pub fn on_ack(&mut self, ssthresh: f64, pipe: u32, delivered: u32, safe: bool) -> Option<f64> {
         if delivered == 0 {
             return None;
@@ -48,7 +51,7 @@ impl Prr {
         } else {
             ((arrived - out).max(f64::from(delivered)) + f64::from(u8::from(safe))).min(ssthresh - pipe)
         };
-        // The fast retransmit leaves whatever the proportion says.
+        // The fast retransmit is sent regardless of the proportion.
         let least = if self.out == 0 { 1.0 } else { 0.0 };
         Some(pipe + may_leave.max(least))
     }
@@ -60,8 +63,9 @@ mod tests {
 
     use super::*;
 
-    /// A recovery from `window` segments of which the first `lost` are missing, each ACK one delivered segment, until all
-    /// that arrived of the window has been told; returns after each ACK how many segments have left.
+    /// Simulates a recovery from `window` segments of which the first `lost` are missing, with one
+    /// segment per ACK, until all arrived segments are acknowledged. Returns the number of segments
+    /// sent so far after each ACK.
     fn recover(window: u32, lost: u32, ssthresh: f64) -> Vec<u32> {
         let mut prr = Prr::begin(window);
         let (mut pipe, mut left, mut history) = (window - lost, 0, Vec::new());
@@ -79,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_window_leaves_evenly_one_segment_for_two_acks() {
+    fn halving_sends_one_segment_per_two_acks() {
         // 20 segments, one lost, Reno's half.
         let history = recover(20, 1, 10.0);
         assert_eq!(history[..6], [1, 1, 2, 2, 3, 3]);
@@ -87,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn after_many_losses_a_segment_leaves_for_each_that_arrives() {
-        // pipe is below ssthresh at once: packet conservation in place of a burst of nine.
+    fn many_losses_send_one_segment_per_delivered_one() {
+        // pipe is below ssthresh at once: packet conservation instead of a burst of nine.
         assert_eq!(recover(20, 15, 14.0), [1, 2, 3, 4, 5]);
     }
 
     #[test]
-    fn an_ack_that_advances_without_loss_adds_a_segment_and_never_more_than_ssthresh() {
+    fn safe_ack_adds_one_segment_up_to_ssthresh() {
         let mut prr = Prr { recover_fs: 20, delivered: 5, out: 5 };
         assert_eq!(prr.clone().on_ack(14.0, 4, 1, true), Some(6.0));
         assert_eq!(prr.clone().on_ack(14.0, 4, 1, false), Some(5.0));
@@ -102,9 +106,10 @@ mod tests {
     }
 
     proptest! {
-        /// §1: cwnd never falls below what is on the way, and never rises above both ssthresh and what conserves packets.
+        /// §1: cwnd never falls below `pipe`, and never exceeds both ssthresh and the packet
+        /// conservation bound.
         #[test]
-        fn what_leaves_is_bounded(
+        fn window_stays_within_its_bounds(
             window in 2u32..200,
             ssthresh in 2u32..200,
             acks in prop::collection::vec((0u32..200, 0u32..4, any::<bool>(), 0u32..4), 1..60),

@@ -1,8 +1,10 @@
-//! Delivery rate samples (Cheng, Cardwell, Yeganeh and Jacobson: draft-cheng-iccrg-delivery-rate-estimation).
+//! Delivery rate samples (Cheng, Cardwell, Yeganeh and Jacobson:
+//! draft-cheng-iccrg-delivery-rate-estimation).
 //!
-//! Each segment remembers, when it leaves, how much had been delivered by then and when. Its acknowledgment then tells
-//! how much was delivered meanwhile. The rate is that amount over the longer of the time in which it was sent and the time
-//! in which it was acknowledged, so neither a burst of sending nor a burst of ACKs makes it too high.
+//! Each segment records at transmission the amount delivered so far and the time of the last
+//! delivery. Its acknowledgment then gives the amount delivered in between. The rate is this amount
+//! over the longer of the sending interval and the acknowledgment interval, so that neither a burst
+//! of segments nor a burst of ACKs inflates it.
 
 use std::collections::VecDeque;
 
@@ -10,22 +12,23 @@ use umts_units::{Duration, Time};
 
 use super::Outstanding;
 
-/// What an acknowledgment says about the path.
+/// The sample of an acknowledgment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RateSample {
-    /// Payload that it shows to have arrived, in bytes.
+    /// Payload newly delivered, in bytes.
     pub newly_delivered: u64,
-    /// What had been delivered when the latest of these segments left, in bytes.
+    /// Payload delivered when the most recently sent of these segments was sent, in bytes.
     pub prior_delivered: u64,
-    /// Bytes in a second; none if nothing was delivered, or in less than the least round trip.
+    /// Delivery rate, in bytes per second. `None` if nothing was delivered, or if the interval is
+    /// shorter than the minimum round-trip time.
     pub rate: Option<f64>,
-    /// Round trip of the latest segment, if it was sent once.
+    /// Round-trip time of the most recently sent of the segments, if it was sent once.
     pub rtt: Option<Duration>,
-    /// The application, not the path, may have limited the rate.
+    /// The application may have limited the rate, instead of the path.
     pub app_limited: bool,
 }
 
-/// A segment when it left.
+/// The state at the transmission of a segment.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
     payload: u32,
@@ -38,18 +41,18 @@ struct Snapshot {
     is_delivered: bool,
 }
 
-/// Keeps what the samples are made from, for the segments outstanding.
+/// Computes the samples. Stores a snapshot for each outstanding segment.
 #[derive(Debug, Clone, Default)]
 pub struct RateSampler {
     delivered: u64,
     delivered_at: Time,
-    /// Payload that has left again, in bytes.
+    /// Retransmitted payload, in bytes.
     sent_again: u64,
     first_sent_at: Time,
-    /// Samples are limited by the application until this much is delivered; 0 if they are not.
+    /// Samples are limited by the application until this much is delivered. 0: they are not.
     app_limited_until: u64,
     snapshots: VecDeque<Snapshot>,
-    /// Number of the first of them.
+    /// Number of the first snapshot's segment.
     first: u64,
 }
 
@@ -59,27 +62,28 @@ impl RateSampler {
         self.delivered
     }
 
-    /// When something was delivered last.
+    /// Time of the last delivery.
     pub fn delivered_at(&self) -> Time {
         self.delivered_at
     }
 
-    /// Payload that has left again so far, in bytes.
+    /// Payload retransmitted so far, in bytes.
     pub fn sent_again(&self) -> u64 {
         self.sent_again
     }
 
-    /// The application has nothing to send although the window would let it, with `flight` bytes under way.
+    /// The application has no data although the window allows it to send. `flight`: bytes in
+    /// flight.
     pub fn limit_by_application(&mut self, flight: u64) {
         self.app_limited_until = (self.delivered + flight).max(1);
     }
 
-    /// Whether the last that left was limited by the application.
+    /// Whether transmission is limited by the application.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
     }
 
-    /// Segment `number` leaves, for the first time or not; `idle`: nothing else is on the way.
+    /// Records a transmission of segment `number`. `idle`: no other segment is in flight.
     pub fn on_sent(&mut self, number: u64, payload: u32, idle: bool, now: Time) {
         if idle {
             (self.first_sent_at, self.delivered_at) = (now, now);
@@ -108,7 +112,8 @@ impl RateSampler {
         }
     }
 
-    /// What an acknowledgment that has been dealt with says; `sent` are the segments still outstanding.
+    /// Returns the sample of an acknowledgment that was processed. `sent`: the segments still
+    /// outstanding.
     pub fn sample(&mut self, sent: &Outstanding, rtt_min: Option<Duration>, now: Time) -> RateSample {
         let before = self.delivered;
         let mut latest: Option<Snapshot> = None;
@@ -147,7 +152,7 @@ impl RateSampler {
     fn deliver(&mut self, snapshot: Snapshot, latest: &mut Option<Snapshot>, now: Time) {
         self.delivered += u64::from(snapshot.payload);
         self.delivered_at = now;
-        // The one that left last: by what was delivered before it, then by when.
+        // Selects the segment sent last, by the amount delivered before it and then by time.
         let order = |snapshot: &Snapshot| (snapshot.delivered, snapshot.sent_at);
         if latest.as_ref().is_none_or(|latest| order(&snapshot) >= order(latest)) {
             *latest = Some(snapshot);
@@ -189,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_what_came_through_over_the_longer_of_two_times() {
+    fn rate_is_delivered_data_over_the_longer_interval() {
         let mut flow = flow();
-        // Four leave at once and come through 10 ms apart.
+        // Four segments are sent at once and arrive 10 ms apart.
         (0..4).for_each(|_| flow.send(0));
         let rates: Vec<_> =
             (1..=4).map(|i| flow.ack(100 + 10 * i, 1 + 1000 * i).rate.expect("a rate")).collect();
@@ -199,14 +204,14 @@ mod tests {
             let expected = 1000.0 * f64::from(i) / (0.1 + 0.01 * f64::from(i));
             assert!((rate - expected).abs() < 1e-6, "{rate} and {expected}");
         }
-        // ACKs that come all at once do not make it faster than it was sent.
+        // ACKs that arrive all at once do not raise the rate above the sending rate.
         (0..4).for_each(|i| flow.send(200 + 100 * i));
         let rate = flow.ack(501, 8001).rate.expect("a rate");
         assert!((rate - 4000.0 / 0.301).abs() < 1.0, "{rate}");
     }
 
     #[test]
-    fn a_segment_counts_when_it_is_sacked_and_not_again() {
+    fn sacked_segment_counts_once() {
         let mut flow = flow();
         (0..3).for_each(|_| flow.send(0));
         flow.sent.note_sack(1, &SackBlocks::new(1, [(2001, 3001)]));
@@ -219,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_application_limited_is_marked_until_it_is_through() {
+    fn application_limited_samples_are_marked_until_delivered() {
         let mut flow = flow();
         flow.send(0);
         flow.sampler.limit_by_application(1000);

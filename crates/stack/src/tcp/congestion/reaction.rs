@@ -1,98 +1,98 @@
-//! What a version answers to an acknowledgment, and which segment it lets leave.
+//! The reaction of a variant to an acknowledgment, and its choice of the next segment.
 
-/// What to do about an acknowledgment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reaction {
-    /// What leaves again at once, whatever the window says.
+    /// The segments to send again at once, regardless of the window.
     pub resend: Resend,
-    /// The retransmission timer starts anew.
+    /// Whether the retransmission timer restarts.
     pub restart_timer: bool,
-    /// What becomes of the factor on the timeout.
+    /// The change of the back-off factor.
     pub backoff: Backoff,
-    /// What is measured.
+    /// The round-trip sample to take.
     pub sample: Sample,
 }
 
-/// What leaves again at once.
+/// The segments to send again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resend {
-    /// Nothing.
     Nothing,
     /// The oldest segment.
     First,
-    /// Everything from the oldest segment on, as the window allows.
+    /// All segments from the oldest on, as the window allows.
     GoBack,
-    /// What is marked lost, in turn, the first of it at once.
+    /// The segments marked as lost, in order. The first one is sent at once.
     Lost,
 }
 
-/// The factor on the timeout.
+/// The change of the back-off factor of the timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backoff {
-    /// As it was.
     Keep,
-    /// Ends.
+    /// Reset to 1.
     Clear,
-    /// As after a timeout.
+    /// Double, as after a timeout.
     Double,
 }
 
-/// What an acknowledgment says about the round-trip time.
+/// The round-trip sample of an acknowledgment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
-    /// Nothing; the segment being timed goes on being timed.
+    /// None. The segment being timed stays timed.
     Nothing,
-    /// Nothing, and the segment being timed no longer is (Karn's rule).
+    /// None, and no segment is being timed any longer (Karn's rule).
     Cancel,
-    /// The segment being timed arrived, if the acknowledgment covers it (RFC 6298 §3).
+    /// From the segment being timed, if the acknowledgment covers it (RFC 6298 §3).
     Timed,
-    /// ns-2's FACK: the time since the segment left whose timestamp is echoed. If the acknowledgment covers the segment
-    /// being timed, that one no longer is, and the back-off ends. A timer that restarts does so before.
+    /// ns-2's FACK: from the echoed timestamp. If the acknowledgment covers the segment being
+    /// timed, that segment is no longer timed and the back-off ends. If the timer restarts, it does
+    /// so before the sample.
     Echo,
-    /// ns-2's FACK at a fast retransmit: the same time, no segment is being timed any longer, and the timer restarts
-    /// with the new timeout.
+    /// ns-2's FACK at a fast retransmit: from the echoed timestamp. No segment is being timed any
+    /// longer, and the timer restarts with the new timeout.
     EchoAndCancel,
 }
 
 impl Reaction {
-    /// Nothing beyond what the window allows.
+    /// No action beyond the window rule.
     pub const NOTHING: Reaction = Reaction {
         resend: Resend::Nothing,
         restart_timer: false,
         backoff: Backoff::Keep,
         sample: Sample::Nothing,
     };
-    /// To an acknowledgment of new data: it is timed and restarts the timer (RFC 6298 §5.3).
+    /// For an acknowledgment of new data: take the timed sample and restart the timer (RFC 6298
+    /// §5.3).
     pub const NEW_ACK: Reaction =
         Reaction { restart_timer: true, sample: Sample::Timed, ..Reaction::NOTHING };
     /// Fast retransmit of the oldest segment.
     pub const RETRANSMIT: Reaction =
         Reaction { resend: Resend::First, restart_timer: true, sample: Sample::Cancel, ..Reaction::NOTHING };
-    /// A recovery begins in which the version says what leaves.
+    /// Begin a recovery in which the variant selects the segments.
     pub const RECOVER: Reaction = Reaction { resend: Resend::Lost, ..Reaction::RETRANSMIT };
-    /// Start again from the oldest segment.
+    /// Go back to the oldest segment.
     pub const GO_BACK: Reaction = Reaction { resend: Resend::GoBack, ..Reaction::RETRANSMIT };
 }
 
-/// Which segment leaves now.
+/// The segment to send now. Indices count from the oldest outstanding segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// The next in order if the window or limited transmit lets it.
+    /// The next one in order, if the window or limited transmit allows it.
     ByWindow,
-    /// The next in order.
+    /// The next one in order.
     InOrder,
-    /// The one at this place from the oldest.
+    /// The hole at this index.
     Hole(usize),
-    /// The oldest, because of a [`Resend::First`].
+    /// The oldest one, because of a [`Resend::First`].
     First,
-    /// The one at this place, after a timeout: those between it and the last that left are selectively acknowledged.
+    /// The segment at this index after a timeout. All segments between the last one sent and this
+    /// one are SACKed.
     Onward(usize),
-    /// The one at this place, once in a recovery, so that its ACK tells what is missing (RFC 6675 §4).
+    /// The segment at this index, once per recovery. Its ACK shows which segments are missing (RFC
+    /// 6675 §4).
     Rescue(usize),
-    /// The one at this place, marked lost by RACK.
+    /// The segment at this index, marked as lost by RACK.
     Lost(usize),
-    /// The one at this place, the last: a tail loss probe.
+    /// The last segment, at this index, as a tail loss probe.
     Probe(usize),
-    /// None.
     Wait,
 }

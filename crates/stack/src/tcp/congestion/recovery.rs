@@ -1,10 +1,13 @@
-//! TCP with selective acknowledgments over full duplex: the recovery of RFC 6675 §5, and that of FACK (see `forward.rs`).
+//! TCP with SACK for full duplex connections: the recovery of RFC 6675 §5, and FACK's (see
+//! `forward.rs`).
 //!
-//! A duplicate ACK is one that SACKs something new. The third, or one that shows the oldest segment to be lost, begins a
-//! recovery, in which [`Selective`] says what leaves. It ends when all that was outstanding at its beginning is
-//! acknowledged. What was lost before a timeout begins no recovery after it.
+//! A duplicate ACK is one that SACKs new segments. A recovery begins with the third duplicate, or
+//! with one that shows that the oldest segment is lost. [`Selective`] selects the segments of a
+//! recovery. It ends when all data outstanding at its beginning is acknowledged. Losses from before
+//! a timeout do not begin a recovery after it.
 //!
-//! A retransmission that is lost again waits for the timer, as in the RFC, or is found out as [`Selective`] says.
+//! If a retransmission is lost, the sender waits for the timer, as in the RFC, unless [`Selective`]
+//! detects the loss.
 
 use umts_units::Time;
 
@@ -16,17 +19,16 @@ use super::{
 use crate::packet::SackBlocks;
 use crate::tcp::config::{TcpConfig, Variant};
 
-/// The state of recoveries.
 #[derive(Debug, Clone)]
 pub struct SackRecovery {
     holes: Selective,
     reduction: Reduction,
     over_damping: Option<OverDamping>,
-    /// Segments that the duplicate being dealt with has SACKed.
-    news: u32,
+    /// Number of segments newly SACKed by the current duplicate.
+    newly_sacked: u32,
 }
 
-/// How cwnd comes down to ssthresh.
+/// How cwnd is reduced to ssthresh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reduction {
     /// At once (RFC 6675 §5, step 4.2).
@@ -38,28 +40,28 @@ enum Reduction {
 }
 
 impl SackRecovery {
-    /// The recovery of the version that `config` names: FACK's, or RFC 6675's.
+    /// The recovery for the configured variant: FACK's, or RFC 6675's.
     pub fn new(config: &TcpConfig) -> Self {
         let fack = config.variant == Variant::Fack;
         let rule = if fack { LossRule::Forward } else { LossRule::Rfc6675 };
         SackRecovery {
             holes: Selective::new(rule, config.lost_retransmissions),
             reduction: match config.variant {
-                // It names the window itself.
+                // BBR sets the window itself.
                 Variant::Bbr => Reduction::AtOnce,
                 _ if config.prr => Reduction::Proportional(Prr::default()),
                 Variant::Fack if config.fack.data_smoothing => Reduction::Smooth,
                 _ => Reduction::AtOnce,
             },
             over_damping: (fack && config.fack.over_damping).then(OverDamping::default),
-            news: 0,
+            newly_sacked: 0,
         }
     }
 
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
         let before = window.cwnd.min(f64::from(flight.segments));
         window.enter_fast_recovery(flight);
-        // `pipe` takes the place of the inflation.
+        // `pipe` replaces the inflation.
         window.inflation = 0;
         if let Some(over_damping) = &self.over_damping {
             over_damping.apply(window, sent);
@@ -69,15 +71,16 @@ impl SackRecovery {
             Reduction::AtOnce => {}
             Reduction::Smooth => window.cwnd = window.cwnd.max(before),
             Reduction::Proportional(prr) => {
-                *prr = Prr::begin(sent.unsacked() as u32 + self.news);
-                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), self.news, false);
+                *prr = Prr::begin(sent.unsacked() as u32 + self.newly_sacked);
+                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), self.newly_sacked, false);
                 window.cwnd = cwnd.unwrap_or(window.cwnd);
             }
         }
     }
 
-    /// An ACK of a recovery, its blocks noted: it shows `delivered` segments to have arrived.
-    fn go_on(&mut self, window: &mut Window, sent: &Outstanding, delivered: u32, advances: bool) {
+    /// Processes an ACK of a recovery after its blocks were applied. `delivered`: number of
+    /// segments that it delivers.
+    fn continue_recovery(&mut self, window: &mut Window, sent: &Outstanding, delivered: u32, advances: bool) {
         let more_lost = self.holes.update(window, sent);
         match &mut self.reduction {
             Reduction::AtOnce => {}
@@ -103,10 +106,10 @@ impl SackRecovery {
 
 impl CongestionControl for SackRecovery {
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
-        let news = sent.note_sack(ack.flight.una, ack.sack).segments;
+        let newly_sacked = sent.note_sack(ack.flight.una, ack.sack).segments;
         if self.holes.in_recovery() {
             if ack.flight.una < window.recover {
-                self.go_on(window, sent, news + ack.segments - ack.done.sacked, true);
+                self.continue_recovery(window, sent, newly_sacked + ack.segments - ack.done.sacked, true);
             } else {
                 self.end(window);
             }
@@ -129,9 +132,9 @@ impl CongestionControl for SackRecovery {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        self.news = sent.note_sack(ack, sack).segments;
-        window.duplicates += u32::from(self.news > 0);
-        self.news > 0
+        self.newly_sacked = sent.note_sack(ack, sack).segments;
+        window.duplicates += u32::from(self.newly_sacked > 0);
+        self.newly_sacked > 0
     }
 
     fn on_duplicate_ack(
@@ -141,10 +144,10 @@ impl CongestionControl for SackRecovery {
         ack: &Duplicate<'_>,
     ) -> Reaction {
         if self.holes.in_recovery() {
-            self.go_on(window, sent, self.news, false);
+            self.continue_recovery(window, sent, self.newly_sacked, false);
             return Reaction::NOTHING;
         }
-        // §5: not before all that was outstanding at the last timeout or recovery is acknowledged.
+        // §5: not before all data outstanding at the last timeout or recovery is acknowledged.
         let may_begin = ack.counted && ack.flight.una >= window.recover;
         if !may_begin || !self.holes.sees_loss(window, sent) {
             return Reaction::NOTHING;

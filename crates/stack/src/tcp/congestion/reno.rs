@@ -1,8 +1,9 @@
 //! TCP Reno: fast retransmit and fast recovery (RFC 5681 §3.2).
 //!
-//! The third duplicate ACK halves the window; it and every further one inflate it by the segment that left the network.
-//! The first ACK of new data ends the recovery, also one that covers only a part of what was outstanding: with several
-//! losses in a window Reno halves again for each, and mostly ends waiting for the timer.
+//! The third duplicate ACK halves the window. This and each further duplicate inflate it by the
+//! segment that left the network. The first ACK of new data ends the recovery, even if it covers
+//! only a part of the outstanding data. With several losses in a window Reno halves the window for
+//! each of them, and mostly has to wait for the timer.
 
 use super::{
     CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Window,
@@ -11,8 +12,8 @@ use super::{
 /// Reno's state.
 #[derive(Debug, Clone, Default)]
 pub struct Reno {
-    /// The last cut of the window was a fast retransmit, not a timeout (in ns-2: and nothing new was acknowledged
-    /// since).
+    /// The last reduction of the window was a fast retransmit, not a timeout. In ns-2 also: no new
+    /// data was acknowledged since.
     cut_by_duplicates: bool,
 }
 
@@ -42,8 +43,8 @@ impl CongestionControl for Reno {
             window.inflation += 1;
             return Reaction::NOTHING;
         }
-        // Steps 2 and 3. After a fast retransmit the next hole is believed at once; after a timeout only what was
-        // sent since, as go-back-N makes duplicates of its own.
+        // Steps 2 and 3. After a fast retransmit, the next hole counts at once. After a timeout
+        // only data sent since counts, because go-back-N causes duplicates.
         if count == DUPLICATE_THRESHOLD && (self.cut_by_duplicates || window.is_past_recover(&ack.flight)) {
             self.cut_by_duplicates = true;
             window.enter_fast_recovery(&ack.flight);

@@ -1,54 +1,60 @@
-//! Loss recovery by selective acknowledgments (RFC 6675), which SACK, FACK and other versions over full duplex share.
+//! SACK-based loss recovery (RFC 6675), shared by SACK, FACK and other variants on full duplex
+//! connections.
 //!
-//! `pipe` is the estimate of what is on the way: every segment that is neither SACKed nor lost, and every one that was
-//! sent again in this recovery. While it is below cwnd a segment leaves, by NextSeg (§4):
+//! `pipe` estimates the number of segments in flight: those neither SACKed nor lost, and those
+//! retransmitted in this recovery. While it is below cwnd, a segment is sent according to NextSeg
+//! (§4):
 //!
-//! 1. the lowest hole that is lost and above HighRxt, all that has been sent again;
-//! 2. else new data;
-//! 3. else the lowest hole above HighRxt that is not known to be lost;
-//! 4. else, once in a recovery, the highest segment that is not SACKed, so that its ACK tells what is missing ("rescue");
-//!    not one that was sent again already in this recovery, which the RFC would let leave twice.
+//! 1. the lowest lost hole above HighRxt, the highest retransmitted segment;
+//! 2. otherwise new data;
+//! 3. otherwise the lowest hole above HighRxt that is not known to be lost;
+//! 4. otherwise, once per recovery, the highest segment that is not SACKed, so that its ACK shows
+//!    which segments are missing ("rescue"). A segment already retransmitted in this recovery is
+//!    excluded. The RFC would send it twice.
 //!
-//! With `lost_retransmissions` the scoreboard remembers for each hole that it was sent again, beyond the end of a recovery, and
-//! when: a hole is lost once more if something that left later for the first time is SACKed (Linux since 2.4; what RACK, RFC
-//! 8985, generalises to all that left later). It then is the first to leave, and one that is on its way is not sent again by
-//! the next recovery. Without it, as in the RFC, a recovery sends each hole once and knows nothing of the one before.
+//! With `lost_retransmissions` the scoreboard records for each hole whether and when it was
+//! retransmitted, beyond the end of a recovery. A hole is lost again if a segment first sent after
+//! the retransmission is SACKed (Linux since 2.4; RACK, RFC 8985, generalises this to all segments
+//! sent later). It is then the first to be sent, and the next recovery does not retransmit a
+//! segment that is still in flight. Without it, as in the RFC, a recovery sends each hole once and
+//! has no record of the previous recovery.
 //!
-//! After a timeout the sender goes on from the oldest segment in order and leaves out what is SACKed (§5.1). Marks
-//! survive the timeout unless the oldest segment has one: then the receiver has dropped what it had reported, and all
-//! marks go (RFC 2018 §8 lets any timeout do that).
+//! After a timeout the sender continues from the oldest segment in order and skips SACKed ones
+//! (§5.1). SACK marks survive the timeout unless the oldest segment has one: then the receiver has
+//! discarded data that it had reported, and all marks are cleared. (RFC 2018 §8 allows clearing at
+//! any timeout.)
 
 use super::{DUPLICATE_THRESHOLD, Outstanding, Turn, Window};
 use crate::tcp::outstanding::Sent;
 
-/// Which holes count as lost.
+/// The rule by which holes count as lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossRule {
     /// IsLost of RFC 6675 §4: three SACKed runs above it, or more than two full segments.
     Rfc6675,
-    /// FACK: all below the forward-most segment that is SACKed (Mathis and Mahdavi 1996).
+    /// FACK: all below the forward-most SACKed segment (Mathis and Mahdavi 1996).
     Forward,
 }
 
-/// Scoreboard and state of a recovery. Segments are numbered from the SYN, which is 0.
+/// Scoreboard and recovery state. Segments are numbered from the SYN, which is 0.
 #[derive(Debug, Clone)]
 pub struct Selective {
     rule: LossRule,
     in_recovery: bool,
-    /// Segments on the way, as SetPipe has it.
+    /// Number of segments in flight according to SetPipe.
     pipe: u32,
-    /// The number after the highest hole sent again in this recovery (HighRxt).
+    /// The number after the highest hole retransmitted in this recovery (HighRxt).
     high_rxt: u64,
-    /// The rescue retransmission of this recovery has left (RescueRxt).
+    /// The rescue retransmission of this recovery was sent (RescueRxt).
     rescued: bool,
     /// Holes that begin below this sequence number are lost.
     lost_below: u64,
-    /// What was sent again is remembered for each hole, not by HighRxt.
+    /// Retransmissions are recorded for each hole, instead of by HighRxt.
     lost_retransmissions: bool,
 }
 
 impl Selective {
-    /// Nothing is known and nothing is lost.
+    /// The state outside of a recovery.
     pub fn new(rule: LossRule, lost_retransmissions: bool) -> Self {
         Selective {
             rule,
@@ -61,7 +67,7 @@ impl Selective {
         }
     }
 
-    /// Hole number `number` was sent again and may still arrive.
+    /// Whether the hole with this number was retransmitted and may still arrive.
     #[inline]
     fn is_on_the_way_again(&self, hole: &Sent, number: u64, sent: &Outstanding) -> bool {
         if self.lost_retransmissions {
@@ -71,24 +77,25 @@ impl Selective {
         }
     }
 
-    /// The oldest segment was sent again before this recovery and may still arrive.
+    /// Whether the oldest segment was retransmitted before this recovery and may still arrive.
     pub fn waits_for_first(&self, sent: &Outstanding) -> bool {
         let first = sent.first().filter(|_| self.lost_retransmissions);
         first.is_some_and(|first| self.is_on_the_way_again(first, sent.first_number(), sent))
     }
 
-    /// A recovery is going on.
+    /// Whether a recovery is in progress.
     #[inline]
     pub fn in_recovery(&self) -> bool {
         self.in_recovery
     }
 
-    /// Segments on the way, if a recovery is going on.
+    /// Number of segments in flight. Valid during a recovery.
     pub fn pipe(&self) -> u32 {
         self.pipe
     }
 
-    /// Whether the oldest segment is lost, by the duplicates in a row or by what lies above it (§5 steps 1 and 2).
+    /// Whether the oldest segment is lost, according to consecutive duplicates or to the segments
+    /// above it (§5 steps 1 and 2).
     pub fn sees_loss(&mut self, window: &Window, sent: &Outstanding) -> bool {
         if self.rule == LossRule::Forward && sent.sacked_reach() as u32 > DUPLICATE_THRESHOLD {
             return true;
@@ -97,14 +104,15 @@ impl Selective {
         window.duplicates >= DUPLICATE_THRESHOLD || sent.una() < self.lost_below
     }
 
-    /// Step 4 of §5, but for the window, which the caller cuts.
+    /// Step 4 of §5, except the reduction of the window, which is the caller's duty.
     pub fn begin(&mut self, window: &Window, sent: &Outstanding) {
         (self.in_recovery, self.rescued) = (true, false);
         self.high_rxt = sent.first_number();
         self.update(window, sent);
     }
 
-    /// An acknowledgment came in a recovery, its blocks are noted: SetPipe. Whether it shows more segments to be lost.
+    /// SetPipe, after the blocks of an acknowledgment in a recovery were applied. Returns whether
+    /// more segments are lost.
     pub fn update(&mut self, window: &Window, sent: &Outstanding) -> bool {
         let known = self.lost_below;
         self.find_lost(window, sent);
@@ -122,12 +130,13 @@ impl Selective {
         more_lost
     }
 
-    /// All that was outstanding at the beginning is acknowledged, or the timer expired, or there was no loss.
+    /// Ends the recovery: all data outstanding at its beginning is acknowledged, the timer expired,
+    /// or the loss was spurious.
     pub fn end(&mut self) {
         *self = Selective::new(self.rule, self.lost_retransmissions);
     }
 
-    /// The timer expired.
+    /// Handles an expiry of the retransmission timer.
     pub fn time_out(&mut self, sent: &mut Outstanding) {
         self.end();
         if sent.first().is_some_and(|first| first.sacked) {
@@ -137,7 +146,8 @@ impl Selective {
         }
     }
 
-    /// IsLost: below the third SACKed run from the top, or where more than two full segments are SACKed above.
+    /// IsLost: below the third SACKed run from the top, or with more than two full SACKed segments
+    /// above.
     fn find_lost(&mut self, window: &Window, sent: &Outstanding) {
         self.lost_below = match self.rule {
             LossRule::Forward => sent.sacked_to,
@@ -145,7 +155,8 @@ impl Selective {
         };
     }
 
-    /// Which segment leaves: NextSeg in a recovery, the lowest that is not SACKed after a timeout, else by the window.
+    /// Selects the segment to send: NextSeg in a recovery, the lowest segment that is not SACKed
+    /// after a timeout, and otherwise by the window.
     #[inline]
     pub fn turn(&self, window: &Window, sent: &Outstanding) -> Turn {
         if self.in_recovery {
@@ -181,7 +192,7 @@ impl Selective {
         }
     }
 
-    /// A segment left.
+    /// Records a transmission.
     #[inline]
     pub fn on_sent(&mut self, turn: Turn, number: u64) {
         if !self.in_recovery {
@@ -196,7 +207,7 @@ impl Selective {
     }
 }
 
-/// The first sequence number at or above which nothing is lost by IsLost; 0 if nothing is SACKed so high.
+/// The sequence number below which all holes are lost according to IsLost. 0 if no hole is.
 fn lost_below(sent: &Outstanding, smss: u64) -> u64 {
     if sent.sacked_to <= sent.una() {
         return 0;
@@ -215,7 +226,8 @@ fn lost_below(sent: &Outstanding, smss: u64) -> u64 {
     0
 }
 
-/// As the window allows, counting what is on the way: all before the turn that is not SACKed.
+/// Selects the next segment after a timeout, as the window allows. All segments before the next one
+/// that are not SACKed are in flight.
 fn after_timeout(window: &Window, sent: &Outstanding) -> Turn {
     let on_the_way = sent.ring.iter().take(sent.next()).filter(|segment| !segment.sacked).count();
     if on_the_way as u32 >= window.cwnd as u32 {
@@ -235,7 +247,7 @@ mod tests {
 
     const SMSS: u32 = 100;
 
-    /// Segments of 100 octets from 0, all sent, of which these are SACKed.
+    /// Segments of 100 octets from 0, all sent. The ranges `sacked` are SACKed.
     fn sent(count: u64, sacked: &[(u64, u64)]) -> Outstanding {
         let mut sent = Outstanding::default();
         for i in 0..count {
@@ -253,16 +265,16 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_lost_with_three_runs_or_more_than_two_segments_above() {
+    fn segment_is_lost_below_three_runs_or_more_than_two_segments() {
         assert_eq!(lost_below(&sent(9, &[(2, 4)]), 100), 0, "two segments are not more than two");
         assert_eq!(lost_below(&sent(9, &[(2, 5)]), 100), 200);
         assert_eq!(lost_below(&sent(9, &[(2, 3), (5, 7)]), 100), 200);
         assert_eq!(lost_below(&sent(9, &[(2, 3), (4, 5), (6, 7)]), 1000), 200, "runs, whatever they hold");
-        // Segment 5 has one SACKed segment above it: not lost, while segments 0, 1 and 3 are.
+        // Segment 5 has one SACKed segment above it and is not lost. Segments 0, 1 and 3 are.
         assert_eq!(lost_below(&sent(9, &[(4, 5), (2, 3), (6, 8)]), 100), 400);
     }
 
-    /// The numbers that leave as long as pipe is below cwnd, none of them acknowledged.
+    /// The numbers of the segments sent while `pipe` is below cwnd, without any acknowledgment.
     fn leaving(board: &mut Selective, window: &Window, sent: &mut Outstanding) -> Vec<u64> {
         let mut numbers = Vec::new();
         loop {
@@ -279,13 +291,13 @@ mod tests {
     }
 
     #[test]
-    fn holes_leave_before_new_data_and_the_rescue_comes_last() {
+    fn holes_precede_new_data_and_the_rescue_is_last() {
         // 0 and 2 are lost, 5 is a hole not known to be lost, 7 to 9 are not reported.
         let mut sent = sent(10, &[(6, 7), (3, 5), (1, 2)]);
         let mut board = Selective::new(LossRule::Rfc6675, false);
         let window = window(20.0);
         board.begin(&window, &sent);
-        // 5, 7, 8 and 9 are on the way.
+        // 5, 7, 8 and 9 are in flight.
         assert_eq!(board.pipe(), 4);
         sent.more = true;
         let mut before_new = board.clone();
@@ -298,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn forward_acknowledgment_takes_every_hole_for_lost() {
+    fn forward_acknowledgment_counts_every_hole_as_lost() {
         let sent = sent(10, &[(6, 7)]);
         let mut board = Selective::new(LossRule::Forward, false);
         let window = window(8.0);
@@ -310,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_timeout_what_is_sacked_is_left_out() {
+    fn sacked_segments_are_skipped_after_a_timeout() {
         let mut sent = sent(6, &[(1, 3), (4, 5)]);
         let mut board = Selective::new(LossRule::Rfc6675, false);
         board.time_out(&mut sent);
@@ -322,7 +334,7 @@ mod tests {
             sent.send_onward(index, Time::ZERO);
         }
         assert_eq!(numbers, [0, 3, 5]);
-        // The receiver that reported the oldest one has dropped it.
+        // The receiver has discarded data if the oldest segment is SACKed.
         sent.ring[0].sacked = true;
         board.time_out(&mut sent);
         assert_eq!(sent.sacked_reach(), 0);

@@ -1,14 +1,17 @@
-//! Slow start that ends before it overflows the path, told by delay: HyStart++ (RFC 9406) and HyStart (Ha and Rhee 2011) as
-//! Linux' CUBIC has it.
+//! Slow start that ends before it overflows the path, by means of delay: HyStart++ (RFC 9406), and
+//! HyStart (Ha and Rhee 2011) as in Linux's CUBIC.
 //!
 //! ```text
-//!   HyStart++   least round trip of this round ≥ that of the last + threshold ─► conservative slow start, a quarter of the
-//!               growth ─► five rounds: ssthresh = cwnd; or the round trip falls again: slow start goes on
-//!   HyStart     the same against the least of all, from 16 segments on, or ACKs in a train that lasts half of the least
-//!               round trip ─► ssthresh = cwnd
+//!   HyStart++   minimum RTT of this round ≥ minimum RTT of the last round + threshold
+//!               ─► conservative slow start with a quarter of the growth
+//!               ─► after five rounds: ssthresh = cwnd; if the RTT falls again: slow start
+//!   HyStart     minimum RTT of this round > minimum RTT of the connection + threshold, from a
+//!               window of 16 segments on; or a train of ACKs longer than half of the minimum RTT
+//!               ─► ssthresh = cwnd
 //! ```
 //!
-//! A round lasts until what was sent when it began is acknowledged. Both need a round trip for each acknowledgment.
+//! A round lasts until the data sent at its beginning is acknowledged. Both need a round-trip
+//! sample for each acknowledgment.
 
 use umts_units::{Duration, Time};
 
@@ -24,42 +27,42 @@ const DIVISOR: u64 = 8;
 /// CSS_GROWTH_DIVISOR and CSS_ROUNDS.
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
-/// hystart_low_window, hystart_ack_delta_us, and what hystart_ack_delay comes to at the rates of UMTS.
+/// hystart_low_window, hystart_ack_delta_us, and the value of hystart_ack_delay at the rates of
+/// UMTS.
 const LOW_WINDOW: f64 = 16.0;
 const ACK_DELTA: Duration = Duration::from_millis(2);
 const ACK_DELAY: Duration = Duration::from_millis(1);
 
-/// A round trip in slow start.
+/// A round-trip sample.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundTrip {
-    /// The present instant.
     pub now: Time,
-    /// How long it took.
+    /// The round-trip time.
     pub rtt: Duration,
-    /// SND.UNA and SND.NXT.
+    /// SND.UNA.
     pub una: u64,
-    /// The sequence number after the highest ever sent.
+    /// The sequence number after the highest ever sent (SND.NXT).
     pub max_sent: u64,
 }
 
-/// How much the least round trip may rise.
+/// The tolerated rise of the minimum round-trip time.
 fn tolerated(least: Duration) -> Duration {
     Duration::from_nanos(least.as_nanos() / DIVISOR).clamp(LEAST_RISE, MOST_RISE)
 }
 
-/// The rounds of a slow start.
+/// The current round of a slow start.
 #[derive(Debug, Clone, Copy, Default)]
 struct Round {
-    /// It ends when more than this is acknowledged (windowEnd).
+    /// The round ends when more than this is acknowledged (windowEnd).
     end: u64,
     least: Option<Duration>,
     samples: u32,
-    /// Of the round before (lastRoundMinRTT).
+    /// The minimum of the previous round (lastRoundMinRTT).
     least_before: Option<Duration>,
 }
 
 impl Round {
-    /// Whether a new round begins with this round trip.
+    /// Whether a new round begins with this sample. If so, resets the state.
     fn begins(&mut self, trip: &RoundTrip) -> bool {
         let begins = trip.una > self.end;
         if begins {
@@ -74,7 +77,7 @@ impl Round {
     }
 }
 
-/// A slow start with an exit of its own.
+/// The rule by which slow start ends early.
 #[derive(Debug, Clone)]
 pub enum Exit {
     /// RFC 9406.
@@ -87,9 +90,11 @@ pub enum Exit {
 #[derive(Debug, Clone, Default)]
 pub struct PlusPlus {
     round: Round,
-    /// Conservative slow start: the least round trip at its beginning (cssBaselineMinRtt), and rounds since.
+    /// Conservative slow start: the minimum round-trip time at its beginning (cssBaselineMinRtt),
+    /// and the number of rounds since.
     css: Option<(Duration, u32)>,
-    /// The threshold at the beginning, and whether slow start is over: this is for the first one (§4.3).
+    /// The threshold at the beginning, and whether slow start is over. The algorithm applies to the
+    /// first slow start only (§4.3).
     initial: Option<f64>,
     over: bool,
 }
@@ -100,14 +105,14 @@ pub struct HyStart {
     round: Round,
     began: Time,
     last_ack: Time,
-    /// The least round trip of the connection (delay_min).
+    /// The minimum round-trip time of the connection (delay_min).
     least: Option<Duration>,
-    /// It has ended slow start, and does so again only after a timeout.
+    /// Whether HyStart has ended slow start. A timeout resets this.
     found: bool,
 }
 
 impl Exit {
-    /// What `config` asks for. HyStart is a part of CUBIC, in Linux and in its paper.
+    /// The configured rule. HyStart is a part of CUBIC, in Linux and in its paper.
     pub fn new(config: SlowStart, variant: Variant) -> Option<Box<Self>> {
         match config {
             SlowStart::Standard => None,
@@ -117,31 +122,34 @@ impl Exit {
         }
     }
 
-    /// The timer's estimate has a sample: whether slow start ends, at the present window.
-    pub fn hear_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    /// Processes a sample of the RTT estimator. Returns whether slow start ends at the current
+    /// window.
+    pub fn sample_round_trip(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         match self {
-            Exit::PlusPlus(rule) => rule.hear(trip, cwnd, ssthresh),
+            Exit::PlusPlus(rule) => rule.process_sample(trip, cwnd, ssthresh),
             Exit::HyStart(_) => false,
         }
     }
 
-    /// The same of the last segment that an acknowledgment covers, before the window grows by it. It has not waited for others
-    /// to be acknowledged with, as what a timestamp tells of may have; and no SYN is measured, before which CUBIC is not there.
-    pub fn hear_last(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    /// Processes a sample of the last segment that an acknowledgment covers, before the window
+    /// grows. Returns whether slow start ends. This segment did not wait for a delayed
+    /// acknowledgment, unlike the one with the echoed timestamp. The SYN is not sampled, because
+    /// CUBIC starts after it.
+    pub fn sample_last_segment(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         match self {
             Exit::PlusPlus(_) => false,
-            Exit::HyStart(rule) => rule.hear(trip, cwnd, ssthresh),
+            Exit::HyStart(rule) => rule.process_sample(trip, cwnd, ssthresh),
         }
     }
 
-    /// The timer has expired: Linux forgets what HyStart knows, and RFC 9406 is for the first slow start alone.
+    /// Handles a timeout: Linux resets HyStart. RFC 9406 applies to the first slow start only.
     pub fn on_timeout(&mut self) {
         if let Exit::HyStart(rule) = self {
             *rule = HyStart::default();
         }
     }
 
-    /// By what growth in slow start is divided.
+    /// The divisor of the growth in slow start.
     pub fn divisor(&self) -> f64 {
         match self {
             Exit::PlusPlus(PlusPlus { css: Some(_), over: false, .. }) => CSS_GROWTH_DIVISOR,
@@ -152,7 +160,7 @@ impl Exit {
 
 impl PlusPlus {
     /// §4.2.
-    fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let initial = *self.initial.get_or_insert(ssthresh);
         self.over |= cwnd >= ssthresh || ssthresh < initial;
         if self.over {
@@ -183,8 +191,9 @@ impl PlusPlus {
 }
 
 impl HyStart {
-    /// `hystart_update` of tcp_cubic.c, both ways of detection. Round trips count from [`LOW_WINDOW`] on, also within a round.
-    fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    /// `hystart_update` of tcp_cubic.c, with both ways of detection. Samples count only from a
+    /// window of [`LOW_WINDOW`] on, even within a round.
+    fn process_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let least = self.least.map_or(trip.rtt, |least| least.min(trip.rtt));
         self.least = Some(least);
         if self.found || cwnd >= ssthresh {
@@ -216,13 +225,14 @@ mod tests {
 
     const UNLIMITED: f64 = f64::INFINITY;
 
-    /// A round of `count` acknowledgments from `una` on with this round trip; tells after how many slow start ended.
+    /// A round of `count` acknowledgments from `una` on with this round-trip time. Returns the
+    /// index of the one that ended slow start.
     fn round(exit: &mut Exit, una: u64, count: u64, rtt_ms: u64, gap_ms: u64, cwnd: f64) -> Option<u64> {
         (0..count).find(|i| {
             let now = Time::ZERO + Duration::from_millis(1000 * una + gap_ms * i);
             let rtt = Duration::from_millis(rtt_ms);
             let trip = RoundTrip { now, rtt, una, max_sent: una };
-            exit.hear_sample(&trip, cwnd, UNLIMITED) || exit.hear_last(&trip, cwnd, UNLIMITED)
+            exit.sample_round_trip(&trip, cwnd, UNLIMITED) || exit.sample_last_segment(&trip, cwnd, UNLIMITED)
         })
     }
 
@@ -231,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_by_an_eighth_makes_slow_start_conservative_for_five_rounds() {
+    fn rtt_rise_makes_slow_start_conservative_for_five_rounds() {
         let mut exit = plus_plus();
         assert_eq!(round(&mut exit, 1, 8, 100, 10, 20.0), None);
         assert_eq!(round(&mut exit, 2, 8, 112, 10, 20.0), None);
@@ -248,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_that_goes_away_lets_slow_start_go_on() {
+    fn slow_start_resumes_when_the_rtt_falls_again() {
         let mut exit = plus_plus();
         for (una, rtt_ms, divisor) in [(1, 100, 1.0), (2, 120, 4.0), (3, 101, 1.0), (4, 101, 1.0)] {
             assert_eq!(round(&mut exit, una, 8, rtt_ms, 10, 20.0), None);
@@ -257,11 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn hystart_ends_with_the_delay_or_with_a_long_train_from_sixteen_segments_on() {
+    fn hystart_ends_on_delay_or_ack_train_from_sixteen_segments() {
         let hystart = || Exit::new(SlowStart::Hystart, Variant::Cubic).expect("it has one");
         let mut exit = hystart();
         assert_eq!(round(&mut exit, 1, 20, 100, 10, 20.0), None);
-        // Linux does not count in a small window: those of the round in which it grows beyond do not make eight.
+        // Linux does not count samples in a small window: those before the window exceeds it do not
+        // add to the eight.
         let mut grown = exit.clone();
         assert_eq!(round(&mut grown, 2, 8, 113, 10, 15.0), None);
         assert_eq!(round(&mut grown, 2, 20, 113, 10, 20.0), Some(8));
@@ -271,7 +282,7 @@ mod tests {
         exit.on_timeout();
         assert_eq!(round(&mut exit, 4, 20, 100, 10, 20.0), None);
         assert_eq!(round(&mut exit, 5, 20, 113, 10, 20.0), Some(8));
-        // ACKs 2 ms apart; half of 101 ms is over after 26 of them.
+        // ACKs 2 ms apart: half of 101 ms is over after 26 of them.
         assert_eq!(round(&mut hystart(), 1, 60, 100, 2, 20.0), Some(26));
         assert_eq!(round(&mut hystart(), 1, 60, 100, 3, 20.0), None, "no train");
     }

@@ -1,15 +1,15 @@
-//! TCP Tahoe: slow start, congestion avoidance and fast retransmit, without fast recovery (Jacobson 1988; Fall and
-//! Floyd 1996).
+//! TCP Tahoe: slow start, congestion avoidance and fast retransmit, without fast recovery (Jacobson
+//! 1988; Fall and Floyd 1996).
 //!
-//! Any loss leads to slow start from one segment. The sender goes back to the oldest segment and sends everything from
-//! there again as the window opens, so segments that had arrived travel twice; their duplicate ACKs do not count as a
-//! new loss, because they do not cover more than `recover`.
+//! Each loss leads to slow start from one segment. The sender goes back to the oldest segment and
+//! sends all segments again as the window opens, including those that had arrived. Their duplicate
+//! ACKs do not count as a new loss, because they do not cover more than `recover`.
 
 use super::{
     CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Window,
 };
 
-/// Tahoe has nothing to remember beyond the window.
+/// Tahoe has no state beyond the window.
 #[derive(Debug, Clone)]
 pub struct Tahoe;
 

@@ -1,23 +1,25 @@
-//! Congestion window validation: whether the window is what limits the sender (RFC 7661 §4.1 asks for such a measure; this is
-//! Linux' `tcp_cwnd_validate` and `tcp_is_cwnd_limited`).
+//! Congestion window validation: whether the window limits the sender. RFC 7661 §4.1 requires such
+//! a measure. This one is Linux's (`tcp_cwnd_validate` and `tcp_is_cwnd_limited`).
 //!
-//! What counts is the most that was outstanding in a round trip, not what is outstanding as each acknowledgment comes: after
-//! a burst of one window it falls with every acknowledgment, although the window was full.
+//! The criterion is the maximum number of segments outstanding within a round trip. The number at
+//! each acknowledgment does not suffice: after a burst of a full window it falls with each
+//! acknowledgment although the window was full.
 
 /// How far the window was used in the current round trip.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// It kept a segment back.
+    /// The window held a segment back.
     was_full: bool,
-    /// The most segments that were outstanding.
+    /// The maximum number of outstanding segments.
     most: u32,
     /// The round trip ends when this sequence number is acknowledged.
     end: u64,
 }
 
 impl Usage {
-    /// Segments have left or were kept back: then `is_full`. `una` is the oldest unacknowledged sequence number, `max_sent` the
-    /// one after the highest sent.
+    /// Notes the use of the window after segments were sent or held back. `is_full`: the window is
+    /// used up. `una`: the oldest unacknowledged sequence number; `max_sent`: the number after the
+    /// highest one sent.
     #[inline]
     pub fn note(&mut self, is_full: bool, outstanding: u32, una: u64, max_sent: u64) {
         let is_new_round = una >= self.end;
@@ -26,7 +28,8 @@ impl Usage {
         }
     }
 
-    /// Whether the window limits the sender. In slow start half of it is enough: it grows to twice what was acknowledged.
+    /// Whether the window limits the sender. In slow start half of it is enough, because the window
+    /// grows to twice the acknowledged amount.
     #[inline]
     pub fn is_limiting(&self, cwnd: f64, ssthresh: f64) -> bool {
         self.was_full || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.most))
@@ -38,10 +41,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_window_limits_until_a_round_trip_has_passed() {
+    fn full_window_limits_for_a_round_trip() {
         let mut usage = Usage::default();
         usage.note(true, 10, 1, 10_001);
-        // Less leaves in the same round trip.
+        // Less is sent in the same round trip.
         usage.note(false, 3, 5001, 11_001);
         assert!(usage.is_limiting(10.0, 5.0) && usage.is_limiting(100.0, f64::INFINITY));
         usage.note(false, 3, 10_001, 13_001);
@@ -49,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn in_slow_start_half_of_the_window_is_enough() {
+    fn half_of_the_window_limits_in_slow_start() {
         let mut usage = Usage::default();
         usage.note(false, 6, 1, 6001);
         usage.note(false, 2, 5001, 7001);

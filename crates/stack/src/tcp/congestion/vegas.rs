@@ -1,16 +1,20 @@
-//! TCP Vegas (Brakmo and Peterson 1995), as ns-2 has it.
+//! TCP Vegas (Brakmo and Peterson 1995), as in ns-2.
 //!
-//! Once per round trip the throughput expected on an empty path (what is under way divided by the least round trip)
-//! is compared with the actual one; the difference, in segments, is what stands in queues. Below `alpha` the window
-//! grows by one segment in the round, above `beta` it shrinks by one. Slow start doubles only in every other round and
-//! ends above `gamma`. Losses are found early: a segment older than a fine-grained timeout leaves again on the first
-//! duplicate ACK, and on the two ACKs after a retransmission.
+//! Once per round trip Vegas compares the throughput expected on an empty path (data in flight over
+//! the minimum round-trip time) with the actual one. The difference, in segments, is the amount in
+//! queues. Below `alpha` the window grows by one segment per round, above `beta` it shrinks by one.
+//! Slow start doubles only in every other round and ends above `gamma`. Losses are detected early:
+//! a segment older than a fine-grained timeout is sent again at the first duplicate ACK, and at the
+//! two ACKs after a retransmission.
 //!
-//! ns-2's own: the difference is rounded; and a fast retransmit doubles the back-off. One way only: after a timeout, and
-//! before the first cut, the window to return to is unknown, so that more than three duplicate ACKs (of what go-back-N
-//! sent needlessly) and a new one close the window altogether, until the next timeout. Over full duplex it is then the
-//! window before the duplicates. And its clock begins anew whenever the first segment leaves: if that was lost, the cut at its
-//! timeout seems to lie ahead, so that nothing is cut until this has come.
+//! Specific to ns-2: the difference is rounded, and a fast retransmit doubles the back-off.
+//! Specific to one-way connections: after a timeout, and before the first reduction, the window to
+//! return to is unknown. More than three duplicate ACKs (caused by spurious retransmissions of
+//! go-back-N) followed by a new ACK then close the window completely until the next timeout. Full
+//! duplex connections return to the window before the duplicates instead. The clock of a one-way
+//! connection restarts whenever the first segment is sent. If that segment was lost, the time of
+//! the reduction at its timeout appears to lie in the future, and no further reduction occurs
+//! before that time.
 
 use umts_units::Time;
 
@@ -21,45 +25,47 @@ use super::{
 use crate::tcp::config::{TcpConfig, VegasConfig};
 use crate::tcp::outstanding::{Acknowledged, Sent};
 
-/// ACKs after a retransmission that look at the age of the next segment.
-const WORRIED_ACKS: u32 = 2;
+/// Number of ACKs after a retransmission that check the age of the next segment.
+const AGE_CHECKS: u32 = 2;
 
 /// The fast retransmit of Vegas.
 const RETRANSMIT: Reaction = Reaction { backoff: Backoff::Double, ..Reaction::RETRANSMIT };
 
-/// Vegas' state. Times are in seconds, segments are numbered from the SYN.
+/// Vegas's state. Times are in seconds, segments are numbered from the SYN.
 #[derive(Debug, Clone)]
 pub struct Vegas {
     config: VegasConfig,
     one_way: bool,
     initial_window: u32,
-    /// When the segments of a receive window were last sent, by number modulo that window.
+    /// Last transmissions of the segments of a receive window, indexed by number modulo that
+    /// window.
     slots: Vec<Transmissions>,
-    /// The least round trip.
+    /// The minimum round-trip time.
     base_rtt: f64,
-    /// Round trips of this round that were measured, their sum and number.
+    /// Sum and number of the round-trip samples of this round.
     sum_rtt: f64,
     samples: u32,
-    /// The segment that was next when the round began: its ACK ends the round.
+    /// Number of the next segment when the round began. Its ACK ends the round.
     marked: u64,
     marked_at: Time,
-    /// By what every ACK of this round raises the window.
+    /// The amount by which each ACK of this round raises the window.
     increment: f64,
     /// Slow start grows in this round.
     growing_round: bool,
     fine: FineTimeout,
-    /// The window to return to when the duplicates end: after the last cut; in ns-2 0 after a timeout.
+    /// The window to return to after the duplicates: the window after the last reduction. In ns-2
+    /// it is 0 after a timeout.
     target: f64,
     cut_at: Option<Time>,
-    worried: u32,
+    age_checks: u32,
     timed_out: bool,
-    /// The timer has just expired: what leaves now, leaves at the instant of that cut.
+    /// The timer has just expired: the next transmission sets the time of that reduction.
     cuts_with_next: bool,
-    /// One way only: when the first segment left last.
+    /// One-way only: the last transmission time of the first segment.
     begun_at: Option<Time>,
 }
 
-/// How often a segment was sent, and when last.
+/// Number of transmissions of a segment, and the time of the last one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Transmissions {
     count: u32,
@@ -71,14 +77,14 @@ impl Transmissions {
         Transmissions { count: u32::from(sent.transmissions), last: Some(sent.sent_at) }
     }
 
-    /// Of the last segment that an ACK covers, if it covers one.
+    /// For the last segment that an ACK covers, if it covers one.
     fn of_last(done: &Acknowledged) -> Self {
         let last = (done.segments > 0).then_some(done.last_sent_at);
         Transmissions { count: u32::from(done.last_transmissions), last }
     }
 }
 
-/// The timeout that follows from exact round trips.
+/// The fine-grained timeout from exact round-trip samples.
 #[derive(Debug, Clone, Copy, Default)]
 struct FineTimeout {
     /// 8 times the mean, 4 times the deviation.
@@ -103,7 +109,6 @@ impl FineTimeout {
 }
 
 impl Vegas {
-    /// At the start of a connection.
     pub fn new(config: &TcpConfig) -> Self {
         let segments = (config.advertised_window / config.segment_payload).max(1) as usize;
         Vegas {
@@ -121,15 +126,16 @@ impl Vegas {
             fine: FineTimeout::default(),
             target: 0.0,
             cut_at: None,
-            worried: 0,
+            age_checks: 0,
             timed_out: false,
             cuts_with_next: false,
             begun_at: None,
         }
     }
 
-    /// How the segment acknowledged last was sent. The slots of all that the ACK covers are free then; but ns-2 frees
-    /// none if they wrap around, so their successors seem to have been sent once more than they were.
+    /// Returns the transmissions of the segment acknowledged last, and clears the slots of all
+    /// segments that the ACK covers. ns-2 clears none if the slots wrap around, so that their
+    /// successors appear to have one transmission too many.
     fn take_last(&mut self, window: &Window, sent: &Outstanding, ack: &NewAck<'_>) -> Transmissions {
         if window.rules == Rules::Rfc5681 {
             return Transmissions::of_last(ack.done);
@@ -146,7 +152,8 @@ impl Vegas {
         record
     }
 
-    /// The first segment leaves, perhaps again: ns-2's clock shows zero, and what it showed at the last cut stays.
+    /// The first segment is sent, perhaps again: ns-2's clock restarts at zero, and the reading at
+    /// the last reduction is kept.
     fn begin(&mut self, now: Time) {
         if let (Some(before), Some(cut_at)) = (self.begun_at, self.cut_at) {
             self.cut_at = Some(now + (cut_at - before));
@@ -155,7 +162,7 @@ impl Vegas {
         self.begun_at = Some(now);
     }
 
-    /// A segment that was sent once tells the round trip.
+    /// Takes a sample if the segment was sent once.
     fn measure(&mut self, last: Transmissions, now: Time) {
         let Transmissions { count: 1, last: Some(sent_at) } = last else { return };
         let rtt = (now - sent_at).as_secs();
@@ -186,7 +193,7 @@ impl Vegas {
         self.marked_at = now;
     }
 
-    /// `difference`: segments in queues.
+    /// `difference`: number of segments in queues.
     fn adjust(&mut self, window: &mut Window, difference: f64) {
         let VegasConfig { alpha, beta, gamma, .. } = self.config;
         self.increment = 0.0;
@@ -208,7 +215,7 @@ impl Vegas {
         }
     }
 
-    /// How often and when the segment after those acknowledged was sent; none if it never was.
+    /// The transmissions of the oldest outstanding segment. `None` if it was never sent.
     fn first(&self, window: &Window, sent: &Outstanding) -> Option<Transmissions> {
         match window.rules {
             Rules::Ns2 => Some(self.slots[self.slot(sent.first_number())]),
@@ -216,7 +223,7 @@ impl Vegas {
         }
     }
 
-    /// That segment is older than the fine timeout.
+    /// Whether that segment is older than the fine-grained timeout.
     fn is_overdue(&self, first: Transmissions, now: Time) -> bool {
         first.last.is_none_or(|sent_at| (now - sent_at).as_secs() >= self.fine.timeout)
     }
@@ -225,7 +232,8 @@ impl Vegas {
         (number % self.slots.len() as u64) as usize
     }
 
-    /// The cut at a fast retransmit, unless the window was cut after the segment had been sent.
+    /// Reduces the window at a fast retransmit, unless it was reduced after the segment had been
+    /// sent.
     fn cut(&mut self, window: &mut Window, ack: &Duplicate<'_>, sent_at: Option<Time>, again: bool) {
         if self.cut_at.is_some_and(|at| sent_at.is_none_or(|sent_at| at >= sent_at)) {
             return;
@@ -278,23 +286,23 @@ impl CongestionControl for Vegas {
         }
         let outstanding = (sent.next_number() + 1 - sent.first_number()) as f64;
         if window.cwnd - outstanding <= 2.0 {
-            // Slow start ends at the threshold also within a round.
+            // Slow start also ends at the threshold within a round.
             if self.increment == 1.0 && window.cwnd >= window.ssthresh {
                 self.increment = 0.0;
             }
             window.cwnd += self.increment;
         }
-        // ns-2 takes what left when its clock began for not sent.
+        // ns-2 treats a segment sent when its clock started as not sent.
         if !first && (window.rules == Rules::Rfc5681 || last.last != self.begun_at) {
             self.measure(last, ack.now);
         }
-        if self.worried > 0 {
-            self.worried -= 1;
+        if self.age_checks > 0 {
+            self.age_checks -= 1;
             if self.first(window, sent).is_some_and(|first| self.is_overdue(first, ack.now)) {
                 window.duplicates = DUPLICATE_THRESHOLD;
                 return Reaction { resend: Resend::First, ..Reaction::NEW_ACK };
             }
-            self.worried = 0;
+            self.age_checks = 0;
         }
         Reaction::NEW_ACK
     }
@@ -321,7 +329,7 @@ impl CongestionControl for Vegas {
             if !again {
                 window.duplicates = DUPLICATE_THRESHOLD;
             }
-            self.worried = WORRIED_ACKS;
+            self.age_checks = AGE_CHECKS;
             return RETRANSMIT;
         }
         if window.duplicates > DUPLICATE_THRESHOLD {
@@ -360,7 +368,7 @@ impl CongestionControl for Vegas {
 
     /// ns-2's closed window.
     #[inline]
-    fn times_silence(&self, window: &Window) -> bool {
+    fn needs_timer_when_empty(&self, window: &Window) -> bool {
         window.cwnd < 1.0
     }
 }

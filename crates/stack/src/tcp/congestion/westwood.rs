@@ -1,43 +1,45 @@
 //! TCP Westwood+ (Grieco and Mascolo 2004, section 2; Mascolo, Grieco et al. 2004).
 //!
-//! The sender estimates the bandwidth that it gets from the flow of ACKs, once in a round trip, and smooths it. After a
-//! loss the threshold is the window that this bandwidth fills over the least round trip seen, in place of half: losses
-//! of the radio, which leave the bandwidth as it was, cost little. Everything else is as in NewReno.
+//! The sender estimates its bandwidth from the rate of ACKs once per round trip, and smooths it.
+//! After a loss the threshold is this bandwidth times the minimum round-trip time, instead of half
+//! of the window. Losses on the radio do not change the bandwidth and therefore cost little. All
+//! else is as in NewReno.
 //!
-//! Two things that the papers leave open: before the first estimate a loss halves the window, and a reduction never
-//! raises it.
+//! Two choices that the papers leave open: before the first estimate a loss halves the window, and
+//! a reduction never raises it.
 
 use umts_units::{Duration, Time};
 
 use super::law::{Heard, Loss, WindowLaw};
 
-/// Weight of the past in the filter: bwe(k) = 0.9 bwe(k-1) + 0.1 b(k).
+/// Weight of the previous value in the filter: bwe(k) = 0.9 bwe(k-1) + 0.1 b(k).
 const PAST: f64 = 0.9;
 
 /// Westwood+'s state. Bandwidth is in segments per second, times are in seconds.
 #[derive(Debug, Clone, Default)]
 pub struct Westwood {
-    /// Bandwidth, smoothed; none before the first sample.
+    /// Smoothed bandwidth. `None` before the first sample.
     bandwidth: Option<f64>,
-    /// The least round trip.
+    /// The minimum round-trip time.
     rtt_min: Option<f64>,
-    /// The last round trip.
+    /// The last round-trip time.
     rtt: f64,
     /// Segments acknowledged since `since`.
     acked: u32,
     since: Option<Time>,
-    /// Segments that duplicate ACKs have already counted.
+    /// Number of segments that duplicate ACKs have already counted.
     accounted: u32,
 }
 
 impl Westwood {
-    /// The estimated bandwidth, in segments per second, once there is one.
+    /// The estimated bandwidth, in segments per second. `None` before the first sample.
     pub fn bandwidth(&self) -> Option<f64> {
         self.bandwidth
     }
 
-    /// Segments that an ACK shows to have arrived and that no earlier one has counted ("AckedCount"): one for a
-    /// duplicate; a cumulative ACK that follows duplicates counts what they have not, and itself.
+    /// Number of newly arrived segments that no earlier ACK has counted ("AckedCount"): one for a
+    /// duplicate. A cumulative ACK after duplicates counts the segments that they have not counted,
+    /// at least one.
     fn count(&mut self, heard: &Heard) -> u32 {
         if heard.duplicate {
             self.accounted += 1;
@@ -57,7 +59,7 @@ impl Westwood {
 impl WindowLaw for Westwood {
     fn on_ack(&mut self, heard: &Heard) {
         let counted = self.count(heard);
-        // The first ACK begins the first interval and is not in it.
+        // The first ACK begins the first interval and does not count in it.
         let Some(since) = self.since else {
             self.since = Some(heard.now);
             return;
@@ -102,10 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_is_the_bandwidth_over_the_least_round_trip() {
+    fn threshold_is_bandwidth_times_minimum_rtt() {
         let mut law = Westwood::default();
         law.on_round_trip(Duration::from_millis(100));
-        // Fifty segments a second, then round trips of 400 ms: the queue grew, the path did not.
+        // 50 segments per second, then round trips of 400 ms: the queue has grown, not the path.
         (0..=25).for_each(|i| law.on_ack(&ack(20 * i, 1)));
         law.on_round_trip(Duration::from_millis(400));
         let bandwidth = law.bandwidth().expect("five samples");
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_forgets_a_tenth_in_each_round_trip() {
+    fn filter_weighs_a_new_sample_by_a_tenth() {
         let mut law = Westwood::default();
         law.on_round_trip(Duration::from_millis(100));
         law.on_ack(&ack(0, 0));
@@ -129,17 +131,18 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_and_the_ack_that_ends_them_count_each_segment_once() {
+    fn segments_count_once_across_duplicates_and_their_ack() {
         let mut law = Westwood::default();
         let counts: Vec<u32> =
             [0, 0, 0, 5, 1, 0, 0, 0, 2, 4].map(|segments| law.count(&ack(0, segments))).into();
-        // Three duplicates, the ACK of 5 adds 2. Then three duplicates whose first ACK is partial: 2 of 3 are taken
-        // off and the ACK stands for one, the next takes off the third.
+        // Three duplicates, after which the ACK of 5 adds 2. Then three duplicates with a partial
+        // first ACK: 2 of 3 are subtracted and the ACK counts one. The next ACK subtracts the
+        // third.
         assert_eq!(counts, [1, 1, 1, 2, 1, 1, 1, 1, 1, 3]);
     }
 
     #[test]
-    fn before_an_estimate_a_loss_halves() {
+    fn loss_before_any_estimate_halves_the_window() {
         assert_eq!(Westwood::default().reduce(10.0, 9.0, Loss::Acks), 4.5);
     }
 }

@@ -1,63 +1,66 @@
-//! The congestion window, and how it grows and shrinks for all versions.
+//! The congestion window, with the rules of growth and reduction that all variants share.
 
 use super::{DUPLICATE_THRESHOLD, Exit, Flight, Law, Loss, RoundTrip, Rules, Usage};
 
-/// The congestion window and what all versions do with it.
 #[derive(Debug)]
 pub struct Window {
     /// Congestion window, in segments, without inflation.
     pub cwnd: f64,
     /// Slow start threshold, in segments.
     pub ssthresh: f64,
-    /// Segments that duplicate ACKs have shown to be off the network during fast recovery.
+    /// Number of segments that have left the network during fast recovery, according to duplicate
+    /// ACKs.
     pub inflation: u32,
-    /// Duplicate ACKs in a row, as the version counts them.
+    /// Consecutive duplicate ACKs, as the variant counts them.
     pub duplicates: u32,
-    /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582 `recover` + 1).
+    /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582
+    /// `recover` + 1).
     pub recover: u64,
     /// `una` at the last timeout: a second timeout there concerns the same segment.
     pub(in crate::tcp) timed_out_at: u64,
-    /// RFC 5681 or ns-2.
     pub rules: Rules,
-    /// How it grows and shrinks.
+    /// The law of growth and reduction.
     pub law: Law,
     /// Payload of a full segment (SMSS), in bytes.
     pub smss: u32,
-    /// What the acknowledgment being dealt with covers, in full segments.
+    /// The amount that the current acknowledgment covers, in full segments.
     pub acked: f64,
-    /// Growth by bytes in place of ACKs.
+    /// Growth by bytes instead of ACKs.
     pub abc: Option<ByteCounting>,
-    /// Thresholds are whole segments, as the kernel counts.
+    /// Thresholds are integers, as in the kernel.
     pub is_whole: bool,
-    /// Present if it grows only while it limits the sender, and a loss reduces it, not what is under way.
+    /// Present with window validation: the window grows only while it limits the sender, and a loss
+    /// reduces the window instead of the flight size.
     pub usage: Option<Usage>,
-    /// How slow start ends before a loss, if it does.
+    /// The rule by which slow start ends before a loss, if any.
     pub exit: Option<Box<Exit>>,
 }
 
-/// Appropriate byte counting (RFC 3465): cwnd grows by what an ACK covers, not by one for each ACK.
+/// Appropriate byte counting (RFC 3465): cwnd grows by the amount that an ACK covers, instead of
+/// once for each ACK.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteCounting {
-    /// L of §2.2: most segments by which one ACK raises the window in slow start.
+    /// L of §2.2: the maximum growth per ACK in slow start, in segments.
     limit: Option<f64>,
     /// Full segments acknowledged since the last growth in congestion avoidance.
     acked: f64,
-    /// In the slow start after a timeout an ACK of much may be of what had arrived before (§2.3).
+    /// In the slow start after a timeout, an ACK of many segments may cover data that had arrived
+    /// before (§2.3).
     after_timeout: bool,
 }
 
 impl ByteCounting {
-    /// At the start of a connection.
     pub fn new(limit: Option<u32>) -> Self {
         ByteCounting { limit: limit.map(f64::from), acked: 0.0, after_timeout: false }
     }
 
-    /// Without a bound there is none after a timeout either: what had arrived before is not counted then.
+    /// Whether there is no limit. It is then absent after a timeout, too, and the caller does not
+    /// count segments SACKed before.
     pub fn is_unlimited(&self) -> bool {
         self.limit.is_none()
     }
 
-    /// What of the `acked` segments counts in slow start.
+    /// The number of the `acked` segments that counts in slow start.
     pub fn counted(&self, acked: f64) -> f64 {
         self.limit.map_or(acked, |limit| acked.min(if self.after_timeout { 1.0 } else { limit }))
     }
@@ -68,14 +71,15 @@ impl ByteCounting {
             if !self.is_unlimited() || grown <= ssthresh {
                 return grown;
             }
-            // Slow start ends at the threshold, and the rest counts in congestion avoidance (Linux: tcp_slow_start).
+            // Slow start ends at the threshold, and the rest counts in congestion avoidance (Linux:
+            // tcp_slow_start).
             return self.avoid_congestion(ssthresh, grown - ssthresh);
         }
         self.after_timeout = false;
         self.avoid_congestion(cwnd, acked)
     }
 
-    /// A segment for each window that is acknowledged.
+    /// One segment for each acknowledged window.
     fn avoid_congestion(&mut self, cwnd: f64, acked: f64) -> f64 {
         self.acked += acked;
         if self.acked < cwnd {
@@ -87,7 +91,7 @@ impl ByteCounting {
 }
 
 impl Window {
-    /// Before the SYN is acknowledged: one segment.
+    /// The state before the SYN is acknowledged: one segment.
     pub fn new(ssthresh: Option<u32>, rules: Rules, law: Law, smss: u32) -> Self {
         Window {
             cwnd: 1.0,
@@ -107,14 +111,15 @@ impl Window {
         }
     }
 
-    /// Whole segments that may be outstanding.
+    /// Number of segments that may be outstanding.
     #[inline]
     pub fn usable(&self, advertised: u32) -> u32 {
-        // A cwnd beyond u32 saturates, which is what is meant.
+        // A cwnd beyond u32 saturates, as intended.
         (self.cwnd as u32).saturating_add(self.inflation).min(advertised)
     }
 
-    /// Growth by one ACK of new data (RFC 5681 §3.1): a segment below ssthresh, 1/cwnd above; or as the law has it.
+    /// Growth by one ACK of new data (RFC 5681 §3.1): one segment below ssthresh, 1/cwnd above, or
+    /// according to the law.
     #[inline]
     pub fn increase(&mut self) {
         if self.usage.is_some_and(|usage| !usage.is_limiting(self.cwnd, self.ssthresh)) {
@@ -127,21 +132,22 @@ impl Window {
         }
     }
 
-    /// The timer's estimate has a sample: slow start may end with it.
+    /// Passes a sample of the RTT estimator to the exit rule, which may end slow start.
     #[inline]
-    pub fn hear_sample(&mut self, trip: impl FnOnce() -> RoundTrip) {
+    pub fn sample_round_trip(&mut self, trip: impl FnOnce() -> RoundTrip) {
         if let Some(exit) = &mut self.exit
-            && exit.hear_sample(&trip(), self.cwnd, self.ssthresh)
+            && exit.sample_round_trip(&trip(), self.cwnd, self.ssthresh)
         {
             self.ssthresh = self.cwnd;
         }
     }
 
-    /// The round trip of the last segment that an ACK covers, before the window grows by that: slow start may end with it.
+    /// Passes the sample of the last segment that an ACK covers to the exit rule, which may end
+    /// slow start. Call it before the window grows.
     #[inline]
-    pub fn hear_last(&mut self, trip: impl FnOnce() -> RoundTrip) {
+    pub fn sample_last_segment(&mut self, trip: impl FnOnce() -> RoundTrip) {
         if let Some(exit) = &mut self.exit
-            && exit.hear_last(&trip(), self.cwnd, self.ssthresh)
+            && exit.sample_last_segment(&trip(), self.cwnd, self.ssthresh)
         {
             self.ssthresh = self.cwnd;
         }
@@ -158,26 +164,28 @@ impl Window {
         }
     }
 
-    /// ssthresh after a loss before its lower bound: half of the load, or as the law has it.
+    /// ssthresh after a loss before its lower bound: half of the load, or according to the law.
     fn reduced(&mut self, flight: &Flight, loss: Loss) -> f64 {
         let load = if self.usage.is_some() { self.cwnd } else { self.rules.load(self, flight) };
         let reduced = match self.law.own() {
             None => load / 2.0,
             Some(law) => law.reduce(self.cwnd, load, loss),
         };
-        // The kernel's factors are fractions of 1024 and a little larger than those of the RFCs.
+        // The kernel's factors are fractions of 1024 and slightly larger than the RFCs'.
         if self.is_whole { (reduced + 1e-6).trunc() } else { reduced }
     }
 
-    /// Whether a third duplicate ACK tells of a loss that no earlier cut has answered (RFC 6582 §3.2, step 1): the
-    /// ACK covers more than was sent before the last timeout or fast retransmit. While nothing but the SYN has been
-    /// acknowledged there was no data to be resent, and it is always believed.
+    /// Whether a third duplicate ACK indicates a loss to which no earlier reduction responded (RFC
+    /// 6582 §3.2, step 1): the ACK covers more than was sent before the last timeout or fast
+    /// retransmit. While only the SYN is acknowledged no data can have been resent, so the
+    /// duplicate always counts.
     #[inline]
     pub fn is_past_recover(&self, flight: &Flight) -> bool {
         flight.una > self.recover || flight.una <= 1
     }
 
-    /// Fast recovery begins: ssthresh and cwnd are reduced, and the duplicates seen inflate the window.
+    /// Begins fast recovery: reduces ssthresh and cwnd, and inflates the window by the duplicates
+    /// so far.
     pub fn enter_fast_recovery(&mut self, flight: &Flight) {
         let reduced = self.reduced(flight, Loss::Acks);
         self.ssthresh = self.rules.threshold(reduced);
@@ -186,8 +194,9 @@ impl Window {
         self.recover = flight.max_sent;
     }
 
-    /// The window falls as after a loss, but nothing is to be sent again: a router has marked a segment (RFC 3168 §6.1.2), or
-    /// a tail loss probe has repaired the loss (RFC 8985 §7.4). Not with a law that names the window itself; tells whether it fell.
+    /// Reduces the window as after a loss, without a retransmission: a router has marked a segment
+    /// (RFC 3168 §6.1.2), or a tail loss probe has repaired the loss (RFC 8985 §7.4). Has no effect
+    /// with BBR, which sets the window itself. Returns whether the window was reduced.
     pub fn reduce_without_recovery(&mut self, flight: &Flight) -> bool {
         if matches!(self.law, Law::Bbr(_)) {
             return false;
@@ -198,26 +207,28 @@ impl Window {
         true
     }
 
-    /// Slow start from one segment after duplicate ACKs: Tahoe's only answer.
+    /// Slow start from one segment after duplicate ACKs: Tahoe's only reaction to a loss.
     pub fn collapse_after_duplicates(&mut self, flight: &Flight) {
         let reduced = self.reduced(flight, Loss::Acks);
         self.ssthresh = self.rules.threshold(reduced);
         self.collapse(flight);
     }
 
-    /// As [`collapse_after_duplicates`](Self::collapse_after_duplicates), but `recover` stays.
+    /// Like [`collapse_after_duplicates`](Self::collapse_after_duplicates), but keeps `recover`.
     pub fn cut_to_one(&mut self, flight: &Flight) {
         let reduced = self.reduced(flight, Loss::Acks);
         self.ssthresh = self.rules.threshold(reduced);
         self.cwnd = 1.0;
     }
 
-    /// Slow start from one segment after an expiry of the timer (RFC 5681 §3.1, equation 4 and the text after it).
+    /// Slow start from one segment after an expiry of the timer (RFC 5681 §3.1, equation 4 and the
+    /// text after it).
     pub fn collapse_after_timeout(&mut self, flight: &Flight) {
         self.start_again_after_timeout(flight, false);
     }
 
-    /// The same, but what this window lost `is_answered`: then ssthresh has been cut.
+    /// Like `collapse_after_timeout`, but keeps ssthresh if `is_answered`: the losses of this
+    /// window have already reduced it.
     pub fn start_again_after_timeout(&mut self, flight: &Flight, is_answered: bool) {
         self.inflation = 0;
         let repeated = self.timed_out_at == flight.una;

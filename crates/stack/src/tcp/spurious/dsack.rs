@@ -1,15 +1,15 @@
-//! Duplicate reports (RFC 2883) as RFC 3708 uses them: when everything that was sent again in a recovery is reported to have
-//! come twice, nothing had been lost.
+//! Reports of duplicates (RFC 2883), used according to RFC 3708: if all data retransmitted in a
+//! recovery is reported as duplicate, no segment was lost.
 
 use crate::packet::Segment;
 
-/// Counts what was sent again and what of it came twice.
+/// Counts retransmitted octets and the duplicates reported for them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Duplicates {
-    /// Sequence numbers between which the recovery sends again.
+    /// The range of sequence numbers of the recovery.
     from: u64,
     to: u64,
-    /// Octets sent again and not yet reported.
+    /// Octets retransmitted and not yet reported.
     left: u64,
     sent_again: bool,
 }
@@ -19,13 +19,13 @@ impl Duplicates {
         Duplicates { from: una, to: max_sent, left: 0, sent_again: false }
     }
 
-    /// So many octets leave again.
+    /// Counts a retransmission.
     pub fn on_sent_again(&mut self, payload: u32) {
         self.left += u64::from(payload);
         self.sent_again = true;
     }
 
-    /// Whether with this ACK all of it is reported.
+    /// Returns whether with this ACK all retransmitted octets are reported.
     pub fn on_ack(&mut self, ack: &Segment) -> bool {
         let Some((start, end)) = ack.sack.duplicate(ack.ack) else { return false };
         if start < self.from || end > self.to {
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_was_sent_again_must_come_twice() {
+    fn all_retransmitted_data_must_be_reported_as_duplicate() {
         let mut duplicates = Duplicates::new(100, 900);
         assert!(!duplicates.on_ack(&report(100, 200)), "nothing was sent again yet");
         duplicates.on_sent_again(100);

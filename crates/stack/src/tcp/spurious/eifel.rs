@@ -1,11 +1,11 @@
-//! The Eifel detection (RFC 3522): the ACK of the original, which comes late, echoes a timestamp from before the
-//! retransmission.
+//! The Eifel detection (RFC 3522): the late ACK of the original segment echoes a timestamp from
+//! before the retransmission.
 
 use umts_units::Time;
 
 use crate::packet::Segment;
 
-/// What is remembered from a retransmission until the next ACK of something new.
+/// State from a retransmission to the next ACK of new data.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Eifel {
     /// The timestamp of the retransmission (RetransmitTS).
@@ -18,10 +18,12 @@ impl Eifel {
         Eifel { retransmitted, waiting: true }
     }
 
-    /// An ACK of something new, the first after the retransmission decides (§3.2 steps 3 to 5).
+    /// Processes an ACK of new data. The first one after the retransmission decides (§3.2 steps 3
+    /// to 5). Returns whether the retransmission was spurious.
     pub fn on_new_ack(&mut self, ack: &Segment) -> bool {
         let first = std::mem::take(&mut self.waiting);
-        // A duplicate report says that both arrived: the ACK is of the second.
+        // A duplicate report means that both copies arrived and that this ACK is for the second
+        // one.
         first
             && ack.options.timestamps
             && ack.echo < self.retransmitted
@@ -44,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_new_ack_decides_by_what_it_echoes() {
+    fn first_new_ack_decides_by_its_echo() {
         let eifel = Eifel::new(Time::ZERO + Duration::from_millis(50));
         assert!(eifel.clone().on_new_ack(&ack(49)));
         assert!(!eifel.clone().on_new_ack(&ack(50)));

@@ -1,31 +1,30 @@
-//! F-RTO (RFC 5682): after a timeout one segment leaves again; if the next ACKs acknowledge what was not sent again, the
-//! originals have arrived and the timeout was spurious.
+//! F-RTO (RFC 5682): after a timeout one segment is retransmitted. If the next ACKs acknowledge
+//! segments that were not retransmitted, the originals have arrived and the timeout was spurious.
 //!
 //! ```text
-//!   timeout: the oldest leaves again ─► first ACK ─► two new segments ─► second ACK ─► advances: spurious
-//!                                          │                                │
-//!                                          └─ all, or nothing new:          └─ nothing new: slow start, at most 3
-//!                                             as after any timeout
+//!   timeout: resend oldest ─► first ACK ─► two new segments ─► second ACK ─► advances: spurious
+//!                                │                                │
+//!                                └─ all, or nothing new:          └─ nothing new: slow start
+//!                                   as after any timeout             with a window of at most 3
 //! ```
 
-/// Where the algorithm is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// The oldest segment has left again (step 1).
+    /// The oldest segment was retransmitted (step 1).
     Resent,
-    /// New segments have left (step 2).
+    /// New segments were sent (step 2).
     Probing,
     Over,
 }
 
-/// What follows from an ACK.
+/// The consequence of an ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing yet.
+    /// No decision yet.
     Undecided,
-    /// Up to two new segments leave now, and nothing else before the next ACK.
+    /// Up to two new segments may be sent, and nothing else before the next ACK.
     Probe,
-    /// Everything outstanding is to be sent again, with a window of three segments at most.
+    /// All outstanding segments are sent again, with a window of at most three segments.
     Conventional,
     /// The timeout was spurious.
     Spurious,
@@ -35,41 +34,43 @@ pub(super) enum Verdict {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FRto {
     step: Step,
-    /// The sequence number after the highest sent before the timeout.
+    /// The sequence number after the highest one sent before the timeout.
     recover: u64,
-    /// Selective acknowledgments help (§3).
+    /// SACK blocks count as evidence (§3).
     with_sack: bool,
-    /// Segments SACKed that were sent once, when the probe left, or (`believes_originals`) at the last ACK.
+    /// Number of SACKed segments that were sent once. Counted when the probe was sent, or
+    /// (`accepts_originals`) at the last ACK.
     sacked: usize,
-    /// An original that is acknowledged decides at once (Linux: FLAG_ORIG_SACK_ACKED in `tcp_process_loss`).
-    believes_originals: bool,
+    /// An acknowledged original decides at once (Linux: FLAG_ORIG_SACK_ACKED in
+    /// `tcp_process_loss`).
+    accepts_originals: bool,
 }
 
-/// An acknowledgment and what it leaves.
+/// An acknowledgment, and the state after it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Heard {
+pub(super) struct FrtoAck {
     /// Oldest unacknowledged sequence number.
     pub una: u64,
     pub advances: bool,
-    /// Segments that it covers, sent once and not SACKed before.
+    /// Segments covered, sent once and not SACKed before.
     pub originals: u32,
-    /// Segments below `recover` that are SACKed and were sent once.
+    /// SACKed segments below `recover` that were sent once.
     pub sacked: usize,
-    /// There is new data, and room for it.
+    /// New data exists, and the receiver has room for it.
     pub has_new_data: bool,
 }
 
 impl FRto {
     pub fn new(recover: u64, with_sack: bool) -> Self {
-        FRto { step: Step::Resent, recover, with_sack, sacked: 0, believes_originals: false }
+        FRto { step: Step::Resent, recover, with_sack, sacked: 0, accepts_originals: false }
     }
 
-    /// As Linux; so many originals are SACKed.
-    pub fn believing_originals(self, sacked: usize) -> Self {
-        FRto { believes_originals: true, sacked, ..self }
+    /// As Linux. `sacked`: number of originals that are SACKed.
+    pub fn accepting_originals(self, sacked: usize) -> Self {
+        FRto { accepts_originals: true, sacked, ..self }
     }
 
-    /// The same segment has timed out again.
+    /// Starts again because the same segment has timed out again.
     pub fn begin_again(&mut self, recover: u64) {
         (self.step, self.recover) = (Step::Resent, recover);
     }
@@ -78,33 +79,33 @@ impl FRto {
         self.recover
     }
 
-    /// Nothing but new segments may leave.
+    /// Whether only new segments may be sent.
     pub fn is_probing(&self) -> bool {
         self.step == Step::Probing
     }
 
-    pub fn on_ack(&mut self, heard: &Heard) -> Verdict {
-        if self.believes_originals && self.step != Step::Over {
-            let reported = heard.sacked > std::mem::replace(&mut self.sacked, heard.sacked);
-            if reported || (heard.originals > 0 && heard.una <= self.recover) {
+    pub fn on_ack(&mut self, ack: &FrtoAck) -> Verdict {
+        if self.accepts_originals && self.step != Step::Over {
+            let reported = ack.sacked > std::mem::replace(&mut self.sacked, ack.sacked);
+            if reported || (ack.originals > 0 && ack.una <= self.recover) {
                 self.step = Step::Over;
                 return Verdict::Spurious;
             }
         }
         match self.step {
             Step::Over => Verdict::Undecided,
-            Step::Resent if heard.advances && heard.una < self.recover && heard.has_new_data => {
+            Step::Resent if ack.advances && ack.una < self.recover && ack.has_new_data => {
                 self.step = Step::Probing;
-                self.sacked = heard.sacked;
+                self.sacked = ack.sacked;
                 Verdict::Probe
             }
-            // §3 step 2: with SACK a duplicate may still be followed by an ACK that decides.
-            Step::Resent if !heard.advances && self.with_sack => Verdict::Undecided,
+            // §3 step 2: with SACK, an ACK that decides may still follow a duplicate.
+            Step::Resent if !ack.advances && self.with_sack => Verdict::Undecided,
             Step::Resent => {
                 self.step = Step::Over;
                 Verdict::Undecided
             }
-            Step::Probing if heard.advances || (self.with_sack && heard.sacked > self.sacked) => {
+            Step::Probing if ack.advances || (self.with_sack && ack.sacked > self.sacked) => {
                 self.step = Step::Over;
                 Verdict::Spurious
             }
@@ -120,38 +121,38 @@ impl FRto {
 mod tests {
     use super::*;
 
-    fn advance(una: u64) -> Heard {
-        Heard { una, advances: true, originals: 0, sacked: 0, has_new_data: true }
+    fn advance(una: u64) -> FrtoAck {
+        FrtoAck { una, advances: true, originals: 0, sacked: 0, has_new_data: true }
     }
 
-    fn duplicate(una: u64) -> Heard {
-        Heard { advances: false, ..advance(una) }
+    fn duplicate(una: u64) -> FrtoAck {
+        FrtoAck { advances: false, ..advance(una) }
     }
 
-    fn verdicts(with_sack: bool, heard: &[Heard]) -> Vec<Verdict> {
+    fn verdicts(with_sack: bool, acks: &[FrtoAck]) -> Vec<Verdict> {
         let mut frto = FRto::new(1000, with_sack);
-        heard.iter().map(|heard| frto.on_ack(heard)).collect()
+        acks.iter().map(|ack| frto.on_ack(ack)).collect()
     }
 
     use Verdict::{Conventional, Probe, Spurious, Undecided};
 
     #[test]
-    fn two_acks_that_advance_tell_that_the_timeout_was_spurious() {
+    fn two_advancing_acks_show_a_spurious_timeout() {
         assert_eq!(verdicts(false, &[advance(200), advance(300)]), [Probe, Spurious]);
         assert_eq!(verdicts(false, &[advance(200), duplicate(200)]), [Probe, Conventional]);
     }
 
     #[test]
-    fn an_ack_of_all_or_of_nothing_or_without_new_data_decides_nothing() {
+    fn full_duplicate_or_unprobed_acks_decide_nothing() {
         assert_eq!(verdicts(false, &[advance(1000), advance(1100)]), [Undecided, Undecided]);
         assert_eq!(verdicts(false, &[duplicate(100), advance(200)]), [Undecided, Undecided]);
-        let without = Heard { has_new_data: false, ..advance(200) };
+        let without = FrtoAck { has_new_data: false, ..advance(200) };
         assert_eq!(verdicts(false, &[without, advance(300)]), [Undecided, Undecided]);
     }
 
     #[test]
-    fn with_sack_blocks_of_originals_count() {
-        let sacked = Heard { sacked: 1, ..duplicate(200) };
+    fn sacked_originals_count_as_evidence() {
+        let sacked = FrtoAck { sacked: 1, ..duplicate(200) };
         assert_eq!(verdicts(true, &[duplicate(100), advance(200), sacked]), [Undecided, Probe, Spurious]);
         assert_eq!(verdicts(true, &[advance(200), duplicate(200)]), [Probe, Conventional]);
     }

@@ -1,13 +1,14 @@
-//! Retransmissions that were not needed: three ways to find out, one answer.
+//! Spurious retransmissions: three ways of detection and one response.
 //!
 //! - [`eifel`](self): by the timestamp that an ACK echoes (RFC 3522).
-//! - [`frto`](self): by the ACKs of what was not sent again, after a timeout (RFC 5682).
+//! - [`frto`](self): by ACKs of segments that were not retransmitted, after a timeout (RFC 5682).
 //! - [`dsack`](self): by the receiver's reports of duplicates (RFC 2883, RFC 3708).
 //!
-//! The answer is that of RFC 4015 §3.2: the threshold is what it was, the window what is under way and an ACK's worth;
-//! after a spurious timeout the sender goes on with new data, and the next round trip makes the timer careful.
+//! The response follows RFC 4015 §3.2. The threshold is restored, and the window becomes the flight
+//! size and an ACK's worth. After a spurious timeout the sender continues with new data, and the
+//! next round trip makes the timer more conservative.
 //!
-//! With none of them on nothing is remembered and nothing is asked.
+//! If none is enabled, no state is kept.
 
 mod dsack;
 mod eifel;
@@ -18,7 +19,7 @@ use umts_units::{Duration, Time};
 
 use self::dsack::Duplicates;
 use self::eifel::Eifel;
-use self::frto::{FRto, Heard, Verdict};
+use self::frto::{FRto, FrtoAck, Verdict};
 use super::congestion::{CongestionControl, Flight};
 use super::connection::Connection;
 use crate::context::Context;
@@ -27,18 +28,19 @@ use crate::trace::{SendCause, SpuriousBy, TraceEvent};
 
 /// New segments of F-RTO's step 2.
 const PROBES: u8 = 2;
-/// The largest window after a probe that tells nothing (RFC 5682 §2.1, step 3a).
+/// The largest window after a probe without a result (RFC 5682 §2.1, step 3a).
 const CONVENTIONAL_WINDOW: f64 = 3.0;
 
-/// What is remembered of a reaction to a loss until it is known whether there was one.
+/// State of a reaction to a loss, until it is known whether the loss was real.
 #[derive(Debug)]
 pub(super) struct Episode {
     timeout: bool,
-    /// Oldest unacknowledged sequence number when it began.
+    /// Oldest unacknowledged sequence number at the beginning.
     una: u64,
-    /// The sequence number after the highest sent when it began, or when its segment timed out last.
+    /// The sequence number after the highest one sent, at the beginning or when its segment last
+    /// timed out.
     recover: u64,
-    /// The larger of what was under way and the threshold (RFC 4015: pipe_prev), in segments.
+    /// The larger of flight size and threshold (RFC 4015: pipe_prev), in segments.
     pipe: f64,
     /// The window and the threshold before, as Linux keeps them (`prior_cwnd`, `prior_ssthresh`).
     prior: (f64, f64),
@@ -47,31 +49,31 @@ pub(super) struct Episode {
     eifel: Option<Eifel>,
     frto: Option<FRto>,
     duplicates: Option<Duplicates>,
-    /// New segments that may leave.
+    /// Number of new segments that may still be sent.
     probes: u8,
 }
 
-/// What the timer does with the first round trip of data that left after a spurious timeout.
+/// Adaptation of the timer to the first round trip of data sent after a spurious timeout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Adaptation {
     pub after: u64,
     pub registers: (Duration, Duration),
 }
 
-/// An acknowledgment by which an episode is judged.
+/// An acknowledgment by which an episode is decided.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Judged {
-    /// It is of something new.
+pub(super) struct AckEvidence {
+    /// New data is acknowledged.
     pub advances: bool,
-    /// Segments that it covers.
+    /// Number of segments covered.
     pub acked: u32,
-    /// Segments among them that were sent once and not reported before.
+    /// Number of segments among them that were sent once and not SACKed before.
     pub originals: u32,
 }
 
 impl Connection {
-    /// The sender is about to send something again because of a timeout, or of duplicate ACKs. `flight` and `before`, the
-    /// window and the threshold, are from before the window was cut.
+    /// Begins an episode before a retransmission because of a timeout or of duplicate ACKs.
+    /// `flight` and `before` (window and threshold) must be from before the window is reduced.
     pub(super) fn begin_episode(&mut self, now: Time, flight: &Flight, before: (f64, f64), timeout: bool) {
         let (cwnd, ssthresh) = before;
         let detection = self.config.spurious;
@@ -102,8 +104,9 @@ impl Connection {
         }
         let stamp = self.timestamp(now, self.agreed.timestamps);
         let duplicates = detection.dsack && self.agreed.blocks > 0;
-        // RetransmitTS is that of the first retransmission (RFC 3522 §3.2, step 1). Where an earlier recovery has sent the
-        // segment again already, the ACK of that one would echo a time from before this one.
+        // RetransmitTS is the time of the first retransmission (RFC 3522 §3.2, step 1). If an
+        // earlier recovery has already retransmitted the segment, the ACK of that copy would echo a
+        // time before this one.
         let is_first = self.sender.outstanding.ring.front().is_none_or(|sent| sent.transmissions == 1);
         let episode = Episode {
             timeout,
@@ -123,19 +126,20 @@ impl Connection {
     fn new_frto(&self, recover: u64) -> FRto {
         let frto = FRto::new(recover, self.agreed.blocks > 0);
         if self.config.is_recent_linux() {
-            frto.believing_originals(self.sacked_originals(recover))
+            frto.accepting_originals(self.sacked_originals(recover))
         } else {
             frto
         }
     }
 
-    /// Segments below `recover` that are SACKed and were sent once.
+    /// SACKed segments below `recover` that were sent once.
     fn sacked_originals(&self, recover: u64) -> usize {
         let below = self.sender.outstanding.ring.iter().take_while(|sent| sent.end() <= recover);
         below.filter(|sent| sent.sacked && sent.transmissions == 1).count()
     }
 
-    /// What F-RTO lets leave: a new segment, nothing, or (`None`) what the version says.
+    /// F-RTO's decision: send a new segment (`Some(true)`), send nothing (`Some(false)`), or leave
+    /// the decision to the variant (`None`).
     pub(super) fn probe(&mut self) -> Option<bool> {
         let episode = self.sender.episode.as_mut()?;
         if !episode.frto.is_some_and(|frto| frto.is_probing()) {
@@ -146,7 +150,7 @@ impl Connection {
         Some(left)
     }
 
-    /// A segment left again.
+    /// Counts a retransmission.
     #[inline]
     pub(super) fn count_sent_again(&mut self, payload: u32) {
         if let Some(episode) = &mut self.sender.episode
@@ -156,14 +160,14 @@ impl Connection {
         }
     }
 
-    /// An acknowledgment has been dealt with.
-    pub(super) fn judge<T: TraceSink<TraceEvent>>(
+    /// Decides by an acknowledgment that has been processed whether the episode was spurious.
+    pub(super) fn decide_episode<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         segment: &Segment,
-        judged: &Judged,
+        evidence: &AckEvidence,
     ) {
-        let Judged { advances, acked, .. } = *judged;
+        let AckEvidence { advances, acked, .. } = *evidence;
         let Some(mut episode) = self.sender.episode.take() else { return };
         let by_duplicates = episode.duplicates.as_mut().is_some_and(|duplicates| duplicates.on_ack(segment));
         let by_timestamp = advances && episode.eifel.as_mut().is_some_and(|eifel| eifel.on_new_ack(segment));
@@ -171,7 +175,7 @@ impl Connection {
             let by = if by_timestamp { SpuriousBy::Eifel } else { SpuriousBy::Dsack };
             return self.respond(cx, &episode, by, acked);
         }
-        let verdict = self.ask_frto(&mut episode, judged);
+        let verdict = self.frto_verdict(&mut episode, evidence);
         match verdict {
             Verdict::Spurious => return self.respond(cx, &episode, SpuriousBy::FRto, acked),
             Verdict::Probe => {
@@ -188,12 +192,12 @@ impl Connection {
         self.sender.episode = Some(episode);
     }
 
-    fn ask_frto(&self, episode: &mut Episode, judged: &Judged) -> Verdict {
+    fn frto_verdict(&self, episode: &mut Episode, evidence: &AckEvidence) -> Verdict {
         let Some(frto) = &mut episode.frto else { return Verdict::Undecided };
-        frto.on_ack(&Heard {
+        frto.on_ack(&FrtoAck {
             una: self.sender.outstanding.una(),
-            advances: judged.advances,
-            originals: judged.originals,
+            advances: evidence.advances,
+            originals: evidence.originals,
             sacked: self.sacked_originals(frto.recover()),
             has_new_data: self.new_segment().is_some(),
         })
@@ -236,7 +240,7 @@ impl Connection {
             sender.outstanding.go_to_end();
             sender.estimator.end_back_off();
             let after = sender.outstanding.max_sent();
-            // Linux trusts its estimator, which has taken the long round trip in.
+            // Linux uses its estimator unchanged, which already contains the long round trip.
             let registers = episode.registers.filter(|_| !is_linux);
             sender.adaptation = registers.map(|registers| Adaptation { after, registers });
         }

@@ -1,4 +1,4 @@
-//! BBR over a link that carries a segment each 10 ms, with as much queue as it wants.
+//! BBR over a link that carries a segment every 10 ms and has an unlimited queue.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,10 +13,11 @@ use crate::tcp::{TcpConfig, Variant};
 use crate::trace::TraceEvent;
 
 const GREEDY: u64 = u64::MAX;
-/// The link's time for a full segment: 100 kB/s.
+/// Transmission time of a full segment on the link: 100 kB/s.
 const SLOT: Duration = Duration::from_millis(10);
 
-/// The server's data passes the link, one segment after another; every `lost`-th is dropped before it.
+/// The server's data passes the link one segment after another. Every `lost`-th segment is dropped
+/// before the link.
 fn link(lost: Option<u64>) -> impl FnMut(&Segment) -> Fate {
     let mut count = 0;
     move |segment| {
@@ -59,7 +60,7 @@ fn round_trips_ms(pair: &Pair, from_s: u64) -> Vec<u64> {
 }
 
 #[test]
-fn startup_doubles_until_the_pipe_is_full_then_drains() {
+fn startup_fills_the_pipe_and_drain_follows() {
     let mut pair = pair(Variant::Bbr, None);
     pair.run_until(ms(150));
     assert_eq!(bbr(&pair).mode(), Mode::Startup);
@@ -76,23 +77,23 @@ fn startup_doubles_until_the_pipe_is_full_then_drains() {
 }
 
 #[test]
-fn the_link_stays_full_and_its_queue_short() {
+fn bbr_keeps_the_link_full_and_the_queue_short() {
     let mut paced = pair(Variant::Bbr, None);
     let bytes = ten_seconds(&mut paced, 20);
     assert!(bytes >= 950_000, "{bytes} of 1,000,000");
-    // 110 ms are propagation and a slot; a probe at 1.25 adds a quarter of that.
+    // 110 ms are propagation and one slot. A probe at 1.25 adds a quarter of that.
     let mut round_trips = round_trips_ms(&paced, 20);
     round_trips.sort_unstable();
     let median = round_trips[round_trips.len() / 2];
     assert!(median <= 150, "{median} ms");
-    // NewReno fills the queue to its window: 200 segments of 10 ms.
+    // NewReno fills the queue up to its window: 200 segments of 10 ms.
     let mut filling = pair(Variant::NewReno, None);
     ten_seconds(&mut filling, 20);
     assert!(round_trips_ms(&filling, 20).iter().all(|&rtt| rtt > 1000));
 }
 
 #[test]
-fn after_ten_seconds_the_window_falls_to_four_segments_for_a_look_at_the_round_trip() {
+fn probe_rtt_reduces_the_window_to_four_segments_after_ten_seconds() {
     let mut pair = pair(Variant::Bbr, None);
     pair.run_until(ms(25_000));
     let small: Vec<u64> = pair
@@ -110,8 +111,9 @@ fn after_ten_seconds_the_window_falls_to_four_segments_for_a_look_at_the_round_t
 }
 
 #[test]
-fn losses_that_are_no_congestion_cost_little() {
-    // Two percent: NewReno's window stays near 1.2 / sqrt(0.02) = 8.6 segments, less than the ten of the pipe.
+fn random_losses_cost_bbr_little() {
+    // Two percent: NewReno's window stays near 1.2 / sqrt(0.02) = 8.6 segments, below the ten
+    // segments of the pipe.
     let mut paced = pair(Variant::Bbr, Some(50));
     let bytes = ten_seconds(&mut paced, 10);
     let mut halving = pair(Variant::NewReno, Some(50));
@@ -119,8 +121,8 @@ fn losses_that_are_no_congestion_cost_little() {
     assert!(bytes > 900_000 && halved < 700_000, "{bytes} and {halved} of 1,000,000");
 }
 
-/// A token bucket: packets that find too few tokens are dropped and counted, the others pass at once. Bytes, and bytes in a
-/// second.
+/// A token bucket: packets that find too few tokens are dropped and counted, the others pass at
+/// once. `rate` in bytes per second, `burst` in bytes.
 fn policer(rate: f64, burst: f64, dropped: Rc<Cell<u64>>) -> impl FnMut(Time, &Segment) -> Fate {
     let (mut tokens, mut last) = (burst, Time::ZERO);
     move |now, segment| {
@@ -139,7 +141,7 @@ fn policer(rate: f64, burst: f64, dropped: Rc<Cell<u64>>) -> impl FnMut(Time, &S
 }
 
 #[test]
-fn a_policer_is_found_and_its_rate_kept_to() {
+fn bbr_detects_a_policer_and_keeps_its_rate() {
     let rate = 100_000.0;
     let config = TcpConfig {
         advertised_window: 200 * MSS,
@@ -149,7 +151,7 @@ fn a_policer_is_found_and_its_rate_kept_to() {
     };
     let dropped = Rc::new(Cell::new(0));
     let mut pair = Pair::sending_timed(&config, GREEDY, policer(rate, 60_000.0, dropped.clone()));
-    // What the policer drops in each tenth of a second while none is known, and while one is.
+    // Packets dropped in each tenth of a second, while no policer is detected and while one is.
     let (mut lost, mut steps) = ([0_u64; 2], [0_u64; 2]);
     let mut estimates = Vec::new();
     for step in 1..600 {
@@ -167,7 +169,7 @@ fn a_policer_is_found_and_its_rate_kept_to() {
 }
 
 #[test]
-fn random_losses_are_no_policer() {
+fn random_losses_indicate_no_policer() {
     let mut pair = pair(Variant::Bbr, Some(20));
     for step in 1..300 {
         pair.run_until(ms(100 * step));
@@ -176,7 +178,7 @@ fn random_losses_are_no_policer() {
 }
 
 #[test]
-fn the_same_connection_probes_in_the_same_way_every_time() {
+fn probe_phases_are_reproducible() {
     let run = || {
         let mut pair = pair(Variant::Bbr, Some(70));
         pair.run_until(ms(30_000));

@@ -26,7 +26,7 @@ fn bits(pair: &Pair, end: End) -> Vec<(u64, bool, bool)> {
 }
 
 #[test]
-fn both_ends_must_want_it() {
+fn ecn_needs_both_ends() {
     let mut pair = Pair::sending(&ecn(Variant::NewReno), 3000, |_| Fate::Deliver);
     pair.run();
     assert_eq!((bits(&pair, End::Server)[0], bits(&pair, End::Ue)[0]), ((0, true, true), (50, true, false)));
@@ -45,16 +45,17 @@ fn both_ends_must_want_it() {
 }
 
 #[test]
-fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
+fn mark_halves_the_window_once_without_retransmission() {
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
         let mut pair = Pair::sending(&ecn(variant), 60 * u64::from(MSS), |_| Fate::Deliver);
         marking(&mut pair, &[nth(2), nth(5)]);
         pair.run_until(ms(200));
-        // 10 segments left at 100 ms; the first two ACKs let four more leave, the third halves what is under way.
+        // 10 segments are sent at 100 ms. The first two ACKs release four more, and the third
+        // halves the flight size.
         assert_eq!((pair.server.ssthresh(), pair.server.cwnd()), (5.5, 5.5), "{variant:?}");
         pair.run();
         assert_eq!((reductions(&pair), pair.sent_again()), (1, vec![]));
-        // The echo goes on until new data carries CWR.
+        // The echo continues until new data carries CWR.
         let echoes = bits(&pair, End::Ue).iter().filter(|(at, ece, _)| *at > 50 && *ece).count();
         assert!(echoes > 2, "{echoes}");
         assert_eq!(bits(&pair, End::Server).iter().filter(|(at, _, cwr)| *at > 0 && *cwr).count(), 1);
@@ -63,7 +64,7 @@ fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
 }
 
 #[test]
-fn marks_in_two_windows_of_data_count_twice() {
+fn marks_in_two_windows_reduce_twice() {
     let mut pair = Pair::sending(&ecn(Variant::NewReno), 60 * u64::from(MSS), |_| Fate::Deliver);
     marking(&mut pair, &[nth(2), nth(30)]);
     pair.run();
@@ -71,7 +72,7 @@ fn marks_in_two_windows_of_data_count_twice() {
 }
 
 #[test]
-fn a_loss_and_a_mark_in_one_window_halve_once() {
+fn loss_and_mark_in_one_window_reduce_once() {
     let mut pair = Pair::sending(&ecn(Variant::NewReno), 60 * u64::from(MSS), lose(&[(nth(0), 0)]));
     marking(&mut pair, &[nth(6)]);
     pair.run_until(ms(280));

@@ -1,4 +1,4 @@
-//! Flow control and failure: closed windows, reading applications, RST, giving up, both ends opening at once.
+//! Flow control and failure: closed windows, slow readers, RST, give-up, simultaneous open.
 
 use umts_units::{BitRate, Duration, Time};
 
@@ -10,7 +10,7 @@ use crate::trace::{SendCause, TraceEvent};
 
 const SEGMENT: u64 = MSS as u64;
 
-/// A buffer of eight segments, read at 10 segments a second: the pipe could carry 80.
+/// A buffer of eight segments, read at 10 segments/s. The pipe could carry 80.
 fn slow_reader() -> TcpConfig {
     let read_rate = BitRate::from_bps(80_000);
     TcpConfig { read_rate, advertised_window: 8 * MSS, initial_window: 10, ..config(Variant::NewReno) }
@@ -31,7 +31,7 @@ fn failures(pair: &Pair) -> Vec<(u64, End, Failure)> {
 }
 
 #[test]
-fn a_slow_reader_slows_the_sender_down() {
+fn slow_reader_limits_the_sender() {
     let mut pair = Pair::sending(&slow_reader(), 100 * SEGMENT, |_| Fate::Deliver);
     pair.run_until(ms(5150));
     // The buffer, and 5 s of reading.
@@ -43,19 +43,19 @@ fn a_slow_reader_slows_the_sender_down() {
 }
 
 #[test]
-fn the_window_closes_and_opens_by_segments() {
+fn window_moves_by_whole_segments() {
     let mut pair = Pair::sending(&slow_reader(), 20 * SEGMENT, |_| Fate::Deliver);
     pair.run();
     let windows = windows(&pair);
     assert!(windows.contains(&0), "the buffer was full: {windows:?}");
-    // Silly window avoidance: never less than a segment at a time, so no segment is small.
+    // Silly window avoidance: the window moves by at least a segment, so no segment is small.
     let payloads = pair.sent(End::Server).into_iter().map(|(_, segment, _)| segment.payload);
     assert!(payloads.filter(|&payload| payload > 0).all(|payload| payload == MSS));
 }
 
 #[test]
-fn a_lost_window_update_is_asked_for() {
-    // From 180 ms to 2 s everything from the UE is lost, the updates among it.
+fn lost_window_update_is_probed_for() {
+    // From 180 ms to 2 s all segments of the UE are lost, including window updates.
     let lost = |segment: &Segment| {
         let gone = segment.direction == End::Ue.sends() && (ms(180)..ms(2000)).contains(&segment.timestamp);
         if gone { Fate::Drop } else { Fate::Deliver }
@@ -64,15 +64,15 @@ fn a_lost_window_update_is_asked_for() {
     pair.run();
     let probes: Vec<_> =
         pair.sent(End::Server).into_iter().filter(|sent| sent.2 == SendCause::WindowProbe).collect();
-    // The window closed at 200 ms; the probe of 1.2 s is not answered, that after 2 s more is.
+    // The window closes at 200 ms. The probe at 1.2 s is not answered, the one 2 s later is.
     assert_eq!(probes.iter().map(|(at, ..)| at.as_nanos() / 100_000_000).collect::<Vec<_>>(), [12, 32]);
     assert!(probes.iter().all(|(_, segment, _)| segment.payload == 0));
     assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (20 * SEGMENT, 0));
 }
 
 #[test]
-fn probes_back_off_and_never_end() {
-    // Nothing is read for an hour or so: 1 bit/s.
+fn window_probes_back_off_without_end() {
+    // Practically nothing is read: 1 bit/s.
     let config = TcpConfig { read_rate: BitRate::from_bps(1), ..slow_reader() };
     let mut pair = Pair::sending(&config, 20 * SEGMENT, |_| Fate::Deliver);
     pair.run_until(ms(600_000));
@@ -85,30 +85,30 @@ fn probes_back_off_and_never_end() {
 }
 
 #[test]
-fn a_refused_connection_is_reported() {
+fn refused_connection_is_reported() {
     let mut pair = Pair::new(&TcpConfig { listens: false, ..config(Variant::NewReno) });
     pair.open(End::Server);
     pair.write(End::Server, 1000);
     pair.run();
     assert_eq!(failures(&pair), [(100, End::Server, Failure::Refused)]);
-    assert_eq!(pair.heard(End::Server, TcpEvent::Failed(Failure::Refused)), 1);
-    assert_eq!((pair.heard(End::Server, TcpEvent::Closed), pair.states().0), (1, State::Closed));
+    assert_eq!(pair.event_count(End::Server, TcpEvent::Failed(Failure::Refused)), 1);
+    assert_eq!((pair.event_count(End::Server, TcpEvent::Closed), pair.states().0), (1, State::Closed));
     let rst = pair.sent(End::Ue)[0].1;
     assert!(rst.flags.rst && rst.flags.ack && rst.ack == 1);
 }
 
 #[test]
-fn a_syn_that_nobody_answers_is_given_up() {
+fn unanswered_syn_is_given_up() {
     let all: Vec<_> = (0..20).map(|n| (0, n)).collect();
     let retries = Retries { syn: Some(3), ..Retries::default() };
     let config = TcpConfig { retries, ..config(Variant::NewReno) };
     let mut pair = Pair::with_script(&config, super::pair::lose(&all));
     pair.open(End::Server);
     pair.run();
-    // Sent at 0, 1, 3 and 7 s; given up when the fourth has waited for 8.
+    // Sent at 0, 1, 3 and 7 s. Given up after the fourth has waited for 8 s.
     assert_eq!(failures(&pair), [(15_000, End::Server, Failure::TimedOut)]);
     assert_eq!(pair.sent(End::Server).len(), 4);
-    // And so is a SYN+ACK.
+    // A SYN+ACK is given up, too.
     let mut pair = Pair::with_script(
         &TcpConfig { retries: Retries { syn_ack: Some(1), ..retries }, ..config },
         lose_from(End::Ue, &all),
@@ -119,8 +119,8 @@ fn a_syn_that_nobody_answers_is_given_up() {
 }
 
 #[test]
-fn data_that_does_not_get_through_ends_the_connection_and_the_other_end_is_told() {
-    // Everything from the server that carries data is lost.
+fn undeliverable_data_ends_the_connection_with_a_reset() {
+    // All data segments from the server are lost.
     let retries = Retries { data: Some(2), ..Retries::default() };
     let config = TcpConfig { retries, ..config(Variant::NewReno) };
     let mut pair =
@@ -134,7 +134,7 @@ fn data_that_does_not_get_through_ends_the_connection_and_the_other_end_is_told(
     assert_eq!((failures[1].1, failures[1].2), (End::Ue, Failure::Reset));
     assert_eq!(pair.states(), (State::Closed, State::Closed));
     assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
-    // What comes for it later is answered with a RST.
+    // A late segment is answered with a RST.
     let sent_before = pair.sent(End::Server).len();
     let late = Segment {
         flags: crate::packet::Flags { ack: true, ..Default::default() },
@@ -152,7 +152,7 @@ fn late_segment() -> Segment {
 }
 
 #[test]
-fn both_ends_may_open_at_once() {
+fn simultaneous_open_establishes_the_connection() {
     let config = TcpConfig { sack_blocks: 3, timestamps: true, ..config(Variant::Sack) };
     let mut pair = Pair::new(&config);
     pair.open(End::Server);
@@ -164,7 +164,7 @@ fn both_ends_may_open_at_once() {
     pair.run();
     assert_eq!((pair.delivered(End::Ue), pair.delivered(End::Server)), (3000, 2000));
     assert_eq!((pair.states(), pair.timeouts()), ((State::Established, State::Established), 0));
-    // SYN, then SYN+ACK, from both; no timer was needed.
+    // Both send SYN, then SYN+ACK. No timer expires.
     for end in [End::Server, End::Ue] {
         let flags: Vec<_> = pair
             .sent(end)
@@ -173,7 +173,7 @@ fn both_ends_may_open_at_once() {
             .map(|(at, segment, _)| (*at, segment.flags.syn, segment.flags.ack))
             .collect();
         assert_eq!(flags, [(Time::ZERO, true, false), (ms(50), true, true)]);
-        assert_eq!(pair.heard(end, TcpEvent::Established), 1);
+        assert_eq!(pair.event_count(end, TcpEvent::Established), 1);
     }
     let _ = Duration::ZERO;
 }

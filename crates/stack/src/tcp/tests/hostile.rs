@@ -1,5 +1,5 @@
-//! Whatever segments arrive, an end neither panics nor breaks what it promises: numbers move forward, bytes are delivered once
-//! and in order, and no timer stays due.
+//! With any segments, an end does not panic and keeps its invariants: sequence numbers advance,
+//! bytes are delivered once and in order, and no timer stays due.
 
 use proptest::prelude::*;
 use umts_kernel::NoTrace;
@@ -11,7 +11,7 @@ use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
 use crate::packet::{Flags, Options, SackBlocks, Segment};
 use crate::tcp::{Connection, RtoRule, SpuriousConfig, State, TcpConfig, TcpEvent, Variant};
 
-/// More segments than one event lets leave.
+/// A limit above the number of segments that one event can release.
 const MOST: usize = 100_000;
 
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ enum Step {
     Arrive(Arriving),
 }
 
-/// A segment whose numbers are near those of the connection, or anywhere.
+/// A segment with numbers near the connection's, or with arbitrary ones.
 #[derive(Debug, Clone)]
 struct Arriving {
     flags: u8,
@@ -44,7 +44,7 @@ fn arriving() -> impl Strategy<Value = Arriving> {
     let window = prop_oneof![4 => Just(60_000u32), 1 => Just(0u32), 1 => 0u32..100_000];
     let blocks = proptest::collection::vec((-3000i64..20_000, 1i64..5000), 0..4);
     let timestamps = proptest::option::of((0u64..20_000, 0u64..20_000));
-    // ACK alone three times in four.
+    // ACK alone in at least two of three cases.
     let flags = prop_oneof![6 => Just(0b00_0010u8), 3 => any::<u8>()];
     (flags, near, acked, anywhere, payload, window, blocks, timestamps).prop_map(
         |(flags, seq, ack, anywhere, payload, window, blocks, timestamps)| Arriving {
@@ -93,13 +93,13 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     })
 }
 
-struct Talk {
+struct Driver {
     end: Connection,
     now: Time,
     delivered: u64,
 }
 
-impl Talk {
+impl Driver {
     fn number(of: u64, offset: i64) -> u64 {
         of.saturating_add_signed(offset)
     }
@@ -191,29 +191,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn no_segment_breaks_an_end(
+    fn arbitrary_segments_keep_the_invariants(
         config in any_config(),
         opens in any::<bool>(),
         steps in proptest::collection::vec(step(), 1..60),
     ) {
         let end = Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, config);
-        let mut talk = Talk { end, now: Time::ZERO, delivered: 0 };
+        let mut driver = Driver { end, now: Time::ZERO, delivered: 0 };
         let mut una = 0;
         if opens {
-            talk.act(&Step::Open);
+            driver.act(&Step::Open);
         }
         for step in &steps {
-            talk.act(step);
-            let outstanding = &talk.end.sender.outstanding;
+            driver.act(step);
+            let outstanding = &driver.end.sender.outstanding;
             prop_assert!(outstanding.una() <= outstanding.max_sent());
-            // A passive end that was reset in SYN-RECEIVED begins anew.
-            prop_assert!(outstanding.una() >= una || talk.end.state() == State::Listen);
+            // A passive end that was reset in SYN-RECEIVED starts again.
+            prop_assert!(outstanding.una() >= una || driver.end.state() == State::Listen);
             una = outstanding.una();
-            prop_assert!(outstanding.max_sent() <= talk.end.sender.written.saturating_add(1));
-            let receiver = &talk.end.receiver;
+            prop_assert!(outstanding.max_sent() <= driver.end.sender.written.saturating_add(1));
+            let receiver = &driver.end.receiver;
             let text = receiver.next().saturating_sub(1 + u64::from(receiver.is_finished()));
-            prop_assert_eq!(talk.delivered, text);
-            let (cwnd, ssthresh) = (talk.end.cwnd(), talk.end.ssthresh());
+            prop_assert_eq!(driver.delivered, text);
+            let (cwnd, ssthresh) = (driver.end.cwnd(), driver.end.ssthresh());
             prop_assert!(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0, "{cwnd} {ssthresh}");
         }
     }

@@ -1,4 +1,5 @@
-//! How far the window falls after a loss, and how it comes back: Westwood+ and CUBIC beside NewReno.
+//! Reduction of the window after a loss and its recovery: Westwood+ and CUBIC compared with
+//! NewReno.
 
 use super::pair::{MSS, Pair, config, lose, ms, nth};
 use crate::ids::End;
@@ -7,12 +8,12 @@ use crate::tcp::{TcpConfig, Variant};
 const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
-/// A window of 20 in congestion avoidance, an ACK for each segment, 100 ms round trips.
+/// A window of 20 in congestion avoidance, one ACK per segment, round trips of 100 ms.
 fn twenty(variant: Variant) -> TcpConfig {
     TcpConfig { initial_window: 20, initial_ssthresh: Some(20), ..config(variant) }
 }
 
-/// Threshold after the loss of a segment in the fifth round trip, in segments outstanding before it.
+/// Threshold after the loss of a segment in the fifth round trip.
 fn left_after_a_loss(variant: Variant) -> f64 {
     let mut pair = Pair::sending(&twenty(variant), GREEDY, lose(&[(nth(90), 0)]));
     pair.run_until(ms(690));
@@ -21,19 +22,21 @@ fn left_after_a_loss(variant: Variant) -> f64 {
 }
 
 #[test]
-fn a_loss_leaves_half_or_seven_tenths_or_what_the_path_carries() {
-    // 24 segments are outstanding when segment 90 is missed (20 and a segment for each of four round trips).
+fn loss_reduces_the_window_according_to_the_law() {
+    // 24 segments are outstanding when the loss of segment 90 is detected: 20, and one more for
+    // each of four round trips.
     let half = left_after_a_loss(Variant::NewReno);
     assert_eq!(half, 12.0);
-    // RFC 9438 §4.6; before the first loss the window grew as Reno's (§4.3 with cwnd_prior where slow start ended).
+    // RFC 9438 §4.6. Before the first loss the window grew like Reno's (§4.3, with cwnd_prior at
+    // the end of slow start).
     assert!((left_after_a_loss(Variant::Cubic) - 0.7 * 24.0).abs() < 1e-9);
-    // The pipe has no queue, so the bandwidth over the least round trip is the whole window.
+    // The pipe has no queue, so the bandwidth over the minimum round trip is the whole window.
     let westwood = left_after_a_loss(Variant::Westwood);
     assert!((19.0..=24.0).contains(&westwood), "{westwood}");
 }
 
 #[test]
-fn all_laws_repair_what_is_lost() {
+fn all_laws_repair_losses() {
     let lost = [(nth(30), 0), (nth(33), 0), (nth(34), 0), (nth(90), 0), (nth(90), 1)];
     for variant in [Variant::Westwood, Variant::Cubic] {
         let mut pair = Pair::sending(&twenty(variant), 200 * SEGMENT, lose(&lost));
@@ -43,9 +46,9 @@ fn all_laws_repair_what_is_lost() {
 }
 
 #[test]
-fn cubic_comes_back_to_the_window_of_the_loss() {
-    // One loss at 24 segments. With 100 ms and so small a window Reno's growth is the faster one (§4.3), so it takes
-    // about (24 - 17) / (9/17) round trips.
+fn cubic_returns_to_the_window_of_the_loss() {
+    // One loss at 24 segments. With 100 ms and such a small window Reno's growth is faster (§4.3),
+    // so it takes about (24 - 17) / (9/17) round trips.
     let mut pair = Pair::sending(&twenty(Variant::Cubic), GREEDY, lose(&[(nth(90), 0)]));
     pair.run_until(ms(590));
     let before = pair.server.cwnd();

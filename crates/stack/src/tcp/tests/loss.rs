@@ -1,4 +1,4 @@
-//! What each version does about loss: RFC 5681, RFC 6582, RFC 6298 §5, RFC 3042.
+//! Loss recovery of the variants: RFC 5681, RFC 6582, RFC 6298 §5, RFC 3042.
 
 use umts_units::Duration;
 
@@ -12,27 +12,28 @@ use SendCause::{DupAck, Rto};
 const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
-/// Ten segments leave at 100 ms, their ACKs return at 200 ms.
+/// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
 fn ten(variant: Variant) -> TcpConfig {
     TcpConfig { initial_window: 10, ..config(variant) }
 }
 
 #[test]
-fn tahoe_begins_again_with_one_segment() {
+fn tahoe_restarts_with_one_segment() {
     // Segment 0 is lost: nine duplicate ACKs, the third at 200 ms.
     let mut pair = Pair::sending(&ten(Variant::Tahoe), GREEDY, lose(&[(nth(0), 0)]));
     pair.run_until(ms(200));
     assert_eq!(pair.sent_again(), [(200, nth(0), DupAck)]);
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (1.0, 5.0, 0));
     pair.run_until(ms(300));
-    // All ten are acknowledged at once: slow start goes on with new data.
+    // All ten are acknowledged at once, and slow start continues with new data.
     assert_eq!((pair.server.cwnd(), pair.new_segments(300, 301)), (2.0, 2));
     assert_eq!(pair.timeouts(), 0);
 }
 
 #[test]
-fn tahoe_sends_again_what_had_arrived() {
-    // With segment 5 lost as well, the second loss is met in slow start by going back, not by another cut.
+fn tahoe_resends_delivered_segments() {
+    // Segment 5 is lost as well. Slow start repairs this loss by going back, without another
+    // reduction.
     let mut pair = Pair::sending(&ten(Variant::Tahoe), 10 * SEGMENT, lose(&[(nth(0), 0), (nth(5), 0)]));
     pair.run();
     let again: Vec<_> = pair.sent_again().iter().map(|(at, seq, cause)| (*at, *seq, *cause)).collect();
@@ -48,7 +49,7 @@ fn reno_halves_inflates_and_deflates() {
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (5.0, 5.0, 9));
     assert_eq!((pair.sent_again(), pair.new_segments(200, 201)), (vec![(200, nth(0), DupAck)], 4));
     pair.run_until(ms(300));
-    // The ACK of all ten, which ends the recovery, and then those of the four sent in it.
+    // The ACK of all ten ends the recovery. The ACKs of the four segments sent in it follow.
     assert_eq!(pair.server.inflation(), 0);
     assert!(pair.server.cwnd() > 5.0 && pair.server.cwnd() < 6.0, "congestion avoidance goes on from 5");
     assert_eq!(pair.timeouts(), 0);
@@ -66,7 +67,7 @@ fn reno_stalls_on_several_losses_in_a_window() {
 }
 
 #[test]
-fn newreno_fetches_a_hole_each_round_trip() {
+fn newreno_repairs_one_hole_per_round_trip() {
     let mut pair = Pair::sending(&ten(Variant::NewReno), 30 * SEGMENT, lose(THREE));
     pair.run();
     let expected = [(200, nth(0), DupAck), (300, nth(2), DupAck), (400, nth(4), DupAck)];
@@ -75,14 +76,16 @@ fn newreno_fetches_a_hole_each_round_trip() {
 }
 
 #[test]
-fn newreno_deflates_by_what_a_partial_ack_covers() {
+fn partial_ack_deflates_newreno_by_its_segments() {
     let mut pair = Pair::sending(&ten(Variant::NewReno), GREEDY, lose(THREE));
     pair.run_until(ms(200));
-    // Seven arrived: seven duplicates, and two beyond ten may leave: 5 + 7 - 10.
+    // Seven segments arrived: seven duplicates, so that two segments beyond ten may be sent: 5 + 7
+    // - 10.
     assert_eq!((pair.server.cwnd(), pair.server.inflation()), (5.0, 7));
     assert_eq!(pair.new_segments(200, 201), 2);
     pair.run_until(ms(300));
-    // The partial ACK covers 2 of 12 segments: 7 - 2 + 1 = 6; then two duplicates by the new segments: 8.
+    // The partial ACK covers 2 of 12 segments: 7 - 2 + 1 = 6. Two duplicates of the new segments
+    // follow: 8.
     assert_eq!((pair.server.cwnd(), pair.server.inflation()), (5.0, 8));
     pair.run_until(ms(500));
     // RFC 6582 §3.2 step 3: min(ssthresh, flight + 1), then congestion avoidance.
@@ -91,8 +94,8 @@ fn newreno_deflates_by_what_a_partial_ack_covers() {
 }
 
 #[test]
-fn three_duplicates_of_what_a_timeout_sent_again_are_not_a_loss() {
-    // The whole window but the last three is lost twice over in different ways; go-back-N then doubles the last three.
+fn duplicates_of_go_back_n_are_not_a_loss() {
+    // Segments 0 to 4 are lost, segment 0 twice. Go-back-N then duplicates the others.
     let lost: &[(u64, u16)] = &[(nth(0), 0), (nth(0), 1), (nth(1), 0), (nth(2), 0), (nth(3), 0), (nth(4), 0)];
     for variant in [Variant::Tahoe, Variant::Reno, Variant::NewReno] {
         let mut pair = Pair::sending(&ten(variant), 20 * SEGMENT, lose(lost));
@@ -104,7 +107,7 @@ fn three_duplicates_of_what_a_timeout_sent_again_are_not_a_loss() {
 }
 
 #[test]
-fn a_timeout_goes_back_and_slow_starts() {
+fn timeout_goes_back_and_slow_starts() {
     // Two segments are too few for three duplicates.
     let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, lose(&[(nth(0), 0), (nth(1), 0)]));
     pair.run_until(ms(1100));
@@ -122,12 +125,12 @@ fn timeouts_back_off_until_a_segment_sent_once_is_timed() {
     pair.run_until(ms(7100));
     let expected = [(1100, nth(0), Rto), (3100, nth(0), Rto), (7100, nth(0), Rto)];
     assert_eq!(pair.sent_again(), expected);
-    // RFC 5681 §3.1: ssthresh is cut once for a segment, however often it times out.
+    // RFC 5681 §3.1: ssthresh is reduced once per segment, however often the segment times out.
     assert_eq!(pair.server.ssthresh(), 2.0);
     let samples =
         |pair: &Pair| pair.count(|event| matches!(event, TraceEvent::RttSample { end: End::Server, .. }));
     pair.run_until(ms(7200));
-    // The ACK of what was sent four times is no sample (Karn), and the back-off of 8 stays.
+    // The ACK of a segment sent four times gives no sample (Karn), and the back-off of 8 remains.
     assert_eq!((samples(&pair), pair.server.rto()), (1, Duration::from_secs(8)));
     pair.run_until(ms(7300));
     assert_eq!((samples(&pair), pair.server.rto()), (2, Duration::from_secs(1)));
@@ -143,8 +146,9 @@ fn timeouts_back_off_until_a_segment_sent_once_is_timed() {
 }
 
 #[test]
-fn limited_transmit_answers_the_first_two_duplicates_with_new_data() {
-    // Of three segments the first is lost: two duplicates only. With RFC 3042 their answers bring a third.
+fn limited_transmit_sends_new_data_on_two_duplicates() {
+    // Of three segments the first is lost: only two duplicates. With RFC 3042 the two new segments
+    // bring further duplicates.
     let three = TcpConfig { initial_window: 3, ..config(Variant::NewReno) };
     let mut without = Pair::sending(&three, 10 * SEGMENT, lose(&[(nth(0), 0)]));
     without.run();
@@ -155,16 +159,18 @@ fn limited_transmit_answers_the_first_two_duplicates_with_new_data() {
     assert_eq!((with.new_segments(200, 201), with.server.cwnd()), (2, 3.0));
     with.run();
     assert_eq!((with.timeouts(), with.sent_again()), (0, vec![(300, nth(0), DupAck)]));
-    // RFC 5681 §3.2 step 2: what limited transmit sent does not count, so half of 3, at least 2.
+    // RFC 5681 §3.2 step 2: segments sent by limited transmit do not count: half of 3, but at least
+    // 2.
     assert_eq!(with.server.ssthresh(), 2.0);
 }
 
 #[test]
-fn reordering_by_two_is_no_loss() {
+fn reordering_by_two_is_not_a_loss() {
     let mut pair = Pair::sending(&ten(Variant::NewReno), 10 * SEGMENT, |segment| {
         if segment.seq == nth(3) { Fate::HoldUp(Duration::from_millis(1)) } else { Fate::Deliver }
     });
-    // Segment 3 comes after segment 9: six duplicates, one needless retransmission, known to be one.
+    // Segment 3 arrives after segment 9: six duplicates, and one spurious retransmission, which
+    // arrives as a duplicate.
     pair.run();
     let needless = |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
     assert_eq!((pair.sent_again(), pair.count(needless)), (vec![(200, nth(3), DupAck)], 1));
@@ -177,7 +183,7 @@ fn reordering_by_two_is_no_loss() {
 
 #[test]
 fn old_acks_are_ignored() {
-    // ACK number 3 of ten is held up and arrives after all others.
+    // The ACK with number nth(3) is delayed and arrives after all others.
     let mut held = false;
     let mut pair = Pair::sending(&ten(Variant::Reno), 10 * SEGMENT, move |segment| {
         let this = segment.direction == End::Ue.sends() && segment.ack == nth(3) && !held;

@@ -1,4 +1,4 @@
-//! Conversations of two ends over an ideal pipe.
+//! Exchanges of two ends over an ideal pipe.
 
 mod bottleneck;
 mod ecn;

@@ -1,4 +1,4 @@
-//! How connections begin and end (RFC 9293 §3.5, §3.6).
+//! Opening and closing of connections (RFC 9293 §3.5, §3.6).
 
 use umts_units::Duration;
 
@@ -13,13 +13,13 @@ fn flags(segment: &Segment) -> String {
     [(syn, 'S'), (fin, 'F'), (ack, 'A')].iter().filter(|(set, _)| *set).map(|(_, letter)| letter).collect()
 }
 
-/// Instant in ms and flags of what `end` sent.
+/// Time in ms and flags of the segments that `end` sent.
 fn flags_sent(pair: &Pair, end: End) -> Vec<(u64, String)> {
     let sent = pair.sent(end).into_iter();
     sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, flags(&segment))).collect()
 }
 
-fn said(list: &[(u64, &str)]) -> Vec<(u64, String)> {
+fn expected_flags(list: &[(u64, &str)]) -> Vec<(u64, String)> {
     list.iter().map(|(at, flags)| (*at, (*flags).to_owned())).collect()
 }
 
@@ -28,18 +28,18 @@ fn one_way() -> TcpConfig {
 }
 
 #[test]
-fn a_handshake_takes_three_segments() {
+fn handshake_takes_three_segments() {
     let mut pair = Pair::new(&config(Variant::Reno));
     assert_eq!(pair.states(), (State::Listen, State::Listen));
     pair.open(End::Server);
     pair.run_until(ms(50));
     assert_eq!(pair.states(), (State::SynSent, State::SynReceived));
     pair.run();
-    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "A")]));
-    assert_eq!(flags_sent(&pair, End::Ue), said(&[(50, "SA")]));
+    assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, "A")]));
+    assert_eq!(flags_sent(&pair, End::Ue), expected_flags(&[(50, "SA")]));
     assert_eq!(pair.states(), (State::Established, State::Established));
     for end in [End::Server, End::Ue] {
-        assert_eq!(pair.heard(end, TcpEvent::Established), 1);
+        assert_eq!(pair.event_count(end, TcpEvent::Established), 1);
     }
     let (_, syn, _) = pair.sent(End::Server)[0];
     assert_eq!((syn.mss, syn.payload, syn.header), (MSS as u16, 0, 40));
@@ -50,15 +50,15 @@ fn a_handshake_takes_three_segments() {
 fn data_waits_for_the_handshake_and_carries_its_last_ack() {
     let mut pair = Pair::sending(&config(Variant::Reno), 500, |_| Fate::Deliver);
     pair.run();
-    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "A")]));
+    assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, "A")]));
     let (_, data, cause) = pair.sent(End::Server)[1];
     assert_eq!((data.seq, data.payload, data.flags.psh, cause), (1, 500, true, SendCause::New));
     assert_eq!(pair.delivered(End::Ue), 500);
-    assert_eq!(pair.heard(End::Server, TcpEvent::AllAcked), 1);
+    assert_eq!(pair.event_count(End::Server, TcpEvent::AllAcked), 1);
 }
 
 #[test]
-fn a_lost_syn_comes_again_and_leaves_an_initial_window_of_one() {
+fn lost_syn_is_resent_and_sets_the_initial_window_to_one() {
     let mut pair = Pair::sending(&config(Variant::Reno), 10 * u64::from(MSS), lose(&[(0, 0)]));
     pair.run_until(ms(1100));
     assert_eq!(pair.sent_again(), [(1000, 0, SendCause::Rto)]);
@@ -69,16 +69,16 @@ fn a_lost_syn_comes_again_and_leaves_an_initial_window_of_one() {
 }
 
 #[test]
-fn a_lost_syn_ack_is_repeated_by_its_own_timer() {
+fn lost_syn_ack_is_repeated_by_its_timer() {
     let mut pair = Pair::with_script(&config(Variant::Reno), lose_from(End::Ue, &[(0, 0)]));
     pair.open(End::Server);
     pair.run();
-    assert_eq!(flags_sent(&pair, End::Ue), said(&[(50, "SA"), (1050, "SA")]));
+    assert_eq!(flags_sent(&pair, End::Ue), expected_flags(&[(50, "SA"), (1050, "SA")]));
     assert_eq!(pair.states(), (State::Established, State::Established));
 }
 
 #[test]
-fn a_lost_last_ack_of_the_handshake_is_asked_for_again() {
+fn lost_handshake_ack_is_sent_again() {
     let mut acks = 0;
     let mut pair = Pair::with_script(&config(Variant::Reno), move |segment| {
         let ack = segment.sequence_length() == 0;
@@ -87,13 +87,13 @@ fn a_lost_last_ack_of_the_handshake_is_asked_for_again() {
     });
     pair.open(End::Server);
     pair.run();
-    assert_eq!(flags_sent(&pair, End::Ue), said(&[(50, "SA"), (1050, "SA")]));
-    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "A"), (1100, "A")]));
+    assert_eq!(flags_sent(&pair, End::Ue), expected_flags(&[(50, "SA"), (1050, "SA")]));
+    assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, "A"), (1100, "A")]));
     assert_eq!(pair.states(), (State::Established, State::Established));
 }
 
 #[test]
-fn the_smaller_segment_size_holds() {
+fn smaller_segment_size_applies() {
     let mut pair = Pair::new(&config(Variant::Reno));
     pair.ue = crate::tcp::Connection::new(
         pair.ue.id(),
@@ -110,14 +110,14 @@ fn the_smaller_segment_size_holds() {
 }
 
 #[test]
-fn each_direction_closes_by_itself() {
+fn directions_close_independently() {
     let mut pair = Pair::sending(&config(Variant::Reno), 500, |_| Fate::Deliver);
     pair.close(End::Server);
     pair.run();
     assert_eq!(pair.states(), (State::FinWait2, State::CloseWait));
-    assert_eq!(pair.heard(End::Ue, TcpEvent::PeerClosed), 1);
-    // The FIN rode on the only data segment.
-    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "FA")]));
+    assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 1);
+    // The FIN is in the only data segment.
+    assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, "FA")]));
     // Half open: the other direction still carries data.
     pair.write(End::Ue, 300);
     pair.run();
@@ -127,14 +127,14 @@ fn each_direction_closes_by_itself() {
     assert_eq!(pair.states(), (State::Closed, State::Closed));
     assert_eq!(pair.count(|event| matches!(event, TraceEvent::ConnectionClosed { .. })), 1);
     for end in [End::Server, End::Ue] {
-        assert_eq!(pair.heard(end, TcpEvent::Closed), 1);
+        assert_eq!(pair.event_count(end, TcpEvent::Closed), 1);
     }
     assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
 }
 
 #[test]
-fn a_fin_is_repeated_until_its_ack_arrives_even_from_an_end_that_is_closed() {
-    // The server's FIN is number 1, the UE's too. Lost: the first FIN, and the ACK of the UE's FIN.
+fn closed_end_acknowledges_a_repeated_fin() {
+    // Both FINs have number 1. The server's first FIN and the first ACK of the UE's FIN are lost.
     let mut acks_of_fin = 0;
     let mut pair = Pair::with_script(&config(Variant::Reno), move |segment| {
         let server = segment.direction == End::Server.sends();
@@ -156,7 +156,7 @@ fn a_fin_is_repeated_until_its_ack_arrives_even_from_an_end_that_is_closed() {
 }
 
 #[test]
-fn fins_may_cross() {
+fn crossing_fins_close_both_ends() {
     let mut pair = Pair::new(&config(Variant::Reno));
     pair.open(End::Server);
     pair.run();
@@ -169,21 +169,21 @@ fn fins_may_cross() {
 }
 
 #[test]
-fn one_way_is_a_syn_its_ack_and_data_without_fin() {
+fn one_way_connection_has_no_fin() {
     let mut pair = Pair::sending(&one_way(), 1500, |_| Fate::Deliver);
     pair.close(End::Server);
     pair.run();
-    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, ""), (100, "")]));
-    assert_eq!(flags_sent(&pair, End::Ue), said(&[(50, "A"), (150, "A"), (150, "A")]));
+    assert_eq!(flags_sent(&pair, End::Server), expected_flags(&[(0, "S"), (100, ""), (100, "")]));
+    assert_eq!(flags_sent(&pair, End::Ue), expected_flags(&[(50, "A"), (150, "A"), (150, "A")]));
     assert!(pair.sent(End::Ue).iter().all(|(_, segment, _)| segment.sequence_length() == 0));
     assert_eq!(pair.delivered(End::Ue), 1500);
     assert_eq!(pair.server.state(), State::Closed);
-    assert_eq!(pair.heard(End::Server, TcpEvent::Closed), 1);
+    assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
     assert_eq!(pair.count(|event| matches!(event, TraceEvent::ConnectionClosed { .. })), 1);
 }
 
 #[test]
-fn one_way_closes_at_once_when_all_was_acknowledged_before() {
+fn fully_acknowledged_one_way_connection_closes_at_once() {
     let mut pair = Pair::sending(&one_way(), 1500, |_| Fate::Deliver);
     pair.run();
     assert_eq!(pair.server.state(), State::Established);
@@ -192,23 +192,23 @@ fn one_way_closes_at_once_when_all_was_acknowledged_before() {
 }
 
 #[test]
-fn the_other_end_may_open_and_the_fin_keeps_its_place() {
-    // The first data segment is lost and the FIN behind it arrives early.
+fn early_fin_waits_for_lost_data() {
+    // The first data segment is lost, so that the FIN behind it arrives early.
     let mut pair = Pair::with_script(&config(Variant::Reno), lose(&[(1, 0)]));
     pair.open(End::Ue);
     pair.write(End::Server, u64::from(MSS) + 1);
     pair.close(End::Server);
     pair.run_until(ms(200));
-    assert_eq!((pair.delivered(End::Ue), pair.heard(End::Ue, TcpEvent::PeerClosed)), (0, 0));
+    assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Ue, TcpEvent::PeerClosed)), (0, 0));
     pair.run();
-    assert_eq!((pair.delivered(End::Ue), pair.heard(End::Ue, TcpEvent::PeerClosed)), (1001, 1));
+    assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Ue, TcpEvent::PeerClosed)), (1001, 1));
     assert_eq!(pair.sent_again()[0].1, nth(0));
 }
 
-/// RFC 9293 §3.5.1: the RST of the end that gives up is lost, so the other one still takes the connection for open, until it
-/// sends something.
+/// RFC 9293 §3.5.1: the RST of the end that gives up is lost. The other end considers the
+/// connection open until it sends something.
 #[test]
-fn a_half_open_connection_is_found_out_when_its_live_end_sends() {
+fn half_open_connection_is_reset_when_the_live_end_sends() {
     let retries = Retries { data: Some(2), ..Retries::default() };
     let config = TcpConfig { retries, ..config(Variant::NewReno) };
     let mut pair = Pair::with_timed_script(&config, |now, _| {
@@ -223,5 +223,5 @@ fn a_half_open_connection_is_found_out_when_its_live_end_sends() {
     pair.write(End::Ue, 500);
     pair.run();
     assert_eq!(pair.ue.failure(), Some(Failure::Reset));
-    assert_eq!(pair.heard(End::Ue, TcpEvent::Failed(Failure::Reset)), 1);
+    assert_eq!(pair.event_count(End::Ue, TcpEvent::Failed(Failure::Reset)), 1);
 }

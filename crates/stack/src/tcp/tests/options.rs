@@ -1,4 +1,4 @@
-//! What SYNs offer, and what follows from it: RFC 7323, RFC 2018, RFC 2883, RFC 6691.
+//! Negotiation of options in SYNs and its consequences: RFC 7323, RFC 2018, RFC 2883, RFC 6691.
 
 use umts_units::Duration;
 
@@ -8,7 +8,7 @@ use crate::packet::{Options, Segment};
 use crate::tcp::{ChargedOptions, Connection, TcpConfig, Variant};
 use crate::trace::TraceEvent;
 
-/// Everything on.
+/// All options on.
 fn all() -> TcpConfig {
     TcpConfig {
         sack_blocks: 4,
@@ -20,7 +20,7 @@ fn all() -> TcpConfig {
     }
 }
 
-/// A pair whose ends are configured apart.
+/// A pair whose ends have different configurations.
 fn between(server: &TcpConfig, ue: &TcpConfig) -> Pair {
     let mut pair = Pair::new(server);
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, *ue);
@@ -32,7 +32,7 @@ fn segments(pair: &Pair, end: End) -> Vec<Segment> {
 }
 
 #[test]
-fn a_syn_offers_and_the_answer_agrees() {
+fn syn_ack_accepts_only_offered_options() {
     let mut pair = between(&all(), &TcpConfig { timestamps: false, ..all() });
     pair.open(End::Server);
     pair.run();
@@ -40,7 +40,7 @@ fn a_syn_offers_and_the_answer_agrees() {
     assert_eq!(segments(&pair, End::Server)[0].options, offered);
     assert_eq!(segments(&pair, End::Ue)[0].options, Options { timestamps: false, ..offered });
     assert_eq!(segments(&pair, End::Server)[1].options, Options::default());
-    // Nothing is answered that was not offered.
+    // The answer has no option that was not offered.
     let mut pair = between(&config(Variant::NewReno), &all());
     pair.open(End::Server);
     pair.run();
@@ -56,7 +56,7 @@ fn windows_above_64_kib_need_both_ends_to_scale() {
         let sent = segments(&pair, End::Server);
         assert_eq!((sent[0].window, sent[1].window), (65_535, expected), "the SYN's own is never scaled");
     }
-    // 1,000,001 is no multiple of 16.
+    // 1,000,001 is not a multiple of 16.
     let mut pair = Pair::new(&TcpConfig { advertised_window: 1_000_001, ..all() });
     pair.open(End::Server);
     pair.run();
@@ -64,7 +64,7 @@ fn windows_above_64_kib_need_both_ends_to_scale() {
 }
 
 #[test]
-fn options_come_out_of_the_payload_and_count_on_the_wire() {
+fn options_reduce_the_payload_and_are_charged() {
     let mut pair = Pair::sending(&all(), 5 * u64::from(MSS), lose(&[(1, 0)]));
     pair.run();
     let data = segments(&pair, End::Server);
@@ -82,7 +82,7 @@ fn options_come_out_of_the_payload_and_count_on_the_wire() {
 }
 
 #[test]
-fn every_ack_measures_a_round_trip_with_timestamps_also_of_what_was_sent_again() {
+fn timestamps_give_a_sample_per_ack_including_retransmissions() {
     let timed = TcpConfig { timestamps: true, ..config(Variant::NewReno) };
     let samples = |config: &TcpConfig| {
         let mut pair = Pair::sending(config, 20 * u64::from(MSS), lose(&[(1, 0)]));
@@ -95,13 +95,14 @@ fn every_ack_measures_a_round_trip_with_timestamps_also_of_what_was_sent_again()
     };
     let (with, without) = (samples(&timed), samples(&config(Variant::NewReno)));
     assert!(with.len() > 2 * without.len(), "{with:?} and {without:?}");
-    // Two segments are too few for a fast retransmit; the ACK of the timeout's retransmission echoes that one.
+    // Two segments are too few for a fast retransmit. The ACK of the timeout's retransmission
+    // echoes the retransmission.
     assert!(with.iter().all(|&rtt| rtt == 100), "{with:?}");
 }
 
 #[test]
-fn the_echo_is_of_the_first_segment_that_a_delayed_ack_answers() {
-    // Two segments 10 ms apart, one ACK: its echo is of the first (RFC 7323 §4.3).
+fn delayed_ack_echoes_its_first_segment() {
+    // Two segments 10 ms apart, one ACK: it echoes the first one (RFC 7323 §4.3).
     let config = TcpConfig {
         timestamps: true,
         delayed_ack: Some(Duration::from_millis(200)),
@@ -119,8 +120,8 @@ fn the_echo_is_of_the_first_segment_that_a_delayed_ack_answers() {
 }
 
 #[test]
-fn a_segment_from_before_the_last_timestamp_is_refused() {
-    // A copy of the first segment arrives long after what followed it.
+fn segment_with_an_old_timestamp_is_refused() {
+    // A copy of the first segment arrives long after those that followed it.
     let config = TcpConfig { timestamps: true, sack_blocks: 3, ..config(Variant::NewReno) };
     let mut first = true;
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), move |segment| {
@@ -134,7 +135,7 @@ fn a_segment_from_before_the_last_timestamp_is_refused() {
     let late: Vec<_> = pair.sent(End::Ue).into_iter().filter(|(at, ..)| *at > ms(4000)).collect();
     let (_, answer, _) = late[0];
     assert_eq!((late.len(), answer.ack), (1, 1 + 4 * u64::from(MSS)));
-    // And told as a duplicate.
+    // It is also reported as a duplicate.
     assert_eq!(answer.sack.duplicate(answer.ack), Some((1, u64::from(MSS) - 11)));
     assert_eq!(pair.delivered(End::Ue), 4 * u64::from(MSS));
 }
@@ -142,7 +143,7 @@ fn a_segment_from_before_the_last_timestamp_is_refused() {
 #[test]
 fn duplicates_are_reported_first() {
     let config = TcpConfig { sack_blocks: 3, initial_window: 6, ..config(Variant::NewReno) };
-    // Segment 0 is lost, segment 2 comes twice.
+    // Segment 0 is lost, segment 2 arrives twice.
     let mut pair =
         Pair::sending(&config, 6 * u64::from(MSS), |segment| match (segment.seq, segment.transmission) {
             (seq, 0) if seq == nth(0) && segment.payload > 0 => Fate::Drop,
@@ -154,7 +155,7 @@ fn duplicates_are_reported_first() {
     let ranges = |ack: &Segment| ack.sack.ranges(ack.ack).collect::<Vec<_>>();
     assert_eq!(ranges(&acks[1]), [(nth(1), nth(2))]);
     assert_eq!(ranges(&acks[2]), [(nth(1), nth(3))]);
-    // RFC 2883 §4.2: the duplicate, then the block that holds it.
+    // RFC 2883 §4.2: the duplicate, then the block that contains it.
     assert_eq!(ranges(&acks[3]), [(nth(2), nth(3)), (nth(1), nth(3))]);
     assert_eq!(acks[3].sack.duplicate(acks[3].ack), Some((nth(2), nth(3))));
     assert_eq!(acks[4].sack.duplicate(acks[4].ack), None);

@@ -1,4 +1,5 @@
-//! What leaves when beyond the congestion window: small segments, pauses, byte counting, quick acknowledgments.
+//! Limits on sending besides the congestion window: small segments, pauses, byte counting, quick
+//! acknowledgments.
 
 use umts_units::Duration;
 
@@ -8,7 +9,7 @@ use crate::tcp::{Nagle, TcpConfig, Variant};
 
 const SEGMENT: u64 = MSS as u64;
 
-/// Instants in ms and payloads of the server's data.
+/// Times in ms and payloads of the server's data segments.
 fn data(pair: &Pair) -> Vec<(u64, u32)> {
     let sent = pair.sent(End::Server).into_iter().filter(|(_, segment, _)| segment.payload > 0);
     sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.payload)).collect()
@@ -32,7 +33,7 @@ fn small_segments_wait_for_acknowledgments() {
 }
 
 #[test]
-fn the_last_segment_before_a_close_does_not_wait() {
+fn last_segment_before_a_close_does_not_wait() {
     let config = TcpConfig { nagle: Nagle::On, initial_window: 10, ..config(Variant::NewReno) };
     let mut pair = Pair::sending(&config, SEGMENT + 300, |_| Fate::Deliver);
     pair.close(End::Server);
@@ -41,7 +42,7 @@ fn the_last_segment_before_a_close_does_not_wait() {
 }
 
 #[test]
-fn after_a_pause_the_window_is_the_initial_one() {
+fn pause_resets_the_window_to_the_initial_one() {
     let run = |slow_start_restart| {
         let config = TcpConfig { slow_start_restart, ..config(Variant::NewReno) };
         let mut pair = Pair::sending(&config, 30 * SEGMENT, |_| Fate::Deliver);
@@ -59,7 +60,7 @@ fn after_a_pause_the_window_is_the_initial_one() {
 }
 
 #[test]
-fn byte_counting_makes_up_for_delayed_acks() {
+fn byte_counting_compensates_delayed_acks() {
     let rounds = |abc| {
         let delayed_ack = Some(Duration::from_millis(200));
         let config = TcpConfig { abc, delayed_ack, initial_window: 4, ..config(Variant::NewReno) };
@@ -69,7 +70,7 @@ fn byte_counting_makes_up_for_delayed_acks() {
     };
     assert_eq!(rounds(false), [4, 6, 9]);
     assert_eq!(rounds(true), [4, 8, 16]);
-    // Congestion avoidance: a segment for each window of segments acknowledged.
+    // Congestion avoidance: one segment for each acknowledged window.
     let config =
         TcpConfig { abc: true, initial_window: 4, initial_ssthresh: Some(4), ..config(Variant::NewReno) };
     let mut pair = Pair::sending(&config, u64::MAX, |_| Fate::Deliver);
@@ -79,7 +80,7 @@ fn byte_counting_makes_up_for_delayed_acks() {
 }
 
 #[test]
-fn the_first_segments_are_acknowledged_at_once_if_asked() {
+fn quick_acks_acknowledge_the_first_segments_at_once() {
     let acks = |quick_acks| {
         let delayed_ack = Some(Duration::from_millis(200));
         let config = TcpConfig { quick_acks, delayed_ack, initial_window: 4, ..config(Variant::NewReno) };

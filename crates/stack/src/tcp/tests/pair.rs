@@ -1,4 +1,5 @@
-//! Two ends joined by a pipe that delays every packet alike and loses, doubles or holds up those that a script names.
+//! Two ends connected by a pipe with a constant delay. A script selects packets to lose, duplicate
+//! or delay.
 
 use umts_kernel::{EventQueue, Phase};
 use umts_units::{Duration, Time};
@@ -9,25 +10,25 @@ use crate::packet::{Content, Packet, Segment};
 use crate::tcp::{Connection, RtoConfig, State, TcpConfig, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
 
-/// One way through the pipe.
+/// One-way delay of the pipe.
 pub const DELAY: Duration = Duration::from_millis(50);
 /// Payload of a full segment.
 pub const MSS: u32 = 1000;
-/// More steps than any conversation here takes.
+/// A limit above the number of steps of any exchange here.
 const STEPS: usize = 100_000;
 
-/// What the pipe does to a packet.
+/// The pipe's treatment of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Deliver,
     Drop,
     Double,
     HoldUp(Duration),
-    /// A link that takes so long for a packet, one after another, is on the way.
+    /// The packet passes a link that transmits one packet after another, each in this time.
     Link(Duration),
 }
 
-/// What happens to a segment that leaves now.
+/// Selects the fate of a segment that is sent at this time.
 type Script = dyn FnMut(Time, &Segment) -> Fate;
 
 #[derive(Debug)]
@@ -43,13 +44,13 @@ pub struct Pair {
     pub trace: Vec<(Time, TraceEvent)>,
     pub events: Vec<(End, TcpEvent)>,
     script: Box<Script>,
-    /// What a router on the way marks, if the segment may be marked.
+    /// Selects the segments that a router marks, if they may be marked.
     pub mark: Box<dyn FnMut(&Segment) -> bool>,
     queue: EventQueue<Event>,
     packets: u64,
-    /// How far ahead an end wanted to be woken at most.
+    /// The longest time from a call of an end to its next timeout.
     pub longest_wait: Duration,
-    /// When that link has sent all that it was given.
+    /// The time at which the link has sent all its packets.
     link_free: Time,
 }
 
@@ -57,7 +58,8 @@ pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// Full duplex, an ACK for each segment, no limited transmit, initial window 2, minimum RTO 1 s, clock ticks of 10 ms.
+/// Full duplex, one ACK per segment, no limited transmit, initial window 2, minimum RTO 1 s, clock
+/// ticks of 10 ms.
 pub fn config(variant: Variant) -> TcpConfig {
     TcpConfig {
         rto: RtoConfig { granularity: Duration::from_millis(10), ..RtoConfig::default() },
@@ -71,7 +73,8 @@ pub fn config(variant: Variant) -> TcpConfig {
     }
 }
 
-/// Loses these transmissions of the server's segments: (sequence number, 0 for the first time).
+/// Loses these transmissions of the server's segments: (sequence number, number of earlier
+/// transmissions).
 pub fn lose(list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate + use<> {
     lose_from(End::Server, list)
 }
@@ -100,7 +103,7 @@ impl Pair {
         Self::with_timed_script(config, move |_, segment| script(segment))
     }
 
-    /// The script is told when a segment leaves.
+    /// The script gets the time at which a segment is sent.
     pub fn with_timed_script(
         config: &TcpConfig,
         script: impl FnMut(Time, &Segment) -> Fate + 'static,
@@ -121,7 +124,8 @@ impl Pair {
         }
     }
 
-    /// A pair whose handshake is done at 100 ms and whose server then has `bytes` to send.
+    /// A pair whose server opens at time 0 and has `bytes` to send. The handshake is complete at
+    /// 100 ms.
     pub fn sending(
         config: &TcpConfig,
         bytes: u64,
@@ -130,7 +134,7 @@ impl Pair {
         Self::sending_timed(config, bytes, move |_, segment| script(segment))
     }
 
-    /// The script is told when a segment leaves.
+    /// The script gets the time at which a segment is sent.
     pub fn sending_timed(
         config: &TcpConfig,
         bytes: u64,
@@ -154,7 +158,7 @@ impl Pair {
         self.call(end, |connection, cx| connection.handle_close(cx));
     }
 
-    /// A segment reaches `end` now, from wherever.
+    /// A segment from outside of the pipe arrives at `end` now.
     pub fn arrive(&mut self, end: End, segment: Segment) {
         let packet = Packet {
             id: PacketId(u64::MAX),
@@ -165,7 +169,7 @@ impl Pair {
         self.call(end, |connection, cx| connection.handle_packet(cx, &packet));
     }
 
-    /// Runs until `until`, that instant included.
+    /// Runs until `until`, inclusive.
     pub fn run_until(&mut self, until: Time) {
         for _ in 0..STEPS {
             if self.queue.next_time().is_none_or(|at| at > until) {
@@ -177,7 +181,7 @@ impl Pair {
         panic!("no end in sight");
     }
 
-    /// Runs until nothing more can happen.
+    /// Runs until no event is left.
     pub fn run(&mut self) {
         for _ in 0..STEPS {
             if self.queue.next_time().is_none() {
@@ -213,7 +217,7 @@ impl Pair {
         }
     }
 
-    /// Calls an end, then drains it as its documentation asks.
+    /// Calls an end, then drains it as its documentation requires.
     fn call(
         &mut self,
         end: End,
@@ -261,7 +265,7 @@ impl Pair {
         }
     }
 
-    /// What left `end`: when, the segment and why.
+    /// The segments that `end` sent, with time and cause.
     pub fn sent(&self, end: End) -> Vec<(Time, Segment, SendCause)> {
         let sent = self.trace.iter().filter_map(|(at, event)| match event {
             TraceEvent::SegmentSent { segment, cause, .. } => Some((*at, *segment, *cause)),
@@ -270,7 +274,7 @@ impl Pair {
         sent.filter(|(_, segment, _)| segment.direction == end.sends()).collect()
     }
 
-    /// Instants in ms, sequence numbers and causes of what the server sent again.
+    /// The server's retransmissions: time in ms, sequence number and cause.
     pub fn sent_again(&self) -> Vec<(u64, u64, SendCause)> {
         let sent = self.sent(End::Server).into_iter();
         sent.filter(|(_, segment, _)| segment.transmission > 0)
@@ -278,7 +282,7 @@ impl Pair {
             .collect()
     }
 
-    /// How many data segments the server sent for the first time in `from..to`, in ms.
+    /// Number of data segments that the server sent for the first time in `from..to`, in ms.
     pub fn new_segments(&self, from: u64, to: u64) -> usize {
         let sent = self.sent(End::Server).into_iter();
         sent.filter(|(at, segment, _)| {
@@ -295,14 +299,14 @@ impl Pair {
         self.count(|event| matches!(event, TraceEvent::RtoExpired { .. }))
     }
 
-    /// Bytes that the application at `end` has got.
+    /// Bytes delivered to the application at `end`.
     pub fn delivered(&self, end: End) -> u64 {
         let of_end = self.events.iter().filter(|(at, _)| *at == end);
         of_end.map(|(_, event)| if let TcpEvent::Delivered(bytes) = event { *bytes } else { 0 }).sum()
     }
 
-    pub fn heard(&self, end: End, event: TcpEvent) -> usize {
-        self.events.iter().filter(|heard| **heard == (end, event)).count()
+    pub fn event_count(&self, end: End, event: TcpEvent) -> usize {
+        self.events.iter().filter(|polled| **polled == (end, event)).count()
     }
 
     pub fn states(&self) -> (State, State) {

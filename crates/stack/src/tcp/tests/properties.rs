@@ -1,4 +1,4 @@
-//! Whatever the network does to packets, as long as it delivers some in the end.
+//! Properties that hold under any treatment of packets, if the network delivers in the end.
 
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration};
@@ -48,7 +48,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
-/// Any options on top.
+/// Any other options on top.
 fn with_options() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
@@ -85,13 +85,14 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Every byte comes once and in order (the receiver counts in order only, so the sum tells), both ends close, and
-    /// nothing is left to wait for. `Pair` asserts that the next timeout lies in the future once what was due has been
-    /// done.
+    /// Every byte is delivered once and in order, both ends close, and no timer is left. (The
+    /// receiver counts only bytes in order, so the sum suffices.) `Pair` asserts that after a
+    /// timeout the next one lies in the future.
     #[test]
     fn every_byte_is_delivered_once_and_both_ends_close(
         config in with_options(),
-        // A close in SYN-SENT of an end that has written nothing deletes the connection (RFC 9293 §3.10.4).
+        // Not 0: a close in SYN-SENT of an end that has written nothing deletes the connection (RFC
+        // 9293 §3.10.4).
         down in 1u64..60_000,
         up in 0u64..20_000,
         fates in proptest::collection::vec(fate(), 0..150),
@@ -113,18 +114,18 @@ proptest! {
         pair.run();
         prop_assert_eq!(pair.delivered(End::Ue), down);
         prop_assert_eq!(pair.server.state(), State::Closed);
-        prop_assert_eq!(pair.heard(End::Server, TcpEvent::Closed), 1);
+        prop_assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
         prop_assert_eq!(pair.server.outstanding_bytes(), 0);
         prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
         if !config.one_way {
             prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (up, State::Closed));
-            prop_assert_eq!(pair.heard(End::Ue, TcpEvent::PeerClosed), 1);
+            prop_assert_eq!(pair.event_count(End::Ue, TcpEvent::PeerClosed), 1);
         }
     }
 
-    /// What is outstanding never exceeds the receiver's window (and the FIN behind it).
+    /// The outstanding data never exceeds the receiver's window (and the FIN behind it).
     #[test]
-    fn the_window_holds_under_loss(
+    fn outstanding_data_fits_the_window_under_loss(
         config in with_options(),
         fates in proptest::collection::vec(fate(), 0..100),
     ) {

@@ -1,4 +1,4 @@
-//! RACK and tail loss probes (RFC 8985) between two ends, and where they do not apply.
+//! RACK and tail loss probes (RFC 8985) between two ends, and the cases in which they are inactive.
 
 use umts_units::Duration;
 
@@ -10,7 +10,7 @@ use crate::trace::TraceEvent;
 
 const SEGMENT: u64 = MSS as u64;
 
-/// Ten segments leave at 100 ms, their ACKs return at 200 ms.
+/// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
 fn ten(variant: Variant) -> TcpConfig {
     TcpConfig {
         initial_window: 10,
@@ -22,7 +22,7 @@ fn ten(variant: Variant) -> TcpConfig {
     }
 }
 
-/// Probes that repeat data, probes with new data, and repaired losses.
+/// Number of probes that repeat data, of probes with new data, and of repaired losses.
 fn probes(pair: &Pair) -> (usize, usize, usize) {
     let probes = |again| {
         pair.count(|event| matches!(event, TraceEvent::TailLossProbe { repeats, .. } if *repeats == again))
@@ -32,14 +32,14 @@ fn probes(pair: &Pair) -> (usize, usize, usize) {
 }
 
 #[test]
-fn a_lost_tail_is_repaired_without_a_timeout_whatever_the_law() {
+fn lost_tail_is_repaired_without_a_timeout_by_all_laws() {
     for variant in [Variant::Sack, Variant::Cubic, Variant::Westwood, Variant::Bbr] {
         for lost in 1..10 {
             let tail: Vec<_> = (10 - lost..10).map(|n| (nth(n), 0)).collect();
             let mut pair = Pair::sending(&ten(variant), 10 * SEGMENT, lose(&tail));
             pair.run();
             assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT), "{variant:?} {lost}");
-            // That the probe repaired the loss would be seen if more were to follow.
+            // A repair by the probe would be detected only if more data followed.
             assert_eq!(probes(&pair), (1, 0, 0), "{variant:?} {lost}");
             assert_eq!(pair.sent_again()[0].2, TailLoss, "{variant:?} {lost}");
         }
@@ -47,7 +47,7 @@ fn a_lost_tail_is_repaired_without_a_timeout_whatever_the_law() {
 }
 
 #[test]
-fn the_only_segment_waits_for_a_delayed_acknowledgment() {
+fn probe_waits_for_a_delayed_acknowledgment() {
     let once = TcpConfig { delayed_ack: Some(Duration::from_millis(200)), ..ten(Variant::Sack) };
     let mut pair = Pair::sending(&once, 100, |_| Fate::Deliver);
     pair.run();
@@ -55,7 +55,7 @@ fn the_only_segment_waits_for_a_delayed_acknowledgment() {
 }
 
 #[test]
-fn what_rack_finds_is_recorded_and_sent_once() {
+fn rack_losses_are_recorded_and_resent_once() {
     let lost = [(nth(0), 0), (nth(2), 0), (nth(4), 0)];
     let mut pair = Pair::sending(&ten(Variant::Sack), 30 * SEGMENT, lose(&lost));
     pair.run();
@@ -69,7 +69,7 @@ fn what_rack_finds_is_recorded_and_sent_once() {
 }
 
 #[test]
-fn without_selective_acknowledgments_at_the_other_end_there_is_neither() {
+fn rack_and_probes_need_sack_at_the_other_end() {
     let mut pair = Pair::with_script(&ten(Variant::Sack), lose(&[(nth(9), 0)]));
     let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
@@ -80,7 +80,7 @@ fn without_selective_acknowledgments_at_the_other_end_there_is_neither() {
 }
 
 #[test]
-fn one_way_and_fack_go_by_their_own_rules() {
+fn rack_is_inactive_for_one_way_and_fack() {
     for config in [TcpConfig { one_way: true, ..ten(Variant::Sack) }, ten(Variant::Fack)] {
         let mut pair = Pair::sending(&config, 10 * SEGMENT, lose(&[(nth(9), 0)]));
         pair.run();
@@ -89,8 +89,8 @@ fn one_way_and_fack_go_by_their_own_rules() {
 }
 
 #[test]
-fn a_slow_start_that_ends_by_delay_ends_before_the_queue_is_long() {
-    // A link of 10 ms for a segment: a round trip of 100 ms holds ten, all beyond wait.
+fn delay_based_exit_keeps_the_window_small() {
+    // A link of 10 ms per segment: a round trip of 100 ms holds ten segments, the rest queues.
     let window = |slow_start| {
         let config = TcpConfig { slow_start, timestamps: true, ..ten(Variant::Cubic) };
         let link = |segment: &crate::packet::Segment| {

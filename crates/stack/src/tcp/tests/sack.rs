@@ -1,4 +1,4 @@
-//! Selective acknowledgments over full duplex: RFC 6675, FACK with its refinements; Vegas over full duplex.
+//! Full duplex connections with SACK (RFC 6675), with FACK and its refinements, and with Vegas.
 
 use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
 use crate::ids::{End, FlowId, UeId};
@@ -8,16 +8,16 @@ use crate::trace::SendCause::{DupAck, Rto};
 const GREEDY: u64 = u64::MAX;
 const SEGMENT: u64 = MSS as u64;
 
-/// Ten segments leave at 100 ms, their ACKs return at 200 ms.
+/// Ten segments are sent at 100 ms, and their ACKs arrive at 200 ms.
 fn ten(variant: Variant) -> TcpConfig {
     TcpConfig { initial_window: 10, sack_blocks: 3, ..config(variant) }
 }
 
-/// Three losses in one window of ten.
+/// Three losses in a window of ten.
 const THREE: &[(u64, u16)] = &[(nth(0), 0), (nth(2), 0), (nth(4), 0)];
 
 #[test]
-fn sack_fetches_all_holes_in_one_round_trip() {
+fn sack_repairs_all_holes_in_one_round_trip() {
     let mut pair = Pair::sending(&ten(Variant::Sack), 30 * SEGMENT, lose(THREE));
     pair.run();
     let expected = [(200, nth(0), DupAck), (200, nth(2), DupAck), (200, nth(4), DupAck)];
@@ -26,11 +26,12 @@ fn sack_fetches_all_holes_in_one_round_trip() {
 }
 
 #[test]
-fn sack_halves_once_and_sends_what_pipe_lets() {
+fn sack_halves_once_and_sends_up_to_pipe() {
     let mut pair = Pair::sending(&ten(Variant::Sack), GREEDY, lose(THREE));
     pair.run_until(ms(200));
     assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (5.0, 5.0, 0));
-    // All seven that arrived are SACKed: what is on the way is three retransmissions and two new ones.
+    // All seven segments that arrived are SACKed. In flight are three retransmissions and two new
+    // segments.
     assert_eq!((pair.sent_again().len(), pair.new_segments(200, 201)), (3, 2));
     pair.run_until(ms(300));
     // The ACK that ends the recovery does not raise the window, those of the two new segments do.
@@ -40,7 +41,7 @@ fn sack_halves_once_and_sends_what_pipe_lets() {
 }
 
 #[test]
-fn sack_leaves_a_retransmission_that_is_lost_again_to_the_timer() {
+fn lost_retransmission_waits_for_the_timer() {
     let mut pair = Pair::sending(&ten(Variant::Sack), GREEDY, lose(&[(nth(0), 0), (nth(0), 1)]));
     pair.run_until(ms(2000));
     let again = pair.sent_again();
@@ -49,8 +50,9 @@ fn sack_leaves_a_retransmission_that_is_lost_again_to_the_timer() {
 }
 
 #[test]
-fn sack_begins_with_fewer_than_three_duplicates_when_what_lies_above_shows_the_loss() {
-    // ACKs for segments 1 and 2 are lost; the duplicate that 3 causes SACKs three segments.
+fn sacked_segments_above_begin_a_recovery_without_three_duplicates() {
+    // The ACKs for segments 1 and 2 are lost. The duplicate that segment 3 causes SACKs three
+    // segments.
     let mut duplicates = 0;
     let mut pair = Pair::sending(&ten(Variant::Sack), 4 * SEGMENT, move |segment| {
         let duplicate = segment.direction == End::Ue.sends() && !segment.sack.is_empty();
@@ -64,9 +66,9 @@ fn sack_begins_with_fewer_than_three_duplicates_when_what_lies_above_shows_the_l
 }
 
 #[test]
-fn the_rescue_fetches_a_lost_tail() {
-    // Of ten the first and the last two are lost. With no new data, NextSeg rule 4 sends the last, whose ACK (of a SACKed
-    // run above) shows the one before it to be missing.
+fn rescue_repairs_a_lost_tail() {
+    // Of ten segments the first and the last two are lost. Without new data, NextSeg rule 4 sends
+    // the last one. Its ACK (of a SACKed run above) shows that the one before it is missing.
     let lost: &[(u64, u16)] = &[(nth(0), 0), (nth(8), 0), (nth(9), 0)];
     let mut pair = Pair::sending(&ten(Variant::Sack), 10 * SEGMENT, lose(lost));
     pair.run();
@@ -75,7 +77,7 @@ fn the_rescue_fetches_a_lost_tail() {
 }
 
 #[test]
-fn without_sack_at_the_other_end_newreno_takes_over() {
+fn newreno_replaces_sack_without_support_at_the_other_end() {
     let mut pair = Pair::with_script(&ten(Variant::Sack), lose(THREE));
     let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
     pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
@@ -87,8 +89,8 @@ fn without_sack_at_the_other_end_newreno_takes_over() {
 }
 
 #[test]
-fn fack_is_triggered_by_a_gap() {
-    // Segments 0 to 3 of five are lost: the one ACK of the fifth tells of a gap of four.
+fn gap_triggers_fack() {
+    // Segments 0 to 3 of five are lost: the only ACK, of the fifth, shows a gap of four.
     let lost: Vec<_> = (0..4).map(|n| (nth(n), 0)).collect();
     let five = |variant| TcpConfig { initial_window: 5, ..ten(variant) };
     let mut fack = Pair::sending(&five(Variant::Fack), 5 * SEGMENT, lose(&lost));
@@ -102,7 +104,7 @@ fn fack_is_triggered_by_a_gap() {
 }
 
 #[test]
-fn data_smoothing_spreads_the_halving_over_a_round_trip() {
+fn data_smoothing_spreads_the_reduction() {
     let smooth = |data_smoothing| {
         let fack = FackConfig { data_smoothing, over_damping: false };
         let config = TcpConfig { initial_window: 20, fack, ..ten(Variant::Fack) };
@@ -112,8 +114,9 @@ fn data_smoothing_spreads_the_halving_over_a_round_trip() {
         pair.run_until(ms(350));
         (left, pair.server.cwnd(), pair.server.ssthresh())
     };
-    // At the third duplicate 20 are outstanding and pipe is 17 (16 and the retransmission). At once: nothing leaves until
-    // pipe is below 10. Smoothed: the window falls from 20 by a half for each ACK, so one leaves for every two.
+    // At the third duplicate 20 are outstanding and pipe is 17 (16 and the retransmission). At
+    // once: nothing is sent until pipe is below 10. Smoothed: the window falls from 20 by a half
+    // per ACK, so one segment is sent for every two ACKs.
     let (at_once, ..) = smooth(false);
     let (smoothed, cwnd, ssthresh) = smooth(true);
     assert!(smoothed > at_once, "{smoothed} and {at_once}");
@@ -121,7 +124,7 @@ fn data_smoothing_spreads_the_halving_over_a_round_trip() {
 }
 
 #[test]
-fn over_damping_halves_twice_what_was_lost_in_slow_start() {
+fn over_damping_halves_twice_after_slow_start() {
     let run = |over_damping, initial_ssthresh| {
         let fack = FackConfig { data_smoothing: false, over_damping };
         let config = TcpConfig { initial_window: 4, initial_ssthresh, fack, ..ten(Variant::Fack) };
@@ -129,14 +132,14 @@ fn over_damping_halves_twice_what_was_lost_in_slow_start() {
         pair.run_until(ms(350));
         (pair.server.ssthresh(), pair.timeouts())
     };
-    // Segment 4 is the first of the second round, in which the window is 8 (and 8 leave).
+    // Segment 4 is the first of the second round, in which the window is 8 (and 8 are sent).
     assert_eq!((run(false, None), run(true, None)), ((4.0, 0), (2.0, 0)));
     assert_eq!(run(true, Some(2)), run(false, Some(2)), "no slow start, no second halving");
 }
 
 #[test]
-fn vegas_over_full_duplex_keeps_a_few_segments_in_the_queue() {
-    // Nothing queues in this pipe, so the window grows by a segment in a round trip once slow start has ended.
+fn vegas_repairs_a_loss_on_full_duplex_connections() {
+    // The pipe has no queue, so the window grows by one segment per round trip after slow start.
     let config = TcpConfig { initial_ssthresh: Some(6), ..config(Variant::Vegas) };
     let mut pair = Pair::sending(&config, 300 * SEGMENT, lose(&[(nth(60), 0)]));
     pair.close(End::Server);

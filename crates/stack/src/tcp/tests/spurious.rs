@@ -1,4 +1,4 @@
-//! Retransmissions that were not needed, found out and undone: RFC 3522, RFC 5682, RFC 3708, RFC 4015.
+//! Detection and undo of spurious retransmissions: RFC 3522, RFC 5682, RFC 3708, RFC 4015.
 
 use umts_units::Duration;
 
@@ -20,7 +20,7 @@ fn ten(variant: Variant, spurious: SpuriousConfig) -> TcpConfig {
     TcpConfig {
         initial_window: 10,
         timestamps: spurious.eifel,
-        // Timestamps come out of the payload, which is the same with and without them.
+        // Timestamps reduce the payload. This keeps it the same with and without them.
         segment_payload: MSS + if spurious.eifel { 12 } else { 0 },
         sack_blocks: if spurious.dsack { 3 } else { 0 },
         spurious,
@@ -28,7 +28,8 @@ fn ten(variant: Variant, spurious: SpuriousConfig) -> TcpConfig {
     }
 }
 
-/// The path stands still for 1.5 s: what would arrive between 150 ms and 1650 ms arrives then, in order.
+/// The path stops for 1.5 s: data that would arrive between 140 ms and 1650 ms arrives at 1650 ms,
+/// in order.
 fn standstill(segment: &Segment) -> Fate {
     let arrives = segment.timestamp + Duration::from_millis(50);
     let still = ms(140)..ms(1650);
@@ -39,12 +40,13 @@ fn standstill(segment: &Segment) -> Fate {
     }
 }
 
-/// Of the server. (What acknowledges the handshake is held up as well, so the other end's timer expires once.)
+/// The server's timeouts. (The ACK of the handshake is delayed as well, so the other end's timer
+/// expires once.)
 fn timeouts(pair: &Pair) -> usize {
     pair.count(|event| matches!(event, TraceEvent::RtoExpired { end: End::Server, .. }))
 }
 
-/// What was found out: when in ms, how, and whether of a timeout.
+/// The detections: time in ms, method, and whether a timeout was spurious.
 fn found(pair: &Pair) -> Vec<(u64, SpuriousBy, bool)> {
     let found = pair.trace.iter().filter_map(|(at, event)| match event {
         TraceEvent::SpuriousRetransmission { by, timeout, .. } => {
@@ -56,30 +58,31 @@ fn found(pair: &Pair) -> Vec<(u64, SpuriousBy, bool)> {
 }
 
 #[test]
-fn a_standstill_costs_a_whole_window_without_detection() {
+fn standstill_resends_a_window_without_detection() {
     let mut pair = Pair::sending(&ten(Variant::NewReno, OFF), GREEDY, standstill);
     pair.run_until(ms(2500));
-    // Timeout at 1100 ms; the originals' ACKs of 1700 ms then move what is sent again along.
+    // Timeout at 1100 ms. From 1700 ms on, the originals' ACKs trigger further retransmissions.
     assert_eq!((timeouts(&pair), pair.sent_again()[0]), (1, (1100, nth(0), Rto)));
     assert!(pair.sent_again().len() > 5, "go-back-N sends what has arrived");
     assert_eq!((pair.server.ssthresh(), found(&pair)), (5.0, vec![]));
 }
 
 #[test]
-fn eifel_takes_the_first_ack_after_the_timeout_back() {
+fn eifel_undoes_a_timeout_with_the_first_ack() {
     let mut pair = Pair::sending(&ten(Variant::NewReno, EIFEL), GREEDY, standstill);
     pair.run_until(ms(1700));
     assert_eq!(found(&pair), [(1700, SpuriousBy::Eifel, true)]);
     assert_eq!((timeouts(&pair), pair.sent_again().len()), (1, 1), "only the oldest left again");
     assert_eq!(pair.server.ssthresh(), f64::INFINITY);
-    // RFC 4015: the next round trip makes the timer careful: SRTT >= 1.55 s would be the late one's.
+    // RFC 4015: the next round trip makes the timer conservative. From the late one SRTT would be
+    // >= 1.55 s.
     pair.run_until(ms(2500));
     assert_eq!((timeouts(&pair), pair.sent_again().len()), (1, 1));
     assert!(pair.server.rto() >= Duration::from_secs(1));
 }
 
 #[test]
-fn frto_sends_new_data_and_learns_from_the_second_ack() {
+fn frto_decides_with_the_second_ack_after_new_data() {
     let mut pair = Pair::sending(&ten(Variant::NewReno, FRTO), GREEDY, standstill);
     pair.run_until(ms(1700));
     assert_eq!(found(&pair), [(1700, SpuriousBy::FRto, true)]);
@@ -90,7 +93,7 @@ fn frto_sends_new_data_and_learns_from_the_second_ack() {
 }
 
 #[test]
-fn frto_lets_a_needed_timeout_be_one() {
+fn frto_accepts_a_needed_timeout() {
     // Segments 0 to 7 of ten are lost, then the network delivers.
     let lost: Vec<_> = (0..8).map(|n| (nth(n), 0)).collect();
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
@@ -105,8 +108,9 @@ fn frto_lets_a_needed_timeout_be_one() {
 }
 
 #[test]
-fn frto_without_an_advance_goes_back() {
-    // 0 and 1 are lost with all but the last: the first ACK advances over 0 only, the probe brings a duplicate.
+fn frto_goes_back_after_a_duplicate() {
+    // All four segments are lost. The first ACK advances only over segment 0, and the probe causes
+    // a duplicate.
     let mut pair = Pair::sending(
         &TcpConfig { initial_window: 4, ..ten(Variant::NewReno, FRTO) },
         20 * u64::from(MSS),
@@ -114,19 +118,21 @@ fn frto_without_an_advance_goes_back() {
     );
     pair.run();
     assert_eq!((timeouts(&pair), found(&pair)), (1, vec![]));
-    // Step 2: two new segments at 1200 ms, step 3a: back to segment 1 at 1300 ms.
+    // Step 2: two new segments at 1200 ms. Step 3a: back to segment 1 at 1300 ms.
     assert_eq!((pair.new_segments(1200, 1201), pair.sent_again()[1]), (2, (1300, nth(1), Rto)));
     assert_eq!(pair.delivered(End::Ue), 20 * u64::from(MSS));
 }
 
 #[test]
-fn frto_is_for_the_first_timeout_of_a_recovery() {
-    // Segments 1 and 3 of ten arrive. The first timeout repairs 0, and both new segments of F-RTO are lost.
+fn frto_applies_to_the_first_timeout_of_a_recovery() {
+    // Segments 1 and 3 of ten arrive. The first timeout repairs 0, and both new segments of F-RTO
+    // are lost.
     let lost: Vec<_> = [0, 2, 4, 5, 6, 7, 8, 9, 10, 11].map(|n| (nth(n), 0)).to_vec();
     let mut pair = Pair::sending(&ten(Variant::NewReno, FRTO), 30 * u64::from(MSS), lose(&lost));
     pair.run();
     assert_eq!((timeouts(&pair), found(&pair)), (2, vec![]));
-    // The ACK of segment 2 acknowledges 3 as well, as an ACK of originals would. Holes leave before new segments.
+    // The ACK of segment 2 acknowledges 3 as well, as an ACK of originals would. Holes leave before
+    // new segments.
     let again: Vec<_> = pair.sent_again().into_iter().map(|(_, seq, _)| seq).collect();
     assert_eq!(again[..4], [nth(0), nth(2), nth(4), nth(5)]);
     let (second, ..) = pair.sent_again()[1];
@@ -135,8 +141,8 @@ fn frto_is_for_the_first_timeout_of_a_recovery() {
 }
 
 #[test]
-fn reordering_that_looked_like_a_loss_is_undone() {
-    // Segment 3 comes after segment 9: six duplicates, one needless fast retransmit.
+fn reordering_mistaken_for_a_loss_is_undone() {
+    // Segment 3 arrives after segment 9: six duplicates, one spurious fast retransmit.
     let late = |segment: &Segment| {
         let first = segment.seq == nth(3) && segment.transmission == 0;
         if first { Fate::HoldUp(Duration::from_millis(30)) } else { Fate::Deliver }
@@ -146,16 +152,17 @@ fn reordering_that_looked_like_a_loss_is_undone() {
         pair.run_until(ms(400));
         (found(&pair), pair.server.ssthresh(), pair.sent_again()[0].2)
     };
-    // Three ACKs come first: 13 segments are under way, half of them.
+    // Three ACKs arrive first: 13 segments are in flight, and half of them is 6.5.
     assert_eq!(run(Variant::NewReno, OFF).1, 6.5);
-    // The late original's ACK leaves at 180 ms and comes at 230 ms; the second copy's report at 300 ms.
+    // The late original's ACK is sent at 180 ms and arrives at 230 ms. The report of the second
+    // copy arrives at 300 ms.
     assert_eq!(run(Variant::NewReno, EIFEL), (vec![(230, SpuriousBy::Eifel, false)], f64::INFINITY, DupAck));
     assert_eq!(run(Variant::Sack, DSACK), (vec![(300, SpuriousBy::Dsack, false)], f64::INFINITY, DupAck));
 }
 
 #[test]
-fn a_report_of_one_of_two_undoes_nothing() {
-    // Segment 3 is late, segment 5 lost: two leave again, one comes twice.
+fn report_of_one_of_two_undoes_nothing() {
+    // Segment 3 is late and segment 5 lost: two are retransmitted, one of which arrives twice.
     let script = |segment: &Segment| match (segment.seq, segment.transmission) {
         (seq, 0) if seq == nth(3) => Fate::HoldUp(Duration::from_millis(30)),
         (seq, 0) if seq == nth(5) => Fate::Drop,

@@ -1,5 +1,5 @@
-//! No connection stands still while the network delivers: every congestion control, with and without selective
-//! acknowledgments, one way and full duplex, under every kind of impairment.
+//! No connection stalls while the network delivers: all congestion controls, with and without SACK,
+//! one-way and full duplex, under all kinds of impairment.
 
 use proptest::prelude::*;
 use umts_units::{BitRate, Duration, Time};
@@ -24,51 +24,53 @@ const VARIANTS: [Variant; 9] = [
     Variant::Bbr,
 ];
 
-/// The longest that anything takes after the network is repaired: two of the longest timeouts, then the rest at a segment in a
-/// round trip, with a reader of 40 kbit/s.
+/// The limit on the time to finish after the repair of the network: two of the longest timeouts,
+/// then the rest at one segment per round trip, with a reader of 40 kbit/s.
 const LATEST: Duration = Duration::from_secs(200);
 
-/// ns-2's FACK sends nothing on an ACK that leaves the forward-most segment one or two beyond the oldest hole, so that each of
-/// these holes takes a timeout of its own: up to two more of them. ns-2 does it row by row (`f2_stall` in tools/oracle-ns2/golden).
+/// ns-2's FACK sends nothing on an ACK that leaves the forward-most segment one or two beyond the
+/// oldest hole, so that each of these holes costs a timeout: up to two more. ns-2 behaves
+/// identically row by row (`f2_stall` in tools/oracle-ns2/golden).
 const LATEST_OF_FACK: Duration = Duration::from_secs(320);
 
-/// What the pipe does to packets, in parts of a thousand, until it is repaired.
+/// The treatment of packets until the repair. `loss`, `double` and `reorder` are in parts per
+/// thousand.
 #[derive(Debug, Clone)]
-struct Trouble {
+struct Impairment {
     loss: u32,
     double: u32,
     reorder: u32,
-    /// How long a packet that is overtaken is held up.
+    /// The delay of a packet that others overtake.
     hold: Duration,
-    /// A packet's time on the slowest link.
+    /// Transmission time of a packet on the slowest link.
     slot: Option<Duration>,
-    /// Everything is lost in this interval.
+    /// All packets are lost in this interval.
     outage: (Time, Duration),
-    /// From here on everything is delivered.
+    /// From this time on all packets are delivered.
     repaired: Time,
     seed: u64,
 }
 
-impl Trouble {
-    /// The fate of packets, drawn one after another.
+impl Impairment {
+    /// The fates of packets, drawn one after another.
     fn script(&self) -> impl FnMut(Time, &Segment) -> Fate + use<> {
-        let trouble = self.clone();
-        let mut state = trouble.seed;
+        let impairment = self.clone();
+        let mut state = impairment.seed;
         move |now, _| {
-            // A linear congruential generator: any sequence does.
+            // A linear congruential generator: any sequence suffices.
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let draw = (state >> 33) as u32 % 1000;
-            let straight = trouble.slot.map_or(Fate::Deliver, Fate::Link);
-            if now >= trouble.repaired {
+            let straight = impairment.slot.map_or(Fate::Deliver, Fate::Link);
+            if now >= impairment.repaired {
                 return straight;
             }
-            let (from, length) = trouble.outage;
-            if (from..from + length).contains(&now) || draw < trouble.loss {
+            let (from, length) = impairment.outage;
+            if (from..from + length).contains(&now) || draw < impairment.loss {
                 Fate::Drop
-            } else if draw < trouble.loss + trouble.double {
+            } else if draw < impairment.loss + impairment.double {
                 Fate::Double
-            } else if draw < trouble.loss + trouble.double + trouble.reorder {
-                Fate::HoldUp(trouble.hold)
+            } else if draw < impairment.loss + impairment.double + impairment.reorder {
+                Fate::HoldUp(impairment.hold)
             } else {
                 straight
             }
@@ -76,11 +78,11 @@ impl Trouble {
     }
 }
 
-fn trouble() -> impl Strategy<Value = Trouble> {
+fn impairment() -> impl Strategy<Value = Impairment> {
     let slot = proptest::option::weighted(0.5, 1u64..60);
     let parts = (0u32..400, 0u32..150, 0u32..300);
     (parts, 1u64..3000, slot, (0u64..8000, 0u64..20_000), 0u64..120_000, any::<u64>()).prop_map(
-        |((loss, double, reorder), hold, slot, (from, length), repaired, seed)| Trouble {
+        |((loss, double, reorder), hold, slot, (from, length), repaired, seed)| Impairment {
             loss,
             double,
             reorder,
@@ -138,15 +140,16 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
-/// Writes `pieces` (bytes, and a pause in ms after them), and the other way `up` bytes; everything arrives, both ends hear of
-/// it, and it does not take long once the network delivers.
-fn goes_on(
+/// Writes `pieces` (bytes, and a pause in ms after them) in one direction and `up` bytes in the
+/// other. Checks that all bytes are delivered, that both ends close, and that this is not long
+/// after the network delivers.
+fn check_completion(
     config: &TcpConfig,
-    trouble: &Trouble,
+    impairment: &Impairment,
     pieces: &[(u64, u64)],
     up: u64,
 ) -> Result<(), TestCaseError> {
-    let mut pair = Pair::with_timed_script(config, trouble.script());
+    let mut pair = Pair::with_timed_script(config, impairment.script());
     let mut count = 0;
     pair.mark = Box::new(move |_| {
         count += 1;
@@ -165,16 +168,17 @@ fn goes_on(
     pair.run();
     prop_assert_eq!(pair.delivered(End::Ue), pieces.iter().map(|(bytes, _)| bytes).sum::<u64>());
     prop_assert_eq!(pair.server.outstanding_bytes(), 0);
-    prop_assert_eq!(pair.heard(End::Server, TcpEvent::Closed), 1);
+    prop_assert_eq!(pair.event_count(End::Server, TcpEvent::Closed), 1);
     prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
     if !config.one_way {
         prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (up, State::Closed));
     }
-    let repaired = trouble.repaired.max(trouble.outage.0 + trouble.outage.1);
+    let repaired = impairment.repaired.max(impairment.outage.0 + impairment.outage.1);
     let late = pair.now.saturating_since(repaired);
     let latest = if config.one_way && config.variant == Variant::Fack { LATEST_OF_FACK } else { LATEST };
     prop_assert!(late < latest, "it took {late:?} after the repair");
-    // Retransmission and persist timers have a bound, and a delayed ACK, a paced segment and a reader wait no longer.
+    // Retransmission and persist timers are bounded. A delayed ACK, a paced segment and a reader
+    // wait no longer than that.
     prop_assert!(pair.longest_wait <= config.rto.max, "a timer of {:?}", pair.longest_wait);
     Ok(())
 }
@@ -183,19 +187,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn nothing_stands_still_while_the_network_delivers(
+    fn no_connection_stalls_while_the_network_delivers(
         config in any_config(),
-        trouble in trouble(),
+        impairment in impairment(),
         pieces in proptest::collection::vec((1u64..30_000, 0u64..4000), 1..4),
         up in 0u64..20_000,
     ) {
-        goes_on(&config, &trouble, &pieces, up)?;
+        check_completion(&config, &impairment, &pieces, up)?;
     }
 }
 
-/// A path that delivers from the beginning, to be made worse.
-fn quiet(seed: u64) -> Trouble {
-    Trouble {
+/// A path without impairments, as a base for others.
+fn unimpaired(seed: u64) -> Impairment {
+    Impairment {
         loss: 0,
         double: 0,
         reorder: 0,
@@ -222,11 +226,12 @@ fn one_way(variant: Variant, window: u32, rule: RtoRule, rto_min: u64) -> TcpCon
     config
 }
 
-/// Its estimate of the bandwidth was below one segment in a round trip, and so was its window after the recovery.
+/// The bandwidth estimate was below one segment per round trip, and so was the window after the
+/// recovery.
 #[test]
-fn westwood_goes_on_after_a_recovery_with_a_low_estimate() {
+fn westwood_continues_after_a_recovery_with_a_low_estimate() {
     let config = TcpConfig { limited_transmit: true, ..one_way(Variant::Westwood, 5, RtoRule::Ns2, 1) };
-    let trouble = Trouble {
+    let impairment = Impairment {
         loss: 10,
         double: 4,
         reorder: 188,
@@ -234,29 +239,31 @@ fn westwood_goes_on_after_a_recovery_with_a_low_estimate() {
         slot: Some(Duration::from_millis(4)),
         outage: (super::pair::ms(981), Duration::from_millis(6954)),
         repaired: super::pair::ms(24_613),
-        ..quiet(12_295_128_814_752_223_007)
+        ..unimpaired(12_295_128_814_752_223_007)
     };
-    goes_on(&config, &trouble, &[(19_001, 0)], 0).expect("it goes on");
+    check_completion(&config, &impairment, &[(19_001, 0)], 0).expect("it goes on");
 }
 
-/// ns-2's FACK had stopped for the timer, which no longer ran since all that had left was acknowledged.
+/// ns-2's FACK had stopped until the timer would expire, but the timer no longer ran because all
+/// sent data was acknowledged.
 #[test]
-fn fack_goes_on_after_it_has_stopped() {
+fn fack_continues_after_it_has_stopped() {
     let config = one_way(Variant::Fack, 4, RtoRule::Rfc6298, 384);
-    let trouble = Trouble {
+    let impairment = Impairment {
         loss: 198,
         double: 39,
         reorder: 190,
         hold: Duration::from_millis(435),
         repaired: super::pair::ms(301),
-        ..quiet(15_478_238_836_257_214_015)
+        ..unimpaired(15_478_238_836_257_214_015)
     };
-    goes_on(&config, &trouble, &[(6001, 0)], 0).expect("it goes on");
+    check_completion(&config, &impairment, &[(6001, 0)], 0).expect("it goes on");
 }
 
-/// Three holes, and a timeout of a minute for each of them: it goes on, at the pace that ns-2 has.
+/// Three holes, each of which costs a timeout of a minute: the connection continues, as slowly as
+/// in ns-2.
 #[test]
-fn fack_repairs_a_hole_by_each_timeout() {
+fn fack_repairs_one_hole_per_timeout() {
     let config = TcpConfig {
         delayed_ack: Some(Duration::from_millis(200)),
         limited_transmit: true,
@@ -265,7 +272,7 @@ fn fack_repairs_a_hole_by_each_timeout() {
         nagle: Nagle::Minshall,
         ..one_way(Variant::Fack, 4, RtoRule::Rfc6298, 974)
     };
-    let trouble = Trouble {
+    let impairment = Impairment {
         loss: 158,
         double: 97,
         reorder: 260,
@@ -273,14 +280,14 @@ fn fack_repairs_a_hole_by_each_timeout() {
         slot: Some(Duration::from_millis(52)),
         outage: (super::pair::ms(3555), Duration::from_millis(15_218)),
         repaired: super::pair::ms(101_266),
-        ..quiet(4_170_163_510_002_795_728)
+        ..unimpaired(4_170_163_510_002_795_728)
     };
-    goes_on(&config, &trouble, &[(7122, 0), (21_879, 0)], 0).expect("it goes on");
+    check_completion(&config, &impairment, &[(7122, 0), (21_879, 0)], 0).expect("it goes on");
 }
 
-/// Its window was closed by duplicates after a timeout, and an ACK with ECE took back what reopened it.
+/// Duplicates after a timeout had closed the window, and an ACK with ECE reverted what reopened it.
 #[test]
-fn vegas_goes_on_after_a_timeout_and_a_mark() {
+fn vegas_continues_after_a_timeout_and_a_mark() {
     let mut config = TcpConfig {
         advertised_window: 4 * MSS,
         sack_blocks: 1,
@@ -294,22 +301,22 @@ fn vegas_goes_on_after_a_timeout_and_a_mark() {
     };
     config.rto.rule = RtoRule::Linux;
     config.rto.min = Duration::from_millis(325);
-    let trouble = Trouble {
+    let impairment = Impairment {
         loss: 142,
         double: 108,
         reorder: 179,
         hold: Duration::from_millis(1151),
         outage: (super::pair::ms(3235), Duration::from_millis(3068)),
         repaired: super::pair::ms(30_655),
-        ..quiet(17_381_151_828_513_657_254)
+        ..unimpaired(17_381_151_828_513_657_254)
     };
-    goes_on(&config, &trouble, &[(23_001, 0)], 9001).expect("it goes on");
+    check_completion(&config, &impairment, &[(23_001, 0)], 9001).expect("it goes on");
 }
 
 /// The reader opens the window with each ACK, so that no ACK is a duplicate and F-RTO does not
 /// decide. Only the first timeout of a recovery may cost that wait, not the timeout of each hole.
 #[test]
-fn bbr_goes_on_when_frto_does_not_decide() {
+fn bbr_continues_when_frto_does_not_decide() {
     let mut config = TcpConfig {
         initial_window: 10,
         advertised_window: 18 * MSS,
@@ -326,7 +333,7 @@ fn bbr_goes_on_when_frto_does_not_decide() {
     };
     config.rto.rule = RtoRule::Ns2;
     config.rto.min = Duration::from_millis(1);
-    let trouble = Trouble {
+    let impairment = Impairment {
         loss: 343,
         double: 84,
         reorder: 141,
@@ -334,7 +341,7 @@ fn bbr_goes_on_when_frto_does_not_decide() {
         slot: Some(Duration::from_millis(19)),
         outage: (super::pair::ms(1754), Duration::from_millis(1316)),
         repaired: super::pair::ms(66_092),
-        ..quiet(6_965_935_005_063_238_741)
+        ..unimpaired(6_965_935_005_063_238_741)
     };
-    goes_on(&config, &trouble, &[(27_720, 0), (14_281, 0)], 2001).expect("it goes on");
+    check_completion(&config, &impairment, &[(27_720, 0), (14_281, 0)], 2001).expect("it goes on");
 }

@@ -1,4 +1,4 @@
-//! How much may be on the way, and when the receiver answers (RFC 5681 §3.1 and §4.2).
+//! Limits on the data in flight, and the schedule of acknowledgments (RFC 5681 §3.1 and §4.2).
 
 use umts_units::Duration;
 
@@ -20,7 +20,7 @@ fn delayed() -> TcpConfig {
 }
 
 #[test]
-fn slow_start_doubles_each_round_trip() {
+fn slow_start_doubles_per_round_trip() {
     let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(550));
     let rounds: Vec<_> = (1..6).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
@@ -28,17 +28,17 @@ fn slow_start_doubles_each_round_trip() {
 }
 
 #[test]
-fn above_ssthresh_the_window_grows_by_a_segment_each_round_trip() {
+fn congestion_avoidance_adds_a_segment_per_round_trip() {
     let config = TcpConfig { initial_ssthresh: Some(4), ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
     pair.run_until(ms(1050));
     let rounds: Vec<_> = (1..10).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
-    // 1/cwnd for each ACK falls a little short of a segment, so a round is now and then as the one before.
+    // 1/cwnd per ACK adds slightly less than a segment, so a round sometimes equals the one before.
     assert_eq!(rounds, [2, 4, 4, 5, 6, 7, 8, 9, 10]);
 }
 
 #[test]
-fn the_receivers_window_is_never_exceeded() {
+fn receiver_window_is_never_exceeded() {
     for one_way in [false, true] {
         let config = TcpConfig { advertised_window: 5 * MSS, one_way, ..config(Variant::NewReno) };
         let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
@@ -50,7 +50,7 @@ fn the_receivers_window_is_never_exceeded() {
 }
 
 #[test]
-fn a_window_smaller_than_a_segment_still_moves_data() {
+fn window_below_a_segment_still_moves_data() {
     let config = TcpConfig { advertised_window: 700, ..config(Variant::Reno) };
     let mut pair = Pair::sending(&config, 2000, |_| Fate::Deliver);
     pair.run();
@@ -59,30 +59,31 @@ fn a_window_smaller_than_a_segment_still_moves_data() {
 }
 
 #[test]
-fn without_delay_every_segment_is_acknowledged() {
+fn every_segment_is_acknowledged_without_delay() {
     let mut pair = Pair::sending(&config(Variant::Reno), 2 * u64::from(MSS), |_| Fate::Deliver);
     pair.run();
     assert_eq!(acks(&pair), [(150, nth(1)), (150, nth(2))]);
 }
 
 #[test]
-fn delayed_acks_answer_every_second_segment_or_wait_for_their_timer() {
+fn delayed_acks_cover_two_segments_or_wait_for_the_timer() {
     let mut pair = Pair::sending(&delayed(), 3 * u64::from(MSS), |_| Fate::Deliver);
     pair.run();
     assert_eq!(acks(&pair), [(150, nth(2)), (250 + 200, nth(3))]);
 }
 
 #[test]
-fn a_gap_is_reported_at_once_and_so_is_its_end() {
+fn gap_and_its_end_are_reported_at_once() {
     let config = TcpConfig { initial_window: 4, ..delayed() };
     let mut pair = Pair::sending(&config, 4 * u64::from(MSS), lose(&[(nth(0), 0)]));
     pair.run();
-    // Three out of order at 150 ms; the third duplicate fetches the hole, which is filled at 250 ms.
+    // Three segments arrive out of order at 150 ms. The third duplicate triggers the
+    // retransmission, which fills the hole at 250 ms.
     assert_eq!(acks(&pair), [(150, nth(0)), (150, nth(0)), (150, nth(0)), (250, nth(4))]);
 }
 
 #[test]
-fn a_duplicate_is_answered_at_once() {
+fn duplicate_is_acknowledged_at_once() {
     let mut pair = Pair::sending(&delayed(), u64::from(MSS), |segment: &Segment| {
         if segment.payload > 0 { Fate::Double } else { Fate::Deliver }
     });
@@ -93,7 +94,7 @@ fn a_duplicate_is_answered_at_once() {
 }
 
 #[test]
-fn data_both_ways_carries_the_acks() {
+fn data_in_both_directions_carries_acks() {
     let mut pair = Pair::new(&delayed());
     pair.open(End::Ue);
     pair.write(End::Ue, 4000);
@@ -101,7 +102,7 @@ fn data_both_ways_carries_the_acks() {
     pair.run();
     assert_eq!((pair.delivered(End::Server), pair.delivered(End::Ue)), (4000, 6000));
     for end in [End::Server, End::Ue] {
-        assert_eq!(pair.heard(end, TcpEvent::AllAcked), 1);
+        assert_eq!(pair.event_count(end, TcpEvent::AllAcked), 1);
     }
     let carried =
         pair.sent(End::Ue).iter().filter(|(_, segment, _)| segment.payload > 0 && segment.ack > 1).count();
@@ -111,12 +112,12 @@ fn data_both_ways_carries_the_acks() {
 }
 
 #[test]
-fn a_second_write_finds_the_window_open() {
+fn later_write_is_sent_without_a_timeout() {
     let mut pair = Pair::sending(&config(Variant::Reno), 1500, |_| Fate::Deliver);
     pair.run();
     pair.write(End::Server, 500);
     pair.run();
-    assert_eq!((pair.delivered(End::Ue), pair.heard(End::Server, TcpEvent::AllAcked)), (2000, 2));
+    assert_eq!((pair.delivered(End::Ue), pair.event_count(End::Server, TcpEvent::AllAcked)), (2000, 2));
     assert!(
         pair.sent(End::Server).iter().all(|(.., cause)| matches!(cause, SendCause::New | SendCause::Ack))
     );
@@ -137,6 +138,7 @@ fn windows_are_recorded_only_when_they_change() {
         .collect();
     assert!(windows.windows(2).all(|pair| pair[0] != pair[1]));
     let rto = |event: &TraceEvent| matches!(event, TraceEvent::RtoUpdated { end: End::Server, .. });
-    // The first sample sets the round trip; equal ones after it move the deviation, but the bound of 1 s hides that.
+    // The first sample sets the round trip. Equal samples change the deviation, but the minimum of
+    // 1 s hides that.
     assert_eq!(pair.count(rto), 1);
 }

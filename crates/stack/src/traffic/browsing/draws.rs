@@ -1,5 +1,5 @@
-//! What chance decides of a user: sizes, numbers, times, the packets of a call. A stream for each, so that one more draw of
-//! the one does not move the others.
+//! Random draws of a user: sizes, counts, times and segment sizes. Each has its own stream, so that
+//! an additional draw of one does not shift the others.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,6 @@ use crate::ids::FlowId;
 use crate::traffic::laws::exponential;
 use crate::traffic::stream_name;
 
-/// The draws of one user.
 #[derive(Debug)]
 pub struct Draws {
     main: Stream,
@@ -23,7 +22,6 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Those of the user of `flow`.
     pub fn new(flow: FlowId, streams: &Streams) -> Self {
         let stream = |purpose| streams.stream(&stream_name(flow, purpose));
         Draws {
@@ -36,8 +34,8 @@ impl Draws {
         }
     }
 
-    /// Appends the objects of a page to `objects`, the page itself first. All of its draws are made now: what happens to
-    /// its calls does not shift them.
+    /// Appends the objects of a page to `objects`, the page itself first. All draws of the page are
+    /// made at once, so that later events do not shift them.
     pub fn page(&mut self, config: &BrowsingConfig, objects: &mut VecDeque<u64>) {
         objects.push_back(config.main.draw_octets(&mut self.main));
         if let Some((count, size)) = &config.embedded {
@@ -47,19 +45,17 @@ impl Draws {
         }
     }
 
-    /// Payload of the full segments of a call, if it is not that of the flow's TCP.
+    /// Payload of a call's full segments. `None`: the value of the flow's TCP.
     pub fn segment_payload(&mut self, config: &BrowsingConfig) -> Option<u32> {
         config
             .segments
             .map(|mixed| if self.segments.uniform() < mixed.large_share { mixed.large } else { mixed.small })
     }
 
-    /// A parsing time.
     pub fn parsing(&mut self, config: &BrowsingConfig) -> Duration {
         exponential(config.parsing, &mut self.parsing)
     }
 
-    /// A pause.
     pub fn pause(&mut self, config: &BrowsingConfig) -> Duration {
         exponential(config.pause, &mut self.pause)
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::tcp::Failure;
 use crate::traffic::laws::Truncation;
 
-/// Pages of 1,000 bytes with two embedded objects of 500, asked for over two connections.
+/// Pages of 1,000 bytes with two embedded objects of 500 bytes, requested over two connections.
 fn user(request: Option<u64>) -> Browsing {
     let size = |bytes| Law::pareto(1.0, bytes, bytes, Truncation::Clip);
     let two = Count { law: size(4.0), least: 2.0, nearest: true };
@@ -38,12 +38,12 @@ fn write(nth: u32, end: End, bytes: u64) -> Action {
 }
 
 #[test]
-fn a_page_is_asked_for_alone_and_what_it_refers_to_over_all_connections() {
+fn page_is_requested_first_and_embedded_objects_over_all_connections() {
     let (mut user, now) = (user(Some(300)), Time::ZERO);
     user.handle_start(now);
-    let [first, told] = open(0, End::Ue);
-    assert_eq!(drain(&mut user), [first, told, write(0, End::Ue, 300)]);
-    // Half a request is none.
+    let [first, started] = open(0, End::Ue);
+    assert_eq!(drain(&mut user), [first, started, write(0, End::Ue, 300)]);
+    // Half a request gets no answer.
     user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
     assert_eq!(drain(&mut user), []);
     user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
@@ -52,8 +52,8 @@ fn a_page_is_asked_for_alone_and_what_it_refers_to_over_all_connections() {
     assert_eq!(drain(&mut user), [], "the page is parsed first");
     let parsed = user.poll_timeout().expect("it takes a while");
     user.handle_timeout(parsed);
-    let [second, told] = open(1, End::Ue);
-    assert_eq!(drain(&mut user), [write(0, End::Ue, 300), second, told, write(1, End::Ue, 300)]);
+    let [second, started] = open(1, End::Ue);
+    assert_eq!(drain(&mut user), [write(0, End::Ue, 300), second, started, write(1, End::Ue, 300)]);
     for nth in [0, 1] {
         user.handle_event(parsed, Nth(nth), End::Server, TcpEvent::Delivered(300));
         assert_eq!(drain(&mut user), [write(nth, End::Server, 500)]);
@@ -70,14 +70,14 @@ fn a_page_is_asked_for_alone_and_what_it_refers_to_over_all_connections() {
 }
 
 #[test]
-fn a_pushed_object_follows_one_parsing_time_after_the_one_before_has_left() {
+fn pushed_object_is_written_one_parsing_time_after_the_previous_was_sent() {
     let (mut user, end) = (user(None), End::Server);
     user.handle_start(Time::ZERO);
-    let [first, told] = open(0, end);
-    assert_eq!(drain(&mut user), [first, told, write(0, end, 1000)]);
+    let [first, started] = open(0, end);
+    assert_eq!(drain(&mut user), [first, started, write(0, end, 1000)]);
     let mut now = Time::ZERO;
     for _ in 0..2 {
-        // That what has left is acknowledged does not matter.
+        // An acknowledgment does not start the parsing time.
         user.handle_event(now, Nth(0), end, TcpEvent::AllAcked);
         assert_eq!(user.poll_timeout(), None);
         user.handle_all_sent(now, Nth(0), end);
@@ -96,7 +96,7 @@ fn a_pushed_object_follows_one_parsing_time_after_the_one_before_has_left() {
 }
 
 #[test]
-fn objects_fill_whole_segments_where_the_sender_counts_packets() {
+fn objects_are_rounded_up_to_whole_segments() {
     let sizes = |segments, whole| {
         let config = BrowsingConfig { segments, whole_segments: Some(whole), ..user(None).config };
         let mut user = Browsing::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
@@ -114,7 +114,7 @@ fn objects_fill_whole_segments_where_the_sender_counts_packets() {
 }
 
 #[test]
-fn a_connection_that_fails_ends_the_call_and_not_the_user() {
+fn failed_connection_ends_the_call_but_not_the_user() {
     let (mut user, now) = (user(Some(300)), Time::ZERO);
     user.handle_start(now);
     drain(&mut user);
@@ -123,9 +123,9 @@ fn a_connection_that_fails_ends_the_call_and_not_the_user() {
     assert_eq!(drain(&mut user), []);
     let later = user.poll_timeout().expect("the user tries again");
     user.handle_timeout(later);
-    let [again, told] = open(1, End::Ue);
-    assert_eq!(drain(&mut user), [again, told, write(1, End::Ue, 300)]);
-    // What is late from the old connection is nobody's.
+    let [again, started] = open(1, End::Ue);
+    assert_eq!(drain(&mut user), [again, started, write(1, End::Ue, 300)]);
+    // Late data of the failed connection are ignored.
     user.handle_event(later, Nth(0), End::Ue, TcpEvent::Delivered(1000));
     assert_eq!(drain(&mut user), []);
 }

@@ -6,13 +6,12 @@ use crate::radio::bits::{BitReader, BitWriter};
 /// MAC-d PDUs of one size in a MAC-hs PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MacHsSizes {
-    /// Size index identifier, 3 bits: which size, by RRC's table.
+    /// Size index identifier, 3 bits: index in the table of sizes from RRC.
     pub sid: u8,
-    /// How many PDUs follow each other with it, 1 to 127.
+    /// Number of successive PDUs of this size, 1 to 127.
     pub pdus: u8,
 }
 
-/// What a MAC-hs PDU on HS-DSCH begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MacHsHeader {
     queue: u8,
@@ -21,10 +20,10 @@ pub struct MacHsHeader {
 }
 
 impl MacHsHeader {
-    /// A header: queue 0 to 7, transmission sequence number 0 to 63, and what is inside.
+    /// `queue` is 0 to 7, `tsn` (transmission sequence number) 0 to 63.
     ///
     /// # Errors
-    /// If a number does not fit its field, or nothing is inside.
+    /// Returns an error if a value does not fit its field or `sizes` is empty.
     pub fn new(queue: u8, tsn: u8, sizes: Vec<MacHsSizes>) -> Result<Self, MacError> {
         let fits = |size: &MacHsSizes| size.sid < 8 && (1..128).contains(&size.pdus);
         if queue < 8 && tsn < 64 && !sizes.is_empty() && sizes.iter().all(fits) {
@@ -34,10 +33,10 @@ impl MacHsHeader {
         }
     }
 
-    /// Reads the header of a MAC-hs PDU.
+    /// Parses the header of a MAC-hs PDU.
     ///
     /// # Errors
-    /// The first rule that it breaks, and where.
+    /// Returns the first rule that the block violates, and its position.
     pub fn parse(block: &[u8]) -> Result<Self, MacError> {
         let mut reader = Reader(BitReader::new(block));
         if reader.take(1)? != 0 {
@@ -58,7 +57,7 @@ impl MacHsHeader {
         }
     }
 
-    /// Appends a MAC-hs PDU of this header and the first `bits` bits of `pdus` to `out`.
+    /// Appends a MAC-hs PDU with this header and the first `bits` bits of `pdus` to `out`.
     ///
     /// # Panics
     /// If `pdus` has fewer bits.
@@ -72,22 +71,21 @@ impl MacHsHeader {
         put_bits(&mut writer, pdus, bits);
     }
 
-    /// Its bits: 21 with one size.
+    /// Length of the header in bits, 21 with one size.
     pub fn bits(&self) -> u32 {
         10 + 11 * self.sizes.len() as u32
     }
 
-    /// The reordering queue.
+    /// Reordering queue.
     pub fn queue(&self) -> u8 {
         self.queue
     }
 
-    /// The transmission sequence number.
+    /// Transmission sequence number.
     pub fn tsn(&self) -> u8 {
         self.tsn
     }
 
-    /// What is inside.
     pub fn sizes(&self) -> &[MacHsSizes] {
         &self.sizes
     }

@@ -1,4 +1,4 @@
-//! Sizes, bits, what is refused, and that what was written is read.
+//! Sizes and bits of headers, errors, and round trips.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -24,15 +24,16 @@ fn blocks_have_the_sizes_of_ts_34_108() {
     assert_eq!(bits(MacHeader::RachDedicated(7, dtch)), 360);
     assert_eq!(bits(MacHeader::FachDedicated(UeAddress::CRnti(7), dtch)), 360);
     assert_eq!(bits(MacHeader::FachDedicated(UeAddress::URnti(7), dtch)), 376);
-    // CCCH: transparent mode up, unacknowledged mode down.
+    // CCCH: transparent mode in the uplink, unacknowledged mode in the downlink.
     assert_eq!(MacHeader::RachCcch.bits() + 166, 168);
     assert_eq!(MacHeader::FachCcch.bits() + 8 + 152, 168);
     assert_eq!(MacHsHeader::new(0, 0, vec![MacHsSizes { sid: 0, pdus: 3 }]).expect("fits").bits(), 21);
 }
 
 #[test]
-fn headers_have_these_bits() {
-    // The first octets of blocks that tshark reads as C-RNTI 0x1234 (U-RNTI 0x00200004) and C/T 8, behind them ones.
+fn header_bits_match_the_reference() {
+    // First octets of blocks that tshark decodes as C-RNTI 0x1234 (U-RNTI 0x00200004) and C/T 8.
+    // The SDU is all ones.
     let begins = |header: MacHeader, octets: &[u8]| assert_eq!(&block(header)[..octets.len()], octets);
     let dtch = channel(9);
     begins(MacHeader::Dch(dtch), &[0x8F, 0xFF]);
@@ -49,7 +50,7 @@ fn headers_have_these_bits() {
 }
 
 #[test]
-fn what_is_reserved_is_refused() {
+fn reserved_values_are_rejected() {
     let rule = |block: &[u8], on| MacHeader::parse(block, on).expect_err("it is reserved");
     assert_eq!(rule(&[0b1100_0000], CameOn::Rach), MacRule::ReservedTctf.at(0));
     assert_eq!(rule(&[0b0100_0001], CameOn::Fach), MacRule::ReservedTctf.at(0));
@@ -83,7 +84,7 @@ fn header() -> impl Strategy<Value = (MacHeader, CameOn)> {
 
 proptest! {
     #[test]
-    fn headers_survive((header, on) in header(), sdu in proptest::collection::vec(any::<u8>(), 0..50), cut in 0usize..8) {
+    fn headers_round_trip((header, on) in header(), sdu in proptest::collection::vec(any::<u8>(), 0..50), cut in 0usize..8) {
         let bits = (sdu.len() * 8).saturating_sub(cut);
         let mut block = Vec::new();
         header.emit(&sdu, bits, &mut block);
@@ -95,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn any_block_has_a_header_or_an_error(block in proptest::collection::vec(any::<u8>(), 0..12)) {
+    fn parsing_any_block_round_trips_or_fails(block in proptest::collection::vec(any::<u8>(), 0..12)) {
         for on in [CameOn::Headless, CameOn::SharedDch, CameOn::Rach, CameOn::Fach,
                    CameOn::Dsch { multiplexed: false }, CameOn::Dsch { multiplexed: true }] {
             match MacHeader::parse(&block, on) {

@@ -1,15 +1,17 @@
-//! The powers of all cells together: each is what its users need, and they need more the more the others send.
+//! The powers of all cells together. Each cell transmits what its users need, and they need more if
+//! other cells transmit more.
 //!
-//! `P_k = P_c + Σ_j A_kj P_j + b_k`, where A_kk is the load that the cell makes itself and A_kj what a milliwatt of cell j costs
-//! it. Below the limits that is `P = (I - A)⁻¹ b`. At its limit a cell stops, so that there is a solution even where no power
-//! would be enough, and only one, which is reached from any start (Yates 1995: a standard interference function).
+//! `P_k = P_c + Σ_j A_kj P_j + b_k`. A_kk is the load of the own cell, and A_kj is the power that
+//! cell k needs for one milliwatt of cell j. Below the limits the solution is `P = (I - A)⁻¹ b`. A
+//! cell never exceeds its limit. So a solution exists even if no power would be enough. It is
+//! unique and is reached from any start (Yates 1995: a standard interference function).
 
 use super::{Load, PowerConfig};
 use crate::radio::phy::sir::Link;
 
-/// What is left of the way to the solution when the search ends, relative to a power.
+/// Remaining relative distance to the solution at which the iteration stops.
 const TOLERANCE: f64 = 1e-6;
-/// Rounds after which it ends anyway.
+/// Maximum number of iterations.
 const MOST_ROUNDS: u32 = 10_000;
 
 /// The equations of one TTI.
@@ -18,23 +20,23 @@ pub struct Coupled {
     cells: usize,
     /// A, row by row.
     pub(super) coupling: Vec<f64>,
-    /// What each cell needs though all others are silent, without its common channels.
+    /// b: the power that each cell needs if all others are silent, without its common channels.
     pub(super) noise: Vec<f64>,
 }
 
 impl Coupled {
-    /// A network of `cells`, of which nobody asks for anything.
+    /// Equations for `cells` cells without users.
     pub fn new(cells: usize) -> Self {
         Coupled { cells, coupling: vec![0.0; cells * cells], noise: vec![0.0; cells] }
     }
 
-    /// A TTI begins: nobody asks for anything.
+    /// Starts a TTI without users.
     pub fn begin(&mut self) {
         self.coupling.fill(0.0);
         self.noise.fill(0.0);
     }
 
-    /// A user of `cell`, whose gains are these, each with its cell. What the link says of other cells is not looked at.
+    /// Adds a user of `cell` with its gains to all cells. The interference in `link` is ignored.
     pub fn add(
         &mut self,
         power: &PowerConfig,
@@ -51,13 +53,14 @@ impl Coupled {
         }
     }
 
-    /// Moves the powers of all cells, which begin anywhere, to the solution.
+    /// Iterates the powers of all cells from any start to the solution.
     pub fn solve(&self, configs: &[PowerConfig], powers: &mut [f64]) {
         let (mut last, mut rounds) = (f64::INFINITY, 0);
         loop {
             let change = self.round(configs, powers);
             rounds += 1;
-            // Changes shrink by about the same share in each round: what is left is a geometric series.
+            // Changes shrink by about the same factor in each iteration, so the remaining distance
+            // is a geometric series.
             let shrinks = if last.is_finite() { (change / last).min(1.0) } else { 1.0 };
             let is_there = change == 0.0 || change < TOLERANCE * (1.0 - shrinks);
             if is_there || rounds == MOST_ROUNDS {
@@ -67,7 +70,7 @@ impl Coupled {
         }
     }
 
-    /// One power after the other, in cell order; returns the largest relative change.
+    /// One iteration in the order of the cells. Returns the largest relative change.
     fn round(&self, configs: &[PowerConfig], powers: &mut [f64]) -> f64 {
         let mut largest = 0.0_f64;
         for (cell, power) in configs.iter().enumerate() {

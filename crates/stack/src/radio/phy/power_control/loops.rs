@@ -1,55 +1,52 @@
-//! The two loops of power control (TS 25.214 §5.2, TS 25.133): the inner one follows a target in steps, the outer one moves the
-//! target until the block error ratio is what is wanted.
+//! The two loops of power control (TS 25.214 §5.2, TS 25.133). The inner loop follows a target in
+//! steps. The outer loop moves the target to keep the block error ratio.
 
-/// The step with which the outer loop raises a target, and the ratio that it keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OuterLoopConfig {
-    /// What a lost block adds to the target, in dB.
+    /// Increase of the target for each lost block, in dB.
     pub up_db: f64,
-    /// The block error ratio that is wanted.
+    /// Target block error ratio.
     pub ratio: f64,
 }
 
-/// How far the outer loop has moved a target, in dB.
+/// Offset of a target by the outer loop, in dB.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OuterLoop(pub f64);
 
 impl OuterLoop {
-    /// So many blocks came, so many of them were lost. Steps down are so much smaller than steps up that both are alike at the
-    /// wanted ratio.
+    /// Adjusts the target after `blocks` blocks with `lost` losses. Steps down are smaller than
+    /// steps up, so that both balance at the target ratio.
     #[inline]
     pub fn handle_blocks(&mut self, config: &OuterLoopConfig, blocks: u32, lost: u32) {
         let down = config.up_db * config.ratio / (1.0 - config.ratio);
         self.0 += config.up_db * f64::from(lost) - down * f64::from(blocks - lost);
     }
 
-    /// What it multiplies a target with.
+    /// Factor to multiply a target with.
     #[inline]
     pub fn factor(&self) -> f64 {
         libm::exp10(self.0 / 10.0)
     }
 }
 
-/// A power that follows commands, one for each slot and each a slot late.
+/// A power that follows commands, one per slot, each delayed by one slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InnerLoop {
-    /// The power of this slot, in mW.
+    /// Power in the current slot, in mW.
     pub power: f64,
-    /// Whether the command that is on its way says up.
+    /// The command in flight: true for up.
     is_up: Option<bool>,
 }
 
 impl InnerLoop {
-    /// Slots of a second.
     pub const SLOTS_PER_SECOND: u32 = 1500;
 
-    /// One that begins with this power.
     pub fn new(power: f64) -> Self {
         InnerLoop { power, is_up: None }
     }
 
-    /// A slot ends in which `achieved` was measured: the command about the slot before is obeyed, the one about this slot is
-    /// sent. `step` is a factor.
+    /// Ends a slot in which `achieved` was measured. Applies the command of the previous slot, and
+    /// issues the command of this slot. `step` is a factor.
     #[inline]
     pub fn handle_slot(&mut self, achieved: f64, target: f64, step: f64) {
         match self.is_up.replace(achieved < target) {

@@ -1,4 +1,4 @@
-//! Worked cases, closed forms, and what must hold of any network.
+//! Worked cases, closed forms, and properties of any network.
 
 use proptest::prelude::*;
 use umts_kernel::random::Streams;
@@ -14,12 +14,12 @@ fn dbm(milliwatts: f64) -> f64 {
     10.0 * libm::log10(milliwatts)
 }
 
-/// om 0.4, noise -99 dBm, 10 mW of pilot, 43 dBm at most.
+/// om = 0.4, noise -99 dBm, pilot 10 mW, limit 43 dBm.
 fn power() -> PowerConfig {
     PowerConfig { control: PowerControl::Ideal, ..PowerConfig::default() }
 }
 
-/// A user `loss` dB from his cell.
+/// A user with a path loss of `loss` dB from the cell.
 fn user(kbps: f64, target_db: f64, loss: f64) -> Link {
     let processing = crate::radio::phy::sir::CHIP_RATE / (kbps * 1000.0);
     Link { processing, target: linear(target_db), gain: linear(-loss), interference: 0.0 }
@@ -30,7 +30,8 @@ fn two(first: f64, second: f64) -> impl Iterator<Item = (usize, f64)> {
     [first, second].into_iter().enumerate()
 }
 
-/// The power of a cell of which each user receives f times as much from other cells as from it.
+/// The users and load of a cell where each user receives f times as much power from other cells as
+/// from the own cell.
 fn with_others(power: &PowerConfig, users: &[(Link, f64)]) -> (Vec<Link>, Load) {
     let mut links: Vec<Link> = users.iter().map(|(link, _)| *link).collect();
     let sum =
@@ -67,7 +68,7 @@ fn worked_cases_of_one_cell() {
         assert!((dbm(sent.total) - level).abs() < 1e-4, "{name}: {} dBm", dbm(sent.total));
         assert!((sent.total - milliwatts).abs() < 1e-3, "{name}: {} mW", sent.total);
         assert!((load.factor(sent.total) - eta).abs() < 1e-5, "{name}: eta {}", load.factor(sent.total));
-        // The identity of a cell that is not at its limit.
+        // An identity for a cell below its limit.
         let silent = power.common + load.outside - load.others;
         assert!((load.factor(sent.total) - (1.0 - silent / sent.total)).abs() < 1e-9, "{name}");
         let powers: Vec<f64> = links.iter().map(|link| sent.power_of(&power, link)).collect();
@@ -81,7 +82,7 @@ fn worked_cases_of_one_cell() {
 }
 
 #[test]
-fn two_coupled_cells_meet_from_any_start() {
+fn two_coupled_cells_converge_from_any_start() {
     let power = power();
     let mut coupled = Coupled::new(2);
     let link = user(64.0, 2.25, 125.0);
@@ -124,7 +125,7 @@ fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
 
 const CELLS: usize = 5;
 
-/// A user of a cell with his gains from all.
+/// A user of a cell, with the gains from all cells.
 #[derive(Debug, Clone)]
 struct Placed {
     cell: usize,
@@ -153,15 +154,16 @@ fn coupled(power: &PowerConfig, users: &[Placed]) -> Coupled {
     coupled
 }
 
-/// The link of a user when the cells send this.
-fn heard(user: &Placed, powers: &[f64]) -> Link {
+/// The link of a user for these transmit powers.
+fn link_of(user: &Placed, powers: &[f64]) -> Link {
     let others = (0..CELLS).filter(|&cell| cell != user.cell);
     Link { interference: others.map(|cell| powers[cell] * user.gains[cell]).sum(), ..user.link }
 }
 
 proptest! {
-    /// Below the limit the solution is that of the linear equations, and every Eb/N0 computed again is its target. At the
-    /// limit no cell exceeds it, all users of a cell are short by the same factor, and the search ends.
+    /// Below the limit the solution equals that of the linear equations, and each recomputed Eb/N0
+    /// is its target. No cell exceeds the limit, a cell at the limit serves all users with the same
+    /// factor, and the iteration terminates.
     #[test]
     fn ideal_control_solves_the_equations(users in placed(60)) {
         let power = power();
@@ -179,7 +181,7 @@ proptest! {
             }
         }
         for cell in 0..CELLS {
-            let links: Vec<Link> = users.iter().filter(|user| user.cell == cell).map(|user| heard(user, &powers)).collect();
+            let links: Vec<Link> = users.iter().filter(|user| user.cell == cell).map(|user| link_of(user, &powers)).collect();
             let load = links.iter().fold(Load::default(), |load, link| load.with(Load::of(&power, link)));
             let sent = load.sent(&power);
             let given: f64 = links.iter().map(|link| sent.power_of(&power, link)).sum();
@@ -199,7 +201,7 @@ proptest! {
 }
 
 #[test]
-fn a_load_that_no_power_serves_is_sent_at_the_limit() {
+fn unservable_load_is_sent_at_the_power_limit() {
     let power = power();
     let link = user(256.0, 2.0, 120.0);
     let load = (0..100).fold(Load::default(), |load, _| load.with(Load::of(&power, &link)));
@@ -208,7 +210,7 @@ fn a_load_that_no_power_serves_is_sent_at_the_limit() {
     assert_eq!(sent.total, power.max);
     assert!((100.0 * sent.power_of(&power, &link) + power.common - power.max).abs() < 1e-6);
     assert!(load.factor(sent.total) > 1.0);
-    // Two such cells, which drive each other up, end as well.
+    // Two such cells drive each other up, and the iteration still terminates.
     let mut coupled = Coupled::new(2);
     for cell in [0, 1].repeat(100) {
         coupled.add(&power, cell, &link, two(link.gain, link.gain));
@@ -219,7 +221,7 @@ fn a_load_that_no_power_serves_is_sent_at_the_limit() {
 }
 
 #[test]
-fn a_dch_may_have_a_limit_of_its_own() {
+fn dch_power_respects_its_own_limit() {
     let power = PowerConfig { dch_max: Some(linear(20.0)), ..power() };
     let sent = Sent { total: 2000.0, factor: 1.0 };
     assert_eq!(power.dch_power(&sent, &user(64.0, 2.25, 150.0)), linear(20.0));
@@ -228,7 +230,7 @@ fn a_dch_may_have_a_limit_of_its_own() {
 }
 
 #[test]
-fn commands_follow_a_target_within_their_step() {
+fn inner_loop_follows_its_target_within_a_step() {
     let (power, link) = (power(), user(64.0, 2.25, 120.0));
     let others = 500.0;
     let mut inner = InnerLoop::new(0.01);
@@ -238,7 +240,8 @@ fn commands_follow_a_target_within_their_step() {
         achieved.push(dbm(is) - 2.25);
         inner.handle_slot(is, link.target, linear(power.step_db));
     }
-    // One dB up for each slot but the first, whose command is still on its way; then up and down around the target.
+    // One dB up per slot, except the first, whose command is still in flight. Then up and down
+    // around the target.
     let rises =
         achieved.windows(2).take_while(|pair| (pair[1] - pair[0] - 1.0).abs() < 1e-9 || pair[1] == pair[0]);
     assert!(rises.count() > 10, "{achieved:?}");
@@ -246,11 +249,11 @@ fn commands_follow_a_target_within_their_step() {
 }
 
 #[test]
-fn the_outer_loop_keeps_one_percent() {
+fn outer_loop_keeps_one_percent_of_errors() {
     let config = OuterLoopConfig { up_db: 0.5, ratio: 0.01 };
     let table = LinkTable::logistic(2.25, 2.5);
     let draws = Streams::new(1, 0).addressed("blocks");
-    // 1.5 dB worse than planned: the loop finds out.
+    // The target is 1.5 dB too low, and the loop corrects it.
     let (mut outer, mut lost) = (OuterLoop::default(), 0_u32);
     let (warm_up, blocks) = (20_000_u32, 400_000_u32);
     for block in 0..warm_up + blocks {

@@ -1,9 +1,9 @@
-//! e²: by how much the power at the receiver differs from what open-loop power control was after, since the channel was
-//! estimated with an error.
+//! e²: deviation of the received power from the target of open-loop power control, caused by the
+//! error of the channel estimate.
 //!
-//! Its logarithm is a Gaussian process with a negative exponential correlation, one value for each frame (Baiocchi and
-//! Vacirca 2002, §II.A): AR(1). A value is a function of its address (seed, run, UE, direction, frame) and costs no more
-//! for the frames in between that nobody asks for:
+//! Its logarithm is a Gaussian process with a negative exponential correlation and one value per
+//! frame (Baiocchi and Vacirca 2002, §II.A), that is AR(1). Each value is a function of its address
+//! (seed, run, UE, direction, frame), and frames that are skipped cost nothing:
 //!
 //! ```text
 //! frames     0                               16                               32   anchors: independent draws
@@ -12,23 +12,25 @@
 //!            |   2   |   6   |  10   |  14   |   ...
 //! ```
 //!
-//! The process is Markov, so that a mid-point depends on the two points beside it alone. Every frame has its place in the
-//! tree, and its own draw. Anchors are so far apart that the correlation between two is below 10⁻⁹: as good as none.
+//! The process is Markov, so a mid-point depends only on its two neighbours. Every frame has its
+//! place in the tree and its own draw. The correlation of two anchors is at most 1e-9, so they are
+//! drawn independently.
 
 use umts_kernel::random::AddressedStream;
 
-/// Correlation that is none.
+/// A correlation that is treated as zero.
 const FORGOTTEN: f64 = 1e-9;
 
-/// The law of the process, the same for all users.
+/// Parameters of the process, the same for all users.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EstimateLaw {
     sigma_db: f64,
-    /// Of mid-points 1, 2, 4, … frames from their neighbours.
+    /// Mid-points at 1, 2, 4, … frames from their neighbours.
     mid_points: Vec<MidPoint>,
 }
 
-/// A value between two others equally far away: `weight` of each, and a draw of this deviation.
+/// A value in the middle of two others: `weight` times their sum, plus a draw with this standard
+/// deviation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct MidPoint {
     weight: f64,
@@ -36,11 +38,13 @@ struct MidPoint {
 }
 
 impl EstimateLaw {
-    /// Deviation `sigma_db` in dB, correlation `rho` from one frame to the next, below 1.
+    /// `sigma_db` is the standard deviation in dB. `rho` is the correlation between successive
+    /// frames, below 1.
     pub fn new(sigma_db: f64, rho: f64) -> Self {
         assert!((0.0..1.0).contains(&rho), "a correlation of {rho} never ends");
         let mut mid_points = Vec::new();
-        // The correlation over half the distance between two neighbours; over the distance it is the square.
+        // Correlation over half the distance of two neighbours. Over the whole distance it is the
+        // square.
         let mut half = rho;
         while half > FORGOTTEN {
             let squared = half * half;
@@ -51,7 +55,7 @@ impl EstimateLaw {
         EstimateLaw { sigma_db, mid_points }
     }
 
-    /// The frames from one anchor to the next, as a power of two.
+    /// log2 of the number of frames between two anchors.
     fn levels(&self) -> usize {
         self.mid_points.len()
     }
@@ -64,20 +68,20 @@ struct Point {
     db: f64,
 }
 
-/// The process of one UE and direction, and which of its points were worked out last.
+/// The process of one UE and direction, with the points computed last.
 #[derive(Debug, Clone)]
 pub struct Estimate {
     draws: AddressedStream,
-    /// The last mid-point of each level, then the last anchor of those with even numbers and of those with odd ones. The two
-    /// neighbours of a point are never kept in one place: their levels differ, or they are an even anchor and an odd one.
+    /// The last mid-point of each level, then the last even anchor and the last odd anchor. The two
+    /// neighbours of a point never share an entry: their levels differ, or one is an even and one
+    /// an odd anchor.
     last: Vec<Point>,
     asked: Option<(u64, f64)>,
 }
 
 impl Estimate {
-    /// A process with draws of its own.
     pub fn new(law: &EstimateLaw, draws: AddressedStream) -> Self {
-        // A run ends before the last frame that has a number.
+        // Frame u64::MAX is never reached.
         let none = Point { frame: u64::MAX, db: 0.0 };
         Estimate { draws, last: vec![none; law.levels() + 2], asked: None }
     }
@@ -103,13 +107,13 @@ impl Estimate {
         let place = level + usize::from(is_anchor && frame >> level & 1 == 1);
         match self.last[place] {
             known if known.frame == frame => known.db,
-            _ => self.work_out(law, (frame, level), place),
+            _ => self.compute_value(law, (frame, level), place),
         }
     }
 
-    /// The value of a frame at this level, which is kept in this place.
+    /// Computes the value of a frame at this level, and stores it at index `place`.
     #[inline(never)]
-    fn work_out(&mut self, law: &EstimateLaw, (frame, level): (u64, usize), place: usize) -> f64 {
+    fn compute_value(&mut self, law: &EstimateLaw, (frame, level): (u64, usize), place: usize) -> f64 {
         let draw = self.draws.tti(frame).normal(0);
         let db = match law.mid_points.get(level) {
             Some(MidPoint { weight, deviation }) => {
@@ -141,12 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_has_its_value_in_any_order_of_asking() {
+    fn frame_values_do_not_depend_on_the_query_order() {
         for rho in RHOS {
             let law = EstimateLaw::new(10.0, rho);
             let in_order = series(&law, 5_000);
             let mut process = process(&law);
-            // A stride that meets every residue, then backwards, then the same again and again.
+            // A stride that meets every residue, then backwards, then repeated queries.
             let jumping = (0..5_000).map(|n| n * 1_237 % 5_000);
             for frame in jumping.chain((0..5_000).rev()).chain([17, 17, 18, 17]) {
                 assert_eq!(process.db(&law, frame), in_order[frame as usize], "rho {rho}, frame {frame}");
@@ -164,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_variance_and_correlation_are_those_of_the_process() {
+    fn mean_variance_and_correlation_match_the_process() {
         for rho in [0.0, 0.1, 0.5, 0.9, 0.95] {
             let law = EstimateLaw::new(2.0, rho);
             let x = series(&law, 400_000);
@@ -174,7 +178,8 @@ mod tests {
                 let pairs = x.iter().zip(&x[lag..]);
                 pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / (n - lag as f64)
             };
-            // Independent values among n of an AR(1) series: n (1 - rho) / (1 + rho); the bounds are five standard errors.
+            // Effective sample size of an AR(1) series of length n: n (1 - rho) / (1 + rho). Bounds
+            // are five standard errors.
             let error = f64::sqrt((1.0 + rho) / (1.0 - rho) / n);
             assert!(mean.abs() < 5.0 * 2.0 * error, "rho {rho}: mean {mean}");
             let variance = product(0);

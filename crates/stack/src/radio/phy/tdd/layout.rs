@@ -1,10 +1,10 @@
-//! A TDD frame as data: which slots there are and what they are for, how many codes a slot has and how many of them a
-//! transport block takes.
+//! The structure of a TDD frame: slots and their use, codes per slot, and codes per transport
+//! block.
 //!
 //! ```text
 //!  code 15 │ R │   │   │   │   │   │   │   │   │   │   │   │   │   │ C │    R random access
 //!     …    │ R │ ▲ │ ▲ │ ▲ │ ▲ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ C │    C common channels, downlink
-//!        0 │ R │ ▲ │ ▲ │ ▲ │ ▲ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ C │    ▲ ▼ user data, a slot goes one way in a frame
+//!        0 │ R │ ▲ │ ▲ │ ▲ │ ▲ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ C │    ▲ ▼ user data, one direction per slot
 //!  slot      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14
 //! ```
 
@@ -12,57 +12,56 @@ use umts_units::Duration;
 
 use crate::ids::Direction;
 
-/// What a slot is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotUse {
-    /// The RACH: users ask for capacity.
+    /// The RACH, for capacity requests.
     RandomAccess,
     /// BCH, PCH, SCH and FACH.
     Common,
-    /// User data, up or down.
+    /// User data, uplink or downlink.
     Data,
 }
 
-/// Which slots may go which way.
+/// Permitted directions of data slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotRule {
     /// Each slot may go either way.
     Any,
-    /// Uplink slots come first, and the first data slot is one of them: there is one switching point between the two ways.
+    /// Uplink slots come first, and the first data slot is an uplink slot: one switching point
+    /// between the directions.
     OneSwitchingPoint,
 }
 
-/// A frame.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// What each slot is for.
     pub slots: &'static [SlotUse],
-    /// Which way those for data may go.
     pub rule: SlotRule,
-    /// Codes of a slot: one code in one slot of one frame is a resource unit.
+    /// Codes per slot. One code in one slot of one frame is a resource unit.
     pub codes: u8,
-    /// Codes that a block takes, all in one slot.
+    /// Codes of a block, all in one slot.
     pub codes_per_block: u8,
 }
 
-/// The layouts that there are.
+/// The available layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 pub enum LayoutKind {
-    /// UTRA TDD of 3.84 Mcps: 15 slots, of which 13 are for data; a block takes 4 codes (Baiocchi and Vacirca 2002, §II.A).
+    /// UTRA TDD at 3.84 Mcps: 15 slots, 13 of them for data. A block takes 4 codes (Baiocchi and
+    /// Vacirca 2002, §II.A).
     #[default]
     #[cfg_attr(feature = "schema", serde(rename = "3.84 Mcps"))]
     HighChipRate,
-    /// TD-SCDMA, of 1.28 Mcps: two sub-frames of 7 slots, of which 6 are for data; a block takes 5 codes in each sub-frame
-    /// (TS 25.221 §5A). Users ask by SYNC_UL between slots 0 and 1, and are answered on the FPACH.
+    /// TD-SCDMA at 1.28 Mcps: two sub-frames of 7 slots, 6 of them for data. A block takes 5 codes
+    /// in each sub-frame (TS 25.221 §5A). UEs send requests by SYNC_UL between slots 0 and 1 and
+    /// are answered on the FPACH.
     #[cfg_attr(feature = "schema", serde(rename = "1.28 Mcps"))]
     LowChipRate,
 }
 
-/// One frame, which is the TTI.
+/// Length of a frame, which is also the TTI.
 pub const FRAME: Duration = Duration::from_millis(10);
 
-/// No layout has more slots.
+/// Upper bound on the slots of all layouts.
 pub const MOST_SLOTS: usize = 16;
 
 use SlotUse::{Common as C, Data as D, RandomAccess as R};
@@ -82,7 +81,6 @@ static LOW: Layout = Layout {
 };
 
 impl LayoutKind {
-    /// The layout itself.
     pub fn layout(self) -> &'static Layout {
         match self {
             LayoutKind::HighChipRate => &HIGH,
@@ -92,21 +90,19 @@ impl LayoutKind {
 }
 
 impl Layout {
-    /// The slots for data.
     pub fn data_slots(&self) -> impl Iterator<Item = usize> {
         (0..self.slots.len()).filter(|&slot| self.slots[slot] == SlotUse::Data)
     }
 
-    /// Blocks of a slot.
     pub fn blocks_per_slot(&self) -> u32 {
         u32::from(self.codes / self.codes_per_block)
     }
 
-    /// The way that every data slot goes for good, as a pattern of letters says: `R` and `C` where the layout has them, `U` up
-    /// and `D` down.
+    /// Parses a fixed direction for each data slot. `letters` has one letter per slot: `R` and `C`
+    /// where the layout has them, `U` for uplink and `D` for downlink.
     ///
     /// # Errors
-    /// What is wrong with the pattern.
+    /// Returns an error if the pattern does not fit the layout.
     pub fn pattern(&self, letters: &str) -> Result<Vec<Option<Direction>>, PatternError> {
         let count = letters.chars().count();
         if count != self.slots.len() {
@@ -134,7 +130,7 @@ impl Layout {
         }
     }
 
-    /// An example of a pattern: about half of the data slots each way.
+    /// An example of a valid pattern, with about half of the data slots in each direction.
     pub fn example(&self) -> String {
         let data = self.data_slots().count();
         let mut seen = 0;
@@ -150,28 +146,16 @@ impl Layout {
     }
 }
 
-/// What is wrong with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternError {
-    /// It has another number of letters than the frame has slots.
-    Length {
-        /// Letters.
-        is: usize,
-        /// Slots.
-        needed: usize,
-    },
-    /// A letter that this slot cannot have.
-    Letter {
-        /// The slot.
-        slot: usize,
-        /// The letter.
-        letter: char,
-        /// What the slot is for.
-        usage: SlotUse,
-    },
-    /// No slot goes this way.
+    /// The number of letters differs from the number of slots.
+    Length { is: usize, needed: usize },
+    /// A letter that is not permitted in this slot.
+    Letter { slot: usize, letter: char, usage: SlotUse },
+    /// No slot has this direction.
     NoSlot(Direction),
-    /// An uplink slot stands behind a downlink slot where there is one switching point, or the first one is not up.
+    /// With one switching point: an uplink slot follows a downlink slot, or the first data slot is
+    /// not uplink.
     SwitchingPoints,
 }
 
@@ -194,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_fits_its_layout() {
+    fn valid_patterns_are_accepted() {
         let high = LayoutKind::HighChipRate.layout();
         let ways = high.pattern("RUUUUDDDDDDDDDC").expect("that of the reference");
         assert_eq!(ways.iter().filter(|way| **way == Some(Direction::Uplink)).count(), 4);
@@ -207,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_does_not_fit_says_why() {
+    fn invalid_patterns_have_specific_errors() {
         let high = LayoutKind::HighChipRate.layout();
         assert_eq!(high.pattern("RUUDDC"), Err(PatternError::Length { is: 6, needed: 15 }));
         assert_eq!(

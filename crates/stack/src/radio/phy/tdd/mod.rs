@@ -1,8 +1,9 @@
-//! The radio of UMTS-TDD: block errors that are a result of who else sends.
+//! The radio of UMTS-TDD: block errors follow from the interference of simultaneous transmissions.
 //!
-//! All transmissions of a frame are judged at once. Each UE has an error of its power in each direction ([`estimate`]), those
-//! in one slot disturb each other ([`sir`]), and a block is lost with the chance that its SIR gives
-//! ([`LinkCurve`](super::LinkCurve)). Baiocchi and Vacirca (2002), §II.A.
+//! All transmissions of a frame are decided together. Each UE has a power error in each direction
+//! ([`estimate`]), transmissions in one slot interfere ([`sir`]), and a block is lost with the
+//! probability that its SIR gives ([`LinkCurve`](super::LinkCurve)). Baiocchi and Vacirca (2002),
+//! §II.A.
 
 mod estimate;
 pub mod layout;
@@ -15,42 +16,41 @@ use self::sir::Interference;
 use super::link_curve::{Curve, LinkCurve};
 use crate::ids::{Direction, UeId};
 
-/// Whose transmissions disturb one another.
+/// Transmissions that interfere with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Interferers {
-    /// Those of the same slot, block by block: what is not sent at the same time does not disturb.
+    /// Transmissions in the same slot, block by block.
     Slot,
-    /// All of the cell in this frame, each user and direction once: equation (1) as printed.
+    /// All transmissions of the cell in this frame, each user and direction once: equation (1) as
+    /// printed.
     Cell,
 }
 
-/// The radio of a cell.
+/// Radio parameters of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TddRadioConfig {
-    /// The SIR that open-loop power control is after; linear.
+    /// Target SIR of open-loop power control, linear.
     pub sir_target: f64,
-    /// By how much it sends more than that; linear.
+    /// Margin that is added to the target, as a linear factor.
     pub margin: f64,
-    /// What joint detection leaves of the others' power.
+    /// Share of the other users' power that joint detection leaves.
     pub joint_detection: f64,
-    /// Deviation of the estimation error, in dB.
+    /// Standard deviation of the estimation error, in dB.
     pub estimate_sigma_db: f64,
-    /// Its correlation from one frame to the next, below 1.
+    /// Correlation of the estimation error between successive frames, below 1.
     pub rho: f64,
-    /// Who disturbs whom.
     pub interferers: Interferers,
-    /// In how many terms of the sum a block counts, if it has so many codes.
+    /// Number of terms of a block in the interference sum, at most its number of codes.
     pub codes_per_block: u8,
-    /// The block error ratio at a SIR.
+    /// Block error ratio as a function of the SIR.
     pub curve: Curve,
-    /// The spreading factor of a code.
     pub spreading_factor: f64,
 }
 
 impl Default for TddRadioConfig {
-    /// Table I of the study, its variance "10 dB" read as 10 dB².
+    /// Table I of the study, with its variance "10 dB" read as 10 dB².
     fn default() -> Self {
         TddRadioConfig {
             sir_target: libm::exp10(0.68),
@@ -69,19 +69,18 @@ impl Default for TddRadioConfig {
 /// One transport block on the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotTransmission {
-    /// The UE to which it goes, or from which it comes.
+    /// The UE that sends or receives the block.
     pub ue: UeId,
-    /// The way it goes.
     pub direction: Direction,
-    /// The slot of the frame.
+    /// Slot in the frame.
     pub slot: u8,
-    /// Its number among all that this UE has in this frame and direction.
+    /// Number among the blocks of this UE in this frame and direction.
     pub block: u32,
-    /// The codes that it takes.
+    /// Number of codes.
     pub codes: u8,
 }
 
-/// The radio of one cell, and what it has in mind of each UE.
+/// The radio of one cell, with the state of each UE.
 #[derive(Debug, Clone)]
 pub struct TddRadio {
     config: TddRadioConfig,
@@ -91,20 +90,20 @@ pub struct TddRadio {
     /// By UE and direction.
     users: Vec<Option<User>>,
     interference: Interference,
-    /// The frame that was judged last.
+    /// The frame that was decided last.
     frame: Option<u64>,
-    /// The transmissions of the frame that was judged last.
+    /// The transmissions of `frame`.
     gathered: Vec<Gathered>,
-    /// The SIR of each share of it, and the chance that it means.
+    /// SIR and loss probability of each share of the interference.
     shares: Vec<(f64, Chance)>,
 }
 
 /// A transmission of a frame.
 #[derive(Debug, Clone, Copy)]
 struct Gathered {
-    /// The number of its share of the interference.
+    /// Index of its share of the interference.
     share: u16,
-    /// What is held against the chance that it is lost.
+    /// Random number to compare with the loss probability.
     draw: u64,
 }
 
@@ -116,7 +115,7 @@ struct User {
 }
 
 impl TddRadio {
-    /// A radio with draws of its own for each UE and direction.
+    /// Each UE and direction has its own random streams.
     pub fn new(config: TddRadioConfig, streams: &Streams) -> Self {
         TddRadio {
             config,
@@ -131,7 +130,7 @@ impl TddRadio {
         }
     }
 
-    /// Which of all transmissions of frame number `frame` are lost, one verdict for each in their order.
+    /// Decides which transmissions of frame `frame` are lost, in the order of `all`.
     pub fn judge(&mut self, frame: u64, all: &[SlotTransmission], lost: &mut Vec<bool>) {
         self.gather(frame, all);
         let sirs = self.interference.sirs(&self.config);
@@ -143,12 +142,13 @@ impl TddRadio {
         );
     }
 
-    /// The SIR of each transmission that was judged last, linear, in their order.
+    /// Linear SIR of each transmission of the last frame, in order.
     pub fn sirs(&self) -> impl Iterator<Item = f64> + '_ {
         self.gathered.iter().map(|sent| self.shares[usize::from(sent.share)].0)
     }
 
-    /// Whether one more of this frame is lost, which meets those that were judged and disturbs none of them.
+    /// Whether an additional transmission of this frame is lost. It suffers interference from the
+    /// decided transmissions but causes none.
     pub fn judge_beside(&mut self, frame: u64, transmission: &SlotTransmission) -> bool {
         if self.frame != Some(frame) {
             self.gather(frame, &[]);
@@ -174,7 +174,7 @@ impl TddRadio {
     }
 }
 
-/// The user of a transmission, who may be new.
+/// The user of a transmission. Created at the first transmission.
 #[inline]
 fn user<'a>(
     users: &'a mut Vec<Option<User>>,
@@ -191,7 +191,7 @@ fn user<'a>(
     users[place].as_mut().expect("it is there by now")
 }
 
-/// Where the user of a transmission stands among all.
+/// Index of the user of a transmission.
 #[inline]
 fn place(transmission: &SlotTransmission) -> usize {
     transmission.ue.index() * 2 + transmission.direction.index()

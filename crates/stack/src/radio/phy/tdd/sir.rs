@@ -1,4 +1,4 @@
-//! Who disturbs whom: equation (1) of Baiocchi and Vacirca (2002).
+//! Interference and SIR: equation (1) of Baiocchi and Vacirca (2002).
 //!
 //! ```text
 //!                   e_i² T M
@@ -7,38 +7,39 @@
 //!              j≠i                            α  what joint detection leaves of the others
 //! ```
 //!
-//! The blocks of one UE in one slot do not disturb each other: they come over one channel, and their codes are orthogonal.
+//! The blocks of one UE in one slot do not interfere with each other: they share one channel, and
+//! their codes are orthogonal.
 
 use super::layout::MOST_SLOTS;
 use super::{Interferers, SlotTransmission, TddRadioConfig};
 use crate::ids::{Direction, UeId};
 
-/// What one UE sends, or is sent, among those who disturb each other.
+/// One UE and direction among transmissions that interfere.
 #[derive(Debug, Clone, Copy)]
 struct Share {
     ue: UeId,
     direction: Direction,
-    /// e² times the terms that it has in the sum.
+    /// e² times the number of terms in the sum.
     disturbs: f64,
     error: f64,
-    /// Which sum it is in.
+    /// Index of the sum.
     sum: u8,
-    /// The share that came before it into that sum.
+    /// The previous share in the same sum.
     before: Option<u16>,
 }
 
-/// Those who disturb each other.
+/// Transmissions that interfere with each other.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
-    /// What all together disturb.
+    /// Sum of `disturbs` of all shares.
     disturbs: f64,
-    /// How many they are.
+    /// Number of shares.
     members: u16,
-    /// The share that came last.
+    /// The share added last.
     last: Option<u16>,
 }
 
-/// The transmissions of one frame, gathered by those who disturb each other.
+/// The transmissions of one frame, grouped by sums.
 #[derive(Debug, Clone, Default)]
 pub struct Interference {
     shares: Vec<Share>,
@@ -46,19 +47,19 @@ pub struct Interference {
 }
 
 impl Interference {
-    /// Forgets the frame before.
+    /// Starts a frame.
     pub fn begin(&mut self) {
         self.shares.clear();
         self.sums = Default::default();
     }
 
-    /// A transmission of a UE with this e² in this frame. Returns the number of its share.
+    /// Adds a transmission of a UE with this e². Returns the index of its share.
     #[inline]
     pub fn add(&mut self, config: &TddRadioConfig, transmission: &SlotTransmission, error: f64) -> u16 {
         let sum = sum_of(config, transmission);
         let terms = f64::from(transmission.codes.min(config.codes_per_block));
         let number = match self.find(sum, transmission) {
-            // As printed, each communication of the cell is one term, however many blocks it has.
+            // As printed, each user and direction is one term, however many blocks it has.
             Some(number) if config.interferers == Interferers::Cell => return number,
             Some(number) => number,
             None => self.begin_share(sum, transmission, error),
@@ -93,25 +94,26 @@ impl Interference {
         number
     }
 
-    /// The SIR, linear, of one more transmission with this e², which disturbs none of the others.
+    /// Linear SIR of an additional transmission with this e², which does not interfere with the
+    /// others.
     pub fn sir_beside(&self, config: &TddRadioConfig, transmission: &SlotTransmission, error: f64) -> f64 {
         let sum = sum_of(config, transmission);
         let own = self.find(sum, transmission).map_or(0.0, |own| self.shares[usize::from(own)].disturbs);
         sir(config, error, (self.sums[usize::from(sum)].disturbs - own).max(0.0))
     }
 
-    /// The SIR of each share, linear, in the order of their numbers.
+    /// Linear SIR of each share, in the order of their indices.
     pub fn sirs<'a>(&'a self, config: &'a TddRadioConfig) -> impl Iterator<Item = f64> + 'a {
         self.shares.iter().map(move |share| {
             let sum = &self.sums[usize::from(share.sum)];
-            // One that is alone has exactly no others, whatever the rounding of sums.
+            // A single member has exactly no interference, whatever the rounding of the sum.
             let others = if sum.members == 1 { 0.0 } else { (sum.disturbs - share.disturbs).max(0.0) };
             sir(config, share.error, others)
         })
     }
 }
 
-/// The number of the sum that a transmission is in.
+/// Index of the sum of a transmission.
 fn sum_of(config: &TddRadioConfig, transmission: &SlotTransmission) -> u8 {
     match config.interferers {
         Interferers::Slot => transmission.slot,
@@ -119,7 +121,7 @@ fn sum_of(config: &TddRadioConfig, transmission: &SlotTransmission) -> u8 {
     }
 }
 
-/// Equation (1), with the sum of e² over the others.
+/// Equation (1), for the sum of e² over the other transmissions.
 #[inline]
 fn sir(config: &TddRadioConfig, error: f64, others: f64) -> f64 {
     let alone = config.sir_target * config.margin;

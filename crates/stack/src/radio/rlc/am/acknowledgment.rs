@@ -1,4 +1,4 @@
-//! What a STATUS from the peer says to the sending side: VT(A), and what is missing (TS 25.322 §9.4, §11.5.3).
+//! Effect of a STATUS on the sending side: VT(A), and missing PDUs (TS 25.322 §9.4, §11.5.3).
 
 use umts_kernel::TraceSink;
 
@@ -10,7 +10,8 @@ use crate::radio::rlc::{Sn, SnRun};
 use crate::trace::TraceEvent;
 
 impl Sender {
-    /// Applies the acknowledgment of a STATUS. One that names a PDU outside VT(A) to VT(S) does nothing and is told.
+    /// Applies the acknowledgment of a STATUS. Returns an error without any effect if the STATUS
+    /// has a PDU outside VT(A) to VT(S).
     pub(super) fn apply_status<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -46,7 +47,7 @@ impl Sender {
             if pdu + 1 == self.polls.up_to {
                 timers.stop(Timer::Poll);
             }
-            // Giving up may raise the floor above the rest of the run.
+            // A discard may raise the floor above the rest of the run.
             if pdu < self.given_up.floor {
                 continue;
             }
@@ -58,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// Moves VT(A) to `acknowledged` and lets go of the SDUs below.
+    /// Advances VT(A) to `acknowledged` and releases the SDUs below.
     pub(super) fn acknowledge<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -103,6 +104,6 @@ impl Sender {
     }
 }
 
-/// A STATUS names a PDU outside VT(A) to VT(S).
+/// A STATUS has a PDU outside VT(A) to VT(S).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OutsideWindow;

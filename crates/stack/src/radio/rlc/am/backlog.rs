@@ -1,4 +1,4 @@
-//! What a sending side could send now: what a scheduler asks for.
+//! Data that the sending side could send now, for schedulers.
 
 use umts_units::{Bytes, Time};
 
@@ -8,7 +8,7 @@ use crate::radio::rlc::backlog::Cut;
 use crate::radio::rlc::{Backlog, WaitingSdu};
 
 impl Sender {
-    /// What waits to be sent, for the first time or again.
+    /// Data to send, for the first time or again.
     pub fn backlog(&self, config: &AmConfig) -> Backlog {
         let payload = u64::from(config.pdu_payload);
         let (unsent, again) = (self.buffer.unsent_octets(), u64::from(self.nacked_count));
@@ -22,9 +22,9 @@ impl Sender {
         }
     }
 
-    /// Octets that wait for transmission or retransmission (TS 25.321 §8.2.2): SDUs that are in no PDU yet, within the window
-    /// or beyond, PDUs that were negatively acknowledged, and a PDU that is repeated only to poll. PDUs that were sent and not
-    /// negatively acknowledged do not count.
+    /// Octets that wait for transmission or retransmission (TS 25.321 §8.2.2): SDUs that are not in
+    /// PDUs yet, within or beyond the window, negatively acknowledged PDUs, and a PDU that is
+    /// repeated only to poll. Other sent PDUs do not count.
     pub fn available_for_transmission(&self, config: &AmConfig, now: Time) -> u64 {
         let unsent = self.buffer.unsent_octets();
         let polls_alone = unsent == 0 && self.nacked_count == 0 && self.has_data(now);
@@ -32,7 +32,8 @@ impl Sender {
         unsent + u64::from(pdus) * u64::from(config.pdu_octets())
     }
 
-    /// The SDUs that are not through, in order: those with PDUs to be sent again, then those with something unsent.
+    /// Appends the incomplete SDUs in order: first those with PDUs to retransmit, then those with
+    /// an unsent part.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         let mut from = self.vt_a.max(self.given_up.floor);
         let mut left = self.nacked_count;
@@ -47,11 +48,11 @@ impl Sender {
             }
             from = from.max(end.sn + 1);
         }
-        // What is left belongs to the SDU of which the rest is not sent yet.
+        // The remaining blocks belong to the SDU whose rest is not sent yet.
         self.buffer.waiting_sdus(Cut::by(self.cutting), left, into);
     }
 
-    /// When the SDU came that the first PDU to be sent again belongs to.
+    /// Arrival time of the SDU with the first PDU to retransmit.
     fn oldest_sent_again(&self) -> Option<Time> {
         if self.nacked_count == 0 {
             return None;

@@ -1,88 +1,90 @@
-//! What RRC configures: TS 25.331 §10.3.4.23 (RLC info), TS 25.322 §9.5 to §9.7. Named as there.
+//! Configuration by RRC: TS 25.331 §10.3.4.23 (RLC info), TS 25.322 §9.5 to §9.7. Names are those
+//! of the standards.
 
 use umts_units::{Bytes, Duration};
 
 use crate::ids::Direction;
 use crate::radio::rlc::buffer::Cutting;
 
-/// Configuration of an acknowledged-mode entity, both of its directions.
+/// Configuration of an acknowledged-mode entity, for both directions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmConfig {
-    /// Octets of a PDU behind the two header octets: length indicators, data and padding.
+    /// Octets of a PDU after the two header octets: length indicators, data and padding.
     pub pdu_payload: u16,
-    /// What the two octets of AMD header cost.
+    /// Whether the two octets of the AMD header are charged.
     pub header: Header,
-    /// How ends of SDUs are told.
+    /// Encoding of the ends of SDUs.
     pub length_indicators: LengthIndicators,
-    /// How a status report is written, which decides its size.
+    /// Format of a status report, which determines its size.
     pub status_format: StatusFormat,
     /// Whether a STATUS may travel inside a data PDU.
     pub piggyback: Piggyback,
-    /// How long a STATUS waits for such a PDU before it travels alone; one that leaves at the very end still takes it.
+    /// Time for which a STATUS waits for such a PDU before it is sent alone. A PDU that leaves at
+    /// the very end still carries it.
     pub piggyback_wait: Duration,
     /// Configured_Tx_Window_Size: up to 2047.
     pub window: u32,
     /// Configured_Rx_Window_Size: up to 2047.
     pub rx_window: u32,
-    /// The window that the receiver grants with every report, in a WINDOW SUFI; `None`: it sends none.
+    /// The window that the receiver grants with every report in a WINDOW SUFI. `None`: no such
+    /// SUFI.
     pub granted_window: Option<u32>,
-    /// Whether SDUs go up in the order in which they came; else as soon as they are whole.
+    /// Delivers SDUs in the order of their arrival. Otherwise as soon as they are complete.
     pub in_sequence: bool,
-    /// What ends the attempts to send an SDU.
     pub discard: Discard,
-    /// MaxDAT; `None`: a PDU is sent as often as it takes.
+    /// MaxDAT. `None`: a PDU is retransmitted without limit.
     pub max_dat: Option<u32>,
-    /// What MaxDAT counts.
+    /// Meaning of `max_dat`.
     pub max_dat_reading: MaxDatReading,
     /// Poll with the last PDU of the transmission buffer.
     pub poll_last_pdu: bool,
     /// Poll with the last PDU of the retransmission buffer.
     pub poll_last_retransmitted_pdu: bool,
-    /// Poll with every n-th PDU, retransmissions counted.
+    /// Poll with every n-th PDU. Retransmissions count.
     pub poll_pdu: Option<u32>,
     /// Poll with the last PDU of every n-th SDU.
     pub poll_sdu: Option<u32>,
-    /// Poll_Window: poll with every new PDU that leaves this percentage of the window outstanding, or more.
+    /// Poll_Window: poll with every new PDU that leaves at least this percentage of the window
+    /// outstanding.
     pub poll_window: Option<u32>,
     /// Timer_Poll.
     pub timer_poll: Option<Duration>,
-    /// Timer_Poll_Prohibit: the least time between two polls.
+    /// Timer_Poll_Prohibit: minimum time between two polls.
     pub timer_poll_prohibit: Option<Duration>,
     /// Timer_Poll_Periodic.
     pub timer_poll_periodic: Option<Duration>,
     /// Timer_Status_Prohibit.
     pub timer_status_prohibit: Option<Duration>,
-    /// Timer_Status_Periodic; it begins with the first data PDU that arrives.
+    /// Timer_Status_Periodic, which starts with the first data PDU that arrives.
     pub timer_status_periodic: Option<Duration>,
-    /// Estimated PDU counter (TS 25.322 of Release 99 and 4, §9.7.4): ask again for what does not come.
+    /// Estimated PDU counter (TS 25.322 of Release 99 and 4, §9.7.4): requests missing PDUs again.
     pub epc: Option<Epc>,
     /// When a missing PDU triggers a report.
     pub missing_pdu_indication: MissingPduIndication,
-    /// What becomes of a gap that is seen while reports are prohibited.
+    /// Treatment of a gap that is detected while reports are prohibited.
     pub gap_while_prohibited: GapWhileProhibited,
-    /// What acknowledges an MRW.
     pub mrw_acknowledgment: MrwAcknowledgment,
-    /// Send MRW: an MRW names every SDU that was given up, and not the last alone.
+    /// Send MRW: an MRW lists every discarded SDU, instead of the last one only.
     pub send_mrw: bool,
-    /// Timer_MRW: an MRW that is not acknowledged is sent again.
+    /// Timer_MRW: an MRW that is not acknowledged is repeated.
     pub timer_mrw: Duration,
-    /// MaxMRW: an MRW is sent one time less, then RLC is reset; `None`: as often as it takes.
+    /// MaxMRW: an MRW is sent MaxMRW - 1 times, then RLC is reset. `None`: unlimited.
     pub max_mrw: Option<u32>,
-    /// What a STATUS leads to that names a PDU outside the window.
+    /// Reaction to a STATUS with a PDU outside the window.
     pub erroneous_sn: ErroneousSn,
-    /// Timer_RST: a RESET that is not acknowledged is sent again.
+    /// Timer_RST: a RESET that is not acknowledged is repeated.
     pub timer_rst: Duration,
-    /// MaxRST: a RESET is sent one time less, then the error is unrecoverable.
+    /// MaxRST: a RESET is sent MaxRST - 1 times, then the error is unrecoverable.
     pub max_rst: u32,
-    /// Room in the transmission buffer, in octets of SDUs; `None`: any.
+    /// Transmission buffer in octets of SDUs. `None`: unlimited.
     pub buffer: Option<Bytes>,
-    /// Which SDUs take that room.
+    /// SDUs that count against `buffer`.
     pub buffer_counts: BufferCounts,
 }
 
 impl Default for AmConfig {
-    /// What a scenario has by default, too: 3GPP formats, polls and timers in the range that TS 25.331 signals, and SDU discard
-    /// after 15 transmissions.
+    /// The defaults of a scenario: 3GPP formats, polls and timers in the range of TS 25.331, and
+    /// SDU discard after 15 transmissions.
     fn default() -> Self {
         let window = 1024;
         AmConfig {
@@ -125,68 +127,71 @@ impl Default for AmConfig {
     }
 }
 
-/// When a report that asked for PDUs is repeated: Timer_EPC after it, and as long as those PDUs take then, if not all of
-/// them have come. Releases 99 and 4 count them down by what the transport format of each TTI tells; here that is the
-/// full transport format of the bearer.
+/// Repetition of a report that requested PDUs. If some of them are still missing, the report is
+/// repeated after Timer_EPC plus the transmission time of the requested PDUs. Releases 99 and 4
+/// count the PDUs down by the transport format of each TTI. Here the full transport format of the
+/// bearer is assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epc {
-    /// Timer_EPC: from a report to the first PDU that it asked for.
+    /// Timer_EPC: time from a report to the first PDU that it requests.
     pub timer_epc: Duration,
-    /// What a downlink TTI brings, and an uplink TTI.
+    /// Capacity of a downlink TTI and of an uplink TTI.
     pub arrivals: [Arrivals; 2],
 }
 
-/// What a TTI of a bearer brings.
+/// Capacity of a TTI of a bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrivals {
-    /// PDUs in it; zero counts as one.
+    /// PDUs per TTI. 0 counts as 1.
     pub pdus: u32,
-    /// How long it is.
     pub tti: Duration,
 }
 
 impl Epc {
-    /// How long after a report that asks for `pdus` PDUs of `direction` they should be there.
+    /// Time from a report that requests `pdus` PDUs of `direction` to their arrival.
     pub(super) fn wait(&self, direction: Direction, pdus: u64) -> Duration {
         let Arrivals { pdus: each, tti } = self.arrivals[direction.index()];
         self.timer_epc + tti * pdus.div_ceil(u64::from(each.max(1)))
     }
 }
 
-/// Which SDUs take room in the transmission buffer.
+/// SDUs that count against the transmission buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum BufferCounts {
-    /// All that are not wholly acknowledged (TS 25.322 §4.2.1.3: the retransmission buffer is part of it).
+    /// All SDUs that are not completely acknowledged (TS 25.322 §4.2.1.3: the retransmission buffer
+    /// is part of the buffer).
     Unacknowledged,
-    /// EURANE: those of which something is still to be put into a PDU.
+    /// EURANE: SDUs that are not completely in PDUs.
     Unsent,
 }
 
-/// Whether the AMD header is charged.
+/// Whether the AMD header takes room in a PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "schema", schemars(rename = "RlcHeader"))]
 pub enum Header {
-    /// Two octets on every PDU (TS 25.322 §9.2.1.4).
+    /// Two octets per PDU (TS 25.322 §9.2.1.4).
     #[cfg_attr(feature = "schema", serde(rename = "ts25322"))]
     Counted,
     /// EURANE: none.
-    // A STATUS PDU has 40 octets where a true one has 42.
+    // A STATUS PDU has 40 octets instead of 42.
     Uncounted,
 }
 
-/// When the end of an SDU costs a length indicator.
+/// Which ends of SDUs take a length indicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum LengthIndicators {
-    /// Always, in the PDU of the end or, where the SDU fills it exactly, in the next (TS 25.322 §9.2.2.8).
+    /// All, in the PDU of the end, or in the next PDU if the SDU fills its PDU exactly (TS 25.322
+    /// §9.2.2.8).
     Ts25322,
-    /// EURANE: one octet, none where an SDU fills its PDU exactly.
-    // A PDU holds parts of two SDUs at most, the second only if three octets of it fit and it is larger than the room.
+    /// EURANE: one octet, and none if an SDU fills its PDU exactly.
+    // A PDU holds parts of at most two SDUs. The second one starts only if three octets of it fit
+    // and it is larger than the room.
     Eurane,
 }
 
@@ -200,21 +205,21 @@ pub enum StatusFormat {
     /// LIST super-fields, each up to 15 runs of up to 16 PDUs, and an ACK.
     List,
     /// RLIST super-fields, distances in codewords, and an ACK.
-    // A codeword has 4 bits; 15 of them in each.
+    // A codeword has 4 bits. A super-field holds up to 15 codewords.
     Rlist,
-    /// EURANE: 20 bits and one bit for each PDU, 300 at most.
-    // From the one before the first missing.
+    /// EURANE: 20 bits and one bit per PDU, up to 300.
+    // The first bit is the PDU before the first missing one.
     Eurane,
 }
 
-/// Whether a status report may ride in a data PDU.
+/// Whether a status report may be sent in a data PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Piggyback {
-    /// It always travels alone.
+    /// Always in a PDU of its own.
     Off,
-    /// In place of padding (TS 25.322 §9.2.1.5), in a new PDU or in one sent again.
+    /// Instead of padding (TS 25.322 §9.2.1.5), in a new PDU or in a retransmitted one.
     Padding,
     /// EURANE: a new data PDU is built around it.
     BuildAround,
@@ -227,67 +232,68 @@ pub enum Piggyback {
 pub enum MissingPduIndication {
     /// Never.
     Off,
-    /// When a PDU arrives that leaves a gap behind the highest one so far (TS 25.322 §9.7.2).
+    /// When a PDU arrives that leaves a gap after the highest PDU so far (TS 25.322 §9.7.2).
     NewGap,
-    /// EURANE: with every PDU that arrives while one is missing.
+    /// EURANE: with every PDU that arrives while a PDU is missing.
     EveryPdu,
 }
 
-/// What becomes of a gap that is seen while Timer_STATUS_Prohibit runs.
+/// Treatment of a gap that is detected while Timer_STATUS_Prohibit runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum GapWhileProhibited {
-    /// It is reported when the timer expires (TS 25.322 §9.7.2).
+    /// The gap is reported when the timer expires (TS 25.322 §9.7.2).
     Remembered,
     /// EURANE: only a poll is remembered.
     Forgotten,
 }
 
-/// What ends the attempts to send an SDU (TS 25.322 §9.7.3).
+/// Condition that ends the transmission of an SDU (TS 25.322 §9.7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Discard {
-    /// MaxDAT: the SDU is given up, and the receiver told (§9.7.3.3).
+    /// At MaxDAT the SDU is discarded, and the receiver is notified (§9.7.3.3).
     AfterMaxDat,
-    /// Timer_Discard after its arrival the SDU is given up, and the receiver told (§9.7.3.1); MaxDAT says nothing.
+    /// When Timer_Discard expires after the arrival of the SDU, it is discarded, and the receiver
+    /// is notified (§9.7.3.1). MaxDAT has no effect.
     Timer(Duration),
-    /// MaxDAT: RLC is reset (§9.7.3.4).
+    /// At MaxDAT RLC is reset (§9.7.3.4).
     Never,
 }
 
-/// What `max_dat` counts.
+/// Meaning of `max_dat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum MaxDatReading {
-    /// Transmissions, as the literature counts.
+    /// Number of transmissions, as in the literature.
     Transmissions,
-    /// TS 25.322: the last of them does not take place, so a PDU is sent `max_dat` - 1 times.
-    // §9.4: VT(DAT) = MaxDAT takes its place.
+    /// TS 25.322: the last transmission does not take place, so a PDU is sent `max_dat` - 1 times.
+    // §9.4: the action for VT(DAT) = MaxDAT replaces the transmission.
     Ts25322,
 }
 
-/// What acknowledges a move-receiving-window command.
+/// Acknowledgment of a move-receiving-window command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum MrwAcknowledgment {
-    /// A super-field of its own, MRW_ACK (TS 25.322 §11.6).
-    // PDUs below the new window are thrown away even where an SDU is whole.
+    /// A super-field MRW_ACK (TS 25.322 §11.6).
+    // PDUs below the new window are discarded even if an SDU is complete.
     Explicit,
     /// Dubois (2005), §4.4: any report that acknowledges up to the new window.
-    // Whole SDUs still go up.
+    // Complete SDUs are still delivered.
     Implicit,
 }
 
-/// What a status report leads to that names a PDU outside the window.
+/// Reaction to a status report with a PDU outside the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum ErroneousSn {
     /// RESET (TS 25.322 §10).
     Reset,
-    /// EURANE: the report is dropped.
+    /// EURANE: the report is ignored.
     Dropped,
 }
 
@@ -300,7 +306,8 @@ impl AmConfig {
         }
     }
 
-    /// How SDUs are cut: a length indicator takes one octet up to PDUs of 126 octets (TS 25.322 §9.2.2.8).
+    /// Rules for cutting SDUs: a length indicator takes one octet up to PDUs of 126 octets (TS
+    /// 25.322 §9.2.2.8).
     #[inline]
     pub(in crate::radio::rlc) fn cutting(&self) -> Cutting {
         Cutting {
@@ -311,14 +318,14 @@ impl AmConfig {
         }
     }
 
-    /// Whether a PDU sent `transmissions` times may be sent again.
+    /// Whether a PDU sent `transmissions` times may be retransmitted.
     #[inline]
     pub(super) fn may_send_again(&self, transmissions: u16) -> bool {
         let counted = u32::from(transmissions) + u32::from(self.max_dat_reading == MaxDatReading::Ts25322);
         matches!(self.discard, Discard::Timer(_)) || self.max_dat.is_none_or(|max_dat| counted < max_dat)
     }
 
-    /// Poll_Window in PDUs of a window of `vt_ws`.
+    /// Poll_Window in PDUs, for a window of `vt_ws`.
     #[inline]
     pub(super) fn poll_window_pdus(&self, vt_ws: u64) -> Option<u64> {
         self.poll_window.map(|percent| (u64::from(percent) * vt_ws).div_ceil(100).max(1))

@@ -1,19 +1,20 @@
 //! SDU discard (TS 25.322 §9.7.3) and the Move Receiving Window procedure (§11.6), sending side.
 //!
-//! A PDU may be sent `max_dat` times. When it is reported missing after that, every SDU with a segment in it is given
-//! up, and so are all SDUs before. With Timer_Discard that happens to the SDUs that are too old. The receiver is told by
-//! an MRW up to where it must not wait any more:
+//! A PDU may be sent `max_dat` times. If it is reported missing after that, all SDUs up to the last
+//! one with a segment in it are discarded. With Timer_Discard the SDUs that are too old are
+//! discarded instead. An MRW notifies the receiver how far it must not wait any more:
 //!
 //! ```text
 //!   PDU floor - 1     PDU floor = SN_MRW_LENGTH, N_LENGTH = 2
 //!   | … given up |    | end of one given up | another, whole | the next SDU begins … |
 //! ```
 //!
-//! An SDU of which a part is still unsent takes the numbers of its rest along. An MRW that names one SN, and that above
-//! the window, says so with LENGTH = 0.
+//! An SDU with an unsent part also takes the sequence numbers that its rest would have used. An MRW
+//! with a single SN above the window indicates this by LENGTH = 0.
 //!
-//! One MRW is under way at a time; it is repeated every Timer_MRW until it is acknowledged, after MaxMRW RLC is reset.
-//! In the implicit form of Dubois (2005), §4.4, a further discard moves the target of the MRW under way up.
+//! At most one MRW is pending. It is repeated every Timer_MRW until it is acknowledged. After
+//! MaxMRW RLC is reset. In the implicit form of Dubois (2005), §4.4, a further discard raises the
+//! target of the pending MRW.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -26,38 +27,38 @@ use crate::Context;
 use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sdu, Sn};
 use crate::trace::TraceEvent;
 
-/// The most SN_MRW in one MRW: LENGTH has four bits.
+/// Maximum number of SN_MRW in an MRW: LENGTH has four bits.
 const MRW_MOST: usize = 15;
 
 const N_LENGTH_MOST: u8 = 15;
 
-/// What was given up, and what the receiver was told of it.
+/// Discarded SDUs, and the pending notification of the receiver.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GivenUp {
-    /// The MRW under way is to be sent now.
+    /// The pending MRW must be sent now.
     pub mrw_due: bool,
-    /// Of PDU `floor` the first so many SDUs are not wanted.
+    /// The first `floor_ends` SDU ends in PDU `floor` belong to discarded SDUs.
     floor_ends: u8,
-    /// Nothing below is sent any more.
+    /// PDUs below this count are not sent any more.
     pub floor: u64,
-    /// Of the sender's `ends` the first so many are given up. They stay until their PDU is acknowledged: a PDU that is
-    /// sent again is what it was.
+    /// Number of discarded SDUs at the front of the sender's `ends`. They stay until their PDU is
+    /// acknowledged, because a retransmitted PDU is unchanged.
     pub ends: usize,
-    /// The PDUs that end the SDUs given up since the MRW under way was made.
+    /// Last PDUs of the SDUs that were discarded after the pending MRW was built.
     unlisted: Vec<u64>,
-    /// The MRW under way.
+    /// The pending MRW.
     mrw: Option<Procedure>,
 }
 
 #[cfg(test)]
 impl GivenUp {
-    /// Elements of all that it keeps.
+    /// Number of stored elements.
     pub fn held(&self) -> usize {
         self.unlisted.len() + self.mrw.as_ref().map_or(0, |mrw| mrw.before.len())
     }
 }
 
-/// An MRW and how often it was sent, VT(MRW).
+/// An MRW and the number of its transmissions, VT(MRW).
 #[derive(Debug, Clone)]
 struct Procedure {
     sn: u64,
@@ -66,17 +67,18 @@ struct Procedure {
     vt_mrw: u32,
 }
 
-/// Where the last of some SDUs that were given up ends.
+/// End of the last one of several discarded SDUs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum LastEnd {
     /// At the n-th length indicator of this PDU.
-    Told(u64, u8),
-    /// It is not wholly in PDUs, or no PDU tells its end: so many further PDUs would hold the rest of it.
+    Indicated(u64, u8),
+    /// The SDU is not completely in PDUs, or no PDU has its end yet. The rest would take this
+    /// number of PDUs.
     Open(u64),
 }
 
 impl Sender {
-    /// PDU number `pdu` was sent as often as MaxDAT allows and is still not there.
+    /// Handles a PDU that is still missing after MaxDAT transmissions.
     pub(super) fn reach_max_dat<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -89,11 +91,11 @@ impl Sender {
             return;
         }
         let last = self.discard_sent(cx, config, |first, _| first <= pdu);
-        // Nothing but padding in a PDU is still one that the receiver must not wait for.
-        self.move_floor(config, timers, last.unwrap_or(LastEnd::Told(pdu, 0)));
+        // The receiver must not wait for a PDU with nothing but padding either.
+        self.move_floor(config, timers, last.unwrap_or(LastEnd::Indicated(pdu, 0)));
     }
 
-    /// Timer_Discard of the oldest SDU expired: all that are too old are given up.
+    /// Discards all SDUs that are too old when Timer_Discard of the oldest SDU expires.
     pub(super) fn discard_timer_expired<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -106,15 +108,15 @@ impl Sender {
         let mut unsent = Vec::new();
         self.buffer.discard_unsent(too_old, |sdu| unsent.push(sdu));
         unsent.into_iter().for_each(|sdu| self.discarded(cx, sdu));
-        // Of what was never sent the receiver knows nothing.
+        // The receiver knows nothing of SDUs that were never sent.
         if let Some(last) = last {
             self.move_floor(config, timers, last);
         }
         self.await_discard(config, timers);
     }
 
-    /// All SDUs of which nothing was sent are lost; the receiver knows nothing of them. The last PDU that was sent is now the
-    /// last one in the buffer, and did not poll as such.
+    /// Discards all SDUs of which nothing was sent. The receiver knows nothing of them. The last
+    /// sent PDU is now the last one in the buffer, but did not poll as such.
     pub(super) fn lose_unsent<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -142,8 +144,8 @@ impl Sender {
         }
     }
 
-    /// Gives up the SDUs of which something was sent and for which `lost` says so, asked with the PDU in which they
-    /// began. Returns where the last of them ends.
+    /// Discards the partly or completely sent SDUs for which `lost` returns true. `lost` receives
+    /// the first PDU of the SDU. Returns the end of the last discarded SDU.
     pub(super) fn discard_sent<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -173,17 +175,18 @@ impl Sender {
         }
         match (any_open, any) {
             (true, _) => Some(LastEnd::Open(rest)),
-            (false, true) => Some(LastEnd::Told(at.0, at.1)),
+            (false, true) => Some(LastEnd::Indicated(at.0, at.1)),
             (false, false) => None,
         }
     }
 
-    /// What ends at `last` was given up: the receiver is to be told.
+    /// Notifies the receiver that everything up to `last` was discarded.
     fn move_floor(&mut self, config: &AmConfig, timers: &mut Timers, last: LastEnd) {
         let (floor, floor_ends) = match last {
             LastEnd::Open(rest) => (self.vt_s + rest, 0),
-            // N_LENGTH has four bits: of more ends than that in one PDU the receiver hands the others up.
-            LastEnd::Told(pdu, n) => match self.next_begins() {
+            // N_LENGTH has four bits. If more SDUs end in one PDU, the receiver delivers the
+            // others.
+            LastEnd::Indicated(pdu, n) => match self.next_begins() {
                 Some(first) if first <= pdu => (pdu, n.min(N_LENGTH_MOST)),
                 _ => (pdu + 1, 0),
             },
@@ -202,8 +205,9 @@ impl Sender {
         }
     }
 
-    /// The numbers that the unsent rest of an SDU takes along: SN_MRW_LENGTH lies behind the PDU in which the SDU would
-    /// have ended, and VT(S) follows (TS 25.322 §11.6.2.2). No more than can be told apart; none in the implicit form.
+    /// Sequence numbers of the unsent rest of an SDU. SN_MRW_LENGTH is after the PDU in which the
+    /// SDU would have ended, and VT(S) follows (TS 25.322 §11.6.2.2). Limited to the numbers that
+    /// can be distinguished. 0 in the implicit form.
     fn numbers_of_rest(&self, config: &AmConfig) -> u64 {
         let room = Sn::MODULUS - 1 - (self.vt_s - self.vt_a);
         match config.mrw_acknowledgment {
@@ -212,15 +216,15 @@ impl Sender {
         }
     }
 
-    /// The PDU in which the first SDU begins that is still wanted, if it began.
+    /// First PDU of the first SDU that is not discarded. `None` if it has no PDU yet.
     fn next_begins(&self) -> Option<u64> {
         self.ends.get(self.given_up.ends).map(|end| end.first).or_else(|| self.buffer.head_began_in())
     }
 
-    /// Begins the MRW procedure for all that was given up by now.
+    /// Starts the MRW procedure for all SDUs discarded so far.
     fn make_mrw(&mut self, config: &AmConfig, timers: &mut Timers) {
         let given_up = &mut self.given_up;
-        // The last SDU is named by SN_MRW_LENGTH itself.
+        // SN_MRW_LENGTH itself names the last SDU.
         given_up.unlisted.pop();
         let most = MRW_MOST.min(most_sn_mrw(config.pdu_octets()));
         let skip = given_up.unlisted.len().saturating_sub(most - 1);
@@ -235,7 +239,7 @@ impl Sender {
         self.may_send_mrw(config);
     }
 
-    /// An MRW that was sent MaxMRW - 1 times is not sent again: RLC is reset.
+    /// Handles an MRW that was sent MaxMRW - 1 times: RLC is reset instead of another transmission.
     fn may_send_mrw(&mut self, config: &AmConfig) {
         let sent = self.given_up.mrw.as_ref().map_or(0, |mrw| mrw.vt_mrw);
         if config.max_mrw.is_some_and(|max_mrw| sent + 1 >= max_mrw) {
@@ -244,7 +248,7 @@ impl Sender {
         }
     }
 
-    /// Timer_MRW expired.
+    /// Handles the expiry of Timer_MRW.
     pub(super) fn mrw_timer_expired(&mut self, config: &AmConfig) {
         if self.given_up.mrw.is_some() {
             self.given_up.mrw_due = true;
@@ -252,13 +256,13 @@ impl Sender {
         }
     }
 
-    /// SN_MRW fields of the MRW that is to be sent now.
+    /// Number of SN_MRW fields of the due MRW.
     pub(super) fn mrw_fields(&self) -> Option<u64> {
         let mrw = self.given_up.mrw.as_ref().filter(|_| self.given_up.mrw_due)?;
         Some(mrw.before.len() as u64 + 1)
     }
 
-    /// The MRW to send now, if one is due; it counts as sent.
+    /// Returns the due MRW, if any, and counts its transmission.
     pub(super) fn take_mrw<T>(
         &mut self,
         cx: &Context<'_, T>,
@@ -273,12 +277,13 @@ impl Sender {
         mrw.vt_mrw += 1;
         timers.set(Timer::Mrw, cx.now + config.timer_mrw);
         set.discarded.extend(mrw.before.iter().map(|&pdu| Sn::of(pdu)));
-        // Asked anew with each repetition: once VT(A) has moved, PDUs above SN_MRW may have been sent, and VR(R) be there.
+        // Evaluated again for each repetition: after an advance of VT(A), PDUs above SN_MRW may
+        // have been sent, and VR(R) may be there.
         let beyond_window = mrw.before.is_empty() && mrw.sn >= self.vt_a + u64::from(config.window);
         Some(Mrw { sn: Sn::of(mrw.sn), n_length: mrw.n_length, beyond_window })
     }
 
-    /// An MRW_ACK arrived; one that answers nothing is ignored (TS 25.322 §11.6.2).
+    /// Handles an MRW_ACK. One that matches no MRW is ignored (TS 25.322 §11.6.2).
     pub(super) fn apply_mrw_ack<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -297,7 +302,8 @@ impl Sender {
         }
     }
 
-    /// An acknowledgment up to `acknowledged` may show that the window was moved.
+    /// Ends the MRW procedure if an acknowledgment up to `acknowledged` shows that the window was
+    /// moved.
     pub(super) fn mrw_may_be_obeyed(&mut self, config: &AmConfig, timers: &mut Timers, acknowledged: u64) {
         let Some(mrw) = &self.given_up.mrw else { return };
         let implicit = config.mrw_acknowledgment == MrwAcknowledgment::Implicit;
@@ -306,7 +312,7 @@ impl Sender {
         }
     }
 
-    /// The MRW under way was obeyed; the next one may begin.
+    /// Ends the MRW procedure. The next one may start.
     fn end_mrw(&mut self, config: &AmConfig, timers: &mut Timers) {
         let GivenUp { floor, floor_ends, ref mrw, .. } = self.given_up;
         let further = mrw.as_ref().is_some_and(|mrw| (mrw.sn, mrw.n_length) != (floor, floor_ends));

@@ -3,8 +3,9 @@
 //!
 //! Not modelled: ciphering.
 //!
-//! After any `handle_*`: drain [`AmEntity::poll_delivered`]; ask [`AmEntity::poll_transmit`] at the next TTI while
-//! [`AmEntity::has_work`]; else sleep until [`AmEntity::poll_timeout`], then call [`AmEntity::take_unrecoverable_error`] and
+//! After any `handle_*`, drain [`AmEntity::poll_delivered`]. While [`AmEntity::has_work`] returns
+//! true, call [`AmEntity::poll_transmit`] at the next TTI. Otherwise sleep until
+//! [`AmEntity::poll_timeout`], then call [`AmEntity::take_unrecoverable_error`] and
 //! [`AmEntity::handle_timeout`].
 
 mod acknowledgment;
@@ -75,7 +76,7 @@ impl AmEntity {
         }
     }
 
-    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -85,7 +86,7 @@ impl AmEntity {
         if self.sender.queue(cx, &self.config, &mut self.timers, sdu) { Ok(()) } else { Err(BufferFull) }
     }
 
-    /// Takes the block set of a TTI, of which `lost` did not arrive.
+    /// Receives the block set of a TTI without the blocks in `lost`.
     #[inline]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -122,7 +123,7 @@ impl AmEntity {
         let count = u64::from(run.count);
         if lost.is_none() {
             self.take_part(cx, run.first, count, set.ends_of(run));
-        } else if self.take_what_arrived(cx, set, run, lost) < count {
+        } else if self.receive_run(cx, set, run, lost) < count {
             return;
         }
         if run.poll {
@@ -133,9 +134,10 @@ impl AmEntity {
         }
     }
 
-    /// Takes those PDUs of a run that are not `lost`. Returns how many there are up to the last of them.
+    /// Receives the PDUs of a run that are not `lost`. Returns the number of PDUs up to the last of
+    /// them.
     #[inline(never)]
-    fn take_what_arrived<T: TraceSink<TraceEvent>>(
+    fn receive_run<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         set: &BlockSet,
@@ -150,7 +152,7 @@ impl AmEntity {
         end
     }
 
-    /// Takes `count` PDUs from `first` on, in which these SDUs end.
+    /// Receives `count` PDUs starting with `first`, in which these SDUs end.
     #[inline]
     fn take_part<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -163,7 +165,8 @@ impl AmEntity {
         self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
     }
 
-    /// Takes what is no data. Returns how many PDUs an entity in its state does not take (TS 25.322 §10, §11.4.2).
+    /// Handles PDUs other than data. Returns the number of PDUs that the entity ignores in its
+    /// state (TS 25.322 §10, §11.4.2).
     fn handle_other<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -179,14 +182,14 @@ impl AmEntity {
             Pdu::Reset(rsn) if !self.reset.has_failed() => self.handle_reset(cx, rsn),
             Pdu::ResetAck(rsn) if !self.reset.has_failed() => self.handle_reset_ack(cx, rsn),
             Pdu::Status(ref status) if !self.reset.blocks() => self.handle_status(cx, set, status),
-            // PDUs of another mode come from a peer that is configured differently.
+            // PDUs of another mode come from a peer with another configuration.
             Pdu::Umd(_) | Pdu::Tmd(_) => self.receiver.dropped(cx, arrived, PduDrop::WrongMode),
             _ => return arrived,
         }
         0
     }
 
-    /// Timer_Status_Periodic begins with the first PDU that arrives.
+    /// Timer_Status_Periodic starts with the first PDU that arrives.
     #[inline]
     fn await_status_period(&mut self, now: Time) {
         if let Some(period) = self.config.timer_status_periodic
@@ -223,7 +226,7 @@ impl AmEntity {
         }
     }
 
-    /// Lets the timers expire that are due.
+    /// Handles all timers that are due.
     #[inline]
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.timers.any_due(cx.now) {
@@ -237,7 +240,7 @@ impl AmEntity {
         if self.timers.take_due(Timer::Poll, now).is_some() {
             self.sender.poll_timer_expired(cx, &mut self.timers);
         }
-        // A poll or a report that waited is due by itself now: `has_work` sees it.
+        // A poll or report that waited is due now, which `has_work` detects.
         self.timers.take_due(Timer::PollProhibit, now);
         self.timers.take_due(Timer::StatusProhibit, now);
         if self.timers.take_due(Timer::PollPeriodic, now).is_some() {
@@ -268,8 +271,8 @@ impl AmEntity {
         self.see_to_reset(cx);
     }
 
-    /// Fills `set` with `blocks` blocks at most: STATUS, then what is to be sent again, then new data. Tells whether the next
-    /// TTI is of use to it, as [`has_work`](Self::has_work) does.
+    /// Fills `set` with at most `blocks` blocks: STATUS, then retransmissions, then new data.
+    /// Returns whether the next TTI is of use, like [`has_work`](Self::has_work).
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -283,7 +286,7 @@ impl AmEntity {
             if self.nothing_carries_the_report(cx.now) {
                 return true;
             }
-            self.send_whatever_is_due(cx, blocks, set);
+            self.send_due_pdus(cx, blocks, set);
             return self.has_work(cx.now);
         }
         let (config, timers) = (&self.config, &mut self.timers);
@@ -291,12 +294,12 @@ impl AmEntity {
         if set.blocks < blocks {
             self.sender.send_new(cx, config, timers, blocks, set);
         }
-        // A poll that these PDUs ask for has gone with them, or is prohibited for now.
+        // A poll requested by these PDUs was sent with them, or is prohibited for now.
         self.sender.can_send_new()
     }
 
-    /// Fills `set` in the order of importance.
-    fn send_whatever_is_due<T: TraceSink<TraceEvent>>(
+    /// Fills `set` in the order of priority.
+    fn send_due_pdus<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
         blocks: u32,
@@ -316,7 +319,7 @@ impl AmEntity {
         self.see_to_reset(cx);
     }
 
-    /// Fills the rest of `set` with data PDUs, which carry the STATUS that is given.
+    /// Fills the rest of `set` with data PDUs, which carry the given STATUS.
     #[inline]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -341,7 +344,7 @@ impl AmEntity {
         }
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     #[inline]
     pub fn has_delivered(&self) -> bool {
         self.receiver.has_delivered()
@@ -359,19 +362,19 @@ impl AmEntity {
         self.timers.next()
     }
 
-    /// Whether nothing but new data can be due now, as nearly always. Reports and polls that are prohibited wait.
+    /// Whether only new data can be due now, the usual case. Prohibited reports and polls wait.
     #[inline]
     fn is_undisturbed(&self, now: Time) -> bool {
         self.receiver.is_undisturbed(now) & self.is_sender_undisturbed(now)
     }
 
-    /// The same, but that the receiving side may have something to answer.
+    /// Like `is_undisturbed`, but the receiving side may have something to answer.
     #[inline]
     fn is_sender_undisturbed(&self, now: Time) -> bool {
         self.reset.is_at_rest() & !self.suspended & self.sender.is_undisturbed(now)
     }
 
-    /// Whether the next TTI is of use to it. A STATUS that waits for a data PDU counts.
+    /// Whether the next TTI is of use. A STATUS that waits for a data PDU counts.
     #[inline]
     pub fn has_work(&self, now: Time) -> bool {
         if self.is_undisturbed(now) {
@@ -383,33 +386,33 @@ impl AmEntity {
         self.sender.has_work(now) || self.status_is_due(now) || self.reset.has_work()
     }
 
-    /// Sends nothing until [`resume`](Self::resume): the transport channel is being changed ("stop", TS 25.322
-    /// §8.1). All state is kept, timers run on, and what still arrives is taken.
+    /// Stops sending until [`resume`](Self::resume), while the transport channel changes ("stop",
+    /// TS 25.322 §8.1). All state is kept, timers keep running, and PDUs in flight are received.
     pub fn suspend(&mut self) {
         self.suspended = true;
     }
 
-    /// Sends `n` further new PDUs and no more until [`resume`](Self::resume): those from VT(S) + N on wait. Repetitions
-    /// and reports go on, and a RESET keeps the limit. Returns VT(S) (CRLC-SUSPEND, TS 25.322 §9.7.5).
+    /// Sends only `n` further new PDUs until [`resume`](Self::resume): those from VT(S) + N on
+    /// wait. Retransmissions and reports continue, and a RESET keeps the limit. Returns VT(S)
+    /// (CRLC-SUSPEND, TS 25.322 §9.7.5).
     pub fn suspend_after(&mut self, n: u32) -> Sn {
         self.sender.suspend_from(n.into());
         Sn::of(self.sender.vt_s)
     }
 
-    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after), on whatever channel: a TTI may
-    /// hold another number of blocks now.
+    /// Continues after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after). The
+    /// channel, and with it the blocks per TTI, may have changed.
     pub fn resume(&mut self) {
         self.suspended = false;
         self.sender.resume();
     }
 
-    /// Whether it is suspended.
     pub fn is_suspended(&self) -> bool {
         self.suspended
     }
 
-    /// Begins anew, as both ends must (re-establishment): state variables to their initial values, all
-    /// timers stopped. SDUs of which something was sent are lost; the others stay.
+    /// Re-establishes the entity, as the peer must, too: state variables get their initial values,
+    /// and all timers stop. SDUs of which something was sent are lost. The others stay.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.timers = Timers::default();
         self.reset = Reset::default();
@@ -419,32 +422,33 @@ impl AmEntity {
         }
     }
 
-    /// The SDUs of which nothing was sent are lost; what was begun goes on.
+    /// Discards the SDUs of which nothing was sent. Transmission of the others continues.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.sender.lose_unsent(cx, &self.config, &mut self.timers);
     }
 
-    /// Grants the peer this window with every report from now on, in a WINDOW SUFI; `None` sends none.
+    /// Grants the peer this window with every report from now on, in a WINDOW SUFI. `None`: no such
+    /// SUFI.
     ///
     /// # Panics
-    /// If it is larger than a WINDOW SUFI can say, 4095.
+    /// Panics if the window is larger than 4095, the maximum of a WINDOW SUFI.
     pub fn grant_window(&mut self, window: Option<NonZeroU16>) {
         assert!(window.is_none_or(|window| window.get() < 4096), "a WINDOW SUFI holds 12 bits");
         self.receiver.granted_window = window;
     }
 
-    /// Whether MaxRST was reached: nothing is sent or taken until the entity is re-established (TS 25.322 §11.4.4,
-    /// unrecoverable error).
+    /// Whether MaxRST was reached: nothing is sent or received until the entity is re-established
+    /// (TS 25.322 §11.4.4, unrecoverable error).
     pub fn has_failed(&self) -> bool {
         self.reset.has_failed()
     }
 
-    /// What waits to be sent, for the first time or again.
+    /// Data to send, for the first time or again.
     pub fn backlog(&self) -> Backlog {
         self.sender.backlog(&self.config)
     }
 
-    /// The SDUs that wait to be sent, in order.
+    /// Appends the SDUs that wait to be sent in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         self.sender.waiting_sdus(into);
     }
@@ -457,12 +461,12 @@ impl AmEntity {
         Bytes(data + control * u64::from(self.config.pdu_octets()))
     }
 
-    /// SDU octets that wait or are not wholly acknowledged.
+    /// Octets of SDUs that are waiting or not completely acknowledged.
     pub fn buffer_occupancy(&self) -> Bytes {
         self.sender.occupancy()
     }
 
-    /// Octets of a PDU behind its header.
+    /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
         Bytes(u64::from(self.config.pdu_payload))
     }

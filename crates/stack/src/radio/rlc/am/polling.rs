@@ -1,4 +1,4 @@
-//! When a PDU polls: TS 25.322 §9.7.1, with Timer_Poll, Timer_Poll_Prohibit and Timer_Poll_Periodic of §9.5.
+//! Polling: TS 25.322 §9.7.1, with Timer_Poll, Timer_Poll_Prohibit and Timer_Poll_Periodic of §9.5.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
@@ -10,14 +10,15 @@ use crate::Context;
 use crate::detail::{Detail, PollCauses};
 use crate::trace::TraceEvent;
 
-/// What the sender remembers of its polls.
+/// State of the sender's polls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Polls {
     /// VT(PDU): PDUs sent since the last poll for Poll_PDU.
     vt_pdu: u32,
     /// VT(SDU): SDUs sent since the last poll for Poll_SDU.
     vt_sdu: u32,
-    /// What triggered a poll that no PDU has carried yet, and from when on one may: `Time::NEVER` without a cause.
+    /// Causes of a poll that no PDU has carried yet, and the earliest time at which a PDU may carry
+    /// it. `Time::NEVER`: no cause.
     causes: PollCauses,
     due: Time,
     /// No PDU polls before this instant.
@@ -34,19 +35,19 @@ impl Default for Polls {
 }
 
 impl Polls {
-    /// A poll waits for a PDU and is not prohibited.
+    /// Whether a poll is pending and not prohibited.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         self.due <= now
     }
 
-    /// PDUs were sent, none of which polls.
+    /// Counts sent PDUs without a poll.
     #[inline]
     pub fn count(&mut self, pdus: u32) {
         self.vt_pdu += pdus;
     }
 
-    /// Forgets the poll that waits.
+    /// Cancels the pending poll.
     #[inline]
     pub fn forget(&mut self, timers: &mut Timers) {
         if self.causes.any() {
@@ -55,7 +56,7 @@ impl Polls {
         }
     }
 
-    /// No poll waits any more.
+    /// Notes that no poll is pending.
     #[inline]
     fn carried(&mut self) {
         (self.causes, self.due) = (PollCauses::default(), Time::NEVER);
@@ -63,7 +64,7 @@ impl Polls {
 
     fn trigger(&mut self, now: Time, timers: &mut Timers, causes: PollCauses) {
         self.causes |= causes;
-        // Only a poll that leaves prohibits others, and then none waits.
+        // Only a poll that is sent prohibits others, and then none is pending.
         self.due = self.prohibited_until;
         if now < self.prohibited_until {
             timers.set(Timer::PollProhibit, self.prohibited_until);
@@ -72,13 +73,14 @@ impl Polls {
 }
 
 impl Sender {
-    /// The most PDUs of one run, new ones or not, so that its last one is the first that must poll.
+    /// Maximum length of a run of new (`new`) or retransmitted PDUs whose last PDU is the first one
+    /// that must poll.
     #[inline]
     pub(super) fn pdus_to_next_poll(&self, now: Time, config: &AmConfig, new: bool) -> u32 {
         if self.polls.is_due(now) { 1 } else { self.pdus_to_counted_poll(now, config, new) }
     }
 
-    /// The same where no poll is due.
+    /// Like `pdus_to_next_poll`, if no poll is due.
     #[inline]
     pub(super) fn pdus_to_counted_poll(&self, now: Time, config: &AmConfig, new: bool) -> u32 {
         let counted =
@@ -87,18 +89,18 @@ impl Sender {
             return counted;
         }
         let for_window = config.poll_window_pdus(self.vt_ws);
-        // J counts the PDU that is about to be sent: VT(S) + 1 - VT(A).
+        // J includes the PDU that is about to be sent: VT(S) + 1 - VT(A).
         for_window
             .map_or(counted, |pdus| counted.min((self.vt_a + pdus).saturating_sub(self.vt_s).max(1) as u32))
     }
 
-    /// Whether so much of the window is outstanding that the last new PDU polls.
+    /// Whether the outstanding part of the window is large enough that the last new PDU polls.
     #[inline]
     pub(super) fn window_polls(&self, config: &AmConfig) -> bool {
         config.poll_window_pdus(self.vt_ws).is_some_and(|pdus| self.vt_s - self.vt_a >= pdus)
     }
 
-    /// Whether `finished` SDUs more make a poll.
+    /// Whether `finished` further SDUs cause a poll.
     #[inline]
     pub(super) fn sdus_poll(&mut self, config: &AmConfig, finished: u32) -> bool {
         self.polls.vt_sdu += finished;
@@ -109,8 +111,8 @@ impl Sender {
         polls
     }
 
-    /// Whether the last of `pdus` PDUs just taken polls; `wanted` if anything but their number asks for it. A poll that
-    /// is prohibited waits.
+    /// Whether the last of the `pdus` PDUs just taken polls. `wanted` are causes other than the
+    /// number of PDUs. A prohibited poll stays pending.
     #[inline]
     pub(super) fn decide_poll<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -146,7 +148,7 @@ impl Sender {
         true
     }
 
-    /// Timer_Poll expired: poll again if anything is outstanding.
+    /// Handles the expiry of Timer_Poll: polls again if any PDU is outstanding.
     pub fn poll_timer_expired<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -160,12 +162,13 @@ impl Sender {
         cx.record(|| TraceEvent::TimerPollExpired { ue, direction });
     }
 
-    /// The last PDU in the buffer was sent before it was the last.
+    /// Triggers the poll of the last PDU in the buffer, which was sent before it was the last one.
     pub(super) fn poll_for_last(&mut self, now: Time, timers: &mut Timers) {
         self.polls.trigger(now, timers, PollCauses::LAST_PDU);
     }
 
-    /// Timer_Poll_Periodic expired: poll if there is something to send or to be acknowledged.
+    /// Handles the expiry of Timer_Poll_Periodic: polls if there are data to send or to be
+    /// acknowledged.
     pub fn poll_period_ended<T>(&mut self, cx: &Context<'_, T>, config: &AmConfig, timers: &mut Timers) {
         if self.vt_a < self.vt_s || !self.buffer.is_empty() {
             self.polls.trigger(cx.now, timers, PollCauses::PERIODIC);
@@ -173,7 +176,8 @@ impl Sender {
         }
     }
 
-    /// Timer_Poll_Periodic runs from the beginning of time. While there is nothing to poll for it is not watched.
+    /// Timer_Poll_Periodic runs from time zero. It has no deadline while there is nothing to poll
+    /// for.
     pub fn await_poll_period(&self, now: Time, config: &AmConfig, timers: &mut Timers) {
         if let Some(period) = config.timer_poll_periodic
             && !timers.is_running(Timer::PollPeriodic)

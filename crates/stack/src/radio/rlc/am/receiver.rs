@@ -1,4 +1,5 @@
-//! The receiving side of an AM entity: window, gaps, delivery in sequence (TS 25.322 §9.4, §9.7.2, §11.3.3, §11.6.3).
+//! The receiving side of an AM entity: window, gaps, in-sequence delivery (TS 25.322 §9.4, §9.7.2,
+//! §11.3.3, §11.6.3).
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -18,13 +19,15 @@ use crate::trace::{PduDrop, TraceEvent};
 /// The receiving side. `direction` is the direction of the data that it receives.
 #[derive(Debug, Clone)]
 pub(super) struct Receiver {
-    /// A report is wanted, but not before this instant (Timer_Status_Prohibit); `Time::NEVER`: none is.
+    /// Earliest time of a pending report (Timer_Status_Prohibit). `Time::NEVER`: no report is
+    /// pending.
     report_due: Time,
-    /// An MRW to be answered: its SN_MRW_LENGTH and N_LENGTH.
+    /// SN_MRW_LENGTH and N_LENGTH of an MRW that must be answered.
     mrw: Option<(Sn, u8)>,
     ue: UeId,
     direction: Direction,
-    /// So many SDUs that end in PDU `given_up_below` were given up too, if it has not arrived.
+    /// Number of SDUs ending in PDU `given_up_below` that were discarded, too, if that PDU has not
+    /// arrived.
     given_up_ends: u8,
     /// The window that every report grants.
     pub(super) granted_window: Option<NonZeroU16>,
@@ -32,21 +35,22 @@ pub(super) struct Receiver {
     pub(super) vr_r: u64,
     /// VR(H): one above the highest PDU seen.
     pub(super) vr_h: u64,
-    /// SDUs whose ends have arrived and are not below VR(R), in order, delivered or not.
+    /// SDUs with known ends that are not below VR(R), in order, delivered or not.
     ends: VecDeque<KnownEnd>,
-    /// PDUs below were given up by the sender.
+    /// The sender discarded the PDUs below this count.
     given_up_below: u64,
     delivered: VecDeque<Sdu>,
     prohibited_until: Time,
-    /// What has arrived between VR(R) and VR(H).
+    /// PDUs that have arrived between VR(R) and VR(H).
     pub(super) arrived: Flags,
-    /// What the last report asked for lies below (EPC).
+    /// All PDUs requested by the last report are below this count (EPC).
     asked_up_to: u64,
-    /// The first part of a report was sent; what is missing from here on is still to be told.
+    /// The first part of a report was sent. Missing PDUs from this count on are still to be
+    /// reported.
     pub(super) report_from: Option<u64>,
-    /// A report that was written before its TTI came (EURANE), …
+    /// A report that was written before its TTI (EURANE), …
     pub(super) written: Option<Status>,
-    /// … and what it names as missing.
+    /// … and its missing PDUs.
     pub(super) written_missing: Vec<SnRun>,
 }
 
@@ -55,7 +59,7 @@ struct KnownEnd {
     first: u64,
     sn: u64,
     sdu: Sdu,
-    /// It went up out of sequence.
+    /// Delivered out of sequence.
     delivered: bool,
 }
 
@@ -82,7 +86,8 @@ impl Receiver {
         }
     }
 
-    /// Takes PDUs of one run, `count` of them from number `first` on, that all arrived; `ends` are those inside.
+    /// Receives `count` PDUs of one run starting with number `first`, all of which have arrived.
+    /// `ends` are their SDU ends.
     #[inline]
     pub fn take_run<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -98,7 +103,7 @@ impl Receiver {
             self.vr_r += count;
             self.vr_h = self.vr_r;
             self.show_in_sequence(cx, count);
-            // Mostly no end is kept, and these need not be either.
+            // Usually no end is stored, and these need not be stored either.
             if self.ends.is_empty() {
                 ends.iter().for_each(|end| self.deliver_end(cx, count_below(self.vr_r, end.first), &end.sdu));
             } else {
@@ -123,7 +128,7 @@ impl Receiver {
         if !self.take_new_run(cx.now, config, timers, first, count, ends) {
             self.take_one_by_one(cx, config, timers, first, count, ends);
         }
-        // Nearly always it is PDU VR(R) that is missing, and stays so.
+        // Almost always PDU VR(R) is the missing one, and remains missing.
         if self.arrived.contains(self.vr_r) {
             self.advance(cx);
             self.deliver(cx);
@@ -136,7 +141,8 @@ impl Receiver {
         }
     }
 
-    /// Takes PDUs that lie in the window and of which none was here before, if nothing of the MRW last obeyed is waited for.
+    /// Receives a run of PDUs at once, and returns true, if all of them are in the window, none has
+    /// arrived before, and no SDU end was discarded by the last MRW.
     #[inline]
     fn take_new_run(
         &mut self,
@@ -177,7 +183,7 @@ impl Receiver {
             let (mut ends_here, rest) = ends.split_at(here);
             ends = rest;
             if !sn.is_within(Sn::of(self.vr_r), u64::from(config.rx_window)) {
-                // A window below VR(R) are repetitions of what was received, or given up.
+                // PDUs within a window below VR(R) are duplicates or were discarded.
                 if sn.is_within(Sn::of(self.vr_r), Sn::MODULUS - u64::from(config.rx_window)) {
                     self.dropped(cx, 1, PduDrop::OutsideWindow);
                 }
@@ -199,8 +205,9 @@ impl Receiver {
         }
     }
 
-    /// Hands up the SDUs that are whole, whatever is missing before them (out-of-sequence delivery, TS 25.322 §4.2.1.3).
-    /// No bit says where an SDU begins: it follows from the end of the one before, if nothing is missing from there on.
+    /// Delivers complete SDUs, even if PDUs before them are missing (out-of-sequence delivery, TS
+    /// 25.322 §4.2.1.3). No bit shows where an SDU begins: this follows from the end of the
+    /// previous SDU, if no PDU is missing from there on.
     fn deliver_whole<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         for at in 1..self.ends.len() {
             let (before, end) = (self.ends[at - 1].sn, self.ends[at]);
@@ -211,7 +218,8 @@ impl Receiver {
         }
     }
 
-    /// Whether all PDUs of an SDU are here: the implicit form of MRW looks inside SDUs and knows where they begin.
+    /// Whether all PDUs of an SDU have arrived. The implicit form of MRW uses the description of an
+    /// SDU, which contains its first PDU.
     fn is_whole(&self, end: &KnownEnd) -> bool {
         end.first >= self.given_up_below
             && self.arrived.first_gap(end.first.max(self.vr_r), end.sn + 1) > end.sn
@@ -226,7 +234,7 @@ impl Receiver {
         self.ends.insert(after, end);
     }
 
-    /// VR(R) moves over what has arrived.
+    /// Advances VR(R) over the PDUs that have arrived.
     fn advance<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let next = self.arrived.first_gap(self.vr_r, self.vr_h);
         self.arrived.clear_range(self.vr_r, next);
@@ -234,14 +242,14 @@ impl Receiver {
         self.show_in_sequence(cx, count);
     }
 
-    /// The last `count` PDUs below VR(R) have just come to lie there.
+    /// Shows the last `count` PDUs below VR(R), which have just become in-sequence.
     #[inline]
     fn show_in_sequence<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u64) {
         let (ue, direction, vr_r) = (self.ue, self.direction, self.vr_r);
         cx.show(|| Detail::InSequence { ue, direction, first: Sn::of(vr_r - count), count });
     }
 
-    /// Hands up, in sequence, the SDUs that are whole.
+    /// Delivers complete SDUs in sequence.
     #[inline]
     fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         while let Some(end) = self.ends.front().filter(|end| end.sn < self.vr_r) {
@@ -252,8 +260,9 @@ impl Receiver {
         }
     }
 
-    /// Hands up an SDU all of which lies below VR(R); it began in PDU `first`. A peer that gives up the beginning of an SDU gives
-    /// up its end too; of one that does not, the rest is no packet.
+    /// Delivers an SDU that is completely below VR(R) and began in PDU `first`, unless its start
+    /// was discarded. A peer that discards the start of an SDU should discard its end, too.
+    /// Otherwise the rest is not a packet and is not delivered.
     #[inline]
     fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, first: u64, sdu: &Sdu) {
         if first >= self.given_up_below {
@@ -261,13 +270,13 @@ impl Receiver {
         }
     }
 
-    /// Records that PDUs from the peer are dropped.
+    /// Records PDUs from the peer that are dropped.
     pub fn dropped<T: TraceSink<TraceEvent>>(&self, cx: &mut Context<'_, T>, count: u32, why: PduDrop) {
         let (ue, direction) = (self.ue, self.direction);
         cx.record(|| TraceEvent::PdusDropped { ue, direction, count, why });
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     #[inline]
     pub fn has_delivered(&self) -> bool {
         !self.delivered.is_empty()
@@ -279,8 +288,8 @@ impl Receiver {
         self.delivered.pop_front()
     }
 
-    /// Obeys an MRW (TS 25.322 §11.6.3): nothing below its SN is waited for. In the implicit form SDUs below that are
-    /// whole are still handed up, and a report is the answer.
+    /// Executes an MRW (TS 25.322 §11.6.3): the receiver no longer waits for PDUs below its SN. In
+    /// the implicit form complete SDUs below are still delivered, and a report is the answer.
     pub fn move_window<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -320,9 +329,9 @@ impl Receiver {
         self.deliver(cx);
     }
 
-    /// Which PDU the last SN_MRW means; `None` if one below VR(R), as in a repetition of an MRW that was obeyed. The first
-    /// SN_MRW lies at VR(MR) or below, the others follow it; alone and with LENGTH = 0 it lies at VR(R) or above
-    /// (TS 25.322 §11.6.3).
+    /// The PDU of the last SN_MRW. `None` if it is below VR(R), as in a repetition of an MRW that
+    /// was executed. The first SN_MRW is at VR(MR) or below, and the others follow it. A single
+    /// SN_MRW with LENGTH = 0 is at VR(R) or above (TS 25.322 §11.6.3).
     fn target_of(&self, config: &AmConfig, mrw: Mrw, before: &[Sn]) -> Option<u64> {
         if mrw.beyond_window {
             return Some(mrw.sn.count_from(self.vr_r));
@@ -333,7 +342,7 @@ impl Receiver {
         (vr_mr + mrw.sn.steps_from(first)).checked_sub(below).filter(|&target| target >= self.vr_r)
     }
 
-    /// A report was sent: what it asked for is counted down (EPC). It ends when all of that has come.
+    /// Starts the EPC for the PDUs requested by a report, or stops the EPC if there are none.
     pub fn count_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         let Some(epc) = config.epc else { return };
         let asked = self.vr_h - self.vr_r - self.arrived.count(self.vr_r, self.vr_h);
@@ -344,20 +353,21 @@ impl Receiver {
         }
     }
 
-    /// VR(EP) reached zero: a new report, if anything that the last one asked for is still missing.
+    /// VR(EP) reached zero: requests a new report if a PDU requested by the last one is still
+    /// missing.
     pub fn counted_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         if self.vr_r < self.asked_up_to {
             self.trigger(now, config, timers);
         }
     }
 
-    /// Whether neither a report nor the answer to an MRW is due.
+    /// Whether neither a report nor an MRW_ACK is due.
     #[inline]
     pub fn is_undisturbed(&self, now: Time) -> bool {
         !(self.report_is_due(now) | self.mrw.is_some())
     }
 
-    /// Whether an MRW is to be answered.
+    /// Whether an MRW must be answered.
     #[inline]
     pub fn owes_mrw_ack(&self) -> bool {
         self.mrw.is_some()
@@ -370,19 +380,20 @@ impl Receiver {
         Some(MrwAck { sn: vr_r, n: if sn == vr_r { n_length } else { 0 } })
     }
 
-    /// Elements of all that it keeps.
+    /// Number of stored elements.
     #[cfg(test)]
     pub fn held(&self) -> usize {
         self.ends.len() + self.delivered.len() + self.written_missing.len()
     }
 
-    /// All variables to their initial values, nothing received (TS 25.322 §11.4.3).
+    /// Sets all variables to their initial values, with nothing received (TS 25.322 §11.4.3).
     pub fn reset(&mut self, config: &AmConfig) {
         let delivered = std::mem::take(&mut self.delivered);
         *self = Receiver { delivered, ..Receiver::new(self.ue, self.direction, config) };
     }
 
-    /// A PDU is missing, which asks for a report (TS 25.322 §9.7.2); while reports are prohibited that waits or is forgotten.
+    /// Triggers a report because a PDU is missing (TS 25.322 §9.7.2). While reports are prohibited,
+    /// the trigger waits or is forgotten.
     #[inline]
     fn notice_gap(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         let is_forgotten =
@@ -392,7 +403,7 @@ impl Receiver {
         }
     }
 
-    /// A report is wanted, whatever for; while reports are prohibited it waits.
+    /// Triggers a report. While reports are prohibited, the report waits.
     #[inline]
     pub fn trigger(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         if self.report_due == Time::NEVER {
@@ -407,18 +418,19 @@ impl Receiver {
             timers.set(Timer::StatusProhibit, due);
         }
         if !config.piggyback_wait.is_zero() {
-            // Data that leave at the very end of the wait still take it: timers come before ticks.
+            // Data sent at the very end of the wait still carry the report, because timers precede
+            // ticks.
             timers.set(Timer::StatusWait, due + config.piggyback_wait + Duration::from_nanos(1));
         }
     }
 
-    /// Whether a report is wanted and may be sent.
+    /// Whether a report is pending and may be sent.
     #[inline]
     pub fn report_is_due(&self, now: Time) -> bool {
         self.report_due <= now
     }
 
-    /// A report was sent.
+    /// Clears the report state after a report was sent, and starts Timer_Status_Prohibit.
     pub fn reported(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         self.report_due = Time::NEVER;
         self.report_from = None;
@@ -433,7 +445,7 @@ impl Receiver {
 }
 
 impl KnownEnd {
-    /// Finds the counts of an end in a PDU below `above`.
+    /// Finds the counts of an SDU's first and last PDU, below `above`.
     #[inline]
     fn find(end: &SduEnd, above: u64) -> Self {
         let (first, sn) = (count_below(above, end.first), count_below(above, end.sn));
@@ -441,7 +453,7 @@ impl KnownEnd {
     }
 }
 
-/// An SDU from the peer goes to those that are `delivered`.
+/// Records the delivery of an SDU from the peer, and appends it to `delivered`.
 fn hand_up<T: TraceSink<TraceEvent>>(
     cx: &mut Context<'_, T>,
     ue: UeId,
@@ -454,9 +466,9 @@ fn hand_up<T: TraceSink<TraceEvent>>(
     delivered.push_back(*sdu);
 }
 
-/// The last count below `above` that carries this number.
+/// The last count below `above` with this number.
 #[inline]
 fn count_below(above: u64, sn: Sn) -> u64 {
-    // After a RESET a PDU from before it may come late: then its SDU began before the count did.
+    // A PDU from before a RESET may arrive late. Its SDU then began before the count started.
     (above - 1).saturating_sub(Sn::of(above - 1).steps_from(sn))
 }

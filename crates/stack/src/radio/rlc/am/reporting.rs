@@ -1,4 +1,4 @@
-//! When a report, an MRW or its answer leaves, and in which PDU: TS 25.322 §9.7.2, §11.5.
+//! Transmission of reports, MRW and MRW_ACK, and the PDUs that carry them: TS 25.322 §9.7.2, §11.5.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -11,8 +11,8 @@ use crate::radio::rlc::{BlockSet, Status};
 use crate::trace::TraceEvent;
 
 impl AmEntity {
-    /// EURANE: nothing came by in time for the report to ride on. It is written now and leaves with the next TTI, in
-    /// which it may be out of date.
+    /// EURANE: no data came in time to carry the report. It is written now and sent in the next
+    /// TTI, when it may be out of date.
     pub(super) fn write_report(&mut self) {
         let mut missing = std::mem::take(&mut self.receiver.written_missing);
         missing.clear();
@@ -21,8 +21,8 @@ impl AmEntity {
         self.receiver.written_missing = missing;
     }
 
-    /// Sends what is due of report, MRW and MRW_ACK in PDUs of their own, or returns it for the next new PDU, or for one
-    /// that is sent again, to carry.
+    /// Sends due reports, MRW and MRW_ACK in STATUS PDUs, or returns them to be carried by the next
+    /// new PDU or by a retransmitted one.
     #[inline]
     pub(super) fn send_status<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -46,16 +46,16 @@ impl AmEntity {
         self.receiver.report_is_due(now) | self.sender.given_up.mrw_due | self.receiver.owes_mrw_ack()
     }
 
-    /// Of an entity that is disturbed, whether that is only by a report that waits for data to ride on, and there are none: so it
-    /// is in most TTIs of a wait.
+    /// For an entity with something due: whether this is only a report that waits for data to carry
+    /// it, and there are no data. This is the usual case while a report waits.
     #[inline]
     pub(super) fn nothing_carries_the_report(&self, now: Time) -> bool {
         let is_by_report = self.is_sender_undisturbed(now) && !self.receiver.owes_mrw_ack();
         is_by_report && self.report_waits() && !self.sender.can_send_new()
     }
 
-    /// Whether a report that is due waits for data to ride on, until Timer::StatusWait writes it. What follows the first part of
-    /// one does not.
+    /// Whether a due report waits for data to carry it, until Timer::StatusWait writes it. Later
+    /// parts of a report do not wait.
     #[inline]
     fn report_waits(&self) -> bool {
         let has_begun = self.receiver.written.is_some() | self.receiver.report_from.is_some();
@@ -76,11 +76,11 @@ impl AmEntity {
             window: report_due && self.receiver.granted_window.is_some(),
         };
         let alone = self.config.pdu_octets();
-        // A report that was written before its TTI came is as it is.
+        // A report that was written before its TTI is sent unchanged.
         let written = self.receiver.written.is_some();
         let mut extent = (report_due && !written).then(|| self.receiver.extent(&self.config, alone, beside));
         if beside.takes_room() {
-            // A report that does not fit beside the rest comes next.
+            // A report that does not fit together with the rest comes next.
             extent = extent.filter(|extent| !extent.is_cramped);
         }
         let octets = extent.map_or_else(|| beside.octets(), |extent| extent.octets);
@@ -124,14 +124,14 @@ impl AmEntity {
     }
 }
 
-/// How a STATUS left.
+/// Result for a due STATUS.
 enum Sent {
-    /// In a PDU of its own.
+    /// Sent in a PDU of its own.
     Alone,
     /// Not yet.
     Waits,
-    /// With the next new PDU.
+    /// To be carried by the next new PDU.
     With(Status),
-    /// With a PDU that is sent again.
+    /// To be carried by a retransmitted PDU.
     Again(Ride),
 }

@@ -1,12 +1,12 @@
-//! RLC RESET: TS 25.322 §11.4. Both ends go back to their initial state; what was on its way is lost.
+//! RLC RESET: TS 25.322 §11.4. Both ends return to their initial state. PDUs in flight are lost.
 //!
 //! ```text
 //!   initiator   RESET rsn ──────────────►   resets, answers every RESET of the same RSN alike
 //!               resets  ◄───── RESET ACK rsn
 //! ```
 //!
-//! The initiator sends nothing else and takes nothing else meanwhile. Hyper frame numbers are of no effect without
-//! ciphering and are not kept.
+//! Meanwhile the initiator neither sends nor accepts other PDUs. Hyper frame numbers have no effect
+//! without ciphering and are not kept.
 
 use umts_kernel::TraceSink;
 
@@ -17,31 +17,31 @@ use crate::Context;
 use crate::radio::rlc::{BlockSet, Pdu};
 use crate::trace::TraceEvent;
 
-/// Where an entity stands with its resets, those it asks for and those it is asked for.
+/// State of the resets that the entity initiates and of those that it receives.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reset {
-    /// What of this there is: nothing, nearly always, as one look tells.
+    /// Active parts of the state. Almost always none, which a single comparison shows.
     state: State,
-    /// RSN of the next procedure: it alternates.
+    /// RSN of the next procedure, which alternates.
     rsn: bool,
-    /// VT(RST): RESETs sent in it.
+    /// VT(RST): number of RESETs sent in the procedure.
     vt_rst: u32,
-    /// RSN of the last RESET received, which a RESET ACK has too.
+    /// RSN of the last received RESET, which is also the RSN of the RESET ACK.
     heard: Option<bool>,
 }
 
-/// Several at once, a bit each.
+/// Flags, one bit each.
 #[derive(Debug, Clone, Copy, Default)]
 struct State(u8);
 
 impl State {
-    /// A procedure is under way.
+    /// A procedure is in progress.
     const PENDING: u8 = 1;
-    /// Its RESET is to be sent now.
+    /// The RESET of the procedure must be sent now.
     const DUE: u8 = 1 << 1;
-    /// A RESET ACK is to be sent.
+    /// A RESET ACK must be sent.
     const ACK_DUE: u8 = 1 << 2;
-    /// MaxRST was reached: nothing is sent or taken any more.
+    /// MaxRST was reached: nothing is sent or received any more.
     const FAILED: u8 = 1 << 3;
 
     #[inline]
@@ -49,7 +49,7 @@ impl State {
         self.0 & any != 0
     }
 
-    /// Whether there was one of them, which ends.
+    /// Clears the flags `any`. Returns whether one of them was set.
     fn take(&mut self, any: u8) -> bool {
         let was = self.has(any);
         self.0 &= !any;
@@ -58,7 +58,7 @@ impl State {
 }
 
 impl Reset {
-    /// Whether only RESET and RESET ACK may be sent and taken.
+    /// Whether only RESET and RESET ACK may be sent and received.
     #[inline]
     pub fn blocks(&self) -> bool {
         self.state.has(State::PENDING | State::FAILED)
@@ -69,7 +69,7 @@ impl Reset {
         !self.has_failed() & self.state.has(State::DUE | State::ACK_DUE)
     }
 
-    /// Whether no procedure is under way or to be answered.
+    /// Whether no procedure is in progress and none must be answered.
     #[inline]
     pub fn is_at_rest(&self) -> bool {
         self.state.0 == 0
@@ -80,7 +80,7 @@ impl Reset {
         self.state.has(State::FAILED)
     }
 
-    /// Puts RESET ACK and RESET into `set`, as far as they are due.
+    /// Adds due RESET ACK and RESET PDUs to `set`.
     pub fn send<T>(
         &mut self,
         cx: &Context<'_, T>,
@@ -107,7 +107,7 @@ impl Reset {
 }
 
 impl AmEntity {
-    /// Begins a reset if a procedure asks for one.
+    /// Starts a reset if a procedure requires one.
     #[inline]
     pub(super) fn see_to_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.sender.wants_reset {
@@ -128,7 +128,7 @@ impl AmEntity {
         self.send_reset_again(cx);
     }
 
-    /// A RESET is to be sent, unless that was done MaxRST - 1 times: then the error is unrecoverable.
+    /// Sends a RESET, unless it was sent MaxRST - 1 times. Then the error is unrecoverable.
     pub(super) fn send_reset_again<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         if self.reset.vt_rst + 1 < self.config.max_rst {
             self.reset.state.0 |= State::DUE;
@@ -136,7 +136,7 @@ impl AmEntity {
         }
         self.reset.state.0 |= State::FAILED;
         self.timers = Timers::default();
-        // The caller is woken at once and fetches the error.
+        // The caller is woken immediately and fetches the error.
         self.timers.set(Timer::Reset, cx.now);
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::RlcUnrecoverable { ue, direction });
@@ -152,7 +152,7 @@ impl AmEntity {
         is_new
     }
 
-    /// A RESET arrived: it is answered, and obeyed if it is not the last one again.
+    /// Handles a RESET: answers it, and resets unless it repeats the last one.
     pub(super) fn handle_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, rsn: bool) {
         self.reset.state.0 |= State::ACK_DUE;
         if self.reset.heard != Some(rsn) {
@@ -161,7 +161,7 @@ impl AmEntity {
         }
     }
 
-    /// A RESET ACK arrived: it ends the procedure if it is the answer to it.
+    /// Handles a RESET ACK: ends the procedure if the RSN matches.
     pub(super) fn handle_reset_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, rsn: bool) {
         if !self.reset.state.has(State::PENDING) || rsn != self.reset.rsn {
             return;
@@ -173,7 +173,7 @@ impl AmEntity {
         self.return_to_initial_state(cx);
     }
 
-    /// State variables to their initial values; SDUs of which something was sent, and PDUs received, are lost.
+    /// Sets state variables to their initial values. Partly sent SDUs and received PDUs are lost.
     pub(super) fn return_to_initial_state<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.timers.stop_for_reset();
         self.sender.reset(cx, &self.config, &mut self.timers);

@@ -1,6 +1,7 @@
 //! The sending side of an AM entity: window, polling, retransmission (TS 25.322 §9.4, §9.7.1, §11.3.2).
 //!
-//! State variables keep their names. They count PDUs without wrapping; what travels is the 12-bit [`Sn`].
+//! State variables have the names of the standard. They count PDUs without wrapping. The 12-bit
+//! [`Sn`] is sent.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -29,7 +30,7 @@ pub(super) struct Sender {
     pub(super) vt_s: u64,
     /// VT(A): the oldest PDU that is not acknowledged.
     pub(super) vt_a: u64,
-    /// VT(MS), the first PDU beyond the window, or the first that a suspension with N does not allow.
+    /// VT(MS), the first PDU beyond the window, or the first PDU that a suspension with N blocks.
     vt_ms: u64,
     /// VT(WS): the window.
     pub(super) vt_ws: u64,
@@ -37,30 +38,30 @@ pub(super) struct Sender {
     pub(super) cutting: Cutting,
     pub(super) ue: UeId,
     pub(super) direction: Direction,
-    /// The procedures say that RLC must be reset.
+    /// RLC must be reset.
     pub(super) wants_reset: bool,
     pub(super) buffer: Buffer,
-    /// Octets of SDUs in the buffer or not wholly acknowledged.
+    /// Octets of SDUs in the buffer or not completely acknowledged.
     pub(super) octets: u64,
-    /// The first PDU that a suspension with N does not allow.
+    /// The first PDU that a suspension with N blocks.
     suspended_from: u64,
     pub(super) given_up: GivenUp,
     /// Ends of SDUs between VT(A) and VT(S).
     pub(super) ends: VecDeque<SentSdu>,
-    /// PDUs between VT(A) and VT(S) with padding, and how many octets.
+    /// PDUs between VT(A) and VT(S) with padding, and the octets of padding.
     pub(super) padded: VecDeque<(u64, u16)>,
-    /// Named as missing and not sent again yet.
+    /// PDUs reported missing and not retransmitted yet.
     pub(super) nacked: Flags,
-    /// PDUs between VT(A) and VT(S) that were sent again, …
+    /// PDUs between VT(A) and VT(S) that were retransmitted, …
     pub(super) sent_again: Flags,
-    /// … and VT(DAT) of these, by PDU: how often each was sent. There is none before the first is sent again: an idle user
-    /// has no window.
+    /// … and VT(DAT) by PDU, the number of transmissions. `None` before the first retransmission:
+    /// an idle user has no window.
     vt_dat: Box<[u16]>,
-    /// SDUs that were acknowledged as a whole or given up.
+    /// Number of SDUs that were completely acknowledged or discarded.
     pub(super) sdus_done: u64,
 }
 
-/// An SDU that is wholly in PDUs.
+/// An SDU that is completely in PDUs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SentSdu {
     pub first: u64,
@@ -68,7 +69,7 @@ pub(super) struct SentSdu {
     pub sdu: Sdu,
 }
 
-/// A STATUS that rides in the padding of a PDU sent again.
+/// A STATUS carried in the padding of a retransmitted PDU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ride {
     pub pdu: u64,
@@ -101,7 +102,7 @@ impl Sender {
         }
     }
 
-    /// Queues an SDU; `false` if the buffer has no room for it.
+    /// Enqueues an SDU. Returns false if the buffer has no room.
     pub fn queue<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -129,7 +130,7 @@ impl Sender {
         true
     }
 
-    /// SDU octets held.
+    /// Octets of stored SDUs.
     pub fn occupancy(&self) -> Bytes {
         Bytes(self.octets)
     }
@@ -140,7 +141,7 @@ impl Sender {
         self.vt_ms.saturating_sub(self.vt_s)
     }
 
-    /// VT(A), VT(WS) or a suspension is another.
+    /// Updates VT(MS) after a change of VT(A), VT(WS) or a suspension.
     #[inline]
     pub(super) fn window_moved(&mut self) {
         self.vt_ms = self.window_end();
@@ -157,7 +158,7 @@ impl Sender {
         self.window_moved();
     }
 
-    /// Ends that.
+    /// Ends a suspension.
     pub fn resume(&mut self) {
         self.suspended_from = u64::MAX;
         self.window_moved();
@@ -165,17 +166,18 @@ impl Sender {
 
     #[inline]
     pub fn can_send_new(&self) -> bool {
-        // Without a branch: nobody can guess which TTI takes the last octet.
+        // Branch-free, because the processor cannot predict which TTI takes the last octet.
         !self.buffer.is_empty() & (self.window_left() > 0)
     }
 
-    /// Whether nothing but new data can be due: no repetition, MRW or poll.
+    /// Whether only new data can be due: no retransmission, MRW or poll.
     #[inline]
     pub fn is_undisturbed(&self, now: Time) -> bool {
         !((self.nacked_count > 0) | self.given_up.mrw_due | self.polls.is_due(now))
     }
 
-    /// Whether a poll could be carried by repeating the last PDU, with nothing else to send.
+    /// Whether a poll could be carried by repeating the last PDU, because there is nothing else to
+    /// send.
     #[inline]
     fn can_repeat_last(&self) -> bool {
         self.vt_a < self.vt_s && self.vt_s > self.given_up.floor
@@ -186,7 +188,7 @@ impl Sender {
         self.given_up.mrw_due || self.has_data(now)
     }
 
-    /// Whether a data PDU could leave.
+    /// Whether a data PDU could be sent.
     #[inline]
     pub fn has_data(&self, now: Time) -> bool {
         self.nacked_count > 0 || self.can_send_new() || (self.polls.is_due(now) && self.can_repeat_last())
@@ -203,7 +205,8 @@ impl Sender {
         pdu as usize & (self.vt_dat.len() - 1)
     }
 
-    /// A WINDOW SUFI arrived (TS 25.322 §9.2.2.11.2): it lowers the window, or raises it up to the configured one.
+    /// Handles a WINDOW SUFI (TS 25.322 §9.2.2.11.2): lowers the window, or raises it up to the
+    /// configured one.
     pub fn apply_window(&mut self, config: &AmConfig, wsn: NonZeroU16) {
         if u32::from(wsn.get()) <= config.window {
             self.vt_ws = u64::from(wsn.get());
@@ -219,7 +222,8 @@ impl Sender {
         cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
     }
 
-    /// Sends again what is missing, oldest first, `room` PDUs at most, one of them with the STATUS that it carries.
+    /// Retransmits missing PDUs, oldest first, at most `room` PDUs. One of them may carry a STATUS
+    /// (`ride`).
     pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -235,7 +239,7 @@ impl Sender {
             let first = self.nacked.first_member(from, self.vt_s);
             let most = u64::from((room - sent).min(self.pdus_to_next_poll(cx.now, config, false)));
             let mut end = self.nacked.first_gap(first, (first + most).min(self.vt_s));
-            // The PDU that carries the STATUS is a run of its own.
+            // The PDU with the STATUS is a run of its own.
             let status = ride.filter(|ride| ride.pdu == first).map(|ride| ride.status);
             end = match ride {
                 Some(ride) if ride.pdu == first => first + 1,
@@ -306,13 +310,13 @@ impl Sender {
             Piggyback::Padding => {
                 self.buffer.padding_of_last_pdu(&cutting).is_some_and(|padding| padding >= octets + li)
             }
-            // Three octets of data make the smallest part that EURANE puts beside something else.
+            // Three octets of data are the smallest part that EURANE combines with something else.
             Piggyback::BuildAround => octets + 2 * li + 3 <= config.pdu_payload,
         }
     }
 
-    /// The PDU that is sent again in this TTI, which has room for `room` of them, and whose padding holds a STATUS of
-    /// `octets`.
+    /// The PDU among at most `room` retransmissions of this TTI whose padding has room for a STATUS
+    /// of `octets`.
     pub fn carried_by(&self, config: &AmConfig, octets: u16, room: u32) -> Option<u64> {
         if config.piggyback != Piggyback::Padding || self.nacked_count == 0 || self.nacked_count > room {
             return None;
@@ -322,7 +326,7 @@ impl Sender {
         self.padded.iter().find(fits).map(|&(pdu, _)| pdu)
     }
 
-    /// Sends new data, until `set` has `blocks` blocks.
+    /// Sends new data until `set` has `blocks` blocks.
     pub fn send_new<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -351,7 +355,7 @@ impl Sender {
         }
     }
 
-    /// Sends a new PDU in which something ends or begins, with a STATUS in it if one is given.
+    /// Sends a new PDU in which an SDU ends or begins, with the given STATUS.
     pub fn send_composed<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -381,8 +385,9 @@ impl Sender {
         set.push_data(run);
     }
 
-    /// Where no poll is due, sends a run of new PDUs that hold nothing but the middle of an SDU and do not poll, if such a run is
-    /// next, `room` at most. It is the run that [`send_new`](Self::send_new) would begin with, and most are of this kind.
+    /// If no poll is due, sends a run of new PDUs that contain only the middle of an SDU and do not
+    /// poll, at most `room`, provided such a run is next. [`send_new`](Self::send_new) would begin
+    /// with the same run. Most runs are of this kind.
     #[inline]
     pub fn send_middle<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -414,7 +419,7 @@ impl Sender {
         }
     }
 
-    /// Repeats the last PDU to carry a poll that nothing else can carry, if one is due.
+    /// Repeats the last PDU to carry a due poll that nothing else can carry.
     pub fn send_poll<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -434,19 +439,20 @@ impl Sender {
         }
     }
 
-    /// Elements of all that it keeps.
+    /// Number of stored elements.
     #[cfg(test)]
     pub fn held(&self) -> usize {
         self.ends.len() + self.padded.len() + self.given_up.held() + self.buffer.sdus()
     }
 
-    /// Octets of the counters of its window.
+    /// Octets of the counters of the window.
     #[cfg(test)]
     pub fn window_octets(&self) -> usize {
         size_of_val(&*self.vt_dat)
     }
 
-    /// All variables to their initial values; SDUs of which anything was sent are lost (TS 25.322 §11.4.3).
+    /// Sets all variables to their initial values. SDUs of which something was sent are lost (TS
+    /// 25.322 §11.4.3).
     pub fn reset<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

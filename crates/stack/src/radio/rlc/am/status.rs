@@ -1,4 +1,5 @@
-//! Status reports: what is missing, how large the report is, and how it is cut to fit (TS 25.322 §9.2.2.11, §9.7.2).
+//! Status reports: missing PDUs, the size of a report, and its segmentation (TS 25.322 §9.2.2.11,
+//! §9.7.2).
 //!
 //! ```text
 //!   BITMAP  type 4 | LENGTH 4 | FSN 12 | 1 to 16 octets, a bit for each PDU         LSN
@@ -6,9 +7,10 @@
 //!   RLIST   type 4 | LENGTH 4 | FSN 12 | up to 15 codewords of 4 bits
 //! ```
 //!
-//! A codeword of RLIST holds 3 bits of a number, least significant group first, and whether it is the last of its number.
-//! A number is the distance from the missing PDU before; `0001` in its place says that the next number counts further
-//! PDUs in a row. A row of three or more after its first PDU is written so.
+//! A codeword of RLIST holds 3 bits of a number, least significant group first, and a flag for the
+//! last codeword of the number. A number is the distance from the previous missing PDU. `0001`
+//! instead means that the next number counts further consecutive PDUs. Rows of three or more PDUs
+//! after the first one are written in this form.
 
 use super::config::{AmConfig, StatusFormat};
 use super::receiver::Receiver;
@@ -29,23 +31,23 @@ const MRW_ACK: u64 = 20;
 const WINDOW: u64 = 16;
 /// BITMAP and RLIST without map or codewords: type 4, LENGTH 4, FSN 12.
 const HEAD: u64 = 20;
-/// A BITMAP names 128 PDUs at most.
+/// A BITMAP covers at most 128 PDUs.
 const BITMAP_MOST: u64 = 128;
-/// LIST without its runs; a run is SN 12 and L 4, up to 16 PDUs; 15 runs at most.
+/// LIST without its runs. A run is SN 12 and L 4, for up to 16 PDUs. At most 15 runs.
 const LIST_HEAD: u64 = 8;
 const LIST_RUN: u64 = 16;
 const LIST_RUN_MOST: u64 = 16;
 const LIST_MOST: u64 = 15;
-/// RLIST: 15 codewords at most.
+/// RLIST: at most 15 codewords.
 const CODEWORD: u64 = 4;
 const RLIST_MOST: u64 = 15;
 /// PDUs in the largest window.
 const WINDOW_MOST: u64 = 4095;
-/// EURANE: bits in front of the map, and in the map at most.
+/// EURANE: bits before the map, and maximum bits of the map.
 const EURANE_HEAD: u64 = 20;
 const EURANE_MOST: u64 = 300;
 
-/// What a STATUS carries beside a report.
+/// Contents of a STATUS besides a report.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Beside {
     /// SN_MRW fields of an MRW.
@@ -61,35 +63,35 @@ impl Beside {
             + if self.window { WINDOW } else { 0 }
     }
 
-    /// Whether there is anything.
     pub fn takes_room(self) -> bool {
         self.bits() > 0
     }
 
-    /// Octets of a STATUS that reports nothing.
+    /// Octets of a STATUS without a report.
     pub fn octets(self) -> u16 {
         (PDU_TYPE + self.bits() + NO_MORE).div_ceil(8) as u16
     }
 }
 
-/// How far a report speaks, and its size.
+/// The range of a report, and its size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     from: u64,
     end: u64,
     pub octets: u16,
-    /// Something is missing, and not even the first of it fits.
+    /// A PDU is missing, and not even the first missing PDU fits.
     pub is_cramped: bool,
 }
 
-/// SN_MRW fields that a STATUS of `octets` holds beside a window and the answer to an MRW.
+/// SN_MRW fields that fit into a STATUS of `octets` together with a window and an MRW_ACK.
 pub(super) fn most_sn_mrw(octets: u16) -> usize {
     let others = PDU_TYPE + MRW + MRW_ACK + WINDOW + NO_MORE;
     ((u64::from(octets) * 8).saturating_sub(others) / SN_MRW).max(1) as usize
 }
 
 impl Receiver {
-    /// What a report of `most` octets can speak of: what is missing from `report_from` on, as far as it fits.
+    /// Range of a report of at most `most` octets: missing PDUs from `report_from` on, as far as
+    /// they fit.
     pub(super) fn extent(&self, config: &AmConfig, most: u16, beside: Beside) -> Extent {
         let from = self.report_from.map_or(self.vr_r, |from| from.max(self.vr_r));
         let from = self.arrived.first_gap(from, self.vr_h);
@@ -108,7 +110,8 @@ impl Receiver {
         Extent { from, end, octets: bits.div_ceil(8) as u16, is_cramped }
     }
 
-    /// A map of one bit for each PDU from `from` on, `longest` at most, shortened by octets until it fits.
+    /// A map with one bit per PDU from `from` on, at most `longest`, shortened by octets until it
+    /// fits.
     fn map(&self, from: u64, most: u64, longest: u64, bits: impl Fn(u64) -> u64) -> (u64, u64) {
         let mut end = self.vr_h.min(from.saturating_add(longest));
         while end > from && bits(end - from) > most {
@@ -117,11 +120,11 @@ impl Receiver {
         (end, bits(end - from))
     }
 
-    /// Rows of missing PDUs one by one, as long as they fit.
+    /// Rows of missing PDUs, as many as fit.
     fn runs(&self, from: u64, most: u64, around: u64, mut sufis: impl Sufis) -> (u64, u64) {
         let mut bits = around;
         let mut at = from;
-        // The first row is cut short if it must be; where it begins is always told.
+        // The first row is shortened if necessary. Its start is always reported.
         if at < self.vr_h && around + sufis.longest_first() > most {
             return (from + 1, around + sufis.add(from, from + 1));
         }
@@ -138,8 +141,9 @@ impl Receiver {
         (self.vr_h, bits)
     }
 
-    /// Writes the report, or its next part. A part acknowledges no more than what it speaks of; one that does not begin
-    /// with the oldest missing PDU acknowledges what is below that (TS 25.322 §9.2.2.11.3). What is missing goes behind `missing`.
+    /// Writes the report or its next part. A part acknowledges only its own range. A part that does
+    /// not begin with the oldest missing PDU acknowledges the PDUs below that one (TS 25.322
+    /// §9.2.2.11.3). Missing PDUs are appended to `missing`.
     pub(super) fn report(&mut self, config: &AmConfig, extent: Extent, missing: &mut Vec<SnRun>) -> Status {
         let Extent { from, end, octets, .. } = extent;
         let mark = missing.len() as u16;
@@ -172,16 +176,16 @@ fn eurane(mapped: u64) -> u64 {
     EURANE_HEAD + if mapped == 0 { 0 } else { mapped + 1 }
 }
 
-/// Bits that one more row of missing PDUs costs.
+/// The size of SUFIs. `add` returns the bits for one more row of missing PDUs.
 trait Sufis {
-    /// The longest row that is written as one.
+    /// Maximum length of a row that is written as one.
     fn longest_row(&self) -> u64;
-    /// The most bits that the first row takes.
+    /// Maximum number of bits for the first row.
     fn longest_first(&self) -> u64;
     fn add(&mut self, first: u64, end: u64) -> u64;
 }
 
-/// LIST SUFIs: runs in them.
+/// LIST SUFIs: number of runs.
 #[derive(Default)]
 struct List(u64);
 
@@ -224,7 +228,7 @@ impl Sufis for Rlist {
             return HEAD + row(further) * CODEWORD;
         }
         if used + distance + row(further) > RLIST_MOST {
-            // What follows the first of the row begins another SUFI.
+            // The PDUs after the first one of the row begin another SUFI.
             self.0 = Some((end - 1, row(further - 1)));
             return distance * CODEWORD + HEAD + row(further - 1) * CODEWORD;
         }
@@ -233,12 +237,12 @@ impl Sufis for Rlist {
     }
 }
 
-/// Codewords of `further` PDUs in a row behind one that is named.
+/// Codewords for `further` consecutive PDUs after a listed one.
 fn row(further: u64) -> u64 {
     if further < 3 { further } else { 1 + codewords(further) }
 }
 
-/// Codewords of a number: three of its bits in each.
+/// Codewords of a number, with three bits of the number in each.
 fn codewords(number: u64) -> u64 {
     u64::from(64 - number.leading_zeros()).div_ceil(3)
 }
@@ -259,9 +263,9 @@ mod tests {
     use crate::radio::rlc::wire::{StatusEnd, StatusPdu};
 
     proptest! {
-        /// What a report is said to take is what the codec makes of it, whatever the PDU holds.
+        /// The computed size of a report equals the encoded size, for all PDU sizes.
         #[test]
-        fn a_report_has_the_size_that_its_bits_have(
+        fn computed_report_size_matches_the_encoding(
             arrived in prop::collection::btree_set(0u64..1500, 1..300),
             dense in prop::collection::btree_set(0u64..200, 0..200),
             format in prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)],

@@ -1,23 +1,23 @@
-//! The timers of an entity: TS 25.322 §9.5. Every deadline is here and nowhere else.
+//! The timers of an entity: TS 25.322 §9.5. All deadlines are stored here.
 
 use umts_units::Time;
 
-/// A timer of TS 25.322 §9.5, shortened.
+/// A timer of TS 25.322 §9.5, with a shortened name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timer {
     /// Timer_Poll.
     Poll,
-    /// Timer_Poll_Prohibit, as far as a poll waits for it.
+    /// Timer_Poll_Prohibit. Set only while a poll waits for it.
     PollProhibit,
-    /// Timer_Poll_Periodic, as far as there is something to poll for.
+    /// Timer_Poll_Periodic. Set only while there is something to poll for.
     PollPeriodic,
-    /// Timer_Status_Prohibit, as far as a report waits for it.
+    /// Timer_Status_Prohibit. Set only while a report waits for it.
     StatusProhibit,
     /// Timer_Status_Periodic.
     StatusPeriodic,
-    /// Timer_EPC and the time that the PDUs asked for take after it, VR(EP).
+    /// Timer_EPC plus the transmission time of the requested PDUs, VR(EP).
     Epc,
-    /// EURANE: the time that a report waits for data to ride on.
+    /// EURANE: the time for which a report waits for data to carry it.
     StatusWait,
     /// Timer_Discard of the oldest SDU.
     Discard,
@@ -29,7 +29,7 @@ pub(super) enum Timer {
 
 const COUNT: usize = Timer::Reset as usize + 1;
 
-/// What a RESET stops (TS 25.322 §11.4.3).
+/// Timers that a RESET stops (TS 25.322 §11.4.3).
 const STOPPED_BY_RESET: [Timer; 6] =
     [Timer::Poll, Timer::PollProhibit, Timer::StatusProhibit, Timer::Epc, Timer::StatusWait, Timer::Mrw];
 
@@ -69,12 +69,11 @@ impl Timers {
         self.deadlines[timer as usize] != Time::NEVER
     }
 
-    /// Stops what a RESET stops.
     pub fn stop_for_reset(&mut self) {
         STOPPED_BY_RESET.into_iter().for_each(|timer| self.stop(timer));
     }
 
-    /// Stops `timer` and says since when it was due, if it is.
+    /// Stops `timer` if it is due. Returns the time since when it was due.
     #[inline]
     pub fn take_due(&mut self, timer: Timer, now: Time) -> Option<Time> {
         let at = self.deadlines[timer as usize];
@@ -85,7 +84,7 @@ impl Timers {
         Some(at)
     }
 
-    /// Whether a deadline has come.
+    /// Whether any deadline has passed.
     #[inline]
     pub fn any_due(&self, now: Time) -> bool {
         self.next <= now

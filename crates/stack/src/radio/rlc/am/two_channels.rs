@@ -1,7 +1,8 @@
 //! Acknowledged mode over two logical channels: data PDUs on one, control PDUs on the other (TS 25.322 §4.2.1.3).
 //!
-//! Whoever grants the first of them may let a sender begin so many SDUs and no more. What was begun goes on, and so do
-//! repetitions; the last PDU that may leave counts as the last one in the buffer and polls like it.
+//! A grant for data PDUs may limit the number of SDUs that the sender may start. SDUs that were
+//! started continue, and so do retransmissions. The last PDU that may be sent counts as the last
+//! one in the buffer and polls as such.
 
 use umts_kernel::TraceSink;
 use umts_units::Time;
@@ -13,19 +14,20 @@ use crate::radio::rlc::BlockSet;
 use crate::trace::TraceEvent;
 
 impl AmEntity {
-    /// Whether the channel of control PDUs is of use to it.
+    /// Whether the entity has control PDUs to send.
     #[inline]
     pub fn has_control(&self, now: Time) -> bool {
         !self.suspended & (self.reset.has_work() | (!self.reset.blocks() & self.status_is_due(now)))
     }
 
-    /// Whether the channel of data PDUs is of use to it.
+    /// Whether the entity has data PDUs to send.
     #[inline]
     pub fn has_data(&self, now: Time) -> bool {
         !(self.suspended | self.reset.blocks()) && self.sender.has_data(now)
     }
 
-    /// Fills `set` with `blocks` control PDUs at most. One that would ride in a data PDU has no other, and leaves alone.
+    /// Fills `set` with at most `blocks` control PDUs. A STATUS that a data PDU would carry is sent
+    /// alone.
     pub fn poll_control<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -46,7 +48,7 @@ impl AmEntity {
         self.see_to_reset(cx);
     }
 
-    /// Fills `set` with `blocks` data PDUs at most: what is to be sent again, then new data.
+    /// Fills `set` with at most `blocks` data PDUs: retransmissions, then new data.
     pub fn poll_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -68,20 +70,20 @@ impl AmEntity {
         self.see_to_reset(cx);
     }
 
-    /// Lets the sender begin `sdus` further SDUs from now on and no more; `None`: as many as there are.
+    /// Lets the sender start only `sdus` further SDUs from now on. `None`: unlimited.
     pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>, sdus: Option<u32>) {
         self.sender.buffer.limit(sdus.map_or(u64::MAX, u64::from));
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::SdusLimited { ue, direction, sdus });
     }
 
-    /// SDUs that are done with since the beginning: acknowledged as a whole, or given up.
+    /// Number of SDUs that were completely acknowledged or discarded since the start.
     pub fn sdus_done(&self) -> u64 {
         self.sender.sdus_done
     }
 
-    /// Whether nothing that was sent waits for an acknowledgment, and no window for the peer to move; or none will come,
-    /// since the entity has failed or is suspended.
+    /// Whether no sent PDU waits for an acknowledgment and no MRW is due. Also true if no
+    /// acknowledgment can be processed, because the entity has failed or is suspended.
     pub fn is_settled(&self) -> bool {
         self.has_failed()
             || self.suspended

@@ -1,4 +1,4 @@
-//! What one sending entity puts on the air, as octets.
+//! The octets that a sending entity puts on the air.
 
 use std::collections::VecDeque;
 
@@ -11,25 +11,26 @@ use crate::radio::rlc::wire::{AmdPdu, LengthIndicator, ResetPdu, StatusPdu, UmSn
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sn, Status};
 use crate::trace::TraceEvent;
 
-/// Hyper frame numbers are of no effect without ciphering and are not kept.
+/// Hyper frame numbers have no effect without ciphering and are not kept.
 const HFNI: u32 = 0;
 
-/// Follows a sending entity and writes its block sets as octets.
+/// Encodes the block sets of a sending entity as octets.
 ///
-/// [`queue`](Self::queue) gives it the octets of an SDU when `SduQueued` is recorded; [`observe`](Self::observe) takes the
-/// entity's other events; [`compose`](Self::compose) its block sets, in the order in which they leave. It keeps SDUs that
-/// are not wholly in PDUs, and the PDUs of one window.
+/// [`queue`](Self::queue) takes the octets of an SDU when `SduQueued` is recorded,
+/// [`observe`](Self::observe) the other events of the entity, and [`compose`](Self::compose) its
+/// block sets in the order in which they leave. The composer keeps SDUs that are not completely in
+/// PDUs, and the PDUs of one window.
 #[derive(Debug, Clone)]
 pub struct Composer {
     encoding: Encoding,
     waiting: VecDeque<Waiting>,
-    /// Octets of the first that are in PDUs.
+    /// Octets of the first SDU that are in PDUs.
     head_sent: usize,
-    /// How many of them may still be begun.
+    /// Number of waiting SDUs that may still be started.
     may_begin: u64,
-    /// An SDU whose end the next PDU tells, and how.
+    /// An SDU whose end is indicated in the next PDU, and the length indicator.
     untold: Option<(PacketId, LengthIndicator)>,
-    /// PDUs by their count; the counts ascend.
+    /// PDUs with their counts, in ascending order.
     sent: VecDeque<(u64, Layout)>,
 }
 
@@ -39,11 +40,11 @@ struct Waiting {
     octets: Vec<u8>,
 }
 
-/// A data PDU without what may change from one transmission to the next.
+/// A data PDU without the fields that may change between transmissions.
 #[derive(Debug, Clone, Default)]
 struct Layout {
     indicators: Vec<LengthIndicator>,
-    /// The SDUs whose ends it tells.
+    /// The SDUs whose ends are in this PDU.
     ends: Vec<PacketId>,
     data: Vec<u8>,
     transmissions: u32,
@@ -54,7 +55,7 @@ struct Layout {
 pub struct Composed {
     /// The RLC PDU.
     pub octets: Vec<u8>,
-    /// How often this data PDU was sent, this time included; zero for a control PDU.
+    /// Number of transmissions of this data PDU, including this one. Zero for a control PDU.
     pub transmissions: u32,
 }
 
@@ -65,17 +66,18 @@ impl Composer {
         Composer { encoding, waiting, head_sent: 0, may_begin: u64::MAX, untold: None, sent }
     }
 
-    /// The formats that it writes.
+    /// The formats of the PDUs.
     pub fn encoding(&self) -> &Encoding {
         &self.encoding
     }
 
-    /// An SDU entered the transmission buffer.
+    /// Handles an SDU that entered the transmission buffer.
     pub fn queue(&mut self, sdu: PacketId, octets: Vec<u8>) {
         self.waiting.push_back(Waiting { sdu, octets });
     }
 
-    /// Takes an event of the entity: PDUs sent, SDUs given up or held back, and its return to the initial state.
+    /// Handles an event of the entity: PDUs sent, SDUs discarded or held back, return to the
+    /// initial state.
     pub fn observe(&mut self, event: &TraceEvent) {
         match *event {
             TraceEvent::PdusSent { first_sn, count, retransmission: false, .. } => {
@@ -91,7 +93,7 @@ impl Composer {
         }
     }
 
-    /// SDU octets and PDU octets that are kept.
+    /// Octets of stored SDUs and PDUs.
     pub fn kept_octets(&self) -> usize {
         let waiting: usize = self.waiting.iter().map(|waiting| waiting.octets.len()).sum();
         waiting + self.sent.iter().map(|(_, layout)| layout.data.len()).sum::<usize>()
@@ -108,7 +110,7 @@ impl Composer {
         }
     }
 
-    /// Makes `pdus` new PDUs, the first with number `first`.
+    /// Builds `pdus` new PDUs. The first one has number `first`.
     fn fill(&mut self, first: u64, pdus: u64) {
         let keep = match self.encoding.mode {
             Mode::Am { window, .. } => window + Lost::MOST_BLOCKS as usize,
@@ -126,7 +128,7 @@ impl Composer {
         }
     }
 
-    /// Fills one PDU (TS 25.322 §9.2.2.8).
+    /// Builds one PDU (TS 25.322 §9.2.2.8).
     fn cut(&mut self) -> Layout {
         let cutting = self.encoding.cutting;
         let mut layout = Layout::default();
@@ -171,7 +173,7 @@ impl Composer {
         layout
     }
 
-    /// Fills one PDU of transparent mode.
+    /// Builds one PDU of transparent mode.
     fn cut_without_header(&mut self) -> Layout {
         let head = self.waiting.front().expect("PDUs are made of SDUs");
         let end = head.octets.len().min(self.head_sent + self.encoding.pdu_octets);
@@ -185,10 +187,10 @@ impl Composer {
         layout
     }
 
-    /// The octets of a block set that leaves now, one entry for each of its blocks.
+    /// Octets of a block set that leaves now, one entry per block.
     ///
     /// # Panics
-    /// If the set is not one of the entity whose events it was told.
+    /// Panics if the set does not belong to the observed entity.
     pub fn compose(&mut self, set: &BlockSet) -> Vec<Composed> {
         let mut blocks = Vec::with_capacity(set.blocks as usize);
         for pdu in &set.pdus {
@@ -242,7 +244,7 @@ impl Composer {
         Composed { octets, transmissions: layout.transmissions }
     }
 
-    /// Where the newest PDU with this number is.
+    /// Index of the newest PDU with this number.
     fn place(&self, sn: Sn) -> usize {
         let newest = self.sent.back().expect("it was sent before").0;
         let count = newest - Sn::of(newest).steps_from(sn);
@@ -267,7 +269,7 @@ impl Composer {
             let status = self.status(status, set, left - li).expect("it rides where it fits");
             status.emit(&mut data);
         } else {
-            // One octet behind an indicator of two is ignored, and nothing says so.
+            // One octet after an indicator of two octets is ignored without any indication.
             let is_told = li > 0 && left >= li;
             indicators.extend(is_told.then_some(LengthIndicator::Padding));
             data.resize(data.len() + left - if is_told { li } else { 0 }, 0);

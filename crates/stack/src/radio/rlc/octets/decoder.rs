@@ -1,4 +1,4 @@
-//! Octets of blocks as the block set that a receiver sees.
+//! Decodes the octets of blocks to the block set that a receiver uses.
 
 use super::encoding::{Encoding, Mode};
 use super::sufis::read_status;
@@ -6,23 +6,24 @@ use crate::radio::phy::Lost;
 use crate::radio::rlc::wire::{AmPdu, AmdPdu, LengthIndicator, Payload, UmSn, UmdPdu, WireError};
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, SduEnd, Sn};
 
-/// A data PDU that was read.
+/// A decoded data PDU.
 #[derive(Debug)]
 pub(super) struct Arrived<'a> {
-    /// Its number; of an UMD PDU the number of which seven bits were read.
+    /// Sequence number. For a UMD PDU only seven bits of it were read.
     pub sn: Sn,
     pub payload: Payload<'a>,
-    /// Its ends, as they were described.
+    /// The ends of SDUs according to the description.
     pub ends: &'a [SduEnd],
 }
 
 impl Encoding {
-    /// Reads the blocks of `sent` that are not in `lost`, which appear in `set` in their order; what cannot be read is left
-    /// out. `sent` is looked at for its octets and, by block and length indicator, for the packets that end there. Data PDUs
-    /// with headers are also shown to `arrived`. Returns which blocks of `set` are lost: transparent mode sees them too.
+    /// Decodes the blocks of `sent` that are not in `lost` and adds them to `set` in order. Blocks
+    /// that cannot be decoded are omitted. Only the octets of `sent` are read, and the packets that
+    /// end there, by block and length indicator. Data PDUs with headers are also passed to
+    /// `arrived`. Returns the lost blocks of `set`, which only transparent mode has.
     ///
     /// # Panics
-    /// If a PDU tells another number of ends than was described.
+    /// Panics if the number of ends in a PDU differs from the description.
     pub(super) fn decode<'a>(
         &self,
         sent: &'a BlockSet,
@@ -73,7 +74,7 @@ impl Encoding {
     }
 }
 
-/// The ends that PDU number `step` of a run was said to tell.
+/// The ends in PDU `step` of a run according to the description.
 fn ends_in<'a>(sent: &'a BlockSet, run: &DataRun, step: u32) -> &'a [SduEnd] {
     let sn = run.first.plus(u64::from(step));
     let ends = sent.ends_of(run);
@@ -112,7 +113,8 @@ fn read_umd<'a>(
     arrived(&Arrived { sn, payload: pdu.payload().clone(), ends: told });
 }
 
-/// Adds the ends that the length indicators tell. No bit says where an SDU begins; `first` says what stands there instead.
+/// Adds the ends of the length indicators. No bit shows where an SDU begins. `first` returns a
+/// replacement for its start.
 fn put_ends(
     payload: &Payload<'_>,
     sn: Sn,
@@ -129,7 +131,7 @@ fn put_ends(
     set.ends.extend(told.iter().map(|end| SduEnd { first: first(end), sn, sdu: end.sdu }));
 }
 
-/// Transparent mode has no header: all blocks of a TTI are one SDU, or each is one.
+/// Transparent mode has no header: all blocks of a TTI form one SDU, or each block is one.
 fn read_transparent(sent: &BlockSet, segmentation: bool, set: &mut BlockSet) {
     let per_sdu = if segmentation { sent.blocks } else { 1 };
     for (index, end) in sent.ends.iter().enumerate() {

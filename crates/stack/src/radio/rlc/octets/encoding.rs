@@ -1,4 +1,4 @@
-//! How the PDUs of a bearer look as octets, if its options have an encoding.
+//! The formats of a bearer's PDUs as octets, if its options have an encoding.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::radio::rlc::tm::TmConfig;
 use crate::radio::rlc::um::UmConfig;
 use crate::radio::rlc::wire::{AMD_HEADER, AmdFormat, UMD_HEADER, UmdFormat};
 
-/// The formats of a bearer's PDUs, both directions alike.
+/// The formats of a bearer's PDUs, equal in both directions.
 #[derive(Debug, Clone)]
 pub struct Encoding {
     pub(super) mode: Mode,
@@ -30,7 +30,7 @@ pub enum PduMode {
     Tm,
 }
 
-/// What differs between the modes.
+/// The parts of the encoding that depend on the mode.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mode {
     Am { format: AmdFormat, reports: StatusFormat, window: usize },
@@ -38,7 +38,7 @@ pub(super) enum Mode {
     Tm { segmentation: bool },
 }
 
-/// Options of another simulator that no bits can express, by their keys in a scenario.
+/// Keys of the scenario with options of another simulator that no bits can express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoEncoding(pub Vec<&'static str>);
 
@@ -51,10 +51,10 @@ impl fmt::Display for NoEncoding {
 impl std::error::Error for NoEncoding {}
 
 impl Encoding {
-    /// That of a bearer.
+    /// The encoding of a bearer.
     ///
     /// # Errors
-    /// If its options have none.
+    /// Returns an error if the options have no encoding.
     pub fn of(config: &RlcConfig) -> Result<Self, NoEncoding> {
         match config {
             RlcConfig::Am(config) => Self::of_am(config),
@@ -63,10 +63,11 @@ impl Encoding {
         }
     }
 
-    /// That of a bearer in wire mode, whose receivers decide by nothing but bits.
+    /// The encoding of a bearer in wire mode, whose receivers use only bits.
     ///
     /// # Errors
-    /// If its options have none, or let a receiver know more than bits tell.
+    /// Returns an error if the options have no encoding, or give a receiver information that no bit
+    /// carries.
     pub fn of_wire_mode(config: &RlcConfig) -> Result<Self, NoEncoding> {
         let encoding = Self::of(config)?;
         let RlcConfig::Am(config) = config else { return Ok(encoding) };
@@ -121,12 +122,12 @@ impl Encoding {
         }
     }
 
-    /// That of AMD PDUs, if it has them.
+    /// Format of AMD PDUs in acknowledged mode.
     pub fn amd_format(&self) -> Option<AmdFormat> {
         if let Mode::Am { format, .. } = self.mode { Some(format) } else { None }
     }
 
-    /// That of UMD PDUs, if it has them.
+    /// Format of UMD PDUs in unacknowledged mode.
     pub fn umd_format(&self) -> Option<UmdFormat> {
         if let Mode::Um(format) = self.mode { Some(format) } else { None }
     }
@@ -136,13 +137,14 @@ impl Encoding {
         self.pdu_octets
     }
 
-    /// Octets of a length indicator with its extension bit; zero in transparent mode, which has none.
+    /// Octets of a length indicator with its extension bit. Zero in transparent mode, which has
+    /// none.
     pub fn length_indicator_octets(&self) -> u16 {
         self.cutting.length_indicator
     }
 }
 
-/// The options that were chosen, if any, as an error.
+/// Returns the chosen options without an encoding as an error, if there are any.
 fn named<const N: usize>(options: [(bool, &'static str); N]) -> Result<(), NoEncoding> {
     let chosen: Vec<_> = options.into_iter().filter_map(|(chosen, name)| chosen.then_some(name)).collect();
     if chosen.is_empty() { Ok(()) } else { Err(NoEncoding(chosen)) }

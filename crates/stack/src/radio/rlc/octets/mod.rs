@@ -1,16 +1,18 @@
-//! Block sets as octets, and back: what is described elsewhere is written here with the codec of [`wire`](super::wire).
+//! Block sets as octets: encodes the descriptions with the codec of [`wire`](super::wire), and
+//! decodes them.
 //!
 //! ```text
 //!   sending entity ── events ──► Composer ── octets of each block ──►  air  ──► decode ──► receiving entity
 //!         └──────── block set, described ────────┘                              (wire mode)
 //! ```
 //!
-//! A [`Composer`] watches one sending entity: it keeps the octets of the SDUs that wait, cuts them as the entity does (by
-//! the same [`Cutting`](super::buffer::Cutting)) and keeps each PDU until no window reaches it any more. Captures use it.
+//! A [`Composer`] follows one sending entity. It keeps the octets of waiting SDUs, cuts them like
+//! the entity does (with the same [`Cutting`](super::buffer::Cutting)), and keeps each PDU while a
+//! window may need it. Captures use it.
 //!
-//! In *wire mode* ([`Wired`]) both ends of a bearer exchange nothing but octets: what the receiver is told it reads from
-//! bits. A packet's description, which no bit carries, is found beside them by block and length indicator; that the
-//! octets put together are those of that packet is checked.
+//! In *wire mode* ([`Wired`]) the two ends of a bearer exchange only octets: the receiver gets all
+//! its information from bits. The description of a packet, which no bit carries, is found
+//! separately by block and length indicator. The assembled octets are checked against that packet.
 //!
 //! Options that simplify TS 25.322 have no encoding ([`NoEncoding`]).
 

@@ -1,4 +1,4 @@
-//! A STATUS as SUFIs, and back.
+//! Conversion between a STATUS and SUFIs.
 
 use std::num::NonZeroU16;
 
@@ -8,7 +8,7 @@ use crate::radio::rlc::wire::{
 };
 use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sn, SnRun, Status};
 
-/// The PDU of a status, as short as it can be.
+/// The shortest PDU of a status.
 pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) -> StatusPdu<'static> {
     let mut sufis = Vec::new();
     let count = |n: u8| MrwCount::new(n).expect("N_LENGTH has four bits");
@@ -30,16 +30,17 @@ pub(super) fn status_pdu(format: StatusFormat, status: &Status, set: &BlockSet) 
     StatusPdu::new(sufis, status.lsn.map_or(StatusEnd::NoMore, StatusEnd::Ack))
 }
 
-/// PDUs that a map speaks of: up to LSN, if that is what the report has looked at; else up to the last missing one.
+/// Number of PDUs in a map: up to LSN if the report covers the PDUs up to LSN, otherwise up to the
+/// last missing one.
 fn mapped(status: &Status, missing: &[SnRun]) -> u64 {
     let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return 0 };
     let needed = last.first.steps_from(first.first) + u64::from(last.count);
-    // A further part of a report acknowledges what is below all that it names.
+    // The LSN of a further part of a report is below all PDUs in it.
     let up_to_lsn = status.lsn.map_or(0, |lsn| lsn.steps_from(first.first));
     if up_to_lsn < Sn::MODULUS / 2 { needed.max(up_to_lsn) } else { needed }
 }
 
-/// SUFIs that name `missing`, which ascends; a map speaks of `mapped` PDUs.
+/// SUFIs for `missing`, which is in ascending order. A map covers `mapped` PDUs.
 pub(in crate::radio::rlc) fn missing_sufis(
     format: StatusFormat,
     missing: &[SnRun],
@@ -92,7 +93,7 @@ fn bitmaps(missing: &[SnRun], mapped: u64) -> Vec<Sufi> {
     (0..mapped).step_by(Bitmap::MOST_PDUS as usize).map(map).collect()
 }
 
-/// What a STATUS says; what it names goes into `set`.
+/// Decodes a STATUS. Its lists of PDUs are added to `set`.
 pub(super) fn read_status(pdu: &StatusPdu<'_>, set: &mut BlockSet) -> Status {
     let mark = set.missing.len() as u16;
     let mut status = Status { octets: pdu.size() as u16, ..Status::default() };
@@ -108,7 +109,7 @@ pub(super) fn read_status(pdu: &StatusPdu<'_>, set: &mut BlockSet) -> Status {
                 status.mrw = Some(Mrw { sn, n_length, beyond_window: mrw.is_beyond_window() });
             }
             Sufi::MrwAck { n, sn_ack } => status.mrw_ack = Some(MrwAck { sn: *sn_ack, n: n.indicators() }),
-            // Release 7; nobody here sends it.
+            // Release 7. No entity here sends it.
             Sufi::Poll(_) => {}
         }
     }

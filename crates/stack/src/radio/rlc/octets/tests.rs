@@ -1,4 +1,4 @@
-//! Wire mode gives the same run as described blocks, event for event, whatever the options and the pipe.
+//! Wire mode has the same trace events as described block sets, for all options and pipes.
 
 use std::collections::BTreeSet;
 
@@ -25,20 +25,20 @@ const TTI: u64 = 10;
 const DELAY: u64 = 30;
 const BLOCKS: [u32; 2] = [6, 2];
 
-/// What happens in one TTI.
+/// The events of one TTI.
 #[derive(Debug, Clone)]
 struct Step {
     /// An SDU of this size is queued at an end.
     queue: Option<(usize, u32)>,
     /// Lost blocks by direction.
     lost: [u128; 2],
-    /// The set of the downlink comes twice.
+    /// The downlink set arrives twice.
     doubled: bool,
-    /// The channel is away for so many TTIs.
+    /// The channel is suspended for this number of TTIs.
     away: u64,
 }
 
-/// Two ends and all that they record and hand up.
+/// Two ends with their trace events and delivered SDUs.
 struct Pair {
     ends: [Rlc; 2],
     pipe: [Vec<(u64, BlockSet, Lost)>; 2],
@@ -60,7 +60,7 @@ impl Pair {
 
     fn queue(&mut self, end: usize, id: u64, octets: u32) {
         let sdu = Sdu::new(packet(id, octets), self.now);
-        // A full buffer refuses; both pairs do so alike.
+        // A full buffer rejects SDUs in both pairs.
         let _ = self.ends[end].handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu);
     }
 
@@ -94,7 +94,7 @@ impl Pair {
     }
 }
 
-/// What was met on the way, so that the comparison is known to be about something.
+/// Situations that occurred, so that the comparison is known to cover them.
 #[derive(Debug, Default)]
 struct Met(BTreeSet<String>);
 
@@ -138,7 +138,7 @@ impl Met {
     }
 }
 
-/// Plays the same in both modes and compares.
+/// Performs the same steps in both modes and compares.
 fn play(config: &RlcConfig, steps: &[Step]) {
     play_and_look(config, steps, &mut Met::default());
 }
@@ -178,7 +178,7 @@ fn step(am: bool, largest: u32) -> impl Strategy<Value = Step> {
     let away = prop_oneof![30 => Just(0u64), 1 => 1u64..30];
     (queue, [lost(), lost()], prop::bool::weighted(0.05), away).prop_map(
         move |(queue, lost, doubled, away)| {
-            // Only acknowledged mode knows what was there before.
+            // Only acknowledged mode remembers earlier PDUs.
             Step { queue, lost, doubled: doubled && am, away }
         },
     )

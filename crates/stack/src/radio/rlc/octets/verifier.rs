@@ -1,4 +1,4 @@
-//! Wire mode: whether the octets that a receiver puts together are those of the packet.
+//! Wire mode: checks that the octets assembled by a receiver are those of the packet.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,15 +7,15 @@ use crate::ids::PacketId;
 use crate::radio::rlc::wire::LengthIndicator;
 use crate::radio::rlc::{Sdu, SduEnd, Sn};
 
-/// SDUs whose ends have arrived and that were not handed up, at most.
+/// Maximum number of SDUs with known ends that are not delivered.
 const REMEMBERED: usize = 1 << 15;
 
-/// Keeps what arrived, by number, and puts SDUs together.
+/// Stores arrived PDUs by number and assembles SDUs.
 #[derive(Debug, Clone)]
 pub(super) struct Verifier {
-    /// Of each number the PDU that arrived last.
+    /// The last PDU that arrived with each number.
     pdus: Vec<Option<Kept>>,
-    /// Where SDUs lie whose ends have arrived, and which of the ends in its PDU an SDU's is.
+    /// Positions of the SDUs with known ends, and the index of each end in its PDU.
     ends: BTreeMap<PacketId, (SduEnd, usize)>,
     order: VecDeque<PacketId>,
 }
@@ -23,9 +23,9 @@ pub(super) struct Verifier {
 /// The data of a PDU.
 #[derive(Debug, Clone)]
 struct Kept {
-    /// What it says of the end of the PDU before.
+    /// Length indicator for the end of the previous PDU.
     tells: Option<LengthIndicator>,
-    /// Parts of SDUs that end here, then what goes on in the next PDU.
+    /// Parts of SDUs that end in this PDU, then the part that continues in the next PDU.
     ended: Vec<Vec<u8>>,
     open: Vec<u8>,
 }
@@ -36,7 +36,7 @@ impl Verifier {
         Verifier { pdus, ends: BTreeMap::new(), order: VecDeque::new() }
     }
 
-    /// A data PDU arrived.
+    /// Stores a data PDU.
     pub fn take(&mut self, pdu: &Arrived<'_>) {
         let leading = pdu.payload.indicators().first().copied();
         let tells = leading
@@ -58,7 +58,7 @@ impl Verifier {
         }
     }
 
-    /// The octets of an SDU that is handed up, read from what arrived; `None` if a PDU of it did not.
+    /// The octets of a delivered SDU, assembled from stored PDUs. `None` if one of them is missing.
     pub fn assemble(&self, sdu: &Sdu) -> Option<Vec<u8>> {
         let (end, index) = self.ends.get(&sdu.packet.id)?;
         let last = self.pdu(end.sn)?;

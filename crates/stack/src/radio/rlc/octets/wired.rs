@@ -13,7 +13,8 @@ use crate::radio::phy::Lost;
 use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
 use crate::trace::TraceEvent;
 
-/// An entity whose block sets are written as octets when they leave and read from them when they arrive.
+/// An entity that encodes its block sets as octets when they leave, and decodes them when they
+/// arrive.
 #[derive(Debug, Clone)]
 pub struct Wired {
     pub(in crate::radio::rlc) inner: Rlc,
@@ -23,10 +24,11 @@ pub struct Wired {
 }
 
 impl Wired {
-    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks` blocks in a TTI.
+    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks`
+    /// blocks per TTI.
     ///
     /// # Errors
-    /// If its options have no encoding.
+    /// Returns an error if the options have no encoding.
     pub fn new(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Result<Self, NoEncoding> {
         Ok(Wired {
             inner: Rlc::new(ue, sends, config, blocks),
@@ -36,7 +38,7 @@ impl Wired {
         })
     }
 
-    /// Lets the entity do something, with the composer watching.
+    /// Calls a method of the entity while the composer observes its events.
     pub(in crate::radio::rlc) fn watched<T: TraceSink<TraceEvent>, R>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -47,7 +49,8 @@ impl Wired {
         act(&mut self.inner, &mut Context::new(now, &mut watch))
     }
 
-    /// Fills `set` with `blocks` blocks at most, and their octets. Tells whether the next TTI is of use to it.
+    /// Fills `set` with at most `blocks` blocks and their octets. Returns whether the next TTI is
+    /// of use.
     pub(in crate::radio::rlc) fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -69,7 +72,7 @@ impl Wired {
         told
     }
 
-    /// Takes the octets of a block set.
+    /// Receives the octets of a block set.
     pub(in crate::radio::rlc) fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -85,7 +88,7 @@ impl Wired {
             .expect("what was composed can be read");
         self.watched(cx, |rlc, cx| {
             rlc.handle_blocks(cx, &read, seen);
-            // What was lost is not read, except in transparent mode.
+            // Lost blocks are not decoded, except in transparent mode.
             if seen != lost {
                 rlc.record_lost_ends(cx, set, lost);
             }
@@ -93,12 +96,12 @@ impl Wired {
         self.read = read;
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     pub(in crate::radio::rlc) fn has_delivered(&self) -> bool {
         self.inner.has_delivered()
     }
 
-    /// The next SDU for the upper layer, which has the octets that were queued.
+    /// The next SDU for the upper layer, checked to have the octets that were queued.
     pub(in crate::radio::rlc) fn poll_delivered(&mut self) -> Option<Sdu> {
         let sdu = self.inner.poll_delivered()?;
         if !matches!(self.inner, Rlc::Tm(_)) {
@@ -114,13 +117,13 @@ impl Wired {
     }
 }
 
-/// Sees the events of an entity before they go where they would go without it.
+/// Observes the events of an entity before their actual trace sink.
 pub(in crate::radio::rlc) struct Watch<'a> {
     composer: &'a mut Composer,
     pass_on: &'a mut dyn PassOn,
 }
 
-/// Where events and details go.
+/// The actual trace sink.
 trait PassOn {
     fn record(&mut self, event: &TraceEvent);
     fn show(&mut self, detail: &Detail<'_>);
@@ -154,7 +157,7 @@ impl TraceSink<TraceEvent> for Watch<'_> {
     }
 }
 
-/// The octets of a packet in wire mode: no two packets, and no two places in one, look alike.
+/// The octets of a packet in wire mode. All packets, and all positions in a packet, differ.
 pub(in crate::radio::rlc) fn pattern(sdu: PacketId, octets: usize) -> Vec<u8> {
     let mut x = sdu.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {

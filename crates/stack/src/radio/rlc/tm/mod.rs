@@ -1,8 +1,8 @@
 //! Transparent mode of RLC: TS 25.322 §4.2.1.1 (model), §9.2.1.2 (TMD PDU), §11.1 (transfer).
 //!
-//! There is no header and no padding. Without segmentation an SDU is a PDU; with it, all PDUs of an SDU go into one TTI,
-//! and one SDU at most is sent in a TTI. An SDU that the channel cannot carry so is given up. What the last PDU of an SDU
-//! does not fill is not used.
+//! There is no header and no padding. Without segmentation an SDU is one PDU. With segmentation all
+//! PDUs of an SDU are sent in one TTI, and at most one SDU per TTI. An SDU that the channel cannot
+//! carry in this way is discarded. The last PDU of an SDU may be partly unused.
 
 #[cfg(test)]
 mod tests;
@@ -22,31 +22,31 @@ use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::{Backlog, BlockSet, Pdu, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 
-/// Configuration of a transparent-mode entity, both of its directions.
+/// Configuration of a transparent-mode entity, for both directions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TmConfig {
     /// Octets of a PDU.
     pub pdu_payload: u16,
     /// Whether an SDU may be larger than a PDU.
     pub segmentation: bool,
-    /// What becomes of an SDU with an error in it.
+    /// Treatment of an SDU with errors.
     pub erroneous_sdus: ErroneousSdus,
-    /// Timer_Discard: an SDU that waits longer is given up; `None`: never.
+    /// Timer_Discard: an SDU that waits longer is discarded. `None`: never.
     pub timer_discard: Option<Duration>,
-    /// Room in the transmission buffer, in octets of SDUs; `None`: any.
+    /// Transmission buffer in octets of SDUs. `None`: unlimited.
     pub buffer: Option<Bytes>,
 }
 
-/// What transparent mode does with an SDU with an error in it.
+/// Treatment of an SDU with errors in transparent mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum ErroneousSdus {
-    /// It is dropped.
+    /// The SDU is discarded.
     Dropped,
-    /// It goes up, marked; IP drops it.
+    /// The SDU is delivered with an error mark, and IP drops it.
     Marked,
-    /// It goes up as if nothing were wrong; a checksum finds out.
+    /// The SDU is delivered without a mark. A checksum must detect the error.
     Undetected,
 }
 
@@ -54,7 +54,7 @@ pub enum ErroneousSdus {
 #[derive(Debug, Clone)]
 pub struct TmEntity {
     config: TmConfig,
-    /// PDUs that a TTI of the channel holds.
+    /// PDUs per TTI of the channel.
     blocks: u32,
     queue: SduQueue,
     sent: u64,
@@ -63,7 +63,8 @@ pub struct TmEntity {
 }
 
 impl TmEntity {
-    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks` blocks in a TTI.
+    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks`
+    /// blocks per TTI.
     pub fn new(ue: UeId, sends: Direction, config: TmConfig, blocks: u32) -> Self {
         TmEntity {
             queue: SduQueue::new(ue, sends, config.buffer, config.timer_discard),
@@ -75,7 +76,7 @@ impl TmEntity {
         }
     }
 
-    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -85,7 +86,7 @@ impl TmEntity {
         self.queue.push(cx, sdu)
     }
 
-    /// Takes the block set of a TTI, of which `lost` arrived with errors.
+    /// Receives the block set of a TTI. The blocks in `lost` have errors.
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -117,7 +118,7 @@ impl TmEntity {
         if is_bad { self.erroneous.push_back(sdu) } else { self.delivered.push_back(sdu) }
     }
 
-    /// These blocks of the peer never come: neither do the SDUs that end in them.
+    /// Records the SDUs that end in blocks of the peer that never arrive as lost.
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
@@ -127,12 +128,13 @@ impl TmEntity {
         self.queue.record_lost_ends(cx, set, lost);
     }
 
-    /// Gives up the SDUs that are too old.
+    /// Discards the SDUs that are too old.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.handle_timeout(cx);
     }
 
-    /// Fills `set` with `blocks` blocks at most: fewer than an SDU needs are left to others.
+    /// Fills `set` with at most `blocks` blocks. If an SDU needs more, the blocks are left to
+    /// others.
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -159,7 +161,7 @@ impl TmEntity {
         self.has_work()
     }
 
-    /// PDUs that an SDU may take.
+    /// Maximum number of PDUs of an SDU.
     fn most_pdus(&self) -> u64 {
         if self.config.segmentation { u64::from(self.blocks) } else { 1 }
     }
@@ -179,7 +181,7 @@ impl TmEntity {
         self.queue.record_level(cx);
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     #[inline]
     pub fn has_delivered(&self) -> bool {
         !self.delivered.is_empty()
@@ -190,57 +192,58 @@ impl TmEntity {
         self.delivered.pop_front()
     }
 
-    /// The next SDU with errors in it, and whether the upper layer is told so.
+    /// The next SDU with errors, and whether the upper layer is notified of the errors.
     pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
         let is_marked = self.config.erroneous_sdus == ErroneousSdus::Marked;
         self.erroneous.pop_front().map(|sdu| (sdu, is_marked))
     }
 
-    /// When the oldest SDU will have waited too long.
+    /// When Timer_Discard of the oldest SDU expires.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.queue.next_discard()
     }
 
-    /// Whether the next TTI is of use to it.
+    /// Whether the next TTI is of use.
     pub fn has_work(&self) -> bool {
         self.queue.has_work()
     }
 
-    /// Sends nothing until [`resume`](Self::resume).
+    /// Stops sending until [`resume`](Self::resume).
     pub fn suspend(&mut self) {
         self.queue.suspended = true;
     }
 
-    /// Goes on after [`suspend`](Self::suspend), with `blocks` blocks in a TTI.
+    /// Continues after [`suspend`](Self::suspend), with `blocks` blocks per TTI.
     pub fn resume(&mut self, blocks: u32) {
         self.queue.suspended = false;
         self.blocks = blocks;
     }
 
-    /// Begins anew: there is nothing to forget, since every SDU leaves in one TTI.
+    /// Re-establishes the entity. There is no state to clear, because every SDU is sent within one
+    /// TTI.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, _: &mut Context<'_, T>) {}
 
-    /// The SDUs of which nothing was sent are lost.
+    /// Discards the SDUs of which nothing was sent.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.lose_unsent(cx);
     }
 
-    /// What waits to be sent.
+    /// Data to send.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog(&Cutting::without_indicators(self.config.pdu_payload), u64::from(self.blocks))
     }
 
-    /// The SDUs that wait to be sent, in order.
+    /// Appends the SDUs that wait to be sent in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         self.queue.waiting_sdus(Cut::apart(self.config.pdu_payload), into);
     }
 
-    /// Octets of SDUs that are in no PDU yet.
+    /// Octets of SDUs that are not in PDUs yet.
     pub fn available_for_transmission(&self) -> Bytes {
         self.queue.unsent()
     }
 
-    /// SDU octets that wait.
+    /// SDU octets in the queue.
     pub fn buffer_occupancy(&self) -> Bytes {
         self.queue.occupancy()
     }

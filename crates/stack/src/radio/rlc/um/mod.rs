@@ -5,10 +5,11 @@
 //!   | SN 7 | E 1 | LI … | end of one SDU | whole SDUs … | start of the next | padding |
 //! ```
 //!
-//! An SDU that begins with the first data octet of a PDU is told by a length indicator (0x7C, 0x7FFC), so that the
-//! receiver finds its start after a loss. A PDU that does not come takes every SDU with a segment in it along. Of a loss of
-//! 128 PDUs in a row, or a multiple, seven bits say nothing: what is put together around it goes up, and is no packet.
-//! Not modelled: ciphering, duplicate avoidance and reordering (Release 6), out-of-sequence delivery.
+//! A length indicator (0x7C, 0x7FFC) marks an SDU that begins with the first data octet of a PDU,
+//! so that the receiver finds its start after a loss. A lost PDU destroys every SDU with a segment
+//! in it. Seven bits do not show the loss of 128 consecutive PDUs or a multiple: octets from both
+//! sides of such a loss are joined and delivered although they are not a packet. Not modelled:
+//! ciphering, duplicate avoidance and reordering (Release 6), out-of-sequence delivery.
 
 #[cfg(test)]
 mod tests;
@@ -30,14 +31,14 @@ use crate::radio::rlc::wire::UmSn;
 use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 
-/// Configuration of an unacknowledged-mode entity, both of its directions.
+/// Configuration of an unacknowledged-mode entity, for both directions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UmConfig {
-    /// Octets of a PDU behind its header octet: length indicators, data and padding.
+    /// Octets of a PDU after its header octet: length indicators, data and padding.
     pub pdu_payload: u16,
-    /// Timer_Discard: an SDU that waits longer is given up; `None`: never.
+    /// Timer_Discard: an SDU that waits longer is discarded. `None`: never.
     pub timer_discard: Option<Duration>,
-    /// Room in the transmission buffer, in octets of SDUs not wholly sent; `None`: any.
+    /// Transmission buffer in octets of SDUs that are not completely sent. `None`: unlimited.
     pub buffer: Option<Bytes>,
 }
 
@@ -58,17 +59,19 @@ impl UmConfig {
 pub struct UmEntity {
     cutting: Cutting,
     queue: SduQueue,
-    /// VT(US): the next PDU, counted without wrapping, and the first that a suspension with N does not allow.
+    /// VT(US): the next PDU, counted without wrapping, and the first PDU that a suspension with N
+    /// blocks.
     vt_us: u64,
     suspended_from: u64,
-    /// VR(US): the PDU expected next; its lowest 7 bits are known.
+    /// VR(US): the next expected PDU. The receiver sees only its lowest 7 bits.
     vr_us: u64,
-    /// All octets of the SDU that goes on in that PDU are here, as far as the numbers tell.
+    /// According to the sequence numbers, all octets of the SDU that continues in this PDU have
+    /// arrived.
     knows_start: bool,
-    /// The first PDU of the row before VR(US) that is unbroken indeed.
+    /// First PDU of the row before VR(US) that really has no gap.
     unbroken_from: u64,
     delivered: VecDeque<Sdu>,
-    /// Put together from parts that do not belong together.
+    /// SDUs joined from parts that do not belong together.
     erroneous: VecDeque<Sdu>,
 }
 
@@ -88,7 +91,7 @@ impl UmEntity {
         }
     }
 
-    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    /// Enqueues an SDU. Returns an error if it does not fit into the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -98,7 +101,7 @@ impl UmEntity {
         self.queue.push(cx, sdu)
     }
 
-    /// Takes the block set of a TTI, of which `lost` did not arrive.
+    /// Receives the block set of a TTI without the blocks in `lost`.
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -123,7 +126,7 @@ impl UmEntity {
         }
     }
 
-    /// These blocks of the peer never come: neither do the SDUs that end in them.
+    /// Records the SDUs that end in blocks of the peer that never arrive as lost.
     pub fn record_lost_ends<T: TraceSink<TraceEvent>>(
         &self,
         cx: &mut Context<'_, T>,
@@ -164,13 +167,13 @@ impl UmEntity {
         }
     }
 
-    /// Gives up the SDUs that are too old. Where a part of one was sent, VT(US) skips a number, so that the receiver sees a
-    /// hole.
+    /// Discards the SDUs that are too old. If a part of one was sent, VT(US) skips a number, so
+    /// that the receiver detects a gap.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.vt_us += u64::from(self.queue.handle_timeout(cx));
     }
 
-    /// Fills `set` with `blocks` blocks at most. Tells whether the next TTI is of use to it.
+    /// Fills `set` with at most `blocks` blocks. Returns whether the next TTI is of use.
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -201,7 +204,7 @@ impl UmEntity {
         self.has_work()
     }
 
-    /// Whether an SDU waits for the upper layer.
+    /// Whether an SDU is ready for the upper layer.
     #[inline]
     pub fn has_delivered(&self) -> bool {
         !self.delivered.is_empty()
@@ -212,39 +215,41 @@ impl UmEntity {
         self.delivered.pop_front()
     }
 
-    /// The next SDU that is none: the receiver could not tell that parts of it are missing.
+    /// The next SDU with undetected errors: the receiver could not detect that parts are missing.
     pub fn poll_erroneous(&mut self) -> Option<Sdu> {
         self.erroneous.pop_front()
     }
 
-    /// When the oldest SDU will have waited too long.
+    /// When Timer_Discard of the oldest SDU expires.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.queue.next_discard()
     }
 
-    /// Whether the next TTI is of use to it.
+    /// Whether the next TTI is of use.
     pub fn has_work(&self) -> bool {
         self.queue.has_work() && self.vt_us < self.suspended_from
     }
 
-    /// Sends nothing until [`resume`](Self::resume).
+    /// Stops sending until [`resume`](Self::resume).
     pub fn suspend(&mut self) {
         self.queue.suspended = true;
     }
 
-    /// Sends `n` further PDUs and no more until [`resume`](Self::resume). Returns VT(US) (TS 25.322 §9.7.5).
+    /// Sends only `n` further PDUs until [`resume`](Self::resume). Returns VT(US) (TS 25.322
+    /// §9.7.5).
     pub fn suspend_after(&mut self, n: u32) -> Sn {
         self.suspended_from = self.vt_us + u64::from(n);
         Sn::of(self.vt_us)
     }
 
-    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after).
+    /// Continues after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after).
     pub fn resume(&mut self) {
         self.queue.suspended = false;
         self.suspended_from = u64::MAX;
     }
 
-    /// Begins anew, as both ends must: numbers from zero. An SDU of which something was sent is lost; the others stay.
+    /// Re-establishes the entity, as the peer must, too: numbers start from zero. An SDU of which
+    /// something was sent is lost. The others stay.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         let mut given_up = Vec::new();
         self.queue.buffer.discard_started(|_, _| true, |sdu| given_up.push(sdu));
@@ -258,32 +263,31 @@ impl UmEntity {
         self.queue.record_level(cx);
     }
 
-    /// The SDUs of which nothing was sent are lost.
+    /// Discards the SDUs of which nothing was sent.
     pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Context<'_, T>) {
         self.queue.lose_unsent(cx);
     }
 
-    /// What waits to be sent.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog(&self.cutting, self.suspended_from - self.vt_us)
     }
 
-    /// The SDUs that wait to be sent, in order.
+    /// Appends the SDUs that wait to be sent in order.
     pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
         self.queue.waiting_sdus(Cut::by(self.cutting), into);
     }
 
-    /// Octets of SDUs that are in no PDU yet.
+    /// Octets of SDUs that are not in PDUs yet.
     pub fn available_for_transmission(&self) -> Bytes {
         self.queue.unsent()
     }
 
-    /// SDU octets that wait.
+    /// SDU octets in the queue.
     pub fn buffer_occupancy(&self) -> Bytes {
         self.queue.occupancy()
     }
 
-    /// Octets of a PDU behind its header.
+    /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
         Bytes(u64::from(self.cutting.payload))
     }

@@ -22,7 +22,7 @@ fn send(um: &mut UmEntity, at: u64, blocks: u32) -> BlockSet {
     set
 }
 
-/// What a peer hands up of `set` without the blocks in `lost`.
+/// SDUs that a peer delivers from `set` without the blocks in `lost`.
 fn delivered(um: &mut UmEntity, set: &BlockSet, lost: &[u32]) -> Vec<u64> {
     let lost = Lost(lost.iter().fold(0, |bits, block| bits | 1 << block));
     um.handle_blocks(&mut Context::new(ms(0), &mut NoTrace), set, lost);
@@ -31,13 +31,14 @@ fn delivered(um: &mut UmEntity, set: &BlockSet, lost: &[u32]) -> Vec<u64> {
 
 #[test]
 fn the_start_of_an_sdu_at_the_start_of_a_pdu_costs_a_length_indicator() {
-    // 0x7C, 38 octets and the indicator of their end fill the PDU.
+    // 0x7C, 38 octets and the length indicator of their end fill the PDU.
     for (octets, blocks) in [(38, 1), (39, 2), (40, 2), (78, 2), (79, 3)] {
         let mut um = entity(None);
         queue(&mut um, 0, 0, octets);
         assert_eq!(send(&mut um, 0, 9).blocks, blocks, "{octets} octets");
     }
-    // Where LI = 0 tells the end of the one before, none is needed: 39 octets fill the first, 0 and 38 + 1 the second.
+    // If LI = 0 indicates the end of the previous SDU, no other indicator is needed: 39 octets fill
+    // the first PDU, 0 and 38 + 1 the second.
     let mut um = entity(None);
     queue(&mut um, 0, 0, 39);
     queue(&mut um, 0, 1, 38);
@@ -45,7 +46,7 @@ fn the_start_of_an_sdu_at_the_start_of_a_pdu_costs_a_length_indicator() {
 }
 
 #[test]
-fn a_lost_pdu_takes_its_sdus_along_and_no_other() {
+fn lost_pdu_destroys_only_its_own_sdus() {
     let mut um = entity(None);
     for id in 0..4 {
         queue(&mut um, 0, id, 60);
@@ -63,7 +64,7 @@ fn a_lost_pdu_takes_its_sdus_along_and_no_other() {
 }
 
 #[test]
-fn an_sdu_that_is_too_old_leaves_a_hole_if_a_part_of_it_was_sent() {
+fn expired_sdu_leaves_a_gap_if_partly_sent() {
     let mut um = entity(Some(Duration::from_millis(100)));
     queue(&mut um, 0, 0, 100);
     queue(&mut um, 50, 1, 100);
@@ -82,7 +83,7 @@ fn an_sdu_that_is_too_old_leaves_a_hole_if_a_part_of_it_was_sent() {
 }
 
 #[test]
-fn of_128_lost_pdus_the_numbers_say_nothing() {
+fn loss_of_128_pdus_is_undetected() {
     for (lost, erroneous) in [(127, vec![]), (128, vec![0]), (129, vec![])] {
         let (mut um, mut peer) = (entity(None), entity(None));
         queue(&mut um, 0, 0, 40 * 140);
@@ -98,7 +99,7 @@ fn of_128_lost_pdus_the_numbers_say_nothing() {
 }
 
 #[test]
-fn a_suspended_entity_keeps_what_it_has() {
+fn suspended_entity_keeps_its_data() {
     let mut um = entity(None);
     queue(&mut um, 0, 0, 100);
     um.suspend();
@@ -108,7 +109,7 @@ fn a_suspended_entity_keeps_what_it_has() {
 }
 
 #[test]
-fn a_suspension_with_n_lets_n_further_pdus_go() {
+fn suspension_with_n_permits_n_further_pdus() {
     let mut um = entity(None);
     queue(&mut um, 0, 0, 400);
     assert_eq!(send(&mut um, 0, 2).blocks, 2);
@@ -119,9 +120,10 @@ fn a_suspension_with_n_lets_n_further_pdus_go() {
 }
 
 proptest! {
-    /// An SDU arrives if and only if all its PDUs do, in order, over many wraps of the seven bits.
+    /// An SDU is delivered if and only if all its PDUs arrive, in order, over many wraps of the
+    /// seven bits.
     #[test]
-    fn what_arrives_is_what_was_not_hit(
+    fn exactly_the_undamaged_sdus_arrive(
         ttis in prop::collection::vec((prop::option::of(1u32..300), any::<u128>(), any::<u128>()), 1..300)
     ) {
         let (mut um, mut peer) = (entity(None), entity(None));

@@ -18,7 +18,7 @@ use crate::radio::rlc::Sn;
 /// Octets of the fixed header.
 pub const AMD_HEADER: usize = 2;
 
-/// How the AMD PDUs of an entity look.
+/// Format of the AMD PDUs of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AmdFormat {
     /// Width of length indicators.
@@ -28,21 +28,20 @@ pub struct AmdFormat {
 }
 
 impl AmdFormat {
-    /// PDUs of `octets` octets, header included, without the special value of HE.
+    /// For PDUs of `octets` octets including the header, without the special value of HE.
     pub fn of_size(octets: usize) -> Self {
         AmdFormat { width: LiWidth::of_amd(octets), special_he: false }
     }
 }
 
-/// The fixed header of any two octets or more.
+/// The fixed header of at least two octets.
 #[derive(Debug, Clone, Copy)]
 pub struct AmdView<'a>(&'a [u8]);
 
 impl<'a> AmdView<'a> {
-    /// A view of `octets`.
     ///
     /// # Errors
-    /// If there is no whole header.
+    /// Returns an error if the header is incomplete.
     pub fn over(octets: &'a [u8]) -> Result<Self, WireError> {
         if octets.len() < AMD_HEADER {
             Err(Rule::Truncated.at(octets.len() * 8))
@@ -51,12 +50,11 @@ impl<'a> AmdView<'a> {
         }
     }
 
-    /// D/C: whether it says that this is a data PDU.
+    /// Whether D/C marks a data PDU.
     pub fn is_data(&self) -> bool {
         self.0[0] & 0x80 != 0
     }
 
-    /// The sequence number.
     pub fn sn(&self) -> Sn {
         Sn::of(u64::from(u16::from_be_bytes([self.0[0], self.0[1]]) >> 3 & 0xFFF))
     }
@@ -71,7 +69,7 @@ impl<'a> AmdView<'a> {
         self.0[1] & 0x03
     }
 
-    /// The values that stand where length indicators of `width` would, up to the first E of 0 or the end.
+    /// The values in the place of length indicators of `width`, up to the first E = 0 or the end.
     pub fn raw_length_indicators(&self, width: LiWidth) -> impl Iterator<Item = u16> + use<'a> {
         let mut reader = BitReader::new(&self.0[AMD_HEADER..]);
         let mut more = self.header_extension() == 0b01;
@@ -96,11 +94,11 @@ pub struct AmdPdu<'a> {
 }
 
 impl<'a> AmdPdu<'a> {
-    /// A PDU with these length indicators, behind which come `octets`: data and, if the indicators say so, padding or a
-    /// STATUS.
+    /// A PDU with these length indicators, followed by `octets`: data and, according to the
+    /// indicators, padding or a STATUS.
     ///
     /// # Errors
-    /// If they do not go together.
+    /// Returns an error if the parts are inconsistent.
     pub fn new(
         format: AmdFormat,
         sn: Sn,
@@ -112,10 +110,10 @@ impl<'a> AmdPdu<'a> {
         AmdPdu::of(sn, poll, payload)
     }
 
-    /// A PDU with nothing but data, of which the last octet ends an SDU (HE = 10).
+    /// A PDU with nothing but data whose last octet ends an SDU (HE = 10).
     ///
     /// # Errors
-    /// If the special value of HE is not configured, or there is no data.
+    /// Returns an error if the special value of HE is not configured or there are no data.
     pub fn ending_exactly(
         format: AmdFormat,
         sn: Sn,
@@ -143,10 +141,10 @@ impl<'a> AmdPdu<'a> {
         Ok(AmdPdu { sn, poll, payload, piggyback })
     }
 
-    /// Reads a whole PDU.
+    /// Parses a whole PDU.
     ///
     /// # Errors
-    /// The first rule that it breaks, and where.
+    /// Returns the first violated rule and its position.
     pub fn parse(octets: &'a [u8], format: AmdFormat) -> Result<Self, WireError> {
         let view = AmdView::over(octets)?;
         if !view.is_data() {
@@ -176,7 +174,6 @@ impl<'a> AmdPdu<'a> {
         self.payload.emit(out);
     }
 
-    /// The sequence number.
     pub fn sn(&self) -> Sn {
         self.sn
     }
@@ -191,12 +188,12 @@ impl<'a> AmdPdu<'a> {
         &self.payload
     }
 
-    /// The STATUS inside.
+    /// The piggybacked STATUS.
     pub fn piggyback(&self) -> Option<&StatusPdu<'a>> {
         self.piggyback.as_ref()
     }
 
-    /// Its octets.
+    /// Size in octets.
     pub fn size(&self) -> usize {
         AMD_HEADER + self.payload.len()
     }

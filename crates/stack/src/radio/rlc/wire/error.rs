@@ -1,44 +1,43 @@
-//! Why bytes are no PDU: where, and which rule they break.
+//! Errors of invalid PDUs: position and violated rule.
 
 use thiserror::Error;
 
 use crate::radio::bits::BitReader;
 
-/// Bytes that are no valid PDU. A receiver drops them (TS 25.322 §10).
+/// Bytes that are not a valid PDU. A receiver drops them (TS 25.322 §10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("at bit {bit}: {rule}")]
 pub struct WireError {
-    /// The first bit of the field that breaks the rule, counted from the beginning of the PDU.
+    /// The first bit of the field that violates the rule, counted from the start of the PDU.
     pub bit: usize,
-    /// The rule.
     pub rule: Rule,
 }
 
-/// A rule of TS 25.322 §9.2 that bytes, or the parts of a value to be made, break.
+/// A rule of TS 25.322 §9.2 that bytes, or the parts of a value, can violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Rule {
-    /// It ends inside a field.
+    /// The PDU ends inside a field.
     #[error("the PDU ends inside a field")]
     Truncated,
-    /// A PDU says nothing at all.
+    /// The PDU has no contents.
     #[error("the PDU has neither a length indicator nor data")]
     Empty,
-    /// The D/C field names the other kind of PDU.
+    /// D/C marks the other kind of PDU.
     #[error("the D/C bit names the other kind of PDU (§9.2.2.1)")]
     DataOrControl,
-    /// HE is 11, or 10 where that is not configured.
+    /// HE is 11, or 10 without being configured.
     #[error("this header extension value is reserved (§9.2.2.7)")]
     ReservedHeaderExtension,
-    /// A length indicator without a meaning in this mode.
+    /// A length indicator that is reserved in this mode.
     #[error("this length indicator is reserved (§9.2.2.8)")]
     ReservedLengthIndicator,
-    /// Ends of SDUs go back or stand still.
+    /// Ends of SDUs do not ascend.
     #[error("length indicators ascend (§9.2.2.8)")]
     LengthIndicatorsAscend,
-    /// An SDU would end behind the PDU.
+    /// An SDU would end after the end of the PDU.
     #[error("a length indicator points behind the end of the PDU (§9.2.2.8)")]
     EndBehindPdu,
-    /// What may only come first comes later.
+    /// A field that may only be first is later.
     #[error("this length indicator comes before all others (§9.2.2.8)")]
     FirstOnly,
     /// Padding or a piggybacked STATUS is followed by another length indicator.
@@ -47,22 +46,23 @@ pub enum Rule {
     /// A length indicator that describes the whole PDU is not alone.
     #[error("this length indicator describes the whole PDU and stands alone (§9.2.2.8)")]
     AloneOnly,
-    /// Without an LI the alternative E-bit says that a PDU is one whole SDU; with it there must be one.
+    /// Without a length indicator the alternative E-bit marks one whole SDU. The PDU is too short
+    /// for a required indicator.
     #[error("the PDU has too few octets for what its length indicator says (§9.2.2.8)")]
     TooShortForIndicator,
-    /// A control PDU type without a meaning.
+    /// A reserved type of control PDU.
     #[error("this PDU type is reserved (§9.2.2.2)")]
     ReservedPduType,
     /// R1 or R2 is set.
     #[error("reserved bits are zero (§9.2.2.5, §9.2.2.10)")]
     ReservedBits,
-    /// A super-field type without a meaning.
+    /// A reserved type of super-field.
     #[error("this SUFI type is reserved (§9.2.2.11)")]
     ReservedSufi,
     /// LIST with LENGTH 0, or more than 15 pairs.
     #[error("a LIST has 1 to 15 pairs (§9.2.2.11.4)")]
     ListLength,
-    /// A pair of a LIST names 1 to 16 PDUs.
+    /// A pair of a LIST has not 1 to 16 PDUs.
     #[error("a pair of a LIST names 1 to 16 PDUs (§9.2.2.11.4)")]
     ListRun,
     /// A BITMAP without octets, or with more than 16.
@@ -74,13 +74,13 @@ pub enum Rule {
     /// The last codeword does not end a number, or is the mark of a burst.
     #[error("the last codeword of an RLIST ends a distance or a burst (§9.2.2.11.6)")]
     RlistOpen,
-    /// A distance or a burst of no PDU.
+    /// A distance or burst of zero.
     #[error("a number in an RLIST counts at least one PDU (§9.2.2.11.6)")]
     RlistZero,
-    /// An RLIST that reaches round the sequence numbers.
+    /// An RLIST that wraps around the sequence numbers completely.
     #[error("an RLIST names PDUs of one round of the sequence numbers (§9.2.2.11.6)")]
     RlistBeyondRound,
-    /// An MRW names no PDU, more than 15, or more than one beyond the window.
+    /// An MRW with no PDU, with more than 15, or with several beyond the window.
     #[error("an MRW names 1 to 15 PDUs, and one if it reaches beyond the window (§9.2.2.11.8)")]
     MrwLength,
     /// A field has fewer bits than the value needs.
@@ -91,14 +91,14 @@ pub enum Rule {
     SpareBits,
 }
 
-/// The next `width` bits, or the complaint that they are not there.
+/// Reads the next `width` bits. Returns an error if there are fewer.
 pub(super) fn take(reader: &mut BitReader<'_>, width: u32) -> Result<u32, WireError> {
     let bit = reader.at();
     reader.take(width).ok_or(WireError { bit, rule: Rule::Truncated })
 }
 
 impl Rule {
-    /// This rule is broken at `bit`.
+    /// An error of this rule at `bit`.
     pub(super) fn at(self, bit: usize) -> WireError {
         WireError { bit, rule: self }
     }

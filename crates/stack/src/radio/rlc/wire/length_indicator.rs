@@ -1,5 +1,5 @@
-//! Length indicators: TS 25.322 §9.2.2.8. They stand between the fixed header and the data, each followed by a bit E
-//! that says whether another one comes (1) or data (0).
+//! Length indicators: TS 25.322 §9.2.2.8. They are between the fixed header and the data, each
+//! followed by a bit E: 1 before another indicator, 0 before data.
 //!
 //! An ordinary length indicator is a *cumulative* offset: octets from the end of the header to the last octet of an SDU
 //! that ends in this PDU. Two SDUs that end and one that begins, in an AMD PDU with 7-bit indicators:
@@ -14,7 +14,8 @@
 //!                                                ╰───────────── 29 ──────────────╯
 //! ```
 //!
-//! A PDU that an SDU fills exactly has no room to say so; the first indicator of the *next* PDU does:
+//! If an SDU fills a PDU exactly, there is no room for an indicator. The first indicator of the
+//! *next* PDU shows the end:
 //!
 //! ```text
 //!   ┌────────┬───────────────────────────────┐   ┌────────┬──────┬────────────────────────────────────┐
@@ -22,8 +23,9 @@
 //!   └────────┴───────────────────────────────┘   └────────┴──────┴────────────────────────────────────┘
 //! ```
 //!
-//! With 15-bit indicators one octet may be left that no indicator can describe. It is ignored: either the next PDU says
-//! so (0x7FFB, where the SDU's own end could not be told), or it follows from the end that was told.
+//! With 15-bit indicators one octet may remain that no indicator can describe. It is ignored. The
+//! next PDU indicates this (0x7FFB) if the end of the SDU has no indicator. Otherwise this follows
+//! from the indicated end.
 //!
 //! ```text
 //!   ┌────────┬──────────────────────┬───┐        ┌────────┬────────┬──────────────────────────────────┐
@@ -34,7 +36,7 @@
 //!   └────────┴─────┴────────────────────┴───┘    └────────┴───────────────────────────────────────────┘
 //! ```
 //!
-//! Padding and a piggybacked STATUS take the rest of a PDU behind the last SDU that ends there:
+//! Padding and a piggybacked STATUS take the rest of a PDU after the last SDU that ends in the PDU:
 //!
 //! ```text
 //!   ┌────────┬───────┬─────────┬──────────────────────┬───────────────────────────────────────────────┐
@@ -47,27 +49,27 @@
 
 use super::error::Rule;
 
-/// How wide a length indicator is: one width for each entity and direction.
+/// Width of length indicators, fixed for each entity and direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LiWidth {
-    /// Seven bits, one octet with its E.
+    /// 7 bits, one octet with E.
     Seven,
-    /// Fifteen bits, two octets with their E.
+    /// 15 bits, two octets with E.
     Fifteen,
 }
 
 impl LiWidth {
-    /// That of AMD PDUs of which the largest has `octets`: 7 bits up to 126.
+    /// Width for AMD PDUs of at most `octets` octets: 7 bits up to 126.
     pub fn of_amd(octets: usize) -> Self {
         if octets <= 126 { LiWidth::Seven } else { LiWidth::Fifteen }
     }
 
-    /// That of UMD PDUs of which the largest has `octets`: 7 bits up to 125.
+    /// Width for UMD PDUs of at most `octets` octets: 7 bits up to 125.
     pub fn of_umd(octets: usize) -> Self {
         if octets <= 125 { LiWidth::Seven } else { LiWidth::Fifteen }
     }
 
-    /// Its bits, without E.
+    /// Bits without E.
     pub fn bits(self) -> u32 {
         match self {
             LiWidth::Seven => 7,
@@ -75,7 +77,7 @@ impl LiWidth {
         }
     }
 
-    /// Its octets, with E.
+    /// Octets with E.
     pub fn octets(self) -> usize {
         match self {
             LiWidth::Seven => 1,
@@ -83,12 +85,12 @@ impl LiWidth {
         }
     }
 
-    /// All bits set: padding. The other special values lie below.
+    /// All bits set: padding. The other special values are below.
     fn ones(self) -> u16 {
         (1 << self.bits()) - 1
     }
 
-    /// The largest offset that can be told.
+    /// Maximum offset of an indicator.
     pub fn last_offset(self) -> u16 {
         match self {
             LiWidth::Seven => 0x7B,
@@ -97,18 +99,19 @@ impl LiWidth {
     }
 }
 
-/// What a length indicator says.
+/// Meaning of a length indicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LengthIndicator {
-    /// 0: an SDU filled the previous PDU exactly, and no indicator there told its end.
+    /// 0: an SDU filled the previous PDU exactly, and its end has no indicator there.
     PreviousFilled,
-    /// 0x7FFB: an SDU ended one octet before the end of the previous PDU, and no indicator there told it.
+    /// 0x7FFB: an SDU ended one octet before the end of the previous PDU, and its end has no
+    /// indicator there.
     PreviousOneShort,
     /// 0x7C, 0x7FFC (UM): the first data octet is the first of an SDU.
     StartsHere,
     /// 0x7D, 0x7FFD (UM, alternative E-bit): the data is one whole SDU.
     WholeSdu,
-    /// 0x7FFA (UM, alternative E-bit): the data but its last octet is one whole SDU.
+    /// 0x7FFA (UM, alternative E-bit): the data except the last octet is one whole SDU.
     WholeSduOneShort,
     /// 0x7E, 0x7FFE (UM, alternative E-bit): the data is the middle of an SDU.
     Middle,
@@ -120,7 +123,7 @@ pub enum LengthIndicator {
     Padding,
 }
 
-/// Who reads: some values have a meaning in one mode only.
+/// RLC mode. Some values have a meaning in one mode only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Am,
@@ -128,7 +131,7 @@ pub(super) enum Mode {
 }
 
 impl LengthIndicator {
-    /// What `value` says.
+    /// Meaning of `value`.
     pub(super) fn decode(value: u16, width: LiWidth, mode: Mode) -> Result<Self, Rule> {
         use LengthIndicator as Li;
         let fifteen = width == LiWidth::Fifteen;
@@ -146,7 +149,7 @@ impl LengthIndicator {
         if li.has_meaning(width, mode) { Ok(li) } else { Err(Rule::ReservedLengthIndicator) }
     }
 
-    /// Whether this can be said in `mode` with indicators of `width`.
+    /// Whether this indicator exists in `mode` with `width`.
     pub(super) fn has_meaning(self, width: LiWidth, mode: Mode) -> bool {
         use LengthIndicator as Li;
         match self {
@@ -160,7 +163,7 @@ impl LengthIndicator {
         }
     }
 
-    /// The value of its field.
+    /// Value of the field.
     pub(super) fn encode(self, width: LiWidth) -> u16 {
         use LengthIndicator as Li;
         match self {
@@ -175,19 +178,19 @@ impl LengthIndicator {
         }
     }
 
-    /// Speaks of the beginning of the data, or of the PDU before.
+    /// Whether it concerns the start of the data or the previous PDU.
     pub(super) fn is_leading(self) -> bool {
         use LengthIndicator as Li;
         matches!(self, Li::PreviousFilled | Li::PreviousOneShort | Li::StartsHere) || self.is_alone()
     }
 
-    /// Describes the whole PDU.
+    /// Whether it describes the whole PDU.
     pub(super) fn is_alone(self) -> bool {
         use LengthIndicator as Li;
         matches!(self, Li::WholeSdu | Li::WholeSduOneShort | Li::Middle)
     }
 
-    /// Speaks of the rest of the PDU.
+    /// Whether it describes the rest of the PDU.
     pub(super) fn is_trailing(self) -> bool {
         matches!(self, LengthIndicator::PiggybackedStatus | LengthIndicator::Padding)
     }

@@ -1,12 +1,13 @@
 //! RLC PDUs as bits: TS 25.322 §9.2, release 5, with the POLL SUFI of release 7 and the alternative E-bit of release 6.
 //!
-//! Every format has two storeys. A *view* ([`AmdView`], [`UmdView`], [`ControlView`]) reads the fixed header of any
-//! bytes. A *value* ([`AmdPdu`], [`UmdPdu`], [`TmdPdu`], [`StatusPdu`], [`ResetPdu`]) holds only what is valid: it is
-//! made by its constructor or by `parse`, which names the bit and the rule if something is wrong, and `emit` gives the
-//! bytes again, padding included. [`length_indicator`] draws how SDUs share PDUs.
+//! Every format has two layers. A *view* ([`AmdView`], [`UmdView`], [`ControlView`]) reads the
+//! fixed header of any bytes. A *value* ([`AmdPdu`], [`UmdPdu`], [`TmdPdu`], [`StatusPdu`],
+//! [`ResetPdu`]) is always valid: its constructor and `parse` return the bit and the violated rule
+//! otherwise. `emit` writes the same bytes again, padding included. The figures in
+//! [`length_indicator`] show how SDUs share PDUs.
 //!
-//! Procedures are elsewhere: whether a sequence number lies in a window, and what follows from a STATUS, is not known
-//! here. Ciphering is not modelled.
+//! Procedures are elsewhere: the codec does not check windows and does not act on a STATUS.
+//! Ciphering is not modelled.
 
 mod amd;
 mod error;
@@ -33,7 +34,7 @@ pub use sufi::{Bitmap, List, Mrw, MrwCount, Rlist, Sufi, WindowSize};
 pub use tmd::TmdPdu;
 pub use umd::{UMD_HEADER, UmSn, UmdFormat, UmdPdu, UmdView};
 
-/// What a control PDU is (§9.2.2.2).
+/// Types of control PDUs (§9.2.2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PduType {
     /// STATUS.
@@ -49,18 +50,17 @@ pub enum PduType {
 pub struct ControlView<'a>(&'a [u8]);
 
 impl<'a> ControlView<'a> {
-    /// A view of `octets`.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if `octets` is empty.
     pub fn over(octets: &'a [u8]) -> Result<Self, WireError> {
         if octets.is_empty() { Err(Rule::Truncated.at(0)) } else { Ok(ControlView(octets)) }
     }
 
-    /// What D/C, or R2, and the type say.
+    /// Type according to D/C (or R2) and the type field.
     ///
     /// # Errors
-    /// If the first bit is set, or the type is reserved.
+    /// Returns an error if the first bit is set or the type is reserved.
     pub fn pdu_type(&self) -> Result<PduType, WireError> {
         match self.0[0] >> 4 {
             0 => Ok(PduType::Status),
@@ -84,10 +84,10 @@ pub enum AmPdu<'a> {
 }
 
 impl<'a> AmPdu<'a> {
-    /// Reads a whole PDU of an entity whose AMD PDUs have `format`.
+    /// Parses a whole PDU of an entity whose AMD PDUs have `format`.
     ///
     /// # Errors
-    /// The first rule that it breaks, and where.
+    /// Returns the first violated rule and its position.
     pub fn parse(octets: &'a [u8], format: AmdFormat) -> Result<Self, WireError> {
         let control = ControlView::over(octets)?;
         if octets[0] & 0x80 != 0 {

@@ -1,9 +1,9 @@
-//! Padding has any content and says nothing; it is kept so that what was read can be written again.
+//! Padding, which may have any content. It is kept so that a parsed PDU can be written again.
 
-/// What fills a control PDU behind its last field.
+/// Padding of a control PDU after its last field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Padding<'a> {
-    /// The bits up to the end of the octet in which the last field ends, as a number.
+    /// The bits up to the end of the octet with the end of the last field, as a number.
     bits: u8,
     octets: Octets<'a>,
 }
@@ -32,7 +32,7 @@ impl<'a> Padding<'a> {
         Padding { bits, octets: if zero { Octets::Zeros(octets.len()) } else { Octets::Any(octets) } }
     }
 
-    /// Whole octets of it.
+    /// Number of whole octets.
     pub fn octets(&self) -> usize {
         match self.octets {
             Octets::Zeros(octets) => octets,
@@ -40,7 +40,7 @@ impl<'a> Padding<'a> {
         }
     }
 
-    /// Writes it behind fields that left `free` bits of the last octet.
+    /// Writes the padding after fields that left `free` bits of the last octet.
     pub(super) fn emit(&self, free: u32, out: &mut Vec<u8>) {
         if let Some(last) = out.last_mut().filter(|_| free > 0) {
             *last |= self.bits & ((1 << free) - 1);

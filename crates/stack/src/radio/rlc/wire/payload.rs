@@ -1,4 +1,5 @@
-//! What AMD and UMD PDUs have in common: length indicators and the octets behind them (TS 25.322 §9.2.2.8, §9.2.2.9).
+//! Common part of AMD and UMD PDUs: length indicators and the following octets (TS 25.322 §9.2.2.8,
+//! §9.2.2.9).
 
 use super::LiWidth;
 use super::error::{Rule, WireError, take};
@@ -8,24 +9,23 @@ use crate::radio::bits::{BitReader, BitWriter};
 /// Part of an SDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment<'a> {
-    /// Its octets.
     pub octets: &'a [u8],
-    /// The last of them ends the SDU. (An end that only the next PDU tells is not known here.)
+    /// The SDU ends with the last octet. False if only the next PDU indicates the end.
     pub ends: bool,
 }
 
-/// Length indicators, and the octets behind them, that belong together.
+/// Consistent length indicators and the octets after them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payload<'a> {
     width: LiWidth,
     indicators: Vec<LengthIndicator>,
     octets: &'a [u8],
-    /// The header says that the last octet ends an SDU.
+    /// The header indicates that the last octet ends an SDU.
     pub(super) ends_exactly: bool,
 }
 
 impl<'a> Payload<'a> {
-    /// Checks that the parts go together; `header` is the number of octets in front of the indicators.
+    /// Checks the consistency of the parts. `header` is the number of octets before the indicators.
     pub(super) fn new(
         header: usize,
         width: LiWidth,
@@ -64,7 +64,8 @@ impl<'a> Payload<'a> {
         Ok(Payload { width, indicators, octets, ends_exactly: false })
     }
 
-    /// Reads what follows a fixed header of `header` octets. `more` is its E, or what HE says in E's place.
+    /// Parses the part after a fixed header of `header` octets. `more` is its E, or the equivalent
+    /// from HE.
     pub(super) fn parse(
         pdu: &'a [u8],
         header: usize,
@@ -95,17 +96,16 @@ impl<'a> Payload<'a> {
         out.extend_from_slice(self.octets);
     }
 
-    /// Its length indicators.
     pub fn indicators(&self) -> &[LengthIndicator] {
         &self.indicators
     }
 
-    /// All octets behind them: data, then what [`Payload::rest`] gives.
+    /// All octets after the indicators: data, then [`Payload::rest`].
     pub fn octets(&self) -> &'a [u8] {
         self.octets
     }
 
-    /// Where the data ends: at padding, a piggybacked STATUS, or one octet that is ignored.
+    /// End of the data: before padding, a piggybacked STATUS, or an ignored octet.
     fn data_end(&self) -> usize {
         let told = self.indicators.iter().rev().find_map(|li| match li {
             LengthIndicator::End(offset) => Some(usize::from(*offset)),
@@ -122,7 +122,7 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// Its parts of SDUs, in order.
+    /// The parts of SDUs in order.
     pub fn segments(&self) -> Vec<Segment<'a>> {
         let (end, mut from) = (self.data_end(), 0);
         let mut segments = Vec::new();
@@ -141,17 +141,17 @@ impl<'a> Payload<'a> {
         segments
     }
 
-    /// What lies behind the data: padding, a piggybacked STATUS, or an octet to be ignored.
+    /// Octets after the data: padding, a piggybacked STATUS, or an ignored octet.
     pub fn rest(&self) -> &'a [u8] {
         &self.octets[self.data_end()..]
     }
 
-    /// Octets that it takes, length indicators included.
+    /// Size in octets, length indicators included.
     pub fn len(&self) -> usize {
         self.indicators.len() * self.width.octets() + self.octets.len()
     }
 
-    /// Never: a PDU without indicators has data.
+    /// Always false: a PDU without indicators has data.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

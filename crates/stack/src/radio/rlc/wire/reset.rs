@@ -28,11 +28,11 @@ pub struct ResetPdu<'a> {
 }
 
 impl<'a> ResetPdu<'a> {
-    /// A RESET with this reset sequence number and hyper frame number (20 bits), filled up with zeros to `size` octets;
-    /// `acknowledges` makes it a RESET ACK.
+    /// A RESET, or a RESET ACK if `acknowledges` is set, with this reset sequence number and hyper
+    /// frame number (20 bits), padded with zeros to `size` octets.
     ///
     /// # Errors
-    /// If `hfni` has more than 20 bits, or `size` is less than four octets.
+    /// Returns an error if `hfni` has more than 20 bits or `size` is less than four octets.
     pub fn new(acknowledges: bool, rsn: bool, hfni: u32, size: usize) -> Result<Self, WireError> {
         if hfni >> HFNI != 0 {
             return Err(Rule::TooLarge.at(8));
@@ -41,10 +41,10 @@ impl<'a> ResetPdu<'a> {
         Ok(ResetPdu { acknowledges, rsn, hfni, padding: Padding::zeros(padding) })
     }
 
-    /// Reads a whole PDU.
+    /// Parses a whole PDU.
     ///
     /// # Errors
-    /// The first rule that it breaks, and where.
+    /// Returns the first violated rule and its position.
     pub fn parse(octets: &'a [u8]) -> Result<Self, WireError> {
         let acknowledges = match ControlView::over(octets)?.pdu_type()? {
             PduType::Reset => false,
@@ -76,17 +76,15 @@ impl<'a> ResetPdu<'a> {
         self.acknowledges
     }
 
-    /// The reset sequence number.
     pub fn rsn(&self) -> bool {
         self.rsn
     }
 
-    /// The hyper frame number indicator.
     pub fn hfni(&self) -> u32 {
         self.hfni
     }
 
-    /// Its octets.
+    /// Size in octets.
     pub fn size(&self) -> usize {
         RESET_OCTETS + self.padding.octets()
     }

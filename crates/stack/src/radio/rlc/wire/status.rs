@@ -1,5 +1,5 @@
-//! STATUS and piggybacked STATUS PDUs: TS 25.322 §9.2.1.5, §9.2.2.11. Both are the same bits: what is D/C = 0 in one is
-//! the reserved bit R2 = 0 in the other.
+//! STATUS and piggybacked STATUS PDUs: TS 25.322 §9.2.1.5, §9.2.2.11. Both have the same bits: D/C
+//! = 0 in the former is the reserved bit R2 = 0 in the latter.
 //!
 //! ```text
 //!   ┌─────┬──────┬─────────┬─────────┬─ ─ ─┬────────────────┬─────────────────────────────┐
@@ -8,8 +8,9 @@
 //!   └─────┴──────┴─────────┴─────────┴─ ─ ─┴────────────────┴─────────────────────────────┘
 //! ```
 //!
-//! SUFIs begin at bit 4 and respect no octets. A STATUS that its last SUFI fills to the end needs no NO_MORE; so the
-//! standard's "if it is included" is read here.
+//! SUFIs begin at bit 4 and are not aligned to octets. A STATUS that is filled to its end by the
+//! last SUFI needs no NO_MORE. This is the interpretation here of the standard's "if it is
+//! included".
 
 use super::error::{Rule, WireError, take};
 use super::padding::Padding;
@@ -18,14 +19,14 @@ use super::{ControlView, PduType};
 use crate::radio::bits::{BitReader, BitWriter};
 use crate::radio::rlc::Sn;
 
-/// How a STATUS ends.
+/// End of a STATUS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatusEnd {
     /// NO_MORE.
     NoMore,
-    /// ACK: all PDUs below LSN have arrived or are named as missing.
+    /// ACK: all PDUs below LSN have arrived or are listed as missing.
     Ack(Sn),
-    /// The SUFIs leave no room for a type.
+    /// The SUFIs leave no room for another type.
     Full,
 }
 
@@ -38,9 +39,10 @@ pub struct StatusPdu<'a> {
 }
 
 impl<'a> StatusPdu<'a> {
-    /// A STATUS of these SUFIs and this end, as short as it can be.
+    /// The shortest STATUS with these SUFIs and this end.
     pub fn new(sufis: Vec<Sufi>, end: StatusEnd) -> Self {
-        // Every SUFI has a whole number of half octets. One half left over would read as NO_MORE, so that is what it is.
+        // Every SUFI has a whole number of half octets. A remaining half octet would be read as
+        // NO_MORE, so it is NO_MORE.
         let mut status = StatusPdu { sufis, end, padding: Padding::default() };
         if end == StatusEnd::Full && !status.bits().is_multiple_of(8) {
             status.end = StatusEnd::NoMore;
@@ -48,10 +50,10 @@ impl<'a> StatusPdu<'a> {
         status
     }
 
-    /// The same, filled up with zeros to `size` octets.
+    /// Pads the STATUS with zeros to `size` octets.
     ///
     /// # Errors
-    /// If it is longer than that.
+    /// Returns an error if the STATUS is longer.
     pub fn padded_to(mut self, size: usize) -> Result<Self, WireError> {
         let own = self.bits().div_ceil(8);
         let padding = size.checked_sub(own).ok_or(Rule::Truncated.at(size * 8))?;
@@ -63,10 +65,10 @@ impl<'a> StatusPdu<'a> {
         Ok(self)
     }
 
-    /// Reads a STATUS up to the end of `octets`.
+    /// Parses a STATUS up to the end of `octets`.
     ///
     /// # Errors
-    /// The first rule that it breaks, and where.
+    /// Returns the first violated rule and its position.
     pub fn parse(octets: &'a [u8]) -> Result<Self, WireError> {
         let view = ControlView::over(octets)?;
         if view.pdu_type()? != PduType::Status {
@@ -111,12 +113,12 @@ impl<'a> StatusPdu<'a> {
         self.padding.emit(free, out);
     }
 
-    /// Its SUFIs but the last.
+    /// All SUFIs except the last.
     pub fn sufis(&self) -> &[Sufi] {
         &self.sufis
     }
 
-    /// Its last SUFI.
+    /// The last SUFI.
     pub fn end(&self) -> StatusEnd {
         self.end
     }
@@ -131,7 +133,7 @@ impl<'a> StatusPdu<'a> {
         4 + self.sufis.iter().map(Sufi::bits).sum::<usize>() + end
     }
 
-    /// Its octets.
+    /// Size in octets.
     pub fn size(&self) -> usize {
         self.bits().div_ceil(8) + self.padding.octets()
     }

@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn an_rlist_names_what_it_says_it_names(missing in runs(20)) {
+    fn rlist_round_trips_its_runs(missing in runs(20)) {
         let (rlist, named) = Rlist::of(&missing).expect("they ascend");
         let all = |runs: &[SnRun]| -> Vec<Sn> {
             runs.iter().flat_map(|run| (0..u64::from(run.count)).map(|n| run.first.plus(n))).collect()
@@ -232,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn a_bitmap_names_what_is_missing_and_nothing_behind(missing in runs(4), count in 1u64..=128) {
+    fn bitmap_lists_exactly_the_missing_pdus(missing in runs(4), count in 1u64..=128) {
         let fsn = missing[0].first;
         let bitmap = Bitmap::covering(fsn, count, &missing).expect("it fits");
         let named: Vec<_> = bitmap.missing().iter()
@@ -324,7 +324,7 @@ fn fifteen_bits_leave_an_octet_that_is_ignored() {
 }
 
 #[test]
-fn the_alternative_e_bit_makes_one_whole_sdu_of_a_pdu_without_indicators() {
+fn alternative_e_bit_marks_a_whole_sdu_without_indicators() {
     let format = |alternative_e_bit| UmdFormat { width: LiWidth::Seven, alternative_e_bit };
     let ends = |alternative| {
         UmdPdu::parse(&[0x02, 7, 8], format(alternative)).expect("valid").payload().segments()[0].ends

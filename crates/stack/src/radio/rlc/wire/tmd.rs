@@ -1,8 +1,9 @@
-//! Transparent mode data PDU: TS 25.322 §9.2.1.2. It has no header; its size is that of its transport block, in bits.
+//! Transparent mode data PDU: TS 25.322 §9.2.1.2. It has no header. Its size is the size of its
+//! transport block, in bits.
 
 use super::error::{Rule, WireError};
 
-/// A valid TMD PDU: `bits` bits, of which the last octet may hold fewer than eight (the rest of it is zero).
+/// A valid TMD PDU of `bits` bits. Unused bits of the last octet are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TmdPdu<'a> {
     bits: usize,
@@ -10,10 +11,11 @@ pub struct TmdPdu<'a> {
 }
 
 impl<'a> TmdPdu<'a> {
-    /// A PDU of `bits` bits, which stand in `octets`.
+    /// A PDU with the first `bits` bits of `octets`.
     ///
     /// # Errors
-    /// If there are no bits, if the octets are more or fewer than the bits need, or if bits behind the last are set.
+    /// Returns an error if there are no bits, if the number of octets does not fit the bits, or if
+    /// bits after the last one are set.
     pub fn parse(octets: &'a [u8], bits: usize) -> Result<Self, WireError> {
         if bits == 0 {
             return Err(Rule::Empty.at(0));
@@ -29,17 +31,16 @@ impl<'a> TmdPdu<'a> {
         Ok(TmdPdu { bits, octets })
     }
 
-    /// Appends the PDU to `out`, its last octet filled with zero bits.
+    /// Appends the PDU to `out`. The last octet is padded with zeros.
     pub fn emit(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.octets);
     }
 
-    /// Its bits.
+    /// Size in bits.
     pub fn bits(&self) -> usize {
         self.bits
     }
 
-    /// Its data.
     pub fn octets(&self) -> &'a [u8] {
         self.octets
     }

@@ -7,9 +7,9 @@
 //!   └────────┴───┴────────────────┴────────────────┘
 //! ```
 //!
-//! With the normal E-bit, E = 0 in the first octet says that data follows, which begins and ends no SDU that anybody
-//! told. With the alternative E-bit (Rel-6) it says that the data is one whole SDU, and a PDU with the middle of an SDU
-//! has a length indicator for it.
+//! With the normal E-bit, E = 0 in the first octet is followed by data in which no SDU start or end
+//! is indicated. With the alternative E-bit (Rel-6) the data are one whole SDU, and a PDU with the
+//! middle of an SDU has a length indicator for this.
 
 use super::error::{Rule, WireError};
 use super::length_indicator::{LengthIndicator, LiWidth, Mode};
@@ -19,7 +19,7 @@ use crate::radio::bits::BitWriter;
 /// Octets of the fixed header.
 pub const UMD_HEADER: usize = 1;
 
-/// How the UMD PDUs of an entity look.
+/// Format of the UMD PDUs of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UmdFormat {
     /// Width of length indicators. In the downlink it is 7 unless signalled otherwise.
@@ -29,7 +29,7 @@ pub struct UmdFormat {
 }
 
 impl UmdFormat {
-    /// PDUs of `octets` octets, header included, with the normal E-bit.
+    /// For PDUs of `octets` octets including the header, with the normal E-bit.
     pub fn of_size(octets: usize) -> Self {
         UmdFormat { width: LiWidth::of_umd(octets), alternative_e_bit: false }
     }
@@ -44,10 +44,10 @@ impl UmdFormat {
 pub struct UmSn(u8);
 
 impl UmSn {
-    /// How many numbers there are.
+    /// Number of sequence numbers.
     pub const MODULUS: u64 = 128;
 
-    /// The number that PDU number `count` carries.
+    /// The number in PDU `count`.
     pub fn of(count: u64) -> Self {
         UmSn((count % Self::MODULUS) as u8)
     }
@@ -58,20 +58,18 @@ impl UmSn {
     }
 }
 
-/// The fixed header of any octet or more.
+/// The fixed header of at least one octet.
 #[derive(Debug, Clone, Copy)]
 pub struct UmdView<'a>(&'a [u8]);
 
 impl<'a> UmdView<'a> {
-    /// A view of `octets`.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if `octets` is empty.
     pub fn over(octets: &'a [u8]) -> Result<Self, WireError> {
         if octets.is_empty() { Err(Rule::Truncated.at(0)) } else { Ok(UmdView(octets)) }
     }
 
-    /// The sequence number.
     pub fn sn(&self) -> UmSn {
         UmSn(self.0[0] >> 1)
     }
@@ -90,11 +88,11 @@ pub struct UmdPdu<'a> {
 }
 
 impl<'a> UmdPdu<'a> {
-    /// A PDU with these length indicators, behind which come `octets`: data and, if the indicators say so, padding.
-    /// Without indicators and with the alternative E-bit it is one whole SDU.
+    /// A PDU with these length indicators, followed by `octets`: data and, according to the
+    /// indicators, padding. With the alternative E-bit a PDU without indicators is one whole SDU.
     ///
     /// # Errors
-    /// If they do not go together.
+    /// Returns an error if the parts are inconsistent.
     pub fn new(
         format: UmdFormat,
         sn: UmSn,
@@ -110,10 +108,10 @@ impl<'a> UmdPdu<'a> {
         UmdPdu { sn, payload }
     }
 
-    /// Reads a whole PDU.
+    /// Parses a whole PDU.
     ///
     /// # Errors
-    /// The first rule that it breaks, and where.
+    /// Returns the first violated rule and its position.
     pub fn parse(octets: &'a [u8], format: UmdFormat) -> Result<Self, WireError> {
         let view = UmdView::over(octets)?;
         let payload = Payload::parse(octets, UMD_HEADER, view.extension(), format.width, format.mode())?;
@@ -127,7 +125,6 @@ impl<'a> UmdPdu<'a> {
         self.payload.emit(out);
     }
 
-    /// The sequence number.
     pub fn sn(&self) -> UmSn {
         self.sn
     }
@@ -137,7 +134,7 @@ impl<'a> UmdPdu<'a> {
         &self.payload
     }
 
-    /// Its octets.
+    /// Size in octets.
     pub fn size(&self) -> usize {
         UMD_HEADER + self.payload.len()
     }

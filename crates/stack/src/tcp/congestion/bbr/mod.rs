@@ -1,20 +1,22 @@
-//! BBR version 1 (Cardwell, Cheng, Yeganeh and Jacobson: draft-cardwell-iccrg-bbr-congestion-control-00).
+//! BBR version 1 (Cardwell, Cheng, Yeganeh and Jacobson:
+//! draft-cardwell-iccrg-bbr-congestion-control-00).
 //!
-//! The sender keeps a model of the path: the largest delivery rate of the last ten round trips (BtlBw) and the least round
-//! trip of the last ten seconds (RTprop). It paces at a gain on the one and keeps a gain on their product outstanding;
-//! losses do not move the model.
+//! The sender keeps a model of the path: the maximum delivery rate of the last ten round trips
+//! (BtlBw) and the minimum round-trip time of the last ten seconds (RTprop). It paces at a multiple
+//! of BtlBw and keeps a multiple of their product in flight. Losses do not change the model.
 //!
 //! ```text
 //!   Startup ──rate stopped growing──► Drain ──queue is gone──► ProbeBW ──────┐
 //!    2.89 · BtlBw     for 3 rounds     /2.89                   1.25, 0.75, 1 … │ RTprop 10 s old
 //!      ▲                                                          ▲        ▼
-//!      └───────────────── if the pipe was never full ────────── ProbeRTT: 4 segments for 200 ms
+//!      └──────────── if the pipe was never full ─────────────── ProbeRTT: 4 segments for 200 ms
 //! ```
 //!
-//! Which segments are lost, and when they leave again, is decided as for every other version; what leaves again counts as
-//! lost. The draft does not have the model of policers, Linux has ([`policer`]). Left out: the lowering of cwnd by each loss
-//! in recovery (§4.2.3.4), since the first round of a recovery sends no more than what arrives anyway. The phase in which ProbeBW begins follows from
-//! the number of the connection in place of a random one, so a run is the same each time.
+//! Loss detection and retransmission are those of the other variants. A retransmitted segment
+//! counts as lost. The model of policers is not part of the draft but of Linux ([`policer`]). Left
+//! out: the reduction of cwnd by each loss in recovery (§4.2.3.4), because the first round of a
+//! recovery sends no more than what arrives anyway. The initial phase of ProbeBW is derived from
+//! the number of the connection instead of a random number, so that runs are reproducible.
 
 mod policer;
 
@@ -26,36 +28,37 @@ use super::law::{Departure, Heard, Loss, Settled, WindowLaw};
 use super::rate::{RateSample, RateSampler};
 use policer::{Policer, Progress};
 
-/// 2/ln 2: the least gain that doubles the rate in each round.
+/// 2/ln 2: the smallest gain that doubles the rate in each round.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
-/// Gain on the window outside Startup and Drain.
+/// Gain of the window in ProbeBW.
 const CWND_GAIN: f64 = 2.0;
-/// Gains of a cycle of ProbeBW.
+/// Pacing gains of a ProbeBW cycle.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Round trips that the maximum of the rate covers.
+/// Number of round trips in the maximum filter of the rate.
 const RATE_ROUNDS: u64 = 10;
-/// How long a round trip counts as the least.
+/// Time after which the minimum round-trip time expires.
 const RTPROP_AGE: Duration = Duration::from_secs(10);
-/// How long ProbeRTT keeps the window small.
+/// Time for which ProbeRTT keeps the window small.
 const PROBE_RTT: Duration = Duration::from_millis(200);
-/// The window of ProbeRTT, and the least window, in segments.
+/// The window of ProbeRTT and the minimum window, in segments.
 const MIN_WINDOW: f64 = 4.0;
-/// Growth below which a round of Startup counts as none, and how many end it.
+/// Growth of the rate below which a round of Startup counts as flat, and the number of flat rounds
+/// that end Startup.
 const STILL_GROWING: f64 = 1.25;
 const FLAT_ROUNDS: u32 = 3;
-/// Round trip assumed before the handshake has told one.
+/// The round-trip time assumed before the handshake has been timed, in s.
 const NOMINAL_RTT_S: f64 = 0.001;
 
-/// What BBR is doing.
+/// The state of BBR's state machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Doubles the rate in each round.
     Startup,
-    /// Lets the queue of Startup run empty.
+    /// Drains the queue that Startup has built.
     Drain,
     /// Cycles through gains around 1.
     ProbeBw,
-    /// Lets all queues run empty, to see the least round trip.
+    /// Drains all queues to measure the minimum round-trip time.
     ProbeRtt,
 }
 
@@ -80,31 +83,32 @@ pub struct Bbr {
     filled_pipe: bool,
     cycle_index: usize,
     cycle_at: Time,
-    /// Chooses the phases in which ProbeBW begins.
+    /// State of the pseudorandom sequence that selects the initial phases of ProbeBW.
     phase: u32,
-    /// When ProbeRTT may end, once its window is reached, and whether a round has passed in it.
+    /// The earliest end of ProbeRTT, set once its window is reached, and whether a round has passed
+    /// since.
     probe_rtt_until: Option<Time>,
     probe_rtt_round_done: bool,
     idle_restart: bool,
     recovery: Option<Recovery>,
-    /// A loss was found since the last ACK.
+    /// A loss was detected since the last ACK.
     loss_seen: bool,
-    /// What was on the way before this ACK, in segments.
+    /// Segments in flight before this ACK.
     prior_flight: f64,
     mss: f64,
     initial_window: f64,
 }
 
-/// A recovery of lost segments, which does not concern the model.
+/// A recovery of lost segments. It does not affect the model.
 #[derive(Debug, Clone, Copy)]
 struct Recovery {
-    /// The segment after the last that had left when it began.
+    /// Number of the segment after the last one sent when the recovery began.
     until: Option<u64>,
-    /// Only as much leaves as arrives, in the first round.
+    /// Packet conservation in the first round: no more is sent than has arrived.
     conserves: bool,
 }
 
-/// The largest of the rates of recent rounds, the largest first.
+/// Candidates for the maximum rate of recent rounds, the largest first.
 #[derive(Debug, Clone, Default)]
 struct MaxRate(VecDeque<(u64, f64)>);
 
@@ -124,11 +128,12 @@ impl MaxRate {
     }
 }
 
-/// Counts round trips by what was delivered (§4.1.1.3).
+/// Counts round trips by delivered data (§4.1.1.3).
 #[derive(Debug, Clone, Default)]
 struct Rounds {
     count: u64,
-    /// A round ends when a segment is acknowledged that left after so much had been delivered.
+    /// The round ends when a segment is acknowledged that was sent after this much had been
+    /// delivered.
     ends_at: u64,
     just_began: bool,
 }
@@ -144,7 +149,8 @@ impl Rounds {
 }
 
 impl Bbr {
-    /// At the start of a connection that sends segments of `mss` bytes; `phase` tells connections apart.
+    /// The state at the start of a connection with segments of `mss` bytes. `phase` seeds the
+    /// initial phases of ProbeBW and should differ between connections.
     pub fn new(mss: u32, initial_window: u32, phase: u32) -> Self {
         let (mss, initial_window) = (f64::from(mss), f64::from(initial_window));
         Bbr {
@@ -177,28 +183,27 @@ impl Bbr {
         }
     }
 
-    /// What it is doing.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// BtlBw, or the rate of a policer, in bytes per second; 0 before the first sample.
+    /// BtlBw, or the rate of a policer, in bytes per second. 0 before the first sample.
     pub fn bandwidth(&self) -> f64 {
         self.policer.rate().unwrap_or_else(|| self.rates.get())
     }
 
-    /// The rate of a policer, in bytes per second, if one was found.
+    /// The rate of a policer, in bytes per second, if one was detected.
     pub fn policed_rate(&self) -> Option<f64> {
         self.policer.rate()
     }
 
-    /// §4.2.3.2: what a gain on the path's product holds, and room for three bursts, in segments.
+    /// §4.2.3.2: `gain` times the bandwidth-delay product and room for three bursts, in segments.
     fn inflight(&self, gain: f64) -> f64 {
         let Some(rtprop) = self.rtprop else { return self.initial_window };
         gain * self.bandwidth() * rtprop.as_secs() / self.mss + 3.0 * self.quantum()
     }
 
-    /// §4.2.2, in segments: what may leave in one burst.
+    /// §4.2.2: the largest burst, in segments.
     fn quantum(&self) -> f64 {
         match self.pacing_rate * 8.0 {
             ..1.2e6 => 1.0,
@@ -217,7 +222,7 @@ impl Bbr {
         };
     }
 
-    /// §4.3.4.4: begins in any phase but that below 1.
+    /// §4.3.4.4: starts in any phase except the one with a gain below 1.
     fn enter_probe_bw(&mut self, now: Time) {
         self.enter(Mode::ProbeBw);
         self.phase = self.phase.wrapping_mul(0x9e37_79b1).wrapping_add(0x7f4a_7c15);
@@ -228,12 +233,12 @@ impl Bbr {
     fn advance_cycle(&mut self, now: Time) {
         self.cycle_at = now;
         self.cycle_index = (self.cycle_index + 1) % CYCLE.len();
-        // Linux: a policer drops what exceeds its rate, so nothing is probed.
+        // Linux: a policer drops what exceeds its rate, so BBR does not probe.
         self.pacing_gain = if self.policer.rate().is_some() { 1.0 } else { CYCLE[self.cycle_index] };
     }
 
-    /// Policers (see [`policer`]); `delivered_at`, `lost` and the rest as the sampler has them.
-    fn look_for_policer(&mut self, sample: &RateSample, now: Time) {
+    /// Updates the detection of policers (see [`policer`]).
+    fn detect_policer(&mut self, sample: &RateSample, now: Time) {
         let policed = self.policer.rate().is_some();
         let over = self.policer.on_ack(&Progress {
             delivered_at: self.sampler.delivered_at(),
@@ -250,8 +255,8 @@ impl Bbr {
         }
     }
 
-    /// §4.3.4.3: a phase lasts RTprop; above 1 until its extra queue is there or something is lost; below 1 until that
-    /// queue is gone.
+    /// §4.3.4.3: a phase lasts RTprop. A phase with a gain above 1 continues until its extra queue
+    /// exists or a loss occurs. A phase with a gain below 1 ends as soon as that queue is gone.
     fn check_cycle(&mut self, now: Time) {
         let full_length = self.rtprop.is_some_and(|rtprop| now.saturating_since(self.cycle_at) > rtprop);
         let over = if self.pacing_gain > 1.0 {
@@ -290,7 +295,7 @@ impl Bbr {
         }
     }
 
-    /// §4.1.2.3; whether the least round trip had become too old.
+    /// §4.1.2.3. Returns whether the minimum round-trip time had expired.
     fn update_rtprop(&mut self, sample: &RateSample, now: Time) -> bool {
         let expired = now.saturating_since(self.rtprop_at) > RTPROP_AGE;
         if let Some(rtt) = sample.rtt
@@ -332,7 +337,7 @@ impl Bbr {
         }
     }
 
-    /// §4.2.1: before the pipe was full the rate is never lowered.
+    /// §4.2.1: the rate is never lowered before the pipe is full.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bandwidth();
         if rate > 0.0 && (self.filled_pipe || rate > self.pacing_rate) {
@@ -364,12 +369,12 @@ impl Bbr {
         }
     }
 
-    /// A recovery ends when everything is acknowledged that had left when it began.
+    /// A recovery ends when all that was sent at its beginning is acknowledged.
     fn check_recovery(&mut self, settled: &Settled<'_>, flight: f64) {
         let Some(recovery) = &mut self.recovery else { return };
         match recovery.until {
             None => {
-                // §4.2.3.4: the ACK that found the loss begins it.
+                // §4.2.3.4: the ACK that detected the loss begins it.
                 recovery.until = Some(settled.sent.first_number() + settled.sent.len() as u64);
                 if recovery.conserves {
                     self.cwnd = flight + 1.0;
@@ -418,7 +423,7 @@ impl WindowLaw for Bbr {
     fn on_sent(&mut self, departure: &Departure) {
         let Departure { now, number, payload, idle } = *departure;
         if idle && self.sampler.is_app_limited() {
-            // §4.3.4.5: after a pause the queue is empty, and so is the reason for a gain.
+            // §4.3.4.5: after a pause the queue is empty, so no gain is needed.
             self.idle_restart = true;
             if self.mode == Mode::ProbeBw {
                 self.set_pacing_rate(1.0);
@@ -438,7 +443,7 @@ impl WindowLaw for Bbr {
         let delivered = sample.newly_delivered as f64 / self.mss;
         self.prior_flight = flight + delivered;
         self.rounds.update(&sample, self.sampler.delivered());
-        self.look_for_policer(&sample, now);
+        self.detect_policer(&sample, now);
         if let Some(rate) = sample.rate
             && (rate >= self.rates.get() || !sample.app_limited)
         {

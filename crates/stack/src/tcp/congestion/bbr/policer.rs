@@ -1,56 +1,60 @@
-//! Long-term sampling of Linux' BBR (`net/ipv4/tcp_bbr.c`, "LT"): finds out that a policer limits the rate.
+//! Long-term sampling of Linux's BBR (`net/ipv4/tcp_bbr.c`, "LT"): detects a policer that limits
+//! the rate.
 //!
-//! A policer lets bursts pass at the full rate of the path until its bucket has no tokens left, and then drops what exceeds
-//! its own rate. The largest rate of the last rounds is that of the bursts, so BBR alone would go on with it and lose a good
-//! part of what it sends. A policer gives itself away when two stretches in a row, each from loss to loss, of 4 to 16 round
-//! trips and with a fifth lost, deliver at the same rate. That rate is then used, with a gain of 1, for 48 round trips.
+//! A policer passes bursts at the full rate of the path until its token bucket is empty, and then
+//! drops all that exceeds its own rate. The maximum rate of recent rounds is the rate of the
+//! bursts, so that BBR alone would continue with it and lose a large part of its data. A policer is
+//! detected if two consecutive sampling intervals deliver at the same rate. Each interval lasts
+//! from loss to loss and 4 to 16 round trips, and a fifth of its data is lost. The measured rate is
+//! then used with a gain of 1 for 48 round trips.
 //!
 //! ```text
-//!   waiting ──loss──► a stretch ──loss, 4 to 16 rounds, a fifth lost──► the next ──same rate──► policed, 48 rounds
-//!      ▲                 │ longer, or limited by the application          │ another rate: once more
-//!      └─────────────────┘◄───────────────────────────────────────────────┘
+//!   waiting ─loss─► interval ─loss, 4 to 16 rounds, a fifth lost─► next ─equal rate─► policed,
+//!      ▲             │    ▲                                          │                48 rounds
+//!      │             │    └────────────── other rate ────────────────┘
+//!      └─────────────┘ longer, or limited by the application
 //! ```
 
 use umts_units::Time;
 
-/// Rounds that a stretch lasts at least (lt_intvl_min_rtts), and at most.
+/// Minimum (lt_intvl_min_rtts) and maximum number of rounds in an interval.
 const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
-/// What must be lost of what is delivered (lt_loss_thresh).
+/// Minimum ratio of lost to delivered data (lt_loss_thresh).
 const LOSS: f64 = 50.0 / 256.0;
-/// Two rates are the same if they differ by such a part (lt_bw_ratio), or by so little in bytes per second (lt_bw_diff).
+/// Two rates are equal if they differ by at most this fraction (lt_bw_ratio) or by at most this
+/// many bytes per second (lt_bw_diff).
 const SAME_PART: f64 = 0.125;
 const SAME_RATE: f64 = 500.0;
-/// Rounds that the rate of a policer is used for (lt_bw_max_rtts).
+/// Number of rounds for which the rate of a policer is used (lt_bw_max_rtts).
 const USED_ROUNDS: u32 = 48;
 
-/// What happened since the last acknowledgment.
+/// The state of the connection at an acknowledgment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Progress {
-    /// When something was delivered last.
+    /// Time of the last delivery.
     pub delivered_at: Time,
-    /// Payload delivered since the beginning, in bytes.
+    /// Payload delivered since the start, in bytes.
     pub delivered: u64,
-    /// Payload lost since the beginning, in bytes.
+    /// Payload lost since the start, in bytes.
     pub lost: u64,
-    /// A round trip began.
+    /// A round trip began with this acknowledgment.
     pub round_began: bool,
-    /// The application limits what is sent.
+    /// The application limits the rate.
     pub app_limited: bool,
     /// The gains of ProbeBW are in use.
     pub probes: bool,
 }
 
-/// The sampler.
 #[derive(Debug, Clone, Default)]
 pub struct Policer {
-    /// Where the present stretch began; none before a loss.
+    /// The beginning of the current interval. `None` before a loss.
     from: Option<Progress>,
     rounds: u32,
-    /// Rate of the last stretch, in bytes per second.
+    /// Rate of the last interval, in bytes per second.
     rate: Option<f64>,
     policed: bool,
-    /// What was lost when the last acknowledgment came, in bytes.
+    /// Payload lost at the last acknowledgment, in bytes.
     lost: u64,
 }
 
@@ -60,12 +64,13 @@ impl Policer {
         self.rate.filter(|_| self.policed)
     }
 
-    /// Forgets everything: the losses were none.
+    /// Discards the state because the losses were spurious.
     pub fn reset(&mut self) {
         *self = Policer { lost: self.lost, ..Policer::default() };
     }
 
-    /// An acknowledgment came. Whether the rate of a policer has been used long enough: gains begin anew.
+    /// Processes an acknowledgment. Returns whether the rate of a policer has been used long
+    /// enough, and the gains apply again.
     pub fn on_ack(&mut self, progress: &Progress) -> bool {
         let losses = progress.lost > std::mem::replace(&mut self.lost, progress.lost);
         let round = u32::from(progress.round_began);
@@ -78,7 +83,7 @@ impl Policer {
             return over;
         }
         let Some(from) = self.from else {
-            // The first loss shows that the bucket is empty.
+            // The first loss shows that the token bucket is empty.
             if losses {
                 self.begin(progress);
             }
@@ -102,7 +107,7 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// A loss ends the stretch, if a policer can have caused as many.
+    /// Ends the interval at a loss, if the loss ratio is high enough for a policer.
     fn end_stretch(&mut self, from: &Progress, progress: &Progress) {
         let delivered = (progress.delivered - from.delivered) as f64;
         let time = progress.delivered_at.saturating_since(from.delivered_at).as_secs();
@@ -130,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Rounds of 100 ms in each of which so many bytes are delivered and lost.
+    /// Rounds of 100 ms with given delivered and lost bytes.
     struct Path {
         policer: Policer,
         progress: Progress,
@@ -152,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn two_stretches_of_the_same_rate_with_a_fifth_lost_are_a_policer() {
+    fn two_equal_rates_with_a_fifth_lost_indicate_a_policer() {
         let mut path = Path::new();
         path.rounds(5, 10_000, 2_500);
         assert_eq!(path.policer.rate(), None, "one stretch is not enough");
         path.rounds(4, 11_000, 2_500);
         assert_eq!(path.policer.rate(), Some(105_000.0));
-        // It is used for 48 rounds.
+        // The rate is used for 48 rounds.
         path.rounds(47, 10_000, 0);
         assert!(path.policer.rate().is_some());
         path.rounds(1, 10_000, 0);
@@ -166,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn few_losses_changing_rates_and_pauses_are_none() {
+    fn few_losses_varying_rates_and_pauses_indicate_no_policer() {
         let mut few = Path::new();
         few.rounds(200, 10_000, 1_000);
         let mut changing = Path::new();
@@ -185,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undone_loss_ends_the_search() {
+    fn undone_loss_resets_the_detection() {
         let mut path = Path::new();
         path.rounds(5, 10_000, 2_500);
         path.policer.reset();

@@ -1,13 +1,15 @@
-//! TCP with forward acknowledgment (Mathis and Mahdavi 1996), as ns-2 has it ("Fack") without rampdown and overdamping.
+//! TCP with forward acknowledgment (Mathis and Mahdavi 1996) as in ns-2 ("Fack"), without rampdown
+//! and overdamping.
 //!
-//! What is on the way is known rather than estimated: all that lies between the forward-most segment that is SACKed
-//! and the next one to send, and what was sent again and not yet heard of. Recovery begins when the forward-most one is
-//! more than two segments ahead of the oldest hole, so gaps count as duplicates do.
+//! The data in flight is known and not estimated: all between the forward-most SACKed segment and
+//! the next one to send, and all retransmissions that are not yet acknowledged. Recovery begins
+//! when the forward-most segment is more than two segments ahead of the oldest hole, so gaps count
+//! like duplicates.
 //!
-//! ns-2's own: the cut sets cwnd to one segment, and every ACK in recovery, duplicates included, raises it by the usual
-//! rule; every ACK that is a duplicate, carries blocks or belongs to a recovery is timed by its echo and restarts the
-//! timer; a timeout does not leave the recovery; and when a segment sent again is lost again, nothing leaves before
-//! the timer expires.
+//! Specific to ns-2: The reduction sets cwnd to one segment, and each ACK in recovery, including
+//! duplicates, raises it by the usual rule. Each ACK that is a duplicate, carries blocks or belongs
+//! to a recovery is timed by its echo and restarts the timer. A timeout does not end the recovery.
+//! If a retransmission is lost, nothing is sent before the timer expires.
 
 use umts_units::Time;
 
@@ -17,27 +19,29 @@ use crate::tcp::congestion::{
     Turn, Window,
 };
 
-/// An ACK is timed by its echo and restarts the timer.
+/// For an ACK that is timed by its echo and restarts the timer.
 const TIMED_BY_ECHO: Reaction = Reaction { restart_timer: true, sample: Sample::Echo, ..Reaction::NOTHING };
 
 /// FACK's state.
 #[derive(Debug, Clone, Default)]
 pub struct Fack {
     in_recovery: bool,
-    /// The sequence number that was to be sent next when the recovery began: it lasts until that is acknowledged.
+    /// The next sequence number to send when the recovery began. The recovery lasts until it is
+    /// acknowledged.
     recover: u64,
-    /// Segments sent out of turn and not yet heard of.
+    /// Number of segments sent out of order and not yet acknowledged.
     resent: u32,
-    /// One of them has been lost again.
+    /// One of them was lost again.
     stopped: bool,
-    /// Nothing leaves before the next ACK or timeout: the recovery has just begun, or outside of one the last ACK left
-    /// the forward-most segment somewhere else than one beyond the oldest hole.
+    /// Nothing is sent before the next ACK or timeout. Either the recovery has just begun, or
+    /// outside of a recovery the last ACK left the forward-most segment anywhere else than one
+    /// beyond the oldest hole.
     held: bool,
 }
 
 impl Fack {
-    /// An ACK outside recovery that tells of a gap.
-    fn see_gap(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) -> Reaction {
+    /// Processes an ACK outside of a recovery that reports a gap.
+    fn process_gap(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) -> Reaction {
         let reach = sent.sacked_reach() as u32;
         window.duplicates = reach.saturating_sub(1);
         self.held = reach != 1;
@@ -50,7 +54,7 @@ impl Fack {
         Reaction { resend: Resend::First, sample: Sample::EchoAndCancel, ..TIMED_BY_ECHO }
     }
 
-    fn go_on(&mut self, window: &mut Window, sent: &Outstanding) -> Reaction {
+    fn continue_recovery(&mut self, window: &mut Window, sent: &Outstanding) -> Reaction {
         window.increase();
         self.stopped |= sent.has_lost_again();
         TIMED_BY_ECHO
@@ -71,14 +75,14 @@ impl CongestionControl for Fack {
     fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         self.held = false;
         let noted = sent.note_sack(ack.flight.una, ack.sack);
-        sent.go_on_behind_sacked();
+        sent.skip_sacked();
         self.resent = self.resent.saturating_sub(noted.resent + ack.done.resent);
         let has_blocks = !ack.sack.is_empty();
         if self.in_recovery && (has_blocks || ack.flight.una <= self.recover) {
-            return self.go_on(window, sent);
+            return self.continue_recovery(window, sent);
         }
         if has_blocks {
-            return self.see_gap(window, sent, &ack.flight);
+            return self.process_gap(window, sent, &ack.flight);
         }
         let reaction = if self.in_recovery { TIMED_BY_ECHO } else { Reaction::NEW_ACK };
         *self = Fack::default();
@@ -97,7 +101,7 @@ impl CongestionControl for Fack {
     ) -> bool {
         self.held = false;
         let noted = sent.note_sack(ack, sack);
-        sent.go_on_behind_sacked();
+        sent.skip_sacked();
         self.resent = self.resent.saturating_sub(noted.resent);
         true
     }
@@ -109,9 +113,9 @@ impl CongestionControl for Fack {
         ack: &Duplicate<'_>,
     ) -> Reaction {
         if self.in_recovery {
-            return self.go_on(window, sent);
+            return self.continue_recovery(window, sent);
         }
-        self.see_gap(window, sent, &ack.flight)
+        self.process_gap(window, sent, &ack.flight)
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
@@ -140,9 +144,10 @@ impl CongestionControl for Fack {
         self.resent += u32::from(matches!(turn, Turn::Hole(_) | Turn::First));
     }
 
-    /// All that was outstanding may be acknowledged while a segment that was lost again holds everything up.
+    /// All outstanding segments may be acknowledged while the loss of a retransmission blocks
+    /// transmission.
     #[inline]
-    fn times_silence(&self, _window: &Window) -> bool {
+    fn needs_timer_when_empty(&self, _window: &Window) -> bool {
         self.held || self.stopped || self.resent > 0
     }
 }

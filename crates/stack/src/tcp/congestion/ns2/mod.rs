@@ -1,5 +1,5 @@
-//! TCP as ns-2 has it where that is not what the RFCs say: its SACK and FACK, and its window arithmetic. The RFCs' own are
-//! [`Selective`](super::Selective) and its neighbours.
+//! TCP as in ns-2, if it differs from the RFCs: SACK, FACK and the window arithmetic.
+//! [`Selective`](super::Selective) and its neighbours implement the RFCs.
 
 mod fack;
 mod rules;

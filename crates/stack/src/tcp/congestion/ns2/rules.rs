@@ -1,12 +1,12 @@
-//! Where ns-2's window arithmetic departs from the RFCs: all of it, and nothing else.
+//! All differences between ns-2's window arithmetic and the RFCs.
 //!
-//! ns-2's other habits need no switch, because the RFCs allow them: one timed segment at a time (RFC 6298 §3), a timer
-//! that restarts at a fast retransmit and at the first partial ACK only (RFC 6582 §3.2, "impatient"), the careful rule
-//! about a third duplicate ACK after a timeout.
+//! Other properties of ns-2 need no switch, because the RFCs allow them: one timed segment at a
+//! time (RFC 6298 §3), a timer that restarts at a fast retransmit and only at the first partial ACK
+//! (RFC 6582 §3.2, "impatient"), and the careful rule for a third duplicate ACK after a timeout.
 
 use crate::tcp::congestion::{DUPLICATE_THRESHOLD, Flight, Window};
 
-/// Whose arithmetic a connection follows.
+/// The window arithmetic of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
     /// RFC 5681 and RFC 6582.
@@ -16,8 +16,8 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// What is taken for the load: FlightSize (RFC 5681 equation 4), or ns-2's window in use. ns-2 never bounds cwnd by
-    /// the receiver's window, so it does that here.
+    /// The load: FlightSize (RFC 5681 equation 4), or in ns-2 the window in use. ns-2 does not
+    /// limit cwnd by the receiver's window and does so here.
     pub(in crate::tcp) fn load(self, window: &Window, flight: &Flight) -> f64 {
         match self {
             Rules::Rfc5681 => f64::from(flight.segments),
@@ -25,7 +25,7 @@ impl Rules {
         }
     }
 
-    /// ssthresh after a loss: at least two segments; ns-2 keeps it whole.
+    /// ssthresh after a loss: at least two segments. In ns-2 an integer.
     pub(in crate::tcp) fn threshold(self, reduced: f64) -> f64 {
         match self {
             Rules::Rfc5681 => reduced.max(2.0),
@@ -33,9 +33,10 @@ impl Rules {
         }
     }
 
-    /// cwnd at the start of fast recovery: ssthresh (RFC 5681 §3.2, step 3, its three segments being the inflation);
-    /// ns-2 keeps the fraction. It has no lower bound, but a window below one segment, which a law other than half of the
-    /// load can ask for, would end a recovery with nothing under way and nothing allowed to leave: for ever.
+    /// cwnd at the start of fast recovery: ssthresh (RFC 5681 §3.2, step 3, whose three segments
+    /// are the inflation). ns-2 keeps the fraction. It has no lower bound. The bound of one segment
+    /// here prevents a deadlock: with a law other than half of the load, the window could be
+    /// smaller, and a recovery could end with nothing in flight and no permission to send.
     pub(in crate::tcp) fn reduced_cwnd(self, reduced: f64) -> f64 {
         match self {
             Rules::Rfc5681 => self.threshold(reduced),
@@ -43,8 +44,8 @@ impl Rules {
         }
     }
 
-    /// Whether a timeout lowers ssthresh. RFC 5681 §3.1 holds it when the segment has timed out before, and has no
-    /// data in flight while the SYN is unanswered; ns-2 cuts every time.
+    /// Whether a timeout lowers ssthresh. RFC 5681 §3.1 keeps it if the segment has timed out
+    /// before, and there is no data in flight before the SYN is answered. ns-2 lowers it each time.
     pub(in crate::tcp) fn timeout_cuts_ssthresh(self, repeated: bool, flight: &Flight) -> bool {
         match self {
             Rules::Rfc5681 => !repeated && flight.una > 0,
@@ -52,8 +53,8 @@ impl Rules {
         }
     }
 
-    /// cwnd after the ACK that ends Reno's recovery: ssthresh (RFC 5681 §3.2, step 6); in ns-2 the inflation ends and
-    /// the ACK counts as any other.
+    /// cwnd after the ACK that ends Reno's recovery: ssthresh (RFC 5681 §3.2, step 6). In ns-2 the
+    /// inflation ends and the ACK counts like any other.
     pub(in crate::tcp) fn leave_reno_recovery(self, window: &mut Window) {
         match self {
             Rules::Rfc5681 => window.cwnd = window.ssthresh,
@@ -61,18 +62,21 @@ impl Rules {
         }
     }
 
-    /// Whether Reno, after the ACK that ended a recovery, takes three duplicates of it for the next loss although they
-    /// do not cover more than `recover`, and halves again. RFC 5681 knows no `recover`; ns-2 waits for the timer.
+    /// Whether Reno accepts three duplicates of the ACK that ended a recovery as the next loss,
+    /// although they do not cover more than `recover`, and halves the window again. RFC 5681 has no
+    /// `recover`. ns-2 waits for the timer.
     pub(in crate::tcp) fn reno_repeats_fast_retransmit(self) -> bool {
         self == Rules::Rfc5681
     }
 
-    /// Whether Tahoe's count of duplicate ACKs goes on after a timeout: in ns-2, so that limited transmit stays quiet.
+    /// Whether Tahoe's count of duplicate ACKs continues after a timeout. It does in ns-2, which
+    /// keeps limited transmit inactive.
     pub(in crate::tcp) fn tahoe_keeps_duplicates(self) -> bool {
         self == Rules::Ns2
     }
 
-    /// cwnd after a full acknowledgment: RFC 6582 §3.2 step 3 (1), the form that avoids a burst; ns-2 as for Reno.
+    /// cwnd after a full acknowledgment: RFC 6582 §3.2 step 3 (1), the form that avoids a burst. In
+    /// ns-2 as for Reno.
     pub(in crate::tcp) fn leave_newreno_recovery(self, window: &mut Window, flight: &Flight) {
         match self {
             Rules::Rfc5681 => window.cwnd = window.ssthresh.min(f64::from(flight.segments.max(1)) + 1.0),
@@ -80,7 +84,7 @@ impl Rules {
         }
     }
 
-    /// Segments per ACK while NewReno sees duplicates: ns-2 stops after two.
+    /// Maximum number of segments per ACK of NewReno after three duplicates: 2 in ns-2.
     pub(in crate::tcp) fn newreno_burst(self, duplicates: u32) -> u32 {
         match self {
             Rules::Ns2 if duplicates >= DUPLICATE_THRESHOLD => 2,

@@ -1,10 +1,12 @@
-//! TCP with selective acknowledgments, as Fall and Floyd (1996) extended Reno and ns-2 has it ("Sack1").
+//! TCP with selective acknowledgments as in ns-2 ("Sack1"), after Fall and Floyd's extension of
+//! Reno (1996).
 //!
-//! Fast recovery begins at the third duplicate ACK as in Reno. From there `pipe` estimates the segments on the way: one
-//! less for every ACK (two for a partial one, which also shows a retransmission to have arrived), one more for every
-//! segment sent. While it is below cwnd the lowest hole leaves that has not been sent again, else new data. A
-//! retransmission that is lost again waits for the timer, and a timeout forgets all blocks, as receivers may (RFC 2018
-//! §8).
+//! Fast recovery begins at the third duplicate ACK as in Reno. From then on `pipe` estimates the
+//! number of segments in flight: minus one for each ACK (minus two for a partial one, which also
+//! shows that a retransmission has arrived), plus one for each segment sent. While `pipe` is below
+//! cwnd, the lowest hole that was not retransmitted is sent, or otherwise new data. If a
+//! retransmission is lost, the sender waits for the timer. A timeout clears all SACK marks, because
+//! receivers may discard SACKed data (RFC 2018 §8).
 
 use umts_units::Time;
 
@@ -18,18 +20,19 @@ use crate::tcp::congestion::{
 #[derive(Debug, Clone, Default)]
 pub struct Sack {
     in_recovery: bool,
-    /// Segments on the way, as estimated; the count can be lower than zero.
+    /// Estimated number of segments in flight. May be negative.
     pipe: i64,
-    /// The recovery has just begun: nothing follows the retransmission before the next ACK.
+    /// The recovery has just begun: after the retransmission nothing is sent before the next ACK.
     begun: bool,
-    /// Nothing new was acknowledged since the last timeout: duplicates come from needless retransmissions.
+    /// No new data was acknowledged since the last timeout: duplicates result from spurious
+    /// retransmissions.
     timed_out: bool,
 }
 
 impl Sack {
     fn enter_recovery(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
         window.enter_fast_recovery(flight);
-        // `pipe` takes the place of the inflation.
+        // `pipe` replaces the inflation.
         window.inflation = 0;
         self.in_recovery = true;
         self.begun = true;
@@ -63,9 +66,9 @@ impl CongestionControl for Sack {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        let news = !self.timed_out && sent.note_sack(ack, sack).segments > 0;
-        window.duplicates += u32::from(news);
-        news
+        let newly_sacked = !self.timed_out && sent.note_sack(ack, sack).segments > 0;
+        window.duplicates += u32::from(newly_sacked);
+        newly_sacked
     }
 
     fn on_duplicate_ack(

@@ -1,15 +1,17 @@
-//! Which segments are lost, told by time (RFC 8985 §6): one that left a round trip and the reordering window before the
-//! present, while something that left after it has arrived. Retransmissions are no different from originals.
+//! Time-based loss detection (RFC 8985 §6): a segment is lost if it was sent more than a round trip
+//! and the reordering window ago, and a segment sent after it has arrived. Retransmissions are
+//! handled like originals.
 //!
 //! ```text
-//!   left      A          B (delivered: RACK.xmit_ts)      now
+//!   sent      A          B (delivered: RACK.xmit_ts)      now
 //!   ──────────┼──────────┼───────────────────────────────┼──►
-//!             └ lost when A + RACK.rtt + RACK.reo_wnd has passed; until then the reordering timer waits
+//!             └ lost at A + RACK.rtt + RACK.reo_wnd; the reordering timer runs until then
 //! ```
 //!
-//! The reordering window is none while nothing was ever reordered, in a recovery or once three segments are selectively
-//! acknowledged; else a quarter of the least round trip, as often as reports of duplicates have asked for more, at most
-//! SRTT. The least round trip is that of the whole connection, the simplest of what §6.2 allows.
+//! The reordering window is 0 if no reordering was observed and either a recovery is in progress or
+//! three segments are SACKed. Otherwise it is a quarter of the minimum round-trip time, multiplied
+//! by a factor that duplicate reports increase, and at most SRTT. The minimum is taken over the
+//! whole connection, the simplest option of §6.2.
 
 use umts_units::{Duration, Time};
 
@@ -17,56 +19,59 @@ use crate::tcp::congestion::DUPLICATE_THRESHOLD;
 use crate::tcp::options::whole_ticks;
 use crate::tcp::outstanding::{Outstanding, Sent};
 
-/// Recoveries without a report of duplicates after which the reordering window is a quarter again.
+/// Number of recoveries without duplicate reports after which the reordering window is reset to a
+/// quarter.
 const PERSISTENCE: u32 = 16;
 
-/// What orders departures.
+/// The sort key of transmissions.
 type Departed = (Time, u64, u64);
 
-/// When a segment last left; of those that left at the same instant, which the clock of a model has more often than that of
-/// a machine, one that was sent again comes behind all that had left for the first time before it.
+/// Time of the last transmission of a segment. The model's clock has many transmissions at the same
+/// instant. Among these, a retransmission is ordered after all segments that were first sent before
+/// it.
 fn departed(segment: &Sent) -> Departed {
     (segment.sent_at, segment.resent_before.max(segment.seq), segment.end())
 }
 
-/// An acknowledgment, before anything else is done about it.
+/// An acknowledgment before it is processed.
 #[derive(Debug, Clone, Copy)]
-pub struct RackHeard {
-    /// The present instant.
+pub struct RackAck {
     pub now: Time,
-    /// The timestamp that it echoes, if there are timestamps.
+    /// The timestamp that it echoes, if timestamps are in use.
     pub echo: Option<Time>,
-    /// Smoothed round-trip time, zero before the first.
+    /// Smoothed round-trip time. Zero before the first sample.
     pub srtt: Duration,
-    /// It reports a duplicate, other than that of a tail loss probe.
+    /// It reports a duplicate, other than the duplicate of a tail loss probe.
     pub duplicate: bool,
-    /// What it acknowledges, and the sequence number after the highest ever sent.
+    /// Acknowledgment number.
     pub ack: u64,
-    /// SND.NXT.
+    /// The sequence number after the highest ever sent (SND.NXT).
     pub max_sent: u64,
 }
 
-/// What a look at the segments outstanding brought.
+/// The result of marking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Marked {
-    /// Segments lost that were not before.
+    /// Number of newly lost segments.
     pub segments: u32,
-    /// One of them had been sent again.
+    /// One of them was a retransmission.
     pub again: bool,
-    /// After so long the last of those that wait for the reordering window is lost; zero if none waits.
+    /// Time until the last segment that waits for the reordering window is lost. Zero if none
+    /// waits.
     pub wait: Duration,
 }
 
 /// RACK's variables (§5.3).
 #[derive(Debug, Clone)]
 pub(super) struct Detection {
-    /// The place in the order of departures of the segment that left last of all that have arrived (RACK.xmit_ts,
+    /// Sort key of the segment that was sent last among those that have arrived (RACK.xmit_ts,
     /// RACK.end_seq).
     delivered: Departed,
-    /// Its round trip (RACK.rtt).
+    /// Round-trip time of the last delivered segment (RACK.rtt).
     rtt: Duration,
     min_rtt: Option<Duration>,
-    /// The number after the highest segment that has arrived (RACK.fack), and as it was before this acknowledgment.
+    /// The number after the highest segment that has arrived (RACK.fack), and its value before this
+    /// acknowledgment.
     fack: u64,
     fack_before: u64,
     reordering_seen: bool,
@@ -80,7 +85,7 @@ pub(super) struct Detection {
 }
 
 impl Detection {
-    /// At the start of a connection whose timestamps tick so.
+    /// `tick`: tick of the connection's timestamps.
     pub fn new(tick: Duration) -> Self {
         Detection {
             delivered: (Time::ZERO, 0, 0),
@@ -99,8 +104,8 @@ impl Detection {
         }
     }
 
-    /// An acknowledgment came: what of §6.2 does not look at segments.
-    pub fn hear(&mut self, heard: &RackHeard) {
+    /// Processes an acknowledgment: the part of §6.2 that is independent of segments.
+    pub fn process_ack(&mut self, heard: &RackAck) {
         (self.now, self.echo, self.srtt) = (heard.now, heard.echo, heard.srtt);
         self.fack_before = self.fack;
         self.dsack_round = self.dsack_round.filter(|&round| heard.ack < round);
@@ -111,7 +116,8 @@ impl Detection {
         }
     }
 
-    /// `segment` is acknowledged for the first time (steps 1 to 3), `selectively` or not. Returns whether it was measured.
+    /// `segment` is acknowledged for the first time (steps 1 to 3), `selectively` or not. Returns
+    /// whether its round trip was measured.
     pub fn deliver(&mut self, segment: &Sent, selectively: bool) -> bool {
         let rtt = self.now.saturating_since(segment.sent_at);
         let (end, again) = (segment.end(), segment.transmissions > 1);
@@ -122,8 +128,8 @@ impl Detection {
         if !again {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
-        // The acknowledgment may be that of the original. What a selective one echoes left before all gaps (RFC 7323 §4.3), so
-        // it says nothing here.
+        // The acknowledgment may belong to the original. A selective one echoes a segment sent
+        // before all gaps (RFC 7323 §4.3), so its echo is no evidence.
         let is_older = |echo: Time| echo < whole_ticks(segment.sent_at, self.tick);
         if again
             && (self.min_rtt.is_some_and(|least| rtt < least)
@@ -131,7 +137,7 @@ impl Detection {
         {
             return false;
         }
-        // RACK_update: the round trip is that of the segment acknowledged last, whenever it left.
+        // RACK_update: the round trip of the segment acknowledged last, whenever it was sent.
         self.rtt = rtt;
         self.delivered = self.delivered.max(departed(segment));
         true
@@ -142,17 +148,19 @@ impl Detection {
         self.rtt
     }
 
-    /// The round trip is `rtt`, of a segment acknowledged after those that were reported.
+    /// Sets the round trip to `rtt`, from a segment that was cumulatively acknowledged after the
+    /// SACKed ones.
     pub fn set_rtt(&mut self, rtt: Duration) {
         self.rtt = rtt;
     }
 
-    /// What was sent again was not lost, so it was an original that arrived: when that left is not known.
+    /// Clears the key of the last delivered segment. After a spurious retransmission an original
+    /// has arrived, whose transmission time is unknown.
     pub fn forget_delivered(&mut self) {
         self.delivered = (Time::ZERO, 0, 0);
     }
 
-    /// A recovery is over.
+    /// Ends a recovery.
     pub fn leave_recovery(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
         if self.reo_wnd_persist == 0 {
@@ -160,7 +168,7 @@ impl Detection {
         }
     }
 
-    /// RACK.reo_wnd (step 4); `sacked`: segments outstanding that are selectively acknowledged.
+    /// RACK.reo_wnd (step 4). `sacked`: number of outstanding segments that are SACKed.
     fn reordering_window(&self, in_recovery: bool, sacked: u32) -> Duration {
         if !self.reordering_seen && (in_recovery || sacked >= DUPLICATE_THRESHOLD) {
             return Duration::ZERO;
@@ -169,13 +177,13 @@ impl Detection {
         Duration::from_nanos(quarters.saturating_mul(self.reo_wnd_mult.into())).min(self.srtt)
     }
 
-    /// Marks what is lost now (step 5), at `now` since the last acknowledgment.
+    /// Marks the segments that are lost at `now` (step 5).
     pub fn mark(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) -> Marked {
-        let patience = self.rtt + self.reordering_window(in_recovery, sacked);
+        let max_age = self.rtt + self.reordering_window(in_recovery, sacked);
         let mut marked = Marked::default();
         let waiting = sent.ring.iter_mut().filter(|segment| !segment.sacked && !segment.lost);
         for segment in waiting.filter(|segment| departed(segment) < self.delivered) {
-            let due = segment.sent_at + patience;
+            let due = segment.sent_at + max_age;
             if due > now {
                 marked.wait = marked.wait.max(due - now);
                 continue;
@@ -187,12 +195,13 @@ impl Detection {
         marked
     }
 
-    /// The retransmission timer expired (§6.3): the oldest is lost, and what left long enough ago.
+    /// Marks segments after an expiry of the retransmission timer (§6.3): the oldest one, and all
+    /// that were sent long enough ago.
     pub fn mark_on_timeout(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) {
-        let patience = self.rtt + self.reordering_window(in_recovery, sacked);
+        let max_age = self.rtt + self.reordering_window(in_recovery, sacked);
         let unsacked = sent.ring.iter_mut().enumerate().filter(|(_, segment)| !segment.sacked);
         for (index, segment) in unsacked {
-            segment.lost |= index == 0 || segment.sent_at + patience <= now;
+            segment.lost |= index == 0 || segment.sent_at + max_age <= now;
         }
     }
 }
@@ -209,7 +218,7 @@ mod tests {
         Time::ZERO + ms(time)
     }
 
-    /// Segments of 100 octets, one of which leaves each 10 ms.
+    /// Segments of 100 octets, one sent every 10 ms.
     fn sent(count: u64) -> Outstanding {
         let mut sent = Outstanding::default();
         for i in 0..count {
@@ -219,12 +228,12 @@ mod tests {
         sent
     }
 
-    fn heard(now: u64) -> RackHeard {
-        RackHeard { now: at(now), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
+    fn heard(now: u64) -> RackAck {
+        RackAck { now: at(now), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
     }
 
     fn deliver(detection: &mut Detection, sent: &mut Outstanding, now: u64, index: usize) {
-        detection.hear(&heard(now));
+        detection.process_ack(&heard(now));
         detection.deliver(&sent.ring[index], true);
         sent.ring[index].sacked = true;
     }
@@ -235,9 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn what_left_before_the_last_that_arrived_is_lost_after_the_reordering_window() {
+    fn earlier_segments_are_lost_after_the_reordering_window() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(5));
-        // Segment 3 left at 30 ms and took 100 ms; segment 0 would be lost 125 ms after it left, 4 never by this.
+        // Segment 3 was sent at 30 ms and took 100 ms. Segment 0 would be lost 125 ms after it was
+        // sent, segment 4 never by this.
         deliver(&mut detection, &mut sent, 130, 3);
         let marked = detection.mark(&mut sent, at(130), false, 1);
         assert_eq!((lost(&sent), marked.segments), (vec![0], 1), "0 has waited for 130 ms, 1 for 120 ms");
@@ -247,47 +257,48 @@ mod tests {
     }
 
     #[test]
-    fn three_above_or_a_recovery_leave_no_window_until_something_was_reordered() {
+    fn reordering_window_is_zero_before_any_reordering() {
         let (mut detection, mut board) = (Detection::new(ms(1)), sent(6));
         deliver(&mut detection, &mut board, 130, 3);
         for (in_recovery, sacked) in [(true, 1), (false, 3)] {
             assert_eq!(detection.mark(&mut board.clone(), at(130), in_recovery, sacked).segments, 3);
         }
-        // Segment 2 comes after 3: RACK.rtt is its round trip of 111 ms, and the window a quarter of 100 ms.
+        // Segment 2 arrives after 3: RACK.rtt is its round trip of 111 ms, and the window a quarter
+        // of 100 ms.
         deliver(&mut detection, &mut board, 131, 2);
         assert_eq!(detection.mark(&mut board.clone(), at(131), true, 3).segments, 0);
         assert_eq!(detection.mark(&mut board.clone(), at(136), true, 3).segments, 1, "0 alone is overdue");
     }
 
     #[test]
-    fn an_acknowledgment_that_may_be_of_the_original_tells_nothing() {
+    fn ambiguous_acknowledgments_are_not_measured() {
         let (mut detection, mut sent) = (Detection::new(ms(1)), sent(4));
         deliver(&mut detection, &mut sent, 130, 3);
         sent.send_again(0, at(140));
-        // 50 ms after the repetition: sooner than any round trip.
+        // 50 ms after the retransmission: earlier than any round trip.
         deliver(&mut detection, &mut sent, 190, 0);
         assert_eq!(detection.delivered, (at(30), 300, 400));
         sent.send_again(1, at(200));
-        detection.hear(&RackHeard { echo: Some(at(10)), ..heard(310) });
+        detection.process_ack(&RackAck { echo: Some(at(10)), ..heard(310) });
         detection.deliver(&sent.ring[1], false);
         assert_eq!(detection.delivered, (at(30), 300, 400), "it echoes the time of the original");
-        detection.hear(&RackHeard { echo: Some(at(200)), ..heard(310) });
+        detection.process_ack(&RackAck { echo: Some(at(200)), ..heard(310) });
         detection.deliver(&sent.ring[1], false);
         assert_eq!((detection.delivered, detection.rtt), ((at(200), 400, 200), ms(110)));
     }
 
     #[test]
-    fn duplicate_reports_widen_the_window_once_in_a_round_trip_for_sixteen_recoveries() {
+    fn duplicate_reports_widen_the_window_for_sixteen_recoveries() {
         let mut detection =
             Detection { reordering_seen: true, min_rtt: Some(ms(80)), ..Detection::new(ms(1)) };
-        let report = RackHeard { duplicate: true, ..heard(200) };
-        detection.hear(&report);
+        let report = RackAck { duplicate: true, ..heard(200) };
+        detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40));
-        detection.hear(&report);
+        detection.process_ack(&report);
         assert_eq!(detection.reordering_window(true, 0), ms(40), "the same round trip");
-        detection.hear(&RackHeard { ack: 1000, ..report });
+        detection.process_ack(&RackAck { ack: 1000, ..report });
         assert_eq!(detection.reordering_window(true, 0), ms(60));
-        detection.hear(&RackHeard { ack: 1000, max_sent: 2000, srtt: ms(50), ..heard(300) });
+        detection.process_ack(&RackAck { ack: 1000, max_sent: 2000, srtt: ms(50), ..heard(300) });
         assert_eq!(detection.reordering_window(true, 0), ms(50), "not above SRTT");
         (0..15).for_each(|_| detection.leave_recovery());
         assert_eq!(detection.reo_wnd_mult, 3);

@@ -1,12 +1,14 @@
-//! TCP with selective acknowledgments whose losses are told by time: RACK (RFC 8985 §6), whatever the law of the window.
+//! TCP with SACK and time-based loss detection: RACK (RFC 8985 §6), with any window law.
 //!
-//! [`Detection`] marks segments as lost. What is neither lost nor selectively acknowledged is on the way; while that is less
-//! than cwnd a segment leaves: the oldest that is lost, else new data. So there is no need to count duplicates, to limit
-//! transmission before a recovery (RFC 3042), to rescue its end (RFC 6675 §4), or to tell retransmissions from originals.
+//! [`Detection`] marks segments as lost. Segments that are neither lost nor SACKed are in flight.
+//! While their number is below cwnd, the oldest lost segment is sent, or otherwise new data.
+//! Counting of duplicates, limited transmit before a recovery (RFC 3042), rescue retransmissions
+//! (RFC 6675 §4) and the distinction between retransmissions and originals are not needed.
 //!
-//! A mark begins a recovery, which reduces the window once and ends when all is acknowledged that was outstanding; a
-//! retransmission that is lost is sent again in it. After an expiry of the timer only the oldest and what is overdue by
-//! RACK is lost (§6.3); a retransmission that is lost then begins a recovery, as in Linux.
+//! A mark begins a recovery, which reduces the window once and ends when all data outstanding at
+//! its beginning is acknowledged. A lost retransmission is sent again within the recovery. After an
+//! expiry of the timer only the oldest segment and those overdue by RACK are lost (§6.3). A lost
+//! retransmission then begins a recovery, as in Linux.
 
 mod detection;
 
@@ -17,56 +19,59 @@ use super::{CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, Reac
 use crate::packet::SackBlocks;
 use crate::tcp::config::{RtoRule, TcpConfig, Variant};
 
-pub use self::detection::RackHeard;
+pub use self::detection::RackAck;
 
-/// What is going on.
+/// The state of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing that was answered.
+    /// No recovery is in progress.
     Open,
-    /// A recovery, begun by a mark.
+    /// A recovery that a mark began.
     Recovery,
     /// A recovery after an expiry of the timer.
     Expired,
 }
 
-/// RACK's scoreboard and state of a recovery.
+/// Scoreboard counts and recovery state.
 #[derive(Debug, Clone)]
 pub struct Rack {
     detection: Detection,
     phase: Phase,
-    /// Present if the window falls by proportion.
+    /// Present if the window is reduced proportionally.
     prr: Option<Prr>,
-    /// Segments on the way; lost and not sent again since; selectively acknowledged.
+    /// Number of segments in flight, of segments lost and not sent again since, and of SACKed
+    /// segments.
     pipe: u32,
     lost: u32,
     sacked: u32,
-    /// New segments that left because others were reported, before any recovery: no load (RFC 5681 §3.2, step 2).
+    /// New segments sent because others were SACKed, before any recovery. They do not count as load
+    /// (RFC 5681 §3.2, step 2).
     limited: u32,
-    /// Segments that the duplicate being dealt with has reported, and when the first of them left that had left once.
-    news: u32,
-    news_sent_at: Option<Time>,
-    /// Segments that were marked and not yet told of.
+    /// Number of segments newly SACKed by the current duplicate, and the earliest transmission time
+    /// among those that were sent once.
+    newly_sacked: u32,
+    sacked_sent_at: Option<Time>,
+    /// Number of marked segments not yet reported by `take_marked`.
     marked: u32,
-    /// How long the reordering timer has to run; zero if nothing waits for it.
+    /// Remaining time of the reordering timer. Zero if no segment waits for it.
     wait: Duration,
-    /// The first lost segment leaves whatever the window says.
+    /// The first lost segment is sent regardless of the window.
     at_once: bool,
-    /// Something was sent again; all of it is acknowledged when this number is.
+    /// A segment was retransmitted. All retransmissions are acknowledged when `again_to` is.
     sent_again: bool,
     again_to: u64,
-    /// RACK.rtt of what the acknowledgment being dealt with covers.
+    /// RACK.rtt of the segments that the current acknowledgment covers cumulatively.
     covered_rtt: Option<Duration>,
-    /// Linux: reports of what left before the oldest did let the retransmission timer start anew.
+    /// Linux: the retransmission timer restarts at a SACK of a segment sent before the oldest
+    /// outstanding one.
     reports_restart_timer: bool,
-    /// Linux of today.
+    /// Linux from 4.4 on.
     is_recent_linux: bool,
 }
 
 impl Rack {
-    /// At the start of a connection.
     pub fn new(config: &TcpConfig) -> Self {
-        // BBR names the window itself.
+        // BBR sets the window itself.
         let proportional = config.prr && config.variant != Variant::Bbr;
         Rack {
             detection: Detection::new(config.timestamp_tick),
@@ -76,8 +81,8 @@ impl Rack {
             lost: 0,
             sacked: 0,
             limited: 0,
-            news: 0,
-            news_sent_at: None,
+            newly_sacked: 0,
+            sacked_sent_at: None,
             marked: 0,
             wait: Duration::ZERO,
             at_once: false,
@@ -89,9 +94,9 @@ impl Rack {
         }
     }
 
-    /// An acknowledgment came, nothing of which is noted yet.
-    pub fn hear(&mut self, sent: &Outstanding, heard: &RackHeard) {
-        self.detection.hear(heard);
+    /// Processes an acknowledgment before its content is applied.
+    pub fn process_ack(&mut self, sent: &Outstanding, heard: &RackAck) {
+        self.detection.process_ack(heard);
         let covered = sent.ring.iter().take_while(|segment| segment.end() <= heard.ack);
         let mut any = false;
         for segment in covered.filter(|segment| !segment.sacked) {
@@ -100,42 +105,45 @@ impl Rack {
         self.covered_rtt = any.then(|| self.detection.rtt());
     }
 
-    /// Segments on the way.
+    /// Number of segments in flight.
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.pipe
     }
 
-    /// How long the reordering timer has to run since the last look at the segments.
+    /// The remaining time of the reordering timer after the last marking, if a segment waits for
+    /// it.
     #[inline]
     pub fn reordering_wait(&self) -> Option<Duration> {
         (!self.wait.is_zero()).then_some(self.wait)
     }
 
-    /// No recovery is going on and nothing is selectively acknowledged: silence would tell of a lost tail (§7.2).
+    /// Whether no recovery is in progress and no segment is SACKed, so that a probe for a lost tail
+    /// makes sense (§7.2).
     #[inline]
     pub fn may_probe(&self, sent: &Outstanding) -> bool {
         self.phase == Phase::Open && sent.sacked_to <= sent.una()
     }
 
-    /// A recovery that an expiry began is going on.
+    /// Whether a recovery after an expiry of the timer is in progress.
     #[inline]
     pub fn is_expired(&self) -> bool {
         self.phase == Phase::Expired
     }
 
-    /// When the first of the segments left that the duplicate being dealt with reports and that left once.
-    pub fn take_news_sent_at(&mut self) -> Option<Time> {
-        self.news_sent_at.take()
+    /// Takes the earliest transmission time of the segments that the current duplicate newly SACKs
+    /// and that were sent once.
+    pub fn take_sacked_sent_at(&mut self) -> Option<Time> {
+        self.sacked_sent_at.take()
     }
 
-    /// Segments that were marked lost since this was asked last.
+    /// Takes the number of segments marked since the last call.
     #[inline]
     pub fn take_marked(&mut self) -> u32 {
         std::mem::take(&mut self.marked)
     }
 
-    /// The reordering timer expired.
+    /// Handles the expiry of the reordering timer.
     pub fn on_reordering_timeout(
         &mut self,
         window: &mut Window,
@@ -143,19 +151,20 @@ impl Rack {
         flight: &Flight,
         now: Time,
     ) -> Reaction {
-        let marked = self.look(sent, now);
+        let marked = self.mark_lost(sent, now);
         if marked.segments == 0 {
             return Reaction::NOTHING;
         }
         if self.phase == Phase::Recovery {
-            self.go_on(window, 1, false);
+            self.continue_recovery(window, 1, false);
             return Reaction::NOTHING;
         }
         self.begin(window, sent, flight, 0);
         Reaction::RECOVER
     }
 
-    /// The retransmission timer expired: what is lost now. Nothing is if the receiver has dropped what it had reported.
+    /// Marks the lost segments after an expiry of the retransmission timer. If the receiver has
+    /// discarded SACKed data, all SACK marks are cleared first.
     pub fn mark_on_timeout(&mut self, sent: &mut Outstanding, now: Time) {
         if sent.first().is_some_and(|first| first.sacked) {
             sent.forget_sacks();
@@ -163,18 +172,20 @@ impl Rack {
         self.detection.mark_on_timeout(sent, now, self.phase != Phase::Open, self.sacked);
     }
 
-    /// Nothing that is outstanding can be lost: it left after all that has arrived, in order.
+    /// Whether no outstanding segment can be lost: all were sent, in order, after those that have
+    /// arrived.
     #[inline]
     fn is_calm(&self, sent: &Outstanding) -> bool {
         let is_quiet = self.phase == Phase::Open && sent.sacked_to <= sent.una();
         let is_again_acked = !self.sent_again && sent.una() >= self.again_to;
-        // Linux looks for losses in TCP_CA_Open only when an acknowledgment is dubious (`tcp_ack_is_dubious`).
+        // Linux looks for losses in TCP_CA_Open only if an acknowledgment is dubious
+        // (`tcp_ack_is_dubious`).
         let is_none_again = || !sent.ring.iter().any(|segment| segment.transmissions > 1);
         is_quiet && (is_again_acked || (self.is_recent_linux && is_none_again()))
     }
 
-    /// Marks what is lost at `now`, and counts what is on the way.
-    fn look(&mut self, sent: &mut Outstanding, now: Time) -> Marked {
+    /// Marks the segments that are lost at `now`, and counts those in flight.
+    fn mark_lost(&mut self, sent: &mut Outstanding, now: Time) -> Marked {
         if std::mem::take(&mut self.sent_again) {
             self.again_to = sent.max_sent();
         }
@@ -204,18 +215,19 @@ impl Rack {
         let segments = outstanding - std::mem::take(&mut self.limited).min(outstanding);
         let before = window.cwnd as u32;
         window.enter_fast_recovery(&Flight { segments, ..*flight });
-        // `pipe` takes the place of the inflation.
+        // `pipe` replaces the inflation.
         window.inflation = 0;
         if let Some(prr) = &mut self.prr {
-            // RecoverFS; Linux takes the window in its place (`prior_cwnd`).
+            // RecoverFS. Linux uses the window instead (`prior_cwnd`).
             let load = outstanding - self.sacked + delivered;
             *prr = Prr::begin(if self.is_recent_linux { before } else { load });
         }
-        self.go_on(window, delivered.max(1), false);
+        self.continue_recovery(window, delivered.max(1), false);
     }
 
-    /// `delivered` segments have arrived in a recovery; `safe`: and it advances, with nothing more lost.
-    fn go_on(&mut self, window: &mut Window, delivered: u32, safe: bool) {
+    /// Updates PRR after `delivered` segments have arrived in a recovery. `safe`: SND.UNA advanced,
+    /// and no further segment is lost.
+    fn continue_recovery(&mut self, window: &mut Window, delivered: u32, safe: bool) {
         if let Some(prr) = &mut self.prr
             && let Some(cwnd) = prr.on_ack(window.ssthresh, self.pipe, delivered, safe)
         {
@@ -223,7 +235,7 @@ impl Rack {
         }
     }
 
-    /// Linux does not reduce the window on an acknowledgment below what is acknowledged (`tcp_ack`, old_ack).
+    /// Linux does not reduce the window at an acknowledgment below SND.UNA (`tcp_ack`, old_ack).
     fn keeps_window(&self, ack: &Duplicate<'_>) -> bool {
         self.is_recent_linux && ack.is_late
     }
@@ -239,14 +251,14 @@ impl Rack {
 
     fn note(&mut self, sent: &mut Outstanding, ack: u64, sack: &SackBlocks) -> u32 {
         let mut first: Option<Time> = None;
-        let noted = sent.note_sack_telling(ack, sack, |segment| {
+        let noted = sent.note_sack_with(ack, sack, |segment| {
             self.detection.deliver(segment, true);
             if segment.transmissions == 1 {
                 first = Some(first.map_or(segment.sent_at, |at| at.min(segment.sent_at)));
             }
         });
-        self.news_sent_at = first;
-        // What is covered counts after what is reported.
+        self.sacked_sent_at = first;
+        // Cumulatively acknowledged segments take precedence over SACKed ones.
         if let Some(rtt) = self.covered_rtt.take() {
             self.detection.set_rtt(rtt);
         }
@@ -263,7 +275,7 @@ impl CongestionControl for Rack {
         initial: u32,
     ) -> Reaction {
         self.phase = Phase::Open;
-        self.look(sent, ack.now);
+        self.mark_lost(sent, ack.now);
         window.cwnd = f64::from(initial);
         window.duplicates = 0;
         Reaction::NEW_ACK
@@ -273,12 +285,13 @@ impl CongestionControl for Rack {
         let delivered = self.note(sent, ack.flight.una, ack.sack) + ack.segments - ack.done.sacked;
         window.duplicates = 0;
         let ends = self.phase != Phase::Open && ack.flight.una >= window.recover;
-        // RFC 5681 §3.1: the acknowledgment that ends a timeout opens the window as each before it.
+        // RFC 5681 §3.1: the acknowledgment that ends a timeout recovery opens the window like
+        // those before it.
         let ends_recovery = ends && self.phase == Phase::Recovery;
         if ends {
             self.end(window);
         }
-        let marked = self.look(sent, ack.now);
+        let marked = self.mark_lost(sent, ack.now);
         let begins = match self.phase {
             Phase::Open => marked.segments > 0,
             Phase::Recovery => false,
@@ -289,7 +302,7 @@ impl CongestionControl for Rack {
             return Reaction { sample: super::Sample::Timed, ..Reaction::RECOVER };
         }
         if self.phase == Phase::Recovery {
-            self.go_on(window, delivered, marked.segments == 0);
+            self.continue_recovery(window, delivered, marked.segments == 0);
         } else if ack.segments > 0 && (!ends_recovery || self.is_recent_linux) {
             window.increase();
         }
@@ -303,9 +316,9 @@ impl CongestionControl for Rack {
         ack: u64,
         sack: &SackBlocks,
     ) -> bool {
-        self.news = self.note(sent, ack, sack);
-        window.duplicates += u32::from(self.news > 0);
-        self.news > 0
+        self.newly_sacked = self.note(sent, ack, sack);
+        window.duplicates += u32::from(self.newly_sacked > 0);
+        self.newly_sacked > 0
     }
 
     fn on_duplicate_ack(
@@ -314,21 +327,21 @@ impl CongestionControl for Rack {
         sent: &mut Outstanding,
         ack: &Duplicate<'_>,
     ) -> Reaction {
-        let marked = self.look(sent, ack.now);
+        let marked = self.mark_lost(sent, ack.now);
         let begins = marked.segments > 0 && (self.phase == Phase::Open || self.is_expired() && marked.again);
         if begins {
             let cwnd = window.cwnd;
-            self.begin(window, sent, &ack.flight, self.news);
+            self.begin(window, sent, &ack.flight, self.newly_sacked);
             if self.keeps_window(ack) {
                 window.cwnd = cwnd;
             }
             return Reaction::RECOVER;
         }
         if self.phase == Phase::Recovery && !self.keeps_window(ack) {
-            self.go_on(window, self.news, false);
+            self.continue_recovery(window, self.newly_sacked, false);
         }
         let left_before = |first: Time| sent.first().is_some_and(|oldest| first < oldest.sent_at);
-        let restart_timer = self.reports_restart_timer && self.news_sent_at.is_some_and(left_before);
+        let restart_timer = self.reports_restart_timer && self.sacked_sent_at.is_some_and(left_before);
         Reaction { restart_timer, ..Reaction::NOTHING }
     }
 
@@ -342,7 +355,7 @@ impl CongestionControl for Rack {
     }
 
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
-        // As Linux: a recovery that is going on has answered the losses of this window.
+        // As in Linux, a recovery in progress has already responded to the losses of this window.
         let is_answered = self.phase == Phase::Recovery && flight.una < window.recover;
         self.phase = Phase::Expired;
         self.at_once = false;
@@ -350,7 +363,7 @@ impl CongestionControl for Rack {
         window.duplicates = 0;
         window.start_again_after_timeout(flight, is_answered);
         self.count(sent);
-        // What is not lost is still on the way, and the oldest is to leave.
+        // Segments that are not lost are still in flight, and the oldest must be sent.
         window.cwnd += f64::from(self.pipe);
     }
 

@@ -1,6 +1,6 @@
-//! ARQ against its closed forms, within three standard errors of a sample whose size and seed were fixed beforehand.
-//! Feedback is perfect where the forms assume it: after each round the sender is told what is there. p: block error
-//! ratio; m: MaxDAT; n: PDUs of an SDU, one SDU at a time.
+//! ARQ compared with closed forms, within three standard errors. Sample size and seed were fixed
+//! beforehand. Feedback is perfect where the forms assume it: after each round the sender knows
+//! which PDUs have arrived. p: block error ratio, m: MaxDAT, n: PDUs of an SDU, one SDU at a time.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ struct Law {
 }
 
 impl Law {
-    /// Of a number of rounds k = 1, 2, … from the probability that it is k at most.
+    /// For a number of rounds k = 1, 2, …, from the probability of at most k rounds.
     fn of_rounds(up_to: impl Fn(i32) -> f64) -> Self {
         let (mut mean, mut square) = (0.0, 0.0);
         for k in 1..1_000 {
@@ -34,7 +34,7 @@ impl Law {
         Law { mean, deviation: (square - mean * mean).sqrt() }
     }
 
-    /// Of something that happens with this probability.
+    /// For an event with this probability.
     fn of_chance(probability: f64) -> Self {
         Law { mean: probability, deviation: (probability * (1.0 - probability)).sqrt() }
     }
@@ -59,12 +59,12 @@ fn sdu_loss(p: f64, m: i32, n: u32) -> f64 {
     1.0 - (1.0 - p.powi(m)).powi(n as i32)
 }
 
-/// Rounds until the last of n PDUs is there, without limit.
+/// Rounds until the last of n PDUs has arrived, without limit.
 fn rounds(p: f64, n: u32) -> Law {
     Law::of_rounds(|k| (1.0 - p.powi(k)).powi(n as i32))
 }
 
-/// What came of so many SDUs, each alone.
+/// Results for a number of SDUs, one at a time.
 #[derive(Debug, Default)]
 struct Outcome {
     pdus: u64,
@@ -95,7 +95,7 @@ fn transfer(p: f64, max_dat: Option<u32>, draws: &AddressedStream) -> Outcome {
         outcome.lost_pdus += missing.len() as u64;
         outcome.lost_sdus += u64::from(discarded);
         assert_eq!(peer.delivers(), if discarded { vec![] } else { vec![id] });
-        // The receiver is told not to wait.
+        // The receiver is notified not to wait.
         sender.trace.clear();
         let mrw = sender.transmits(1);
         assert_eq!(mrw.blocks, u32::from(discarded));
@@ -110,7 +110,7 @@ fn transfer(p: f64, max_dat: Option<u32>, draws: &AddressedStream) -> Outcome {
     outcome
 }
 
-/// Sends what is new or missing; returns how many PDUs that were.
+/// Sends new and missing PDUs. Returns their number.
 fn round(
     sender: &mut Talk,
     peer: &mut Talk,
@@ -152,7 +152,7 @@ fn losses_and_transmissions_with_max_dat() {
             } else {
                 assert_eq!(sent, pdus);
             }
-            // Three standard errors say nothing where fewer than five losses are to be expected.
+            // Three standard errors are meaningless with fewer than five expected losses.
             if residual_loss(p, m) * pdus as f64 >= 5.0 {
                 let law = Law::of_chance(residual_loss(p, m));
                 law.assert_near(lost_pdus as f64 / pdus as f64, pdus, &format!("{what}, PDUs lost"));
@@ -178,13 +178,15 @@ fn transmissions_and_rounds_without_limit() {
     }
 }
 
-/// Selective repeat with true polls and reports: a channel that is never idle carries 1 - p of new PDUs.
+/// Selective repeat with real polls and reports: a channel that is never idle carries a share of 1
+/// - p new PDUs.
 #[test]
-fn a_busy_channel_carries_new_pdus_in_the_share_that_is_not_lost() {
+fn busy_channel_carries_the_expected_share_of_new_pdus() {
     const TTIS: u64 = 20_000;
     for (index, p) in ERROR_RATIOS.into_iter().enumerate() {
         let draws = Streams::new(SEED, index as u64).addressed("busy");
-        // Reports are a round trip apart, so that nothing is asked for twice, and the window holds eight of them.
+        // Reports are a round trip apart, so that no PDU is requested twice. The window holds eight
+        // round trips.
         let timer_status_prohibit = Some(Duration::from_millis(100));
         let (window, poll_pdu) = (2047, Some(32));
         let config = AmConfig { timer_status_prohibit, window, rx_window: window, poll_pdu, ..config() };
@@ -208,15 +210,15 @@ fn a_busy_channel_carries_new_pdus_in_the_share_that_is_not_lost() {
             pair.delivered[0].clear();
         }
         assert_eq!(new + again, TTIS * 12, "it is never idle");
-        // How many of the PDUs sent are lost, each of which takes the place of a new one.
+        // Number of lost PDUs. Each takes the place of a new one.
         let law = Law::of_chance(1.0 - p);
         law.assert_near(new as f64 / (new + again) as f64, new + again, &format!("p = {p}"));
     }
 }
 
-/// The forms are those of the table of closed forms in the literature, to the digits printed there.
+/// The forms agree with the table of closed forms in the literature, to the digits printed there.
 #[test]
-fn the_forms_have_their_known_values() {
+fn closed_forms_match_published_values() {
     let near =
         |value: f64, expected: f64| assert!((value / expected - 1.0).abs() < 1e-5, "{value}, {expected}");
     near(transmissions(0.2, 3).mean, 1.24);

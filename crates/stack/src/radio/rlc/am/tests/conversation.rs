@@ -13,7 +13,7 @@ fn the_last_pdu_of_the_buffer_polls() {
 }
 
 #[test]
-fn what_is_missing_is_sent_again_before_new_data_and_the_last_of_it_polls() {
+fn missing_pdus_are_retransmitted_before_new_data_and_the_last_polls() {
     let mut talk = Talk::new(config());
     talk.queues(0, 2000).unwrap();
     assert_eq!(talk.at(10).sends(10), ["0-9"]);
@@ -100,7 +100,7 @@ fn eurane_drops_a_status_about_pdus_that_were_never_sent() {
 }
 
 #[test]
-fn a_poll_is_answered_with_what_is_missing() {
+fn poll_is_answered_with_the_missing_pdus() {
     let mut talk = Talk::new(config());
     talk.at(10).hears(&data(0, 6, true, &[(1, 0, 1), (2, 2, 6)]), &[3, 4]);
     assert_eq!(talk.delivers(), [1]);
@@ -117,7 +117,7 @@ fn a_new_gap_is_reported_at_once() {
     assert!(talk.at(11).sends(1).is_empty());
     talk.at(20).hears(&data(4, 4, false, &[]), &[]);
     assert_eq!(missing(&talk.at(21).transmits(1)), [3]);
-    // The gap stays, but it is not new any more.
+    // The gap remains, but is no longer new.
     talk.at(30).hears(&data(5, 5, false, &[]), &[]);
     assert!(talk.at(31).sends(1).is_empty());
 }
@@ -164,7 +164,7 @@ fn eurane_writes_a_report_that_found_no_ride_and_sends_it_later() {
     let mut talk = Talk::new(eurane());
     talk.at(0).hears(&data(0, 1, true, &[]), &[]);
     assert!(talk.at(9).sends(1).is_empty());
-    // Written at 10 ms; what arrives before its TTI at 20 ms is not in it.
+    // Written at 10 ms. PDUs that arrive before its TTI at 20 ms are not included.
     talk.at(15).hears(&data(2, 2, false, &[]), &[]);
     assert_eq!(talk.at(20).sends(1), ["STATUS ack 2"]);
 }
@@ -175,7 +175,7 @@ fn a_report_rides_with_data_that_leave_at_the_very_end_of_its_wait() {
     talk.at(0).hears(&data(0, 1, true, &[]), &[]);
     talk.at(5).queues(1, 20).unwrap();
     assert_eq!(talk.at(10).sends(1), ["0 P +STATUS"]);
-    // A nanosecond later it is written and travels alone, and the data after it.
+    // One nanosecond later the report is written and sent alone, and the data follow.
     let mut talk = Talk::new(eurane());
     talk.at(0).hears(&data(0, 1, true, &[]), &[]);
     talk.at(5).queues(1, 20).unwrap();
@@ -202,9 +202,10 @@ fn sdus_go_up_in_sequence() {
 }
 
 #[test]
-fn a_report_too_large_for_a_pdu_tells_the_oldest_first() {
+fn oversized_report_lists_the_oldest_pdus_first() {
     let mut talk = Talk::new(config());
-    // Every second PDU of 600 is missing; 42 octets hold two maps of 128 PDUs and the beginning of a third.
+    // Every second PDU of 600 is missing. 42 octets hold two maps of 128 PDUs and the start of a
+    // third.
     let lost: Vec<u32> = (0..100).step_by(2).collect();
     for set in 0..6 {
         talk.at(set * 10).hears(&data(set * 100, set * 100 + 99, false, &[]), &lost);
@@ -224,7 +225,7 @@ fn a_full_buffer_refuses_the_sdu() {
     assert_eq!(talk.queues(0, 600), Ok(()));
     assert_eq!(talk.queues(1, 401), Err(BufferFull));
     assert_eq!(talk.queues(2, 400), Ok(()));
-    // What is sent but not acknowledged still takes its room.
+    // Unacknowledged data still count against the buffer.
     talk.at(10).sends(100);
     assert_eq!(talk.queues(3, 1), Err(BufferFull));
     talk.at(90).hears_status(26, &[]);
@@ -239,7 +240,7 @@ fn out_of_sequence_an_sdu_goes_up_once_its_beginning_is_known() {
     let mut talk = Talk::new(config.clone());
     talk.at(10).hears(&data(0, 4, false, &sdus), &[0]);
     assert_eq!(talk.delivers(), [1, 2]);
-    // Without PDU 1 nobody can tell that an SDU begins with the first octet of PDU 2.
+    // Without PDU 1 the receiver cannot know that an SDU begins with the first octet of PDU 2.
     let mut talk = Talk::new(config);
     talk.at(10).hears(&data(0, 4, false, &sdus), &[1]);
     assert_eq!(talk.delivers(), [2]);

@@ -17,7 +17,7 @@ fn an_sdu_is_given_up_when_a_pdu_was_sent_max_dat_times() {
     talk.at(80).hears_status(6, &[2]);
     assert_eq!(talk.at(90).sends(10), ["2 R P"]);
     talk.at(160).hears_status(6, &[2]);
-    // The first SDU is acknowledged; the window moves to the first PDU of the third.
+    // The first SDU is acknowledged. The window moves to the first PDU of the third one.
     assert_eq!(talk.discarded(), [1]);
     assert_eq!(talk.at(170).sends(10), ["STATUS MRW 4"]);
 }
@@ -44,14 +44,15 @@ fn a_repeated_poll_counts_as_a_transmission() {
 }
 
 #[test]
-fn an_sdu_that_is_only_half_sent_is_given_up_whole() {
+fn partly_sent_sdu_is_discarded_completely() {
     let mut talk = Talk::new(AmConfig { max_dat: Some(1), ..config() });
     talk.queues(0, 1000).unwrap();
     talk.queues(1, 39).unwrap();
     assert_eq!(talk.at(10).sends(4), ["0-3"]);
     talk.at(80).hears_status(4, &[1]);
     assert_eq!(talk.discarded(), [0]);
-    // 840 octets are unsent: they would fill 21 PDUs more, whose numbers nobody waits for.
+    // 840 octets are unsent. They would fill 21 further PDUs, for whose numbers the receiver does
+    // not wait.
     assert_eq!(talk.at(90).sends(4), ["STATUS MRW 25", "25 P"]);
     assert_eq!(talk.am.buffer_occupancy(), Bytes(39));
 }
@@ -66,14 +67,14 @@ fn mrw_of(set: &BlockSet) -> Mrw {
 }
 
 #[test]
-fn an_mrw_above_the_window_says_so_with_length_zero() {
+fn mrw_above_the_window_has_length_zero() {
     let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 8, ..config() });
     talk.queues(0, 1000).unwrap();
     talk.queues(1, 39).unwrap();
     assert_eq!(talk.at(10).sends(12), ["0-7"]);
     talk.at(80).hears_status(8, &[3]);
     let set = talk.at(90).transmits(12);
-    // The SDU would have ended in PDU 24. VT(S) = 25 is out of the window that begins at 3.
+    // The SDU would have ended in PDU 24. VT(S) = 25 is outside the window that begins at 3.
     assert_eq!(set.pdus.iter().map(describe).collect::<Vec<_>>(), ["STATUS MRW 25"]);
     assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(25), n_length: 0, beyond_window: true });
     let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
@@ -83,7 +84,7 @@ fn an_mrw_above_the_window_says_so_with_length_zero() {
     assert_eq!(describe(&answer.pdus[0]), "STATUS MRW ACK 25 ack 25");
     talk.at(180).hears(&answer, &[]);
     assert_eq!(talk.at(190).sends(12), ["25 P"]);
-    // Without LENGTH = 0 it would have been taken for an old one.
+    // Without LENGTH = 0 this would look like an old MRW.
     let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
     peer.at(80).hears(&data(0, 7, false, &[]), &[3]);
     peer.at(100).hears(&mrw(25), &[]);
@@ -91,7 +92,7 @@ fn an_mrw_above_the_window_says_so_with_length_zero() {
 }
 
 #[test]
-fn a_window_given_up_to_its_end_is_an_mrw_above_the_window() {
+fn discarding_the_whole_window_gives_an_mrw_above_the_window() {
     let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 2, ..config() });
     talk.queues(0, 79).unwrap();
     talk.queues(1, 39).unwrap();
@@ -109,7 +110,8 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
     assert_eq!(talk.at(10).sends(12), ["0-7"]);
     talk.at(80).hears_status(8, &[0, 4]);
     let set = talk.at(90).transmits(12);
-    // SDU 0 alone first: its discard began the procedure. Then the other one, which ends 19 PDUs above what was sent.
+    // First only SDU 0, whose discard started the procedure. Then the other one, which ends 19 PDUs
+    // above the last sent PDU.
     assert_eq!((mrw_of(&set).sn, set.discarded.len()), (Sn::of(2), 0));
     talk.at(150).hears_control(Pdu::Status(Status {
         mrw_ack: Some(MrwAck { sn: Sn::of(2), n: 0 }),
@@ -117,19 +119,19 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
     }));
     let set = talk.at(160).transmits(12);
     assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(27), n_length: 0, beyond_window: true });
-    // All at once: the first SN_MRW lies in the window and shows where the last one belongs.
+    // All at once: the first SN_MRW is in the window and shows the position of the last one.
     let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
     peer.at(80).hears(&data(1, 7, false, &[]), &[]);
     let mut both = mrw(27);
     both.discarded.push(Sn::of(1));
     peer.at(100).hears(&both, &[]);
     assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
-    // Also where the first of them is already behind.
+    // Also if the first of them is already below the window.
     let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
     peer.at(80).hears(&data(0, 3, false, &[]), &[]).hears(&data(5, 7, false, &[]), &[]);
     peer.at(100).hears(&both, &[]);
     assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
-    // An old one stays an old one.
+    // An old MRW remains old.
     peer.at(200).hears(&data(27, 30, false, &[]), &[]).hears(&both, &[]);
     assert_eq!(describe(&peer.at(210).transmits(1).pdus[0]), "STATUS MRW ACK 31");
 }
@@ -167,12 +169,12 @@ fn mrw(sn: u64) -> BlockSet {
 }
 
 #[test]
-fn what_was_begun_goes_on_when_the_rest_is_lost() {
+fn started_sdu_continues_when_unsent_sdus_are_lost() {
     let mut talk = Talk::new(config());
     for (id, octets) in [(1, 80), (2, 80), (3, 80)] {
         talk.queues(id, octets).unwrap();
     }
-    // Two PDUs, of which the second holds the end of the first SDU or a part of it.
+    // Two PDUs. The second one holds the end of the first SDU or a part of it.
     let first = talk.transmits(2);
     assert!(first.pdus.iter().all(|pdu| !describe(pdu).contains('P')), "more was waiting: {first:?}");
     talk.am.lose_unsent(&mut Context::new(talk.now, &mut talk.trace));
@@ -181,16 +183,16 @@ fn what_was_begun_goes_on_when_the_rest_is_lost() {
         _ => None,
     });
     assert_eq!(lost.collect::<Vec<_>>(), [2, 3]);
-    // The end of what was begun polls, as the last PDU in the buffer.
+    // The end of the started SDU polls, as the last PDU in the buffer.
     let rest = talk.sends(4);
     assert!(rest.last().is_some_and(|last| last.contains('P')), "{rest:?}");
     assert!(talk.am.backlog().pdus == 0);
 }
 
 #[test]
-fn the_last_pdu_of_a_buffer_that_is_lost_polls_after_all() {
+fn last_sent_pdu_polls_when_the_buffer_is_lost() {
     let mut talk = Talk::new(config());
-    // The first SDU fills a PDU with its length indicator: nothing of the second is in it.
+    // The first SDU fills a PDU with its length indicator: the PDU has nothing of the second one.
     talk.queues(1, 39).unwrap();
     talk.queues(2, 380).unwrap();
     let sent = talk.sends(1);
@@ -201,7 +203,7 @@ fn the_last_pdu_of_a_buffer_that_is_lost_polls_after_all() {
 }
 
 #[test]
-fn a_moved_window_hands_up_what_is_whole_and_drops_the_rest() {
+fn moved_window_delivers_complete_sdus_and_drops_the_rest() {
     for (mrw_acknowledgment, answer) in [
         (MrwAcknowledgment::Explicit, "STATUS MRW ACK 6 ack 6"),
         (MrwAcknowledgment::Implicit, "STATUS ack 6"),
@@ -229,7 +231,7 @@ fn an_sdu_that_reaches_above_the_new_window_is_dropped_when_its_end_comes() {
 }
 
 #[test]
-fn an_old_mrw_moves_nothing_and_is_answered() {
+fn old_mrw_has_no_effect_and_is_answered() {
     let mut talk = Talk::new(config());
     talk.at(10).hears(&data(0, 5, false, &[]), &[]);
     talk.at(20).hears(&mrw(2), &[]);

@@ -1,4 +1,5 @@
-//! Acknowledged mode as conversations, and as properties of two entities joined by a bad pipe.
+//! Acknowledged mode: exchanges with one entity, and properties of two entities joined by a lossy
+//! pipe.
 
 mod closed_forms;
 mod conversation;
@@ -17,7 +18,7 @@ use super::*;
 use crate::radio::rlc::testing::packet;
 use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, Sn, SnRun, Status};
 
-/// 3GPP accounting: 40 octets of payload, everything reported at once, no discard.
+/// 3GPP formats: 40 octets of payload, all reports sent immediately, no discard.
 pub(in crate::radio::rlc) fn config() -> AmConfig {
     AmConfig {
         piggyback: Piggyback::Off,
@@ -55,7 +56,7 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// One entity at a time that the test sets, with all that it records.
+/// One entity at a time set by the test, with its trace events.
 struct Talk {
     am: AmEntity,
     now: Time,
@@ -72,13 +73,13 @@ impl Talk {
         self
     }
 
-    /// The upper layer hands over an SDU.
+    /// The upper layer sends an SDU.
     fn queues(&mut self, id: u64, octets: u32) -> Result<(), BufferFull> {
         let sdu = Sdu::new(packet(id, octets), self.now);
         self.am.handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu)
     }
 
-    /// What it puts into a TTI of `blocks`, one word per PDU or run: `R` for sent again, `P` for a poll.
+    /// PDUs in a TTI of `blocks`, one word per PDU or run. `R`: retransmitted, `P`: polls.
     fn sends(&mut self, blocks: u32) -> Vec<String> {
         self.transmits(blocks).pdus.iter().map(describe).collect()
     }
@@ -90,14 +91,14 @@ impl Talk {
         set
     }
 
-    /// A block set arrives, but for the blocks in `lost`.
+    /// Receives a block set without the blocks in `lost`.
     fn hears(&mut self, set: &BlockSet, lost: &[u32]) -> &mut Self {
         let lost = Lost(lost.iter().fold(0, |bits, block| bits | 1 << block));
         self.am.handle_blocks(&mut Context::new(self.now, &mut self.trace), set, lost);
         self
     }
 
-    /// A STATUS arrives: all below `lsn` is there, but for `missing`.
+    /// Receives a STATUS: all PDUs below `lsn` have arrived except `missing`.
     fn hears_status(&mut self, lsn: u64, missing: &[u64]) -> &mut Self {
         let runs = missing.iter().map(|&sn| SnRun { first: Sn::of(sn), count: 1 });
         let mut set = BlockSet { missing: runs.collect(), ..BlockSet::default() };
@@ -106,14 +107,14 @@ impl Talk {
         self.hears(&set, &[])
     }
 
-    /// A PDU arrives that is no data.
+    /// Receives a PDU other than data.
     fn hears_control(&mut self, pdu: Pdu) -> &mut Self {
         let mut set = BlockSet::default();
         set.push_control(pdu);
         self.hears(&set, &[])
     }
 
-    /// Ids of the SDUs that are handed up.
+    /// Ids of the delivered SDUs.
     fn delivers(&mut self) -> Vec<u64> {
         std::iter::from_fn(|| self.am.poll_delivered()).map(|sdu| sdu.packet.id.0).collect()
     }
@@ -160,7 +161,7 @@ fn describe(pdu: &Pdu) -> String {
     }
 }
 
-/// PDUs of data that somebody sends: numbers `first` to `last`, with SDUs that end in `ends` (id, begins in, ends in).
+/// Data PDUs `first` to `last`, with SDUs that end in `ends` (id, first PDU, last PDU).
 fn data(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet {
     let mut set = BlockSet::default();
     for &(id, begins, told) in ends {
@@ -179,7 +180,7 @@ fn data(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet
     set
 }
 
-/// What `set` says is missing, number by number.
+/// Missing PDUs listed in `set`, one by one.
 fn missing(set: &BlockSet) -> Vec<u16> {
     let runs = set.missing.iter();
     runs.flat_map(|run| (0..u64::from(run.count)).map(|n| run.first.plus(n).value())).collect()

@@ -1,17 +1,17 @@
-//! Two entities joined by a pipe that delays, loses and doubles.
+//! Two entities joined by a pipe that delays, loses and duplicates.
 
 use super::*;
 
 const TTI: u64 = 10;
 const DELAY: u64 = 35;
 
-/// What the pipe does to one TTI of one direction.
+/// Effect of the pipe on one TTI of one direction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fate {
     pub lost: u128,
-    /// Extra delay in TTIs; order is kept.
+    /// Extra delay in TTIs. Order is kept.
     pub late: u64,
-    /// The set comes twice.
+    /// The set arrives twice.
     pub doubled: bool,
 }
 
@@ -19,7 +19,7 @@ impl Fate {
     pub const GOOD: Fate = Fate { lost: 0, late: 0, doubled: false };
 }
 
-/// An RNC's entity and a UE's, and what is between them.
+/// Entities of an RNC and a UE, and the pipe between them.
 pub(super) struct Pair {
     pub ends: [Talk; 2],
     pipe: [Vec<(u64, BlockSet, Lost)>; 2],
@@ -43,7 +43,7 @@ impl Pair {
         }
     }
 
-    /// One TTI: what has arrived is taken, then both ends send.
+    /// One TTI: both ends receive, then send.
     pub fn step(&mut self, fates: [Fate; 2]) {
         let now = self.tti * TTI;
         for from in 0..2 {
@@ -71,8 +71,8 @@ impl Pair {
         self.tti += 1;
     }
 
-    /// The transport channel changes: both ends are suspended for `ttis`, what is on its way arrives, then they go on
-    /// with `blocks` in a TTI.
+    /// Changes the transport channel: both ends are suspended for `ttis` while PDUs in flight
+    /// arrive, and continue with `blocks` per TTI.
     pub fn switch(&mut self, ttis: u64, blocks: [u32; 2]) {
         self.ends.iter_mut().for_each(|end| end.am.suspend());
         for _ in 0..ttis {
@@ -82,7 +82,7 @@ impl Pair {
         self.blocks = blocks;
     }
 
-    /// One end sends `n` further new PDUs and no more for so many TTIs.
+    /// One end sends only `n` further new PDUs for `ttis` TTIs.
     pub fn suspend_after(&mut self, end: usize, n: u32, ttis: u64) {
         self.ends[end].am.suspend_after(n);
         let before = self.ends[end].trace.len();
@@ -98,7 +98,7 @@ impl Pair {
         assert!(sent <= n, "{sent} new PDUs, {n} were allowed");
     }
 
-    /// RRC re-establishes both ends; what was on its way is lost.
+    /// RRC re-establishes both ends. PDUs in flight are lost.
     pub fn reestablish(&mut self) {
         self.pipe.iter_mut().for_each(Vec::clear);
         for end in &mut self.ends {
@@ -107,18 +107,19 @@ impl Pair {
         }
     }
 
-    /// Elements that an end keeps, trace and pipe apart.
+    /// Number of elements that an end stores, without trace and pipe.
     pub fn held(&self, end: usize) -> usize {
         self.ends[end].am.sender.held() + self.ends[end].am.receiver.held()
     }
 
-    /// After a drain no deadline lies in the past.
+    /// After a drain no deadline is in the past.
     fn check_timers(&self, end: usize) {
         let Talk { am, now, .. } = &self.ends[end];
         assert!(am.poll_timeout().is_none_or(|at| at > *now), "{:?} at {now}", am.poll_timeout());
     }
 
-    /// Nothing is on its way, to be sent, to be acknowledged or to be waited for: only periodic reports go on.
+    /// Whether nothing is in flight, to be sent, to be acknowledged or to be waited for. Only
+    /// periodic reports may continue.
     fn is_quiet(&self) -> bool {
         let now = ms(self.tti * TTI);
         let periodic = self.ends[0].am.config.timer_status_periodic.is_some();
@@ -133,7 +134,7 @@ impl Pair {
         self.ends.iter().all(rests) && (periodic || self.pipe.iter().all(Vec::is_empty))
     }
 
-    /// Lets the good pipe run until both ends rest, for 60 s at most.
+    /// Runs an ideal pipe until both ends rest, for at most 60 s.
     pub fn settle(&mut self) {
         let from = self.tti;
         while !self.is_quiet() {

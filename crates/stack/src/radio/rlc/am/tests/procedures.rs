@@ -1,4 +1,5 @@
-//! MRW, RESET, WINDOW, forms of reports, suspension: procedures between two entities, one side at a time.
+//! MRW, RESET, WINDOW, report formats, suspension: procedures between two entities, one side at a
+//! time.
 
 use std::num::NonZeroU16;
 
@@ -54,7 +55,7 @@ fn a_further_discard_waits_for_the_mrw_under_way() {
     assert_eq!(talk.discarded(), [0, 1, 2]);
     assert!(talk.at(110).sends(10).is_empty());
     talk.at(160).hears_control(mrw_ack(2, 0));
-    // Both further ones in one command: the end of the second SDU is named, then where to go on.
+    // Both further SDUs in one command: the end of the second SDU, then the continuation.
     let set = talk.at(170).transmits(10);
     assert_eq!(describe(&set.pdus[0]), "STATUS MRW 6");
     assert_eq!(set.discarded, [Sn::of(3)]);
@@ -73,18 +74,18 @@ fn a_pdu_with_given_up_ends_is_sent_again_as_it_was() {
     let set = talk.at(210).transmits(10);
     assert_eq!(set.pdus.iter().map(describe).collect::<Vec<_>>(), ["STATUS MRW 0/1", "0 R P"]);
     assert_eq!(set.ends.len(), 2);
-    // The receiver drops the first of them, whether the command comes before the PDU or …
+    // The receiver discards the first of them, whether the command arrives before the PDU or …
     let mut peer = Talk::new(config());
     peer.at(220).hears(&set, &[]);
     assert_eq!(peer.delivers(), [1]);
-    // … is lost.
+    // … the PDU is lost.
     let mut peer = Talk::new(config());
     peer.at(220).hears(&set, &[0]);
     assert_eq!(peer.delivers(), [0, 1]);
 }
 
 #[test]
-fn timer_discard_says_nothing_of_what_was_never_sent() {
+fn timer_discard_sends_no_mrw_for_unsent_sdus() {
     let mut talk =
         Talk::new(AmConfig { discard: Discard::Timer(Duration::from_millis(100)), window: 2, ..config() });
     talk.at(0).queues(0, 79).unwrap();
@@ -92,7 +93,7 @@ fn timer_discard_says_nothing_of_what_was_never_sent() {
     assert_eq!(talk.at(60).sends(10), ["0-1"]);
     talk.at(80).hears_status(0, &[]);
     assert_eq!(talk.am.poll_timeout(), Some(ms(100)));
-    // The first was sent, the second was not.
+    // The first SDU was sent, the second was not.
     assert_eq!(talk.at(100).sends(10), ["STATUS MRW 2"]);
     assert_eq!(talk.discarded(), [0]);
     assert_eq!(talk.at(150).sends(10), [] as [&str; 0]);
@@ -113,7 +114,7 @@ fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
     assert!(!talk.am.has_failed());
     assert!(talk.at(1_690).sends(10).is_empty());
     assert!(talk.am.has_failed() && !talk.am.has_work(ms(1_690)));
-    // The caller is woken at once and fetches the error, which is reported once.
+    // The caller is woken immediately and fetches the error, which is reported once.
     assert_eq!(talk.am.poll_timeout(), Some(ms(1_690)));
     assert_eq!([(); 2].map(|()| talk.am.take_unrecoverable_error()), [true, false]);
     assert_eq!(talk.am.poll_timeout(), None);
@@ -121,7 +122,7 @@ fn max_mrw_leads_to_reset_and_max_rst_to_an_error() {
 }
 
 #[test]
-fn an_erroneous_sn_leads_to_reset_and_what_was_sent_is_lost() {
+fn erroneous_sn_leads_to_reset_and_loss_of_sent_sdus() {
     for (lsn, missing) in [(11, vec![]), (5, vec![12]), (5, vec![4_000])] {
         let mut talk = Talk::new(config());
         talk.queues(0, 390).unwrap();
@@ -129,7 +130,7 @@ fn an_erroneous_sn_leads_to_reset_and_what_was_sent_is_lost() {
         assert_eq!(talk.at(10).sends(9), ["0-8"]);
         talk.at(20).hears_status(lsn, &missing);
         assert_eq!(talk.at(30).sends(2), ["RESET 0"]);
-        // Nothing else is sent, nothing else is taken.
+        // No other PDUs are sent or received.
         talk.hears_status(9, &[]);
         assert!(talk.at(40).sends(2).is_empty());
         talk.at(100).hears_control(Pdu::ResetAck(true));
@@ -137,7 +138,7 @@ fn an_erroneous_sn_leads_to_reset_and_what_was_sent_is_lost() {
         talk.at(120).hears_control(Pdu::ResetAck(false));
         assert_eq!(talk.discarded(), [0]);
         assert_eq!(talk.at(130).sends(2), ["0-1"]);
-        // The next procedure has the other number.
+        // The next procedure has the other RSN.
         talk.at(140).hears_status(100, &[]);
         assert_eq!(talk.at(150).sends(2), ["RESET 1"]);
     }
@@ -152,7 +153,7 @@ fn a_repeated_reset_is_only_answered() {
     assert_eq!(talk.at(30).sends(2), ["RESET ACK 0"]);
     talk.at(40).hears(&data(0, 0, false, &[(2, 0, 0)]), &[]);
     assert_eq!(talk.delivers(), [2]);
-    // The answer was lost: had it been obeyed again, SN 0 would be new.
+    // The answer was lost, and the RESET was repeated. After a second reset SN 0 would be new.
     talk.at(50).hears_control(Pdu::Reset(false));
     assert_eq!(talk.at(60).sends(2), ["RESET ACK 0"]);
     talk.at(70).hears(&data(0, 0, false, &[(2, 0, 0)]), &[]);
@@ -194,20 +195,20 @@ fn a_granted_window_lowers_the_peers_and_raises_it_again() {
     let mut talk = Talk::new(AmConfig { window: 8, ..config() });
     talk.queues(0, 1000).unwrap();
     assert_eq!(talk.at(10).sends(5), ["0-4"]);
-    // Five were outstanding, one is acknowledged: nothing is revoked, nothing new is sent.
+    // Five were outstanding, one is acknowledged. No PDU is revoked and no new one is sent.
     talk.at(20).hears(&lower, &[]);
     assert!(talk.at(30).sends(5).is_empty());
     talk.at(40).hears_status(5, &[]);
     assert_eq!(talk.at(50).sends(5), ["5-7"]);
     let window = |wsn| Pdu::Status(Status { window: NonZeroU16::new(wsn), octets: 3, ..Status::default() });
-    // Beyond what is configured it is ignored.
+    // Values above the configured window are ignored.
     talk.at(60).hears_control(window(9));
     assert!(talk.at(60).sends(5).is_empty());
     talk.at(70).hears_control(window(8));
     assert_eq!(talk.at(70).sends(9), ["8-12"]);
 }
 
-/// Octets of the report about PDUs of which `missing` are not there, up to `highest`.
+/// Octets of a report up to `highest` with `missing` PDUs.
 fn report(status_format: StatusFormat, highest: u64, missing_pdus: &[u32]) -> (u16, Vec<u16>) {
     let mut talk = Talk::new(AmConfig { status_format, ..config() });
     for first in (0..=highest).step_by(100) {
@@ -233,14 +234,15 @@ fn reports_have_the_size_of_their_fields() {
     assert_eq!(report(StatusFormat::List, 349, &lost), (10, told.clone()));
     // RLIST of eight codewords: 4 + 20 + 32 + 16.
     assert_eq!(report(StatusFormat::Rlist, 349, &lost), (9, told));
-    // Nothing missing: ACK alone, 4 + 16.
+    // No PDU is missing: ACK alone, 4 + 16.
     for format in [StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist] {
         assert_eq!(report(format, 349, &[]), (3, vec![]));
     }
     // A run of 17 takes two pairs: 4 + 8 + 32 + 16. Sixteen runs take two LISTs: 4 + 16 + 256 + 16.
     assert_eq!(report(StatusFormat::List, 50, &(10..27).collect::<Vec<_>>()).0, 8);
     assert_eq!(report(StatusFormat::List, 50, &(1..32).step_by(2).collect::<Vec<_>>()).0, 37);
-    // Sixteen numbers of one codeword behind FSN take two RLISTs; the second begins with its own: 4 + 40 + 15 * 4 + 16.
+    // Sixteen numbers of one codeword after FSN take two RLISTs. The second one begins with its own
+    // FSN: 4 + 40 + 15 * 4 + 16.
     assert_eq!(report(StatusFormat::Rlist, 50, &(1..35).step_by(2).collect::<Vec<_>>()).0, 15);
 }
 
@@ -262,11 +264,12 @@ fn a_long_report_goes_into_several_pdus_that_together_name_everything() {
             })
             .collect();
         assert!(statuses.len() > 1 && statuses.iter().all(|status| status.octets <= 42), "{statuses:?}");
-        // All but the first acknowledge nothing: what is missing below is not named in them.
+        // All parts except the first acknowledge nothing: the missing PDUs below are not listed in
+        // them.
         assert!(statuses[1..].iter().all(|status| status.lsn == Some(Sn::of(0))));
         assert_eq!(missing(&set), (0..600).step_by(2).collect::<Vec<u16>>(), "{status_format:?}");
         assert!(talk.at(110).sends(40).is_empty());
-        // A sender takes them as one report.
+        // A sender processes them like one report.
         let mut sender = Talk::new(config());
         sender.queues(0, 600 * 40 - 1).unwrap();
         for tti in 0..6 {
@@ -279,7 +282,7 @@ fn a_long_report_goes_into_several_pdus_that_together_name_everything() {
 }
 
 #[test]
-fn what_follows_the_first_part_of_a_report_waits_for_nothing_more() {
+fn later_parts_of_a_report_do_not_wait() {
     let mut talk = Talk::new(AmConfig {
         missing_pdu_indication: MissingPduIndication::Off,
         piggyback: Piggyback::BuildAround,
@@ -290,7 +293,7 @@ fn what_follows_the_first_part_of_a_report_waits_for_nothing_more() {
     for set in 0..6u64 {
         talk.at(50).hears(&data(set * 100, set * 100 + 99, set == 5, &[]), &lost);
     }
-    // It is asked in each TTI of the wait.
+    // The entity is queried in each TTI of the wait.
     assert!(talk.at(60).sends(40).is_empty() && talk.am.has_work(ms(60)));
     assert_eq!(missing(&talk.at(70).transmits(40)), (0..600).step_by(2).collect::<Vec<u16>>());
     assert_eq!((talk.am.has_work(ms(70)), talk.am.poll_timeout()), (false, None));
@@ -305,14 +308,14 @@ fn a_report_rides_in_the_padding_of_a_pdu_that_is_sent_again() {
     talk.hears(&data(0, 0, true, &[(9, 0, 0)]), &[]);
     // 10 octets and a length indicator leave 29 of 40 in PDU 2.
     assert_eq!(talk.at(90).sends(10), ["1 R", "2 R P +STATUS"]);
-    // Not where that PDU must wait for the next TTI.
+    // Not if that PDU must wait for the next TTI.
     talk.at(150).hears_status(3, &[1, 2]);
     talk.hears(&data(1, 1, true, &[(10, 1, 1)]), &[]);
     assert_eq!(talk.at(160).sends(1), ["STATUS ack 2"]);
 }
 
 #[test]
-fn out_of_sequence_an_sdu_goes_up_as_soon_as_it_is_whole() {
+fn out_of_sequence_delivery_delivers_complete_sdus_immediately() {
     let mut talk = Talk::new(AmConfig { in_sequence: false, ..config() });
     let sdus = [(1, 0, 1), (2, 2, 3), (3, 3, 5)];
     talk.at(10).hears(&data(0, 5, false, &sdus), &[0, 4]);
@@ -338,7 +341,7 @@ fn a_suspended_entity_keeps_its_state_and_goes_on_with_another_number_of_blocks(
     assert_eq!(talk.at(10).sends(1), ["0"]);
     talk.am.suspend();
     assert!(talk.at(20).sends(1).is_empty() && !talk.am.has_work(ms(20)) && talk.am.is_suspended());
-    // What was on its way still arrives, at both ends.
+    // PDUs in flight still arrive at both ends.
     talk.at(30).hears_status(1, &[]).hears(&data(0, 0, true, &[(7, 0, 0)]), &[]);
     assert_eq!(talk.delivers(), [7]);
     talk.am.resume();
@@ -346,16 +349,17 @@ fn a_suspended_entity_keeps_its_state_and_goes_on_with_another_number_of_blocks(
     assert_eq!(talk.at(500).sends(12), ["STATUS ack 1", "1-11"]);
 }
 
-/// CRLC-SUSPEND with N, at the end that sends.
+/// CRLC-SUSPEND with N at the sending end.
 #[test]
-fn a_suspension_with_n_lets_n_further_pdus_go() {
+fn suspension_with_n_permits_n_further_pdus() {
     let mut talk = Talk::new(config());
     talk.queues(0, 1000).unwrap();
     assert_eq!(talk.at(10).sends(4), ["0-3"]);
     assert_eq!(talk.am.suspend_after(3), Sn::of(4));
     assert_eq!(talk.at(20).sends(12), ["4-6"]);
     assert!(talk.at(30).sends(12).is_empty() && !talk.am.has_work(ms(30)));
-    // What is missing is sent again and what is asked for is reported; an acknowledgment opens nothing.
+    // Missing PDUs are retransmitted, and requested reports are sent. An acknowledgment does not
+    // permit new PDUs.
     talk.at(40).hears_status(7, &[2]).hears(&data(0, 0, true, &[]), &[]);
     assert_eq!(talk.at(50).sends(12), ["STATUS ack 1", "2 R P"]);
     talk.at(60).hears_status(7, &[]);
@@ -364,7 +368,7 @@ fn a_suspension_with_n_lets_n_further_pdus_go() {
     assert_eq!(talk.at(80).sends(2), ["7-8"]);
 }
 
-/// The same, while a RESET takes place (RESET_AND_SUSPEND, TS 25.322 §9.3.3.5).
+/// The same during a RESET (RESET_AND_SUSPEND, TS 25.322 §9.3.3.5).
 #[test]
 fn a_reset_keeps_the_limit_of_a_suspension() {
     let mut talk = Talk::new(config());
@@ -376,16 +380,17 @@ fn a_reset_keeps_the_limit_of_a_suspension() {
     talk.at(20).hears_status(100, &[]);
     assert_eq!(talk.at(30).sends(2), ["RESET 0"]);
     talk.at(40).hears_control(Pdu::ResetAck(false));
-    // VT(S) is 0 again; the three PDUs of the suspension are still to go.
+    // VT(S) is 0 again. The three PDUs of the suspension are still to be sent.
     assert_eq!(talk.at(50).sends(12), ["0-2"]);
     assert!(talk.at(60).sends(12).is_empty());
     talk.am.resume();
     assert_eq!(talk.at(70).sends(2), ["3-4"]);
 }
 
-/// The peer is suspended: what it still sends is taken and reported, and a poll that it cannot answer is repeated.
+/// The peer is suspended: its PDUs are received and reported, and a poll that it cannot answer is
+/// repeated.
 #[test]
-fn a_suspended_peer_is_waited_for() {
+fn polls_to_a_suspended_peer_are_repeated() {
     let mut talk = Talk::new(config());
     talk.queues(0, 39).unwrap();
     assert_eq!(talk.at(10).sends(4), ["0 P"]);
@@ -403,17 +408,17 @@ fn counting(timer_epc: u64) -> AmConfig {
 }
 
 #[test]
-fn what_a_report_asked_for_in_vain_is_asked_for_again() {
+fn unanswered_status_report_is_repeated_by_timer_epc() {
     let mut talk = Talk::new(counting(100));
-    // Ten PDUs are missing: at four in a TTI they take three.
+    // Ten PDUs are missing. At four per TTI they take three TTIs.
     talk.at(10).hears(&data(0, 11, false, &[]), &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     assert_eq!(talk.at(20).sends(1), ["STATUS ack 12"]);
     assert_eq!(talk.am.poll_timeout(), Some(ms(20 + 100 + 30)));
-    // All but two come. Newer gaps are not asked about here.
+    // All except two arrive. Newer gaps are not requested here.
     talk.at(120).hears(&data(1, 8, false, &[]), &[]);
     let again = talk.at(150).transmits(1);
     assert_eq!((describe(&again.pdus[0]).as_str(), missing(&again)), ("STATUS ack 12", vec![9, 10]));
-    // Two take one TTI. When they are there the counting ends.
+    // Two take one TTI. When they have arrived, the EPC stops.
     assert_eq!(talk.am.poll_timeout(), Some(ms(150 + 100 + 10)));
     talk.at(200).hears(&data(9, 10, false, &[]), &[]);
     assert!(talk.at(260).sends(1).is_empty());
@@ -421,7 +426,7 @@ fn what_a_report_asked_for_in_vain_is_asked_for_again() {
 }
 
 #[test]
-fn a_report_that_asks_for_nothing_is_not_counted_down() {
+fn report_without_requests_starts_no_epc() {
     let mut talk = Talk::new(counting(100));
     talk.at(10).hears(&data(0, 3, true, &[]), &[]);
     assert_eq!(talk.at(20).sends(1), ["STATUS ack 4"]);
@@ -429,7 +434,7 @@ fn a_report_that_asks_for_nothing_is_not_counted_down() {
 }
 
 #[test]
-fn a_report_that_is_due_by_count_keeps_the_distance_of_reports() {
+fn report_due_by_epc_respects_status_prohibit() {
     let prohibit = Some(Duration::from_millis(200));
     let mut talk = Talk::new(AmConfig { timer_status_prohibit: prohibit, ..counting(50) });
     talk.at(10).hears(&data(0, 2, false, &[]), &[1]);
@@ -439,7 +444,7 @@ fn a_report_that_is_due_by_count_keeps_the_distance_of_reports() {
 }
 
 #[test]
-fn what_an_entity_does_not_take_is_dropped_and_told() {
+fn unexpected_pdus_are_dropped_and_recorded() {
     let mut talk = Talk::new(AmConfig { rx_window: 4, ..config() });
     let of_other_modes =
         |run| BlockSet { pdus: vec![Pdu::Umd(run), Pdu::Tmd(run)], blocks: 4, ..BlockSet::default() };

@@ -1,4 +1,5 @@
-//! Whatever the pipe does, nothing is lost, doubled or reordered unless it is reported as discarded.
+//! Whatever the pipe does, no SDU is lost, duplicated or reordered unless it is reported as
+//! discarded.
 
 use proptest::prelude::*;
 
@@ -11,9 +12,10 @@ enum Step {
     Queue(usize, u32),
     /// A TTI passes.
     Tti([Fate; 2]),
-    /// The transport channel changes: for so many TTIs both ends are suspended, then a TTI holds other numbers of blocks.
+    /// The transport channel changes: both ends are suspended for a number of TTIs, then the blocks
+    /// per TTI differ.
     Switch(u64, [u32; 2]),
-    /// One end is suspended with N for so many TTIs.
+    /// One end is suspended with N for a number of TTIs.
     Suspend(usize, u32, u64),
     /// Both ends are re-established.
     Reestablish,
@@ -51,7 +53,7 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
     let poll_window = prop_oneof![2 => Just(None), 1 => (1u32..100).prop_map(Some)];
     let timer =
         || prop_oneof![2 => Just(None), 1 => (10u64..300).prop_map(|ms| Some(Duration::from_millis(ms)))];
-    // A report in every TTI would leave no room for data where a TTI holds one block.
+    // A report in every TTI would leave no room for data with one block per TTI.
     let status_periodic =
         prop_oneof![2 => Just(None), 1 => (40u64..300).prop_map(|ms| Some(Duration::from_millis(ms)))];
     let arrivals = [Arrivals { pdus: 6, tti: Duration::from_millis(10) }; 2];
@@ -89,7 +91,7 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
                 timer_status_prohibit,
                 missing_pdu_indication,
                 pdu_payload,
-                // A window stall needs a poll that the end of the buffer does not give.
+                // A window stall needs a poll that the end of the buffer does not trigger.
                 poll_pdu: Some((window.min(32) / 2).min(grant)),
                 status_format: if honest { format } else { base.status_format },
                 poll_sdu,
@@ -107,7 +109,7 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
     )
 }
 
-/// A way to give up, and the reading of MaxDAT.
+/// A discard mode, and the reading of MaxDAT.
 #[derive(Debug, Clone, Copy)]
 struct GivesUp(Discard, MaxDatReading, Option<u32>);
 
@@ -123,13 +125,13 @@ fn discard() -> impl Strategy<Value = GivesUp> {
 }
 
 impl AmConfig {
-    /// This configuration with another way to give up, and RESETs without end.
+    /// This configuration with another discard mode, and unlimited RESETs.
     fn with(self, GivesUp(discard, max_dat_reading, max_mrw): GivesUp) -> Self {
         AmConfig { discard, max_dat_reading, max_mrw, max_rst: u32::MAX, ..self }
     }
 }
 
-/// Plays the steps and lets the pair come to rest; returns the ids queued at each end, in order.
+/// Performs the steps until the pair rests. Returns the ids queued at each end, in order.
 fn play(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
     let mut queued = [Vec::new(), Vec::new()];
     for (id, step) in steps.iter().enumerate() {
@@ -149,12 +151,12 @@ fn play(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
     queued
 }
 
-/// Steps with re-establishments among them.
+/// Steps that include re-establishments.
 fn steps_with_reestablishment(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![30 => step(), 1 => Just(Step::Reestablish)], 1..most)
 }
 
-/// No poll, no report but those that this configuration's recovery trigger asks for, whatever else it has.
+/// No polls and reports except those of this configuration's recovery trigger.
 fn with_one_recovery_trigger(config: AmConfig) -> impl Strategy<Value = AmConfig> {
     let off = AmConfig {
         poll_last_pdu: false,
@@ -174,8 +176,9 @@ fn with_one_recovery_trigger(config: AmConfig) -> impl Strategy<Value = AmConfig
     let last =
         AmConfig { poll_last_pdu: true, poll_last_retransmitted_pdu: true, timer_poll: timer, ..off.clone() };
     prop_oneof![
-        // Timer_Poll repeats a poll that was lost; another trigger has to make the first before the window closes, and one
-        // when what a NACK asked for, which stopped the timer, is sent again.
+        // Timer_Poll repeats a lost poll. Another trigger must cause the first poll before the
+        // window closes. Another one is needed when PDUs are retransmitted after a NACK, which
+        // stopped the timer.
         Just(AmConfig { poll_window: Some(50), ..last.clone() }),
         Just(AmConfig { poll_pdu: Some(last.window.min(32) / 2), ..last }),
         Just(AmConfig { timer_poll_periodic: timer, ..off }),
@@ -223,7 +226,7 @@ proptest! {
         }
     }
 
-    /// After a rest the two windows agree: what one end calls acknowledged, the other calls received.
+    /// At rest the two windows agree: PDUs acknowledged at one end are received at the other.
     #[test]
     fn windows_agree_after_a_rest(
         config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5), steps in steps_with_reestablishment(100)
@@ -238,7 +241,7 @@ proptest! {
         }
     }
 
-    /// One recovery trigger is enough: `settle` ends, and nothing is undelivered then.
+    /// One recovery trigger is enough: `settle` ends, and all SDUs are delivered.
     #[test]
     fn no_deadlock_with_any_one_recovery_trigger(
         config in any_config().prop_flat_map(with_one_recovery_trigger), blocks in [1u32..13, 1u32..5],
@@ -251,8 +254,8 @@ proptest! {
         }
     }
 
-    /// What an entity keeps is bounded by its windows and its buffer, however long and bad the channel is. SDUs here have 20
-    /// octets or more, so that a PDU ends three at most.
+    /// The memory of an entity is bounded by its windows and its buffer, however long and bad the
+    /// channel is. SDUs here have at least 20 octets, so that at most three end in a PDU.
     #[test]
     fn memory_is_bounded(
         config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5),
@@ -268,7 +271,7 @@ proptest! {
             max_dat,
             ..config.with(discard)
         };
-        // SDUs of the buffer; ends in each window, given up or not; padding; missing runs.
+        // SDUs in the buffer, ends in each window (discarded or not), padding, missing runs.
         let most = (room / 20 + 8 * u64::from(window)) as usize;
         let mut pair = Pair::new(&config, [12, 3]);
         for tti in 0..1_500 {
@@ -286,22 +289,24 @@ proptest! {
     }
 }
 
-/// Why Timer_Poll needs a poll with the last PDU that is sent again: a NACK of the polled PDU answers the poll.
+/// Timer_Poll needs a poll with the last retransmitted PDU: a NACK of the polled PDU answers the
+/// poll.
 #[test]
-fn a_lost_repetition_that_polled_nobody_is_never_missed() {
+fn lost_retransmission_without_a_poll_is_never_detected() {
     for (poll_last_retransmitted_pdu, recovers) in [(false, false), (true, true)] {
         let mut talk = Talk::new(AmConfig { poll_last_retransmitted_pdu, ..config() });
         talk.queues(0, 79).unwrap();
         assert_eq!(talk.at(10).sends(4), ["0-1 P"]);
         talk.at(80).hears_status(2, &[1]);
         assert_eq!(talk.at(90).transmits(4).blocks, 1);
-        // It is lost.
+        // The retransmission is lost.
         assert_eq!(talk.am.poll_timeout().is_some(), recovers);
         assert_eq!(talk.at(10_000).transmits(4).blocks > 0, recovers);
     }
 }
 
-/// Why reports by the receiver alone are no recovery trigger: it cannot miss what nothing came after.
+/// Reports by the receiver alone are not a recovery trigger: it cannot detect the loss of the last
+/// PDU.
 #[test]
 fn periodic_reports_alone_do_not_recover_a_lost_tail() {
     let period = Some(Duration::from_millis(100));

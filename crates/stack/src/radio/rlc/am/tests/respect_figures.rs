@@ -1,6 +1,6 @@
 //! Figures 1(a) to (f) and 2(a) to (c) of Teyeb et al. (2005), "Emulation based performance investigation of FTP file
 //! downloads over UMTS dedicated channels", section 2, as its text describes them. Its PDU #1 is SN 0; a TTI is 10 ms.
-//! It says "everything up to #n" where RLC says LSN = n, the SN after #n's.
+//! The paper writes "everything up to #n" for LSN = n, the SN after that of #n.
 
 use super::*;
 
@@ -23,14 +23,14 @@ impl Figure {
         Figure(Talk::new(config))
     }
 
-    /// An SDU of so many PDUs: 39 octets and a length indicator fill one.
+    /// An SDU of this number of PDUs: 39 octets and a length indicator fill one.
     fn queues(&mut self, pdus: u32) -> &mut Self {
         let id = self.0.trace.len() as u64;
         self.0.queues(id, pdus * 40 - 1).unwrap();
         self
     }
 
-    /// What is sent in a TTI with room for `blocks`: each PDU's number in the paper, `!` if it polls.
+    /// PDUs sent in a TTI with room for `blocks`: number in the paper, with `!` if the PDU polls.
     fn sends(&mut self, tti: u64, blocks: u32) -> String {
         let set = self.0.at(tti * 10).transmits(blocks);
         let mut words = Vec::new();
@@ -44,7 +44,8 @@ impl Figure {
         words.join(" ")
     }
 
-    /// A report says: everything up to `acknowledged` is received, and of the others these are missing.
+    /// Receives a report: everything up to `acknowledged` is received, and of the others these are
+    /// missing.
     fn hears(&mut self, tti: u64, acknowledged: u64, up_to: u64, missing: &[u64]) -> &mut Self {
         let missing: Vec<u64> = missing.iter().map(|number| number - 1).collect();
         assert!(missing.first().is_none_or(|&first| first == acknowledged));
@@ -52,7 +53,7 @@ impl Figure {
         self
     }
 
-    /// PDUs arrive; `poll` if the last one polls.
+    /// Receives PDUs. `poll`: the last one polls.
     fn receives(&mut self, tti: u64, numbers: &[u64], poll: bool) -> &mut Self {
         for &number in numbers {
             let poll = poll && Some(&number) == numbers.last();
@@ -96,7 +97,7 @@ fn figure_1b_poll_every_poll_pdu() {
     figure.queues(9);
     assert_eq!(figure.sends(1, 2), "#1 #2");
     assert_eq!(figure.sends(2, 2), "#3 #4!");
-    // #3 is sent again, and counts: with #5 and #6 it makes three, #7 is the fourth.
+    // #3 is retransmitted and counts: with #5 and #6 it makes three, and #7 is the fourth.
     figure.hears(3, 2, 4, &[3]);
     assert_eq!(figure.sends(3, 2), "#3 #5");
     assert_eq!(figure.sends(4, 2), "#6 #7!");
@@ -126,7 +127,7 @@ fn figure_1d_window_based_polling() {
     figure.queues(20);
     assert_eq!(figure.sends(1, 3), "#1 #2 #3");
     assert_eq!(figure.sends(2, 3), "#4 #5 #6!");
-    // Every PDU beyond polls too, until an acknowledgment empties the window.
+    // Every further PDU polls, too, until an acknowledgment frees the window.
     assert_eq!(figure.sends(3, 3), "#7! #8! #9!");
     figure.hears(4, 8, 8, &[]);
     assert_eq!(figure.sends(5, 9), "#10 #11 #12 #13 #14! #15! #16! #17! #18!");
@@ -147,7 +148,7 @@ fn figure_1e_periodic_polling() {
     }
     assert_eq!(figure.sends(10, 2), "#4!");
     assert_eq!(figure.0.am.poll_timeout(), Some(ms(200)));
-    // Acknowledged: nothing to poll for, and in the end nothing to wake up for.
+    // All PDUs are acknowledged: no poll is needed, and finally no wake-up.
     figure.hears(12, 4, 4, &[]);
     assert_eq!(figure.sends(20, 2), "");
     assert_eq!(figure.0.am.poll_timeout(), None);

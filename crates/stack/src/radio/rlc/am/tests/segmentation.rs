@@ -1,8 +1,8 @@
-//! How SDUs fill PDUs.
+//! Segmentation of SDUs into PDUs.
 
 use super::*;
 
-/// Payload octets that are not data in the PDUs which carry SDUs of these sizes, queued at once.
+/// Payload octets without data in the PDUs of SDUs with these sizes, queued at once.
 fn overhead(config: &AmConfig, sizes: &[u32]) -> (u32, u32) {
     let mut talk = Talk::new(config.clone());
     for (id, &octets) in sizes.iter().enumerate() {
@@ -20,15 +20,15 @@ fn an_sdu_inside_a_pdu_costs_one_length_indicator() {
 }
 
 #[test]
-fn an_exact_fill_is_told_by_the_next_pdu() {
-    // A PDU with nothing but "the last one was full" and padding.
+fn exact_fill_is_indicated_in_the_next_pdu() {
+    // A PDU with nothing but the indicator for the full previous PDU and padding.
     assert_eq!(overhead(&config(), &[40]), (2, 40));
     // One octet of the next SDU's first PDU: 39 + 1 octets of the second, which ends with its own indicator.
     assert_eq!(overhead(&config(), &[40, 38]), (2, 2));
 }
 
 #[test]
-fn eurane_tells_an_exact_fill_for_nothing() {
+fn eurane_needs_no_indicator_for_an_exact_fill() {
     assert_eq!(overhead(&eurane(), &[40]), (1, 0));
     assert_eq!(overhead(&eurane(), &[1040]), (26, 0));
     assert_eq!(overhead(&eurane(), &[1040, 1040]), (52, 0));
@@ -47,10 +47,12 @@ fn eurane_puts_two_sdus_in_a_pdu_only_if_the_second_is_larger_than_the_room() {
 fn a_large_pdu_has_length_indicators_of_two_octets() {
     let config = AmConfig { pdu_payload: 160, ..config() };
     assert_eq!(overhead(&config, &[100]), (1, 60));
-    // Of one octet behind an indicator of two nothing is made: the next SDU begins in the next PDU (§9.2.2.8).
+    // A single octet after an indicator of two octets is unused: the next SDU begins in the next
+    // PDU (§9.2.2.8).
     assert_eq!(overhead(&config, &[157, 158]), (2, 5));
     assert_eq!(overhead(&config, &[156, 160]), (2, 4));
-    // 158 octets and two of indicator fill it; of 159 the last octet of the PDU is told in the next one.
+    // 158 octets and an indicator of two octets fill the PDU. With 159, the next PDU indicates the
+    // end.
     assert_eq!(overhead(&config, &[158]).0, 1);
     assert_eq!(overhead(&config, &[159]).0, 2);
 }
@@ -60,14 +62,15 @@ fn a_status_in_a_new_pdu_takes_room_from_its_data() {
     let mut talk = Talk::new(eurane());
     talk.at(0).hears(&data(0, 0, true, &[(7, 0, 0)]), &[]);
     talk.queues(0, 1040).unwrap();
-    // 20 bits are 3 octets, and one tells where they begin: 36 octets of data. 1004 more need 25 PDUs and 4 octets.
+    // 20 bits take 3 octets, plus one indicator: 36 octets of data remain. 1004 more need 25 PDUs
+    // and 4 octets.
     assert_eq!(talk.at(5).sends(40), ["0 +STATUS", "1-26 P"]);
 }
 
 #[test]
 fn a_status_takes_the_place_of_padding_only_if_it_fits() {
     let padding = AmConfig { piggyback: Piggyback::Padding, ..config() };
-    // Report: 4 bits of type, 16 of ACK: 3 octets, and one tells where they begin.
+    // Report: 4 bits of type and 16 bits of ACK take 3 octets, plus one indicator.
     for (octets, expected) in [(35, vec!["0 P +STATUS"]), (36, vec!["STATUS ack 1", "0 P"])] {
         let mut talk = Talk::new(padding.clone());
         talk.at(0).hears(&data(0, 0, true, &[(7, 0, 0)]), &[]);

@@ -1,15 +1,15 @@
-//! Control PDUs on a channel of their own, and a sender that may begin so many SDUs.
+//! Control PDUs on a separate channel, and a sender with a limit on started SDUs.
 
 use super::*;
 use crate::radio::rlc::{Rlc, RlcConfig};
 
 impl Talk {
-    /// What it puts on the channel of data PDUs.
+    /// PDUs on the data channel.
     fn sends_data(&mut self, blocks: u32) -> Vec<String> {
         self.on_channel(|am, cx, set| am.poll_data(cx, blocks, set))
     }
 
-    /// What it puts on the channel of control PDUs.
+    /// PDUs on the control channel.
     fn sends_control(&mut self, blocks: u32) -> Vec<String> {
         self.on_channel(|am, cx, set| am.poll_control(cx, blocks, set))
     }
@@ -68,11 +68,11 @@ fn a_limited_sender_ends_its_last_sdu_in_a_pdu_of_its_own_and_polls() {
     let mut talk = Talk::new(config());
     (0..4).for_each(|id| talk.queues(id, 100).unwrap());
     talk.may_begin(Some(2));
-    // Twice 101 octets in PDUs of 40: six, the last of them half empty.
+    // Twice 101 octets in PDUs of 40 octets: six PDUs, the last one half empty.
     assert_eq!(talk.at(10).sends_data(4), ["0-3"]);
     assert_eq!(talk.at(20).sends_data(4), ["4-5 P"]);
     assert!(!talk.am.has_data(ms(20)));
-    // What is missing may be sent again, and nothing is begun.
+    // Missing PDUs may be retransmitted, and no SDU is started.
     talk.at(30).hears_status(6, &[5]);
     assert_eq!((talk.am.sdus_done(), talk.am.is_settled()), (1, false));
     assert_eq!(talk.at(40).sends_data(4), ["5 R P"]);
@@ -85,12 +85,12 @@ fn a_limited_sender_ends_its_last_sdu_in_a_pdu_of_its_own_and_polls() {
 }
 
 #[test]
-fn what_was_begun_goes_on_and_counts_once() {
+fn started_sdu_continues_and_counts_once() {
     let mut talk = Talk::new(config());
     (0..3).for_each(|id| talk.queues(id, 1000).unwrap());
     talk.may_begin(Some(1));
     assert_eq!(talk.at(10).sends_data(10), ["0-9"]);
-    // The channel is lost in the middle of the first SDU: its rest is not counted again.
+    // The channel is removed in the middle of the first SDU, whose rest is not counted again.
     talk.may_begin(Some(1));
     assert_eq!(talk.at(20).sends_data(100), ["10-50 P"]);
     assert!(!talk.am.has_data(ms(20)));
@@ -108,7 +108,8 @@ fn sdus_that_were_given_up_are_done_with() {
     assert_eq!(talk.at(20).sends_control(1), ["STATUS MRW 3"]);
 }
 
-/// Octets that are written follow the limit: what comes out is what went in (`Wired::poll_delivered` compares).
+/// The encoded octets respect the limit: the delivered SDUs are the queued ones
+/// (`Wired::poll_delivered` compares).
 #[test]
 fn octets_follow_the_limit() {
     let config = RlcConfig::Am(config().into());

@@ -1,7 +1,7 @@
-//! PDUs as the system simulator writes them: bit by bit after the figures of TS 25.322 §9.2, and not with the codec under
-//! test.
+//! PDUs of the system simulator, built bit by bit according to the figures of TS 25.322 §9.2
+//! instead of with the codec under test.
 
-/// An AMD PDU with 7-bit length indicators, filled up with zeros.
+/// An AMD PDU with 7-bit length indicators, padded with zeros.
 pub fn amd7(sn: u16, poll: bool, indicators: &[u8], data: &[u8], octets: usize) -> Vec<u8> {
     let mut pdu = amd_header(sn, poll, !indicators.is_empty());
     pdu.extend(indicators7(indicators));
@@ -15,7 +15,7 @@ pub fn amd15(sn: u16, poll: bool, indicators: &[u16], data: &[u8], octets: usize
     filled(pdu, data, octets)
 }
 
-/// An UMD PDU with 7-bit length indicators, filled up with zeros.
+/// A UMD PDU with 7-bit length indicators, padded with zeros.
 pub fn umd7(sn: u8, indicators: &[u8], data: &[u8], octets: usize) -> Vec<u8> {
     let mut pdu = vec![sn << 1 | u8::from(!indicators.is_empty())];
     pdu.extend(indicators7(indicators));
@@ -35,7 +35,7 @@ fn amd_header(sn: u16, poll: bool, has_indicators: bool) -> Vec<u8> {
     bits.to_be_bytes().to_vec()
 }
 
-/// Each with E: whether another one follows.
+/// Length indicators, each with E for a following one.
 fn indicators7(indicators: &[u8]) -> impl Iterator<Item = u8> {
     let last = indicators.len();
     indicators.iter().enumerate().map(move |(n, li)| li << 1 | u8::from(n + 1 < last))
@@ -53,7 +53,7 @@ fn filled(mut pdu: Vec<u8>, data: &[u8], octets: usize) -> Vec<u8> {
     pdu
 }
 
-/// A control PDU of these fields, each a value and its bits, filled up with zeros.
+/// A control PDU of these fields (value and width in bits), padded with zeros.
 pub fn control(fields: &[(u32, u32)], octets: usize) -> Vec<u8> {
     let bits: String =
         fields.iter().map(|&(value, width)| format!("{value:0w$b}", w = width as usize)).collect();
@@ -84,7 +84,7 @@ pub fn window(wsn: u32) -> Vec<(u32, u32)> {
     vec![(0b0001, 4), (wsn, 12)]
 }
 
-/// A LIST SUFI: numbers, and how many follow each.
+/// A LIST SUFI: sequence numbers, and the number of PDUs that follow each.
 pub fn list(runs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let head = [(0b0011, 4), (runs.len() as u32, 4)];
     head.into_iter().chain(runs.iter().flat_map(|&(sn, further)| [(sn, 12), (further, 4)])).collect()

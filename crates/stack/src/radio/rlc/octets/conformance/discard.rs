@@ -123,7 +123,8 @@ fn mrw_received() -> Talk {
     talk
 }
 
-/// PDU 0 is sent, and reported missing until MaxDAT allows no more: VT(DAT) = MaxDAT takes the place of a transmission.
+/// PDU 0 is sent, and reported missing until MaxDAT permits no further transmission: the action for
+/// VT(DAT) = MaxDAT replaces a transmission.
 fn until_max_dat(talk: &mut Talk) {
     talk.queues(0, 4).sends_just(&[small(0, true, 0)]);
     for at in [40, 80] {

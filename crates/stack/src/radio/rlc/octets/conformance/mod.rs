@@ -1,8 +1,9 @@
 //! RLC as a handset is certified: the test purposes of TS 34.123-1 §7.2 as conversations between a scripted system
 //! simulator (SS) and one entity, octet by octet. The page `docs/reference/rlc-conformance.md` is written from them.
 //!
-//! The SS's PDUs are made bit by bit ([`bits`]), not with the codec under test. Set-up values are those of TS 34.108 §6.11
-//! and TS 34.123-1 Table 7.2/1; where a case and TS 25.322 disagree, TS 25.322 decides.
+//! The PDUs of the SS are built bit by bit ([`bits`]) instead of with the codec under test.
+//! Parameters are those of TS 34.108 §6.11 and TS 34.123-1 Table 7.2/1. If a case and TS 25.322
+//! disagree, TS 25.322 takes precedence.
 
 mod bits;
 mod discard;
@@ -28,15 +29,15 @@ struct Case {
     /// Clause of TS 34.123-1.
     clause: &'static str,
     purpose: &'static str,
-    /// What TS 25.322 says that must happen.
+    /// Behaviour that TS 25.322 requires.
     requirement: &'static str,
     how: How,
 }
 
 enum How {
-    /// The conversation; it panics where the entity says anything else. What was said is returned.
+    /// Runs the exchange. Panics if the entity deviates. Returns the log.
     Talks(fn() -> Talk),
-    /// The reason why there is none.
+    /// Reason for not testing this purpose.
     NotApplicable(&'static str),
 }
 

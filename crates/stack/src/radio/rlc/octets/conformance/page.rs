@@ -50,7 +50,7 @@ fn page() -> String {
 }
 
 #[test]
-fn the_page_of_the_reference_is_what_was_said() {
+fn reference_page_matches_the_logs() {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/rlc-conformance.md"));
     let page = page();
     if std::env::var_os("UMTS_BLESS").is_some() {

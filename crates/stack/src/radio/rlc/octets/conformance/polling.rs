@@ -1,4 +1,4 @@
-//! TS 34.123-1 §7.2.3: polls and the timers for them.
+//! TS 34.123-1 §7.2.3: polls and their timers.
 
 use umts_units::Duration;
 
@@ -65,7 +65,7 @@ fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
     amd7(sn, poll, &[4, 0x7F], &sdu(id, 4), PDU)
 }
 
-/// The same of 15 octets, behind which nothing has room.
+/// An SDU of 15 octets, after which nothing fits.
 fn full(sn: u16, poll: bool, id: u64) -> Vec<u8> {
     amd7(sn, poll, &[15], &sdu(id, 15), PDU)
 }
@@ -101,7 +101,7 @@ fn poll_pdu() -> Talk {
         full(3, true, 3),
         full(4, false, 4),
     ]);
-    // Retransmissions count too.
+    // Retransmissions count, too.
     talk.at(20).hears(status(&list(&[(0, 0)]), 5, PDU));
     talk.sends_just(&[full(0, true, 0)]);
     talk
@@ -110,7 +110,7 @@ fn poll_pdu() -> Talk {
 fn poll_sdu() -> Talk {
     let mut talk = Talk::am(AmConfig { poll_sdu: Some(2), ..without_polls() });
     talk.queues(0, 20).queues(1, 4).queues(2, 10);
-    // SDU 0: a whole PDU and 4 octets; SDU 1 ends beside it in the second PDU.
+    // SDU 0: one whole PDU and 4 octets. SDU 1 ends after it in the second PDU.
     let second = [sdu(0, 20)[16..].to_vec(), sdu(1, 4)].concat();
     let sent = talk.sends(9);
     assert_eq!(sent[0], amd7(0, false, &[], &sdu(0, 20)[..16], PDU));
@@ -159,13 +159,13 @@ fn timer_poll() -> Talk {
 fn timer_poll_stops() -> Talk {
     let mut talk = with_sdus(AmConfig { timer_poll: Some(Duration::from_millis(200)), ..am(16) }, 1);
     talk.sends_just(&[full(0, true, 0)]);
-    // A new poll at 100 ms starts the timer anew …
+    // A new poll at 100 ms restarts the timer …
     talk.at(100).queues(1, 4).sends_just(&[small(1, true, 1)]);
     talk.at(200).is_silent();
-    // … and a report that acknowledges only what came before it does not stop it.
+    // … and a report that acknowledges only earlier PDUs does not stop it.
     talk.at(220).hears(status(&[], 1, PDU));
     talk.at(300).sends_just(&[small(1, true, 1)]);
-    // A negative acknowledgment of the PDU that polled stops it; it is sent again, and polls.
+    // A NACK of the PDU that polled stops the timer. The PDU is retransmitted and polls.
     talk.at(320).hears(status(&list(&[(1, 0)]), 2, PDU)).sends_just(&[small(1, true, 1)]);
     talk.at(340).hears(status(&[], 2, PDU));
     talk.at(540).is_silent();
@@ -175,10 +175,10 @@ fn timer_poll_stops() -> Talk {
 fn timer_poll_prohibit() -> Talk {
     let mut talk = with_sdus(AmConfig { timer_poll_prohibit: Some(Duration::from_millis(200)), ..am(16) }, 1);
     talk.sends_just(&[full(0, true, 0)]);
-    // Two polls are triggered inside.
+    // Two polls are triggered during the prohibit time.
     talk.at(40).queues(1, 15).sends_just(&[full(1, false, 1)]);
     talk.at(80).queues(2, 15).sends_just(&[full(2, false, 2)]);
-    // One leaves after it.
+    // One is sent afterwards.
     talk.at(199).is_silent();
     talk.at(200).sends_just(&[full(2, true, 2)]);
     talk.at(220).is_silent();

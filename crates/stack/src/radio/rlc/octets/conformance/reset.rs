@@ -61,9 +61,9 @@ fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
 fn erroneous_sn() -> Talk {
     let mut talk = Talk::am(am(16));
     talk.queues(0, 4).sends_just(&[small(0, true, 0)]);
-    // VT(S) = 1, and the peer says that all below 10 has come.
+    // VT(S) = 1, and the peer acknowledges all PDUs below 10.
     talk.at(20).hears(status(&[], 10, PDU)).sends_just(&[reset(0, 0, PDU)]);
-    // Data and reports are neither sent nor taken until the answer.
+    // Data and reports are neither sent nor received until the answer.
     talk.at(40).queues(1, 4).is_silent();
     talk.at(60).hears(reset_ack(0, 0, PDU)).sends_just(&[small(0, true, 1)]);
     // The next one has the other RSN.
@@ -86,7 +86,7 @@ fn max_rst() -> Talk {
 
 fn by_peer() -> Talk {
     let mut talk = Talk::am(am(16));
-    // The terminal has sent one PDU; of the peer's SDU the first half has come.
+    // The terminal has sent one PDU. Of the peer's SDU the first half has arrived.
     talk.queues(0, 4).sends_just(&[small(0, true, 0)]);
     talk.at(20).hears(amd7(0, false, &[], &sdu(7, 16), PDU));
     talk.at(40).hears(reset(0, 0, PDU)).sends_just(&[reset_ack(0, 0, PDU)]);
@@ -101,10 +101,11 @@ fn repeated() -> Talk {
     let mut talk = Talk::am(am(16));
     talk.hears(reset(0, 0, PDU)).sends_just(&[reset_ack(0, 0, PDU)]);
     talk.at(20).queues(0, 4).sends_just(&[small(0, true, 0)]);
-    // Its answer was lost, the peer asks again: PDU 0 stays outstanding, so the next is number 1.
+    // The answer was lost, and the peer repeats the RESET: PDU 0 stays outstanding, so the next PDU
+    // is number 1.
     talk.at(40).hears(reset(0, 0, PDU)).sends_just(&[reset_ack(0, 0, PDU)]);
     talk.at(60).queues(1, 4).sends_just(&[small(1, true, 1)]);
-    // Another procedure has the other RSN, and is obeyed.
+    // Another procedure has the other RSN and resets the entity.
     talk.at(80).hears(reset(1, 0, PDU)).sends_just(&[reset_ack(1, 0, PDU)]);
     talk.at(100).queues(2, 4).sends_just(&[small(0, true, 2)]);
     talk
@@ -113,7 +114,7 @@ fn repeated() -> Talk {
 fn reestablishment() -> Talk {
     let mut talk = Talk::am(am(16));
     talk.queues(0, 40).queues(1, 4);
-    // One PDU of SDU 0 has left.
+    // One PDU of SDU 0 has been sent.
     assert_eq!(talk.sends(1), [amd7(0, false, &[], &sdu(0, 40)[..16], PDU)]);
     talk.at(20).is_reestablished();
     talk.at(40).sends_just(&[small(0, true, 1)]);

@@ -1,4 +1,4 @@
-//! TS 34.123-1 §7.2.3: what triggers a report, and what a report may say.
+//! TS 34.123-1 §7.2.3: triggers and contents of status reports.
 
 use umts_units::Duration;
 
@@ -53,7 +53,7 @@ fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
     amd7(sn, poll, &[4, 0x7F], &sdu(id, 4), PDU)
 }
 
-/// PDU number `sn` of the peer, with an SDU of its own, arrives.
+/// Receives PDU `sn` of the peer with an SDU of its own.
 fn hears_small(talk: &mut Talk, sn: u16, poll: bool) {
     talk.peer_begins_in(sn.into()).hears_ending(small(sn, poll, sn.into()), &[(sn.into(), 4)]);
 }
@@ -64,10 +64,10 @@ fn missing() -> Talk {
     talk.is_silent();
     hears_small(talk.at(20), 3, false);
     talk.sends_just(&[status(&list(&[(1, 1)]), 4, PDU)]);
-    // One of the two comes: no new gap, no report.
+    // One of the two arrives: no new gap, no report.
     hears_small(talk.at(40), 2, false);
     talk.is_silent();
-    // A new gap names what is missing by then.
+    // A report for a new gap lists all PDUs missing at that time.
     hears_small(talk.at(60), 6, false);
     talk.sends_just(&[status(&list(&[(1, 0), (4, 1)]), 7, PDU)]);
     talk
@@ -107,13 +107,13 @@ fn resets(talk: &Talk) -> bool {
     talk.saw(|event| matches!(event, TraceEvent::RlcReset { .. }))
 }
 
-/// A STATUS that is none arrives while a PDU is outstanding: nothing comes of it.
+/// An invalid STATUS during an outstanding PDU has no effect.
 fn ignores(octets: Vec<u8>) -> Talk {
     let mut talk = Talk::am(am(16));
     talk.queues(0, 4).sends_just(&[small(0, true, 0)]);
     talk.at(20).hears(octets).is_silent();
     assert!(!resets(&talk));
-    // The next one is believed.
+    // The next STATUS takes effect.
     talk.at(40).hears(status(&list(&[(0, 0)]), 1, PDU)).sends_just(&[small(0, true, 0)]);
     talk
 }

@@ -1,4 +1,4 @@
-//! A conversation: the system simulator's script on one side, one entity on the other, octets between them.
+//! An exchange between the script of the system simulator and one entity, as octets.
 
 use umts_units::{Duration, Time};
 
@@ -13,15 +13,15 @@ use crate::radio::rlc::wire::{AmPdu, AmdFormat, UmdFormat, UmdPdu};
 use crate::radio::rlc::{BlockSet, DataRun, Pdu, Rlc, RlcConfig, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
 
-/// The terminal's entity, and what was said.
+/// The terminal's entity, and a log of the exchange.
 pub struct Talk {
     rlc: Rlc,
     format: Format,
     now: Time,
     trace: Vec<(Time, TraceEvent)>,
-    /// The PDU in which the peer's SDU began that goes on.
+    /// First PDU of the peer's SDU that continues.
     open_since: Sn,
-    /// What was said, a line each.
+    /// Log of the exchange, one line per PDU.
     pub lines: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Talk {
         Talk { rlc, format, now, trace: Vec::new(), open_since, lines: Vec::new() }
     }
 
-    /// Time goes on to `ms`.
+    /// Advances the time to `ms`.
     pub fn at(&mut self, ms: u64) -> &mut Self {
         self.now = Time::ZERO + Duration::from_millis(ms);
         self.rlc.handle_timeout(&mut Context::new(self.now, &mut self.trace));
@@ -73,14 +73,14 @@ impl Talk {
         self.lines.push(format!("{ms:>6} ms  {who}  {shown}{what}"));
     }
 
-    /// The terminal is handed an SDU, as its loop-back does.
+    /// Queues an SDU at the terminal, as its loop-back does.
     pub fn queues(&mut self, id: u64, octets: u32) -> &mut Self {
         let sdu = Sdu::new(packet(id, octets), self.now);
         self.rlc.handle_sdu(&mut Context::new(self.now, &mut self.trace), &sdu).expect("there is room");
         self
     }
 
-    /// What it sends in a TTI with room for `blocks` PDUs.
+    /// PDUs that the terminal sends in a TTI with room for `blocks` PDUs.
     pub fn sends(&mut self, blocks: u32) -> Vec<Vec<u8>> {
         let mut set = BlockSet::default();
         self.rlc.poll_transmit(&mut Context::new(self.now, &mut self.trace), blocks, &mut set);
@@ -90,7 +90,7 @@ impl Talk {
         set.octets
     }
 
-    /// It sends these PDUs and no more.
+    /// Expects these PDUs and no others.
     #[track_caller]
     pub fn sends_just(&mut self, expected: &[Vec<u8>]) -> &mut Self {
         let sent = self.sends(expected.len() as u32 + 3);
@@ -98,18 +98,19 @@ impl Talk {
         self
     }
 
-    /// It sends nothing.
+    /// Expects no PDU.
     #[track_caller]
     pub fn is_silent(&mut self) -> &mut Self {
         self.sends_just(&[])
     }
 
-    /// A PDU reaches it in which no SDU ends.
+    /// Sends a PDU in which no SDU ends to the terminal.
     pub fn hears(&mut self, octets: Vec<u8>) -> &mut Self {
         self.hears_ending(octets, &[])
     }
 
-    /// A PDU reaches it in which these SDUs end. What is no PDU is discarded where it is read.
+    /// Sends a PDU in which these SDUs end to the terminal. Invalid PDUs are discarded by the
+    /// decoder.
     pub fn hears_ending(&mut self, octets: Vec<u8>, ending: &[Ending]) -> &mut Self {
         match self.described(&octets, ending) {
             None => self.say("   ← SS", &octets, "  discarded: it is no PDU"),
@@ -123,7 +124,7 @@ impl Talk {
         self
     }
 
-    /// The block set that goes with a PDU: what no bit carries.
+    /// The block set of a PDU, for the information that no bit carries.
     fn described(&mut self, octets: &[u8], ending: &[Ending]) -> Option<BlockSet> {
         let mut set = BlockSet::default();
         let sn = match self.format {
@@ -134,7 +135,7 @@ impl Talk {
                     return Some(set);
                 }
             },
-            // Seven bits of the number travel; scripts keep below 128.
+            // Seven bits of the number are sent. Scripts stay below 128.
             Format::Um(format) => Sn::of(u64::from(UmdPdu::parse(octets, format).ok()?.sn().value())),
         };
         for &(id, size) in ending {
@@ -156,7 +157,7 @@ impl Talk {
         self
     }
 
-    /// The SDUs that it hands up, each of which has the octets that were sent.
+    /// The SDUs that the terminal delivers. Each must have the octets that were sent.
     pub fn delivers(&mut self) -> Vec<u64> {
         let delivered: Vec<u64> =
             std::iter::from_fn(|| self.rlc.poll_delivered()).map(|sdu| sdu.packet.id.0).collect();
@@ -167,7 +168,7 @@ impl Talk {
         delivered
     }
 
-    /// Whether anything like this was recorded.
+    /// Whether an event of this kind was recorded.
     pub fn saw(&self, event: impl Fn(&TraceEvent) -> bool) -> bool {
         self.trace.iter().any(|(_, recorded)| event(recorded))
     }

@@ -36,7 +36,8 @@ fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
 
 fn numbering() -> Talk {
     let mut talk = Talk::am(am(16));
-    // A whole round and some more, one PDU a TTI; the page shows its two ends.
+    // More than one cycle of sequence numbers, one PDU per TTI. The reference page shows the first
+    // and last PDUs.
     for n in 0..4_200_u64 {
         let sn = (n % 4096) as u16;
         talk.at(20 * n).peer_begins_in(sn.into()).hears_ending(small(sn, true, n), &[(n, 4)]);
@@ -55,17 +56,17 @@ fn transmit_window() -> Talk {
     for id in 0..20 {
         talk.queues(id, 15);
     }
-    // Eight PDUs fill the window, of which the last polls since nothing else may leave.
+    // Eight PDUs fill the window. The last one polls, because no other may be sent.
     let sent = talk.sends(20);
     assert_eq!(sent.len(), 8);
     assert_eq!(sent[6..], [amd7(6, false, &[15], &sdu(6, 15), PDU), amd7(7, true, &[15], &sdu(7, 15), PDU)]);
     talk.at(20).is_silent();
-    // The peer narrows the window to 4 and acknowledges 4: none is left.
+    // The peer reduces the window to 4 and acknowledges 4: no room is left.
     talk.at(40).hears(status(&window(4), 4, PDU)).is_silent();
-    // Two more are acknowledged: two may leave.
+    // Two more are acknowledged: two may be sent.
     talk.at(60).hears(status(&[], 6, PDU));
     assert_eq!(talk.sends(20).len(), 2);
-    // Widened again to 8.
+    // The window is increased to 8 again.
     talk.at(80).hears(status(&window(8), 10, PDU));
     assert_eq!(talk.sends(20).len(), 8);
     // A window larger than the configured one is ignored.
@@ -75,16 +76,17 @@ fn transmit_window() -> Talk {
 
 fn receive_window() -> Talk {
     let mut talk = Talk::am(am(16));
-    // VR(MR) = 128 is the first that lies outside.
+    // VR(MR) = 128 is the first PDU outside.
     talk.peer_begins_in(128).hears_ending(small(128, false, 128), &[(128, 4)]);
     assert!(talk.saw(|event| matches!(event, TraceEvent::PdusDropped { why: PduDrop::OutsideWindow, .. })));
     talk.is_silent();
     talk.at(20).peer_begins_in(0).hears_ending(small(0, true, 0), &[(0, 4)]);
     talk.sends_just(&[status(&[], 1, PDU)]);
-    // Now it lies inside, as the last, and all before it is missing.
+    // Now it is the last PDU inside, and all PDUs before it are missing.
     talk.at(40).peer_begins_in(128).hears_ending(small(128, false, 128), &[(128, 4)]);
-    // A STATUS of 18 octets has room for a LIST of seven runs. All that is missing below its LSN is named in it; the second
-    // leaves out what the first names, so its LSN is VR(R) (§9.2.2.11.1).
+    // A STATUS of 18 octets has room for a LIST of seven runs, which lists all missing PDUs below
+    // its LSN. The second STATUS omits the PDUs of the first one, so its LSN is VR(R)
+    // (§9.2.2.11.1).
     let first: Vec<(u32, u32)> = (0..7).map(|n| (1 + 16 * n, 15)).collect();
     talk.sends_just(&[status(&list(&first), 113, PDU), status(&list(&[(113, 14)]), 1, PDU)]);
     assert_eq!(talk.delivers(), [0]);

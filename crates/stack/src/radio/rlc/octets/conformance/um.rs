@@ -69,7 +69,8 @@ fn padding() -> Talk {
 
 fn previous_filled() -> Talk {
     let mut talk = Talk::um(um(41));
-    // Without the indicator that an SDU begins here, as the case has it: the numbers say that nothing is missing.
+    // Without the indicator for the start of an SDU, as in the test case: according to the numbers
+    // nothing is missing.
     talk.hears(umd7(0, &[], &sdu(0, 41), SHORT));
     assert_eq!(talk.delivers(), [] as [u64; 0]);
     talk.hears_ending(umd7(1, &[0, 10, 0x7F], &sdu(1, 10), SHORT), &[(0, 41), (1, 10)]);

@@ -1,4 +1,4 @@
-//! BITMAP: TS 25.322 §9.2.2.11.5. The first bit speaks of PDU FSN; 1 is received, 0 is missing.
+//! BITMAP: TS 25.322 §9.2.2.11.5. The first bit is for PDU FSN. 1 means received, 0 missing.
 
 use super::{put_sn, sn};
 use crate::radio::bits::{BitReader, BitWriter};
@@ -15,10 +15,10 @@ pub struct Bitmap {
 impl Bitmap {
     /// Most octets of a map.
     pub const MOST_OCTETS: usize = 16;
-    /// Most PDUs that one speaks of.
+    /// Maximum number of PDUs of a map.
     pub const MOST_PDUS: u64 = Self::MOST_OCTETS as u64 * 8;
 
-    /// A BITMAP whose first bit speaks of `fsn`.
+    /// A BITMAP whose first bit is for `fsn`.
     ///
     /// # Errors
     /// If the map is empty or too long.
@@ -30,12 +30,12 @@ impl Bitmap {
         }
     }
 
-    /// A BITMAP of the `count` PDUs from `fsn` on, of which `missing` are; runs, or parts of them, that lie elsewhere
-    /// are not spoken of. Bits behind the last PDU are set: a 0 there would name a PDU that was perhaps never sent, for
-    /// which the peer has to reset (§10).
+    /// A BITMAP of `count` PDUs from `fsn` on with the runs `missing`. Parts of runs outside this
+    /// range are ignored. Bits after the last PDU are set: a 0 there would report a PDU that was
+    /// perhaps never sent, and the peer would have to reset (§10).
     ///
     /// # Errors
-    /// If it would need no octet, or more than 16.
+    /// Returns an error if the map needs no octet or more than 16.
     pub fn covering(fsn: Sn, count: u64, missing: &[SnRun]) -> Result<Self, Rule> {
         let octets = count.div_ceil(8);
         if octets == 0 || octets > Self::MOST_OCTETS as u64 {
@@ -54,7 +54,7 @@ impl Bitmap {
         self.fsn
     }
 
-    /// What it names as missing, as runs.
+    /// Runs of missing PDUs.
     pub fn missing(&self) -> Vec<SnRun> {
         let mut runs: Vec<SnRun> = Vec::new();
         for at in 0..self.map.len() * 8 {

@@ -1,4 +1,5 @@
-//! LIST: TS 25.322 §9.2.2.11.4. Each pair names a missing PDU and how many after it are missing too (L, 0 to 15).
+//! LIST: TS 25.322 §9.2.2.11.4. Each pair has a missing PDU and the number of further missing PDUs
+//! after it (L, 0 to 15).
 
 use super::{put_sn, sn};
 use crate::radio::bits::{BitReader, BitWriter};
@@ -29,7 +30,7 @@ impl List {
         Ok(List(runs))
     }
 
-    /// What it names as missing.
+    /// Runs of missing PDUs.
     pub fn missing(&self) -> &[SnRun] {
         &self.0
     }

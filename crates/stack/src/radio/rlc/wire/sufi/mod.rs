@@ -46,24 +46,25 @@ const POLL: u32 = 8;
 /// A SUFI that does not end the STATUS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sufi {
-    /// WINDOW: the sender may have this many PDUs outstanding. What is not between 1 and the configured size is ignored.
+    /// WINDOW: the number of PDUs that the sender may have outstanding. Ignored unless between 1
+    /// and the configured size.
     Window(WindowSize),
     /// LIST: runs of missing PDUs.
     List(List),
-    /// BITMAP: which of some consecutive PDUs arrived.
+    /// BITMAP: one bit per consecutive PDU, set if the PDU arrived.
     Bitmap(Bitmap),
     /// RLIST: missing PDUs by their distances.
     Rlist(Rlist),
-    /// MRW: SDUs that are given up.
+    /// MRW: discarded SDUs.
     Mrw(Mrw),
     /// MRW_ACK: the receiving window was moved to `sn_ack`.
     MrwAck {
-        /// N: N_LENGTH of the MRW if `sn_ack` is its SN_MRW_LENGTH, else 0.
+        /// N: N_LENGTH of the MRW if `sn_ack` is its SN_MRW_LENGTH, otherwise 0.
         n: MrwCount,
         /// The new VR(R).
         sn_ack: Sn,
     },
-    /// POLL: asks for a report of everything below Poll_SN.
+    /// POLL: requests a report of all PDUs below Poll_SN.
     Poll(Sn),
 }
 
@@ -72,12 +73,11 @@ pub enum Sufi {
 pub struct WindowSize(u16);
 
 impl WindowSize {
-    /// A window of `pdus` PDUs, 4095 at most.
+    /// A window of `pdus` PDUs, at most 4095.
     pub fn new(pdus: u16) -> Option<Self> {
         (pdus < 1 << 12).then_some(WindowSize(pdus))
     }
 
-    /// In PDUs.
     pub fn pdus(self) -> u16 {
         self.0
     }
@@ -88,19 +88,18 @@ impl WindowSize {
 pub struct MrwCount(u8);
 
 impl MrwCount {
-    /// `indicators` length indicators, 15 at most.
+    /// `indicators` length indicators, at most 15.
     pub fn new(indicators: u8) -> Option<Self> {
         (indicators < 1 << 4).then_some(MrwCount(indicators))
     }
 
-    /// How many.
     pub fn indicators(self) -> u8 {
         self.0
     }
 }
 
 impl Sufi {
-    /// Reads the fields behind type `kind`, which stands at `bit`.
+    /// Parses the fields after type `kind`, which is at `bit`.
     pub(super) fn parse(kind: u32, bit: usize, reader: &mut BitReader<'_>) -> Result<Self, WireError> {
         Ok(match kind {
             WINDOW => Sufi::Window(WindowSize(take(reader, 12)? as u16)),
@@ -130,7 +129,7 @@ impl Sufi {
         }
     }
 
-    /// Its bits.
+    /// Size in bits.
     pub fn bits(&self) -> usize {
         SUFI_TYPE as usize
             + match self {

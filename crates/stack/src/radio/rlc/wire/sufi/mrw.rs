@@ -17,11 +17,11 @@ impl Mrw {
     /// Most SDUs in one MRW.
     pub const MOST_SDUS: usize = 15;
 
-    /// The SDUs that end in the PDUs `sn_mrw` are given up; in the last of these PDUs, the data of the first `n_length`
-    /// length indicators.
+    /// Discards the SDUs that end in the PDUs `sn_mrw`, and in the last of these PDUs the data of
+    /// the first `n_length` length indicators.
     ///
     /// # Errors
-    /// If there are more than 15, or none.
+    /// Returns an error if there are more than 15 SDUs or none.
     pub fn new(sn_mrw: Vec<Sn>, n_length: MrwCount) -> Result<Self, Rule> {
         if sn_mrw.is_empty() || sn_mrw.len() > Self::MOST_SDUS {
             return Err(Rule::MrwLength);
@@ -29,7 +29,7 @@ impl Mrw {
         Ok(Mrw { sn_mrw, n_length, beyond_window: false })
     }
 
-    /// One SDU is given up that reaches beyond the sending window (LENGTH = 0).
+    /// Discards one SDU that ends beyond the sending window (LENGTH = 0).
     pub fn beyond_window(sn_mrw: Sn, n_length: MrwCount) -> Self {
         Mrw { sn_mrw: vec![sn_mrw], n_length, beyond_window: true }
     }

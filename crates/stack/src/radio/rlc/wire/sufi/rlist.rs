@@ -1,4 +1,5 @@
-//! RLIST: TS 25.322 §9.2.2.11.6. FSN is missing; codewords of four bits tell the distances from there on.
+//! RLIST: TS 25.322 §9.2.2.11.6. FSN is the first missing PDU. Codewords of four bits hold the
+//! distances to the following ones.
 //!
 //! ```text
 //!   codeword  ┌─────┬───┐   xxx: three bits of a number, the least significant group first
@@ -8,7 +9,7 @@
 //!   Missing 300, 301, 309 to 318, 326:  FSN 300 · +1 0011 · +8 0000 0011 · burst 0001, 9 0010 0011 · +8 0000 0011
 //! ```
 //!
-//! The standard leaves open what a number of zero would mean; here it is invalid.
+//! The standard does not define a number of zero. Here it is invalid.
 
 use super::{put_sn, sn};
 use crate::radio::bits::{BitReader, BitWriter};
@@ -44,10 +45,12 @@ impl Rlist {
         Ok(Rlist { fsn, codewords })
     }
 
-    /// As many of `missing`, which ascend, as one RLIST can name; and how many PDUs of them it names.
+    /// An RLIST of as many of the ascending runs `missing` as fit, and the number of PDUs in the
+    /// RLIST.
     ///
     /// # Errors
-    /// If there is none, or the runs do not ascend within a round of the sequence numbers.
+    /// Returns an error if there is no run, or if the runs do not ascend within one cycle of the
+    /// sequence numbers.
     pub fn of(missing: &[SnRun]) -> Result<(Self, u64), Rule> {
         let fsn = missing.first().ok_or(Rule::RlistZero)?.first;
         let (mut codewords, mut named, mut last) = (Vec::new(), 1, fsn);
@@ -71,7 +74,7 @@ impl Rlist {
         Ok((Rlist::new(fsn, codewords)?, named))
     }
 
-    /// What it names as missing, as runs.
+    /// Runs of missing PDUs.
     pub fn missing(&self) -> Vec<SnRun> {
         decode(self.fsn, &self.codewords).expect("codewords were checked when they came")
     }
@@ -101,7 +104,8 @@ impl Rlist {
     }
 }
 
-/// Codewords for `further` more PDUs in a row, in the shorter of two ways; `None` if there is no room for them.
+/// Codewords for `further` more consecutive PDUs, in the shorter of two forms. `None` if there is
+/// no room for them.
 fn burst(further: u64, room: usize) -> Option<Vec<u8>> {
     let mut marked = vec![BURST];
     put_number(&mut marked, further);
@@ -124,7 +128,7 @@ fn put_number(codewords: &mut Vec<u8>, mut number: u64) {
     }
 }
 
-/// What the codewords name as missing.
+/// Missing PDUs according to the codewords.
 fn decode(fsn: Sn, codewords: &[u8]) -> Result<Vec<SnRun>, Rule> {
     let mut runs = vec![SnRun { first: fsn, count: 1 }];
     let mut span = 1;
