@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!   enter ─► RLC ─► tick of the carrier ─► turn of its MAC: RLC is asked, the radio answers ─► flight ─► land ─► RLC ─► next_sdu
-//!     │    (wake.rs)  (carrier.rs)    (rnc/mac_d, rnc/mac_c, ue/rach, nodeb/eurane_fach)      (radio/air)   (landing.rs)   ▲
-//!     └───────────────────────────── a measured or a flat radio (substitute/) ─────────────────────────────────────────┘
+//!     │    (wake.rs)  (carrier.rs)    (rnc/mac_d, rnc/mac_c, ue/rach, nodeb/eurane_fach)      (radio/air)   (delivery.rs)   ▲
+//!     └───────────────────────────── a measured or a flat radio (link_emulation/) ─────────────────────────────────────────┘
 //! ```
 //!
 //! A turn has four steps, on every carrier:
@@ -15,7 +15,7 @@
 //! 4. *judge*: the radio gets all that is on the air at the instant as one slice and says which blocks are lost
 //!    ([`Ues::judge`]). On DCHs, where nobody's blocks depend on another's, each UE's radio is asked when the UE was pulled.
 //!
-//! `control.rs` does what RRC orders, and `full_cell.rs` tells when a cell has no DCH left. Nothing here calls up: what is
+//! `rrc_orders.rs` does what RRC orders, and `cell_occupancy.rs` tells when a cell has no DCH left. Nothing here calls up: what is
 //! delivered is pulled ([`Utran::next_sdu`]).
 
 mod build;
