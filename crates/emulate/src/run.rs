@@ -192,7 +192,7 @@ pub fn emulate(
         is_abandoned: live.is_abandoned,
         fidelity,
         tcp,
-        proxy_tcp: proxy_tcp,
+        proxy_tcp,
         results,
     })
 }

@@ -81,7 +81,6 @@ impl CoreNetwork {
 
     /// Adds a proxy. `helped` holds for each flow whether a proxy that does not split acts on the
     /// flow.
-
     #[must_use]
     pub fn with_proxy(self, proxy: &ProxyConfig, helped: Vec<bool>) -> Self {
         let hops = proxy.hops as usize;

@@ -37,7 +37,6 @@ impl Connection {
     }
 
     /// Whether a cell update is in progress.
-
     pub fn updates_cell(&self) -> bool {
         self.update.is_some()
     }

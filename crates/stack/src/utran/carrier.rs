@@ -230,7 +230,7 @@ mod tests {
             format: TransportFormat { tti, blocks: 12 },
             iub,
         };
-        Carrier::new(plan, CarrierMac::Dedicated(MacD::default()))
+        Carrier::new(plan, CarrierMac::Dedicated(MacD))
     }
 
     #[test]
