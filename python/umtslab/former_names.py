@@ -1,4 +1,4 @@
-"""Metric names of earlier versions, which stored runs may contain."""
+"""Names of metrics and scenario keys in earlier versions, which stored runs and habits still have."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import TypeVar
 
 Value = TypeVar("Value")
 
-_PARTS = (("pep_", "proxy_"),)
-"""Former and current parts of names. A part begins a name or follows an underscore."""
+_FORMER = "pep"
+_CURRENT = "proxy"
 
 
 def current_metrics(stored: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the metrics of a stored run under their current names."""
-    return {_current(name): value for name, value in stored.items()}
+    """The metrics of a stored run under their current names."""
+    return {current_metric(name): value for name, value in stored.items()}
 
 
-def _current(name: str) -> str:
-    for former, current in _PARTS:
-        if name.startswith(former):
-            return current + name.removeprefix(former)
-        name = name.replace("_" + former, "_" + current)
-    return name
+def current_metric(name: str) -> str:
+    """The current name of a metric: ``proxy_transfers`` for ``pep_transfers``."""
+    return "_".join(_CURRENT if part == _FORMER else part for part in name.split("_"))
+
+
+def current_key(key: str) -> str:
+    """The current name of a scenario key: ``proxy.buffer`` for ``pep.buffer``."""
+    first, *rest = key.split(".")
+    return ".".join([_CURRENT if first == _FORMER else first, *rest])

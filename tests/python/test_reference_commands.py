@@ -199,3 +199,8 @@ def test_every_verb_has_help(umts: Umts, verb: str) -> None:
 def test_the_help_of_plot_names_every_kind(umts: Umts) -> None:
     words = umts("plot", "--help").stdout.replace(",", " ").replace(";", " ").split()
     assert {*KINDS, WATERFALL} <= set(words)
+
+
+def test_former_names_are_looked_up_under_their_current_names(umts: Umts) -> None:
+    assert umts("params", "pep.buffer").stdout.startswith("proxy.buffer")
+    assert umts("metrics", "pep_transfers").stdout.startswith("proxy_transfers")

@@ -186,15 +186,7 @@ pub fn emulate(
         live.children.end(proxy);
     }
     drop(uplink);
-    Ok(Outcome {
-        status,
-        others,
-        is_abandoned: live.is_abandoned,
-        fidelity,
-        tcp,
-        proxy_tcp,
-        results,
-    })
+    Ok(Outcome { status, others, is_abandoned: live.is_abandoned, fidelity, tcp, proxy_tcp, results })
 }
 
 /// Collects the effects of the machine on a finished emulation.

@@ -10,15 +10,17 @@ pub(crate) fn current(name: &str) -> &str {
     TABLES.iter().find(|(former, _)| *former == name).map_or(name, |(_, current)| current)
 }
 
-/// A warning for each table that stands in a file or an override under its former name.
-pub(crate) fn warnings(tree: &Node, sources: &[Source]) -> Vec<String> {
-    let is_former = |name: &str, former: &str| {
+/// A warning for each table that a file or an override calls by its former name.
+pub(crate) fn warnings(tree: &Node, sources: &[Source], overrides: &[(String, String)]) -> Vec<String> {
+    let first = |key: &str| key.split('.').next().unwrap_or_default().trim_matches(['"', '\'']).to_owned();
+    let is_in_file = |name: &str, former: &str| {
         tree.get(name).is_some_and(|table| {
             let at = table.key_at;
-            let key = sources[at.source].text.get(at.start..at.end).unwrap_or_default();
-            key.split('.').next().is_some_and(|key| key.trim_matches(['"', '\'']) == former)
+            first(sources[at.source].text.get(at.start..at.end).unwrap_or_default()) == former
         })
     };
-    let found = TABLES.iter().filter(|(former, current)| is_former(current, former));
+    let is_in_override = |former: &str| overrides.iter().any(|(key, _)| first(key) == former);
+    let found =
+        TABLES.iter().filter(|(former, current)| is_in_file(current, former) || is_in_override(former));
     found.map(|(former, current)| format!("the table [{former}] is now called [{current}]")).collect()
 }

@@ -68,7 +68,7 @@ fn resolve(
     for (key, value) in overrides {
         overrides::apply(&mut tree, &mut files, key, value)?;
     }
-    let mut warnings = former_names::warnings(&tree, &files.sources);
+    let mut warnings = former_names::warnings(&tree, &files.sources, overrides);
     warnings.extend(profiles::apply(&mut tree, &mut files)?);
     recovery::all_mistakes(tree, |tree| checked(tree, &mut files, warnings.clone())).map_err(|problems| {
         let mut errors = problems.into_iter().map(|mut problem| {

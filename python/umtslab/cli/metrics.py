@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_json
 from umtslab.cli.reference_list import MOST_BLOCKS, described, print_entries
+from umtslab.former_names import current_metric
 from umtslab.metrics import definitions
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def options(parser: Parser) -> None:
 
 def metrics(containing: str, *, json: bool) -> int:
     """Print all or some metrics. `options` declares the arguments."""
+    containing = current_metric(containing)
     every = definitions()
     rows = [entry for entry in every if containing in entry["name"]] or described(
         every, containing, ("label", "meaning", "numerator", "denominator")

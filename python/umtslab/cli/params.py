@@ -34,7 +34,9 @@ def options(parser: Parser) -> None:
 def params(containing: str, *, json: bool) -> int:
     """Print all or some keys of a scenario file. `options` declares the arguments."""
     from umtslab import _core
+    from umtslab.former_names import current_key
 
+    containing = current_key(containing)
     every = _core.params()
     meant = called(containing)
     rows = [row for row in every if containing in row["key"] or row["key"] in meant] or described(

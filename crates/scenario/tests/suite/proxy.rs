@@ -174,6 +174,8 @@ fn the_former_name_of_the_table_still_loads_with_a_warning() {
     let overridden = load(&without, &[("pep.at", "ggsn")]).expect("it still loads");
     assert!(overridden.scenario.proxy.is_some());
     assert_eq!(overridden.warnings, [warning]);
+    let added = load(&text, &[("pep.buffer", "16 kB")]).expect("it still loads");
+    assert_eq!(added.warnings, [warning], "an override of a table that the file has");
     let both = load(&text.replace("[[ue]]", "[pep]\nmode = \"split\"\n[[ue]]"), &[]);
     let error = both.expect_err("one table twice").render(false);
     assert!(error.contains("[proxy] is also here under its former name"), "{error}");
