@@ -19,53 +19,67 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts analyse``."""
     parser.explain(
-        "They have the names of the simulation's metrics. A file that is cut off or damaged is "
-        "analysed up to there, with a warning. Exit status: 0 done, 2 wrong usage, or a file "
-        "that is no capture."
+        "The metrics have the names of the simulation's metrics. A truncated or damaged file is "
+        "analysed up to the damage, with a warning. Exit status: 0 done; 2 wrong usage, or a file "
+        "that is not a capture."
     )
     parser.add_argument(
         "captures",
         nargs="+",
         metavar="CAPTURE",
-        help="pcap or pcapng files, also compressed (.gz, .zst, .lz4), each analysed for itself; `-` is "
-        "standard input. A folder stands for the captures in it, a result for those of its runs.",
+        help=(
+            "pcap or pcapng files, also compressed (.gz, .zst, .lz4), each analysed separately; `-` "
+            "is standard input. A folder means all captures in it, a result the captures of its "
+            "runs."
+        ),
     )
-    shown = parser.add_argument_group("what is shown")
+    shown = parser.add_argument_group("output")
     shown.add_argument(
         "--connection",
         "-c",
         type=whole_number,
         metavar="N",
-        help="Number of a connection, counted from 0 as by tshark: the one to show, and to draw with --plot.",
+        help=(
+            "Number of a connection, counted from 0 as in tshark: the connection to show, and to "
+            "draw with --plot."
+        ),
     )
     shown.add_argument(
         "--connections-limit",
         type=whole_number,
         metavar="N",
         default=MOST_CONNECTIONS,
-        help="The most connections that are kept at a time, and that have rows of their own: the first "
-        f"ones; all others are summed in one row, the rest (default: {MOST_CONNECTIONS}, with which the "
-        "analysis stays below 300 MB; a connection takes some 4 kB). As many UDP flows have rows. With "
-        "--split, the first connections of each capture are paired.",
+        help=(
+            "Maximum number of connections in memory at a time, and of connections with a row of "
+            "their own: the first ones. All others are summed in one row, the rest (default: "
+            f"{MOST_CONNECTIONS}, which keeps the analysis below 300 MB; a connection takes about 4 "
+            "kB). The same number of UDP flows have rows. With --split, the first connections of "
+            "each capture are paired."
+        ),
     )
     shown.add_argument(
         "--plot",
         type=Path,
         metavar="FILE",
-        help="Draw a time-sequence diagram with retransmissions and selective acknowledgments into "
-        "this file: PNG, SVG or PDF, by its suffix. Without --connection, of the connection "
-        "that sent most.",
+        help=(
+            "Draw a time-sequence diagram with retransmissions and selective acknowledgments into "
+            "this file (PNG, SVG or PDF, by its suffix): of the connection of --connection, or of "
+            "the one that sent most."
+        ),
     )
     shown.add_argument(
         "--split",
         action="store_true",
-        help="The two captures are of both sides of a proxy that splits connections: pair these, and show "
-        "the delay through the proxy, how many octets it acknowledged ahead, and how each side ended.",
+        help=(
+            "Pair the connections of two captures, one from each side of a splitting proxy. Shows "
+            "the delay through the proxy, the octets that it acknowledged ahead of the receiver, and "
+            "the end of each side."
+        ),
     )
     add_all(shown)
-    add_out(shown, "Where results are looked up by name")
+    add_out(shown, "Results folder in which names are looked up")
     add_json(shown)
-    add_quiet(shown, "No progress bar, and no warnings on standard error.")
+    add_quiet(shown, "Print no progress bar and no warnings.")
 
 
 def analyse(

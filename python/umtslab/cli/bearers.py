@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts bearers``."""
     parser.explain(
-        "Reference bearers are those of TS 34.108. Their RLC is in acknowledged mode; what is "
-        "not named of it has its default. Rates are those of RLC payload in a full TTI. A block"
-        ' is a transport block with all headers, and its column "blocks" how many a TTI may '
-        'hold; "coded" are the bits of a full TTI behind the channel encoder.',
-        "Flat profiles are rates and delays of browsers and test services: no model of UMTS, "
-        "but something to compare it with.",
+        "Reference bearers follow TS 34.108. They use RLC in acknowledged mode; the column RLC has "
+        "the keys that differ from the defaults. Rates are RLC payload in a full TTI. A block is a "
+        'transport block with all headers. "blocks" lists the permitted numbers of blocks in a TTI, '
+        '"coded" is the number of bits in a full TTI after channel coding.',
+        "Flat profiles are the rates and delays of browsers and test services. They do not model "
+        "UMTS and serve for comparison.",
     )
     parser.add_argument(
         "containing",
         nargs="?",
         metavar="WORD",
         default="",
-        help="Only bearers whose name contains this.",
+        help="Show only bearers with this text in their name.",
     )
-    add_json(parser, 'one JSON list, in which "kind" tells what each is,')
+    add_json(parser, 'one JSON list, with the kind of each bearer in "kind",')
 
 
 def bearers(containing: str, *, json: bool) -> int:

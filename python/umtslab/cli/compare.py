@@ -25,23 +25,24 @@ def options(parser: Parser) -> None:
     """Declare the arguments of ``umts compare``."""
     parser.explain(
         RESULT,
-        "Runs of the same seed and number met the same radio and are compared pair by pair: the"
-        " second minus the first, with 95 % intervals. A metric is called higher or lower only "
-        "if 0 lies outside the interval.",
-        "Of campaigns, the points with equal parameters are compared; NAME@KEY=VALUE are the points with "
-        "that value.",
+        "Runs with the same seed and number have the same radio conditions and are compared in "
+        "pairs: the second minus the first, with 95 % intervals. A metric is called higher or lower "
+        "only if 0 lies outside the interval.",
+        "In campaigns, points with equal parameters are compared. NAME@KEY=VALUE selects the points "
+        "with that value.",
     )
-    parser.add_argument("first", metavar="RESULT", help="What to compare with.")
-    parser.add_argument("second", metavar="RESULT", help="What is compared.")
-    shown = parser.add_argument_group("what is shown")
+    parser.add_argument("first", metavar="RESULT", help="The reference.")
+    parser.add_argument("second", metavar="RESULT", help="The result to compare with the reference.")
+    shown = parser.add_argument_group("output")
     add_values(
         shown,
         "--metric",
         "NAME",
-        "What is compared; may be repeated (default: a first look; of campaigns the metrics of the first's "
-        "file, else the time of a page, transfer or file, else goodput_kbps).",
+        "Metric to compare; may be repeated (default: the headline metrics; for campaigns the "
+        "metrics of the first campaign's file, otherwise the time of a page, transfer or file, "
+        "otherwise goodput_kbps).",
     )
-    add_out(shown, "Where results are looked up by name")
+    add_out(shown, "Results folder in which names are looked up")
     add_all(shown)
     add_json(shown)
 

@@ -19,9 +19,9 @@ _FILES = ("CAMPAIGN", "CAPTURE", "FILE", "FOLDER", "RESULT", "SCENARIO", "STUDY"
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts completions``."""
     parser.explain(
-        "Written into the folder that the shell reads: of bash, "
-        "~/.local/share/bash-completion/completions/umts; of zsh, a file _umts in a folder of "
-        "its fpath; of fish, ~/.config/fish/completions/umts.fish."
+        "Write the script where the shell reads completions. bash: "
+        "~/.local/share/bash-completion/completions/umts; zsh: a file _umts in a folder of its "
+        "fpath; fish: ~/.config/fish/completions/umts.fish."
     )
     parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=f"One of {', '.join(_SHELLS)}.")
 
@@ -41,7 +41,7 @@ def _whole() -> ArgumentParser:
     from umtslab.cli.parser import parser_of
 
     whole = ArgumentParser("umts", description=ABOUT, formatter_class=Layout)
-    whole.add_argument("--version", action="store_true", help="Name version and commit.")
+    whole.add_argument("--version", action="store_true", help="Print version and commit.")
     verbs = whole.add_subparsers()
     for name, verb in VERBS.items():
         parser = parser_of(name)

@@ -24,25 +24,23 @@ _LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "shtab
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts doctor``."""
     parser.explain(
-        "With a results folder: every file of it is held against its digest, and what is damaged is named. "
-        "Exit status: 0 sound, or repaired; 1 something is damaged; 2 wrong usage."
+        "With a results folder, checks every file in it against its digest and names damaged files. "
+        "Exit status: 0 no damage, or repaired; 1 damage found; 2 wrong usage."
     )
-    parser.add_argument(
-        "store", type=Path, nargs="?", metavar="FOLDER", help="A results folder to look through."
-    )
+    parser.add_argument("store", type=Path, nargs="?", metavar="FOLDER", help="Results folder to check.")
     add_flag(
         parser,
         "--repair",
-        "Of FOLDER: set aside in FOLDER/damaged what is damaged, and make a damaged catalogue anew. "
-        "Nothing is deleted; the commands that made what is set aside make it again.",
+        "Move damaged files of FOLDER to FOLDER/damaged and rebuild a damaged catalogue. Nothing is "
+        "deleted; the original commands create the moved runs again.",
     )
     add_flag(
         parser,
         "--clean",
-        "Set back what emulations with --internet and transparent proxies left on this host when they were "
-        "killed, and nothing else.",
+        "Undo only the changes to this host that emulations with --internet and transparent proxies "
+        "left when they were killed.",
     )
-    add_json(parser, "one JSON list, or of FOLDER one object,")
+    add_json(parser, "one JSON list (with FOLDER one object)")
 
 
 def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:

@@ -34,60 +34,71 @@ FOREVER = "1000000 h"
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts emulate``."""
     parser.explain(
-        "The command runs in a network of its own, of which the only way out is the modelled "
-        "bearer. Behind it every name and every address answers over HTTP (`curl "
-        "http://any.name/` tells what), and nothing else is in reach.",
-        "Exit status: that of the command, or if that is 0, of a program of --ue that failed "
-        "before the command ended; 125 if the emulation itself failed or some of its results could not be "
-        "written, 126 or 127 if the "
-        "command cannot be run or is not there, 2 for wrong usage or input.",
+        "The command runs in a network namespace whose only way out is the modelled bearer. At the "
+        "server side every name and every address answers over HTTP (`curl http://any.name/` lists "
+        "the pages). Nothing else is reachable.",
+        "Exit status: the status of the command, or if it is 0, of a program of --ue or --server "
+        "that failed before the command ended; 125 if the emulation failed or some results could not "
+        "be written; 126 if the command is not executable, 127 if it is not found; 2 for wrong usage "
+        "or input.",
     )
-    _networks(parser.add_argument_group("the network"))
+    _network(parser.add_argument_group("network"))
     _hosts(parser.add_argument_group("programs and hosts"))
-    _results(parser.add_argument_group("what is kept and shown"))
-    parser.expect_program(dest="command", metavar="COMMAND", help="What to run, behind `--`.")
+    _results(parser.add_argument_group("recording and output"))
+    parser.expect_program(dest="command", metavar="COMMAND", help="The program to run, after `--`.")
 
 
-def _networks(group: Options) -> None:
+def _network(group: Options) -> None:
     add_value(
         group,
         "--bearer",
         "NAME",
-        "One of `umts bearers`: ps-384 (the default), fach, fach-dch:att-2010@ps-384, trace:FILE, "
-        "flat:wpt-3g-fast.",
+        "A bearer listed by `umts bearers`: ps-384 (default), fach, fach-dch:att-2010@ps-384, "
+        "trace:FILE, flat:wpt-3g-fast.",
     )
     group.add_argument(
         "--scenario",
         type=Path,
         metavar="FILE",
-        help="A scenario file instead: its first UEs are the programs', the flows of the others are "
-        "background traffic.",
+        help=(
+            "A scenario file instead of a bearer. Its first UEs belong to the programs; flows of the "
+            "other UEs are background traffic."
+        ),
     )
     add_flag(
         group,
         "--keep-flows",
-        "Flows of UEs that have a program are simulated beside it; otherwise the program is in their place.",
+        "Simulate the scenario's flows of UEs that have a program too (default: the program replaces them).",
     )
-    add_set(group, "whatever `umts params` lists")
+    add_set(group, "`umts params` lists the keys")
     add_value(
         group,
         "--core-delay",
         "TIME",
-        'Delay one way between the servers and the RNC, as in "20 ms" (default: the network\'s own).',
+        'One-way delay between the servers and the RNC, for example "20 ms" (default: the delay of '
+        "the network).",
     )
-    add_value(group, "--core-jitter", "TIME", "Up to so much more for each packet; packets keep their order.")
-    add_value(group, "--core-loss", "SHARE", "Probability that a packet is lost there, each way.")
+    add_value(
+        group, "--core-jitter", "TIME", "Random extra delay per packet, from 0 to TIME, without reordering."
+    )
+    add_value(
+        group,
+        "--core-loss",
+        "SHARE",
+        "Probability that a packet is lost in the core network, in each direction.",
+    )
     add_value(
         group,
         "--rlc-buffer",
         "SIZE",
-        'Room for packets in front of the radio, in each direction, as in "50 kB".',
+        'Capacity of the RLC buffer in each direction, for example "50 kB".',
     )
     add_value(
         group,
         "--bler",
         "SHARE",
-        "Probability that a block is lost on the air, each way; other error processes by --set radio.model.",
+        "Probability that a block is lost on the air, in each direction. For other error models use "
+        "--set radio.model.",
     )
     add_seed(group)
 
@@ -97,76 +108,78 @@ def _hosts(group: Options) -> None:
     add_flag(
         group,
         "--wait",
-        "The emulation ends when the command and the programs of all --ue have ended, and not with the "
-        "command alone. Ctrl-C after the command's end does not wait.",
+        "End the emulation when the command and the programs of all --ue have ended, not with the "
+        "command alone. Ctrl-C after the end of the command stops waiting.",
     )
     add_values(
         group,
         "--server",
         "COMMAND",
-        "A command run by the shell at the server side; may be repeated. A port that it takes is left to it "
-        "by the built-in HTTP server.",
+        "A command run by the shell at the server side; may be repeated. If it listens on port 80, "
+        "the built-in HTTP server leaves that port to it.",
     )
     add_value(
         group,
         "--tcp",
         "NAME",
-        "How the kernel's TCP behaves: cubic, reno, bbr or linux-2.4-like (default: cubic).",
+        "Settings of the kernel's TCP: cubic, reno, bbr or linux-2.4-like (default: cubic).",
     )
     add_values(
         group,
         "--tcp-set",
         "NAME=VALUE",
-        "One kernel setting, as in tcp_sack=0 or route.initcwnd=3; may be repeated.",
+        "A kernel setting, for example tcp_sack=0 or route.initcwnd=3; may be repeated.",
     )
     group.add_argument(
         "--proxy",
         metavar="NODE",
         nargs="?",
         const="",
-        help="Between the links, at --proxy=ggsn (the default), --proxy=rnc or another node, the kernel's "
-        "TCP ends the programs' connections and others go on: --core-delay and --core-loss are of the "
-        "servers' side. What is not TCP passes.",
+        help=(
+            "Split the programs' TCP connections in the kernel at a node: --proxy=ggsn (default), "
+            "--proxy=rnc or another node. --core-delay and --core-loss then apply to the servers' "
+            "side. Other traffic than TCP passes unchanged."
+        ),
     )
     add_flag(
         group,
         "--internet",
-        "The host's network is behind the server side, IPv4 only. Takes root, and says what it "
-        "changes there.",
+        "Connect the server side to the host's network, IPv4 only. Requires root, and prints the "
+        "changes that it makes to the host.",
     )
     add_flag(
         group,
         "--host-services",
-        "With --internet: the host's own addresses are in reach, too, and what listens there.",
+        "With --internet: programs can also reach services on the host's own addresses.",
     )
     add_value(
         group,
         "--attach-ue",
         "DEVICE",
-        "A device of this host that the radio joins to another, in place of namespaces, as long"
-        " as the command runs (root): the UE's side. Nothing of the two is changed.",
+        "Connect two devices of this host by the radio instead of using namespaces, until the "
+        "command ends (root): the device on the UE's side. Their configuration is not changed.",
     )
-    add_value(group, "--attach-net", "DEVICE", "The other one: the network's side.")
+    add_value(group, "--attach-net", "DEVICE", "The device on the network's side.")
 
 
 def _results(group: Options) -> None:
     add_out(group)
-    add_flag(group, "--series", "Record time series, which `umts plot` draws.")
+    add_flag(group, "--series", "Record time series for `umts plot`.")
     add_flag(
         group,
         "--pcap",
-        "Keep captures (pcapng) of IP packets at server, RNC and UE, and of RLC's PDUs on the air.",
+        "Write captures (pcapng): IP packets at server, RNC and UE, and RLC PDUs on the air.",
     )
-    add_flag(group, "--record", "Keep the packets that came in, for `umts replay`.")
+    add_flag(group, "--record", "Record the packets that enter the network, for `umts replay`.")
     add_budget(group)
-    add_flag(group, "--strict", "Exit with 125 if the machine was too slow for the results to be trusted.")
+    add_flag(group, "--strict", "Exit with status 125 if the machine was too slow for reliable results.")
     add_flag(
         group,
         "--json",
-        "Print one JSON object on standard output and nothing else there: what the command writes to its "
-        "standard output goes to standard error.",
+        "Print one JSON object as the only text on standard output; the standard output of the "
+        "command goes to standard error.",
     )
-    add_quiet(group, "No meter, no summary.")
+    add_quiet(group, "Print no live values and no summary.")
 
 
 def emulate(

@@ -19,24 +19,24 @@ _TABLES = ("runs", "summary", "connections", "pivot")
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts export``."""
     parser.explain(
-        f"{RESULT} Or a campaign there; or a study, of which the table of trials or effects is written."
+        f"{RESULT} It may also be a campaign there, or a study, whose table of trials or effects is written."
     )
-    parser.add_argument("result", metavar="RESULT", help="What to write.")
-    _kinds(parser.add_argument_group("what it becomes"))
-    trace = parser.add_argument_group("of a trace")
+    parser.add_argument("result", metavar="RESULT", help="The result to export.")
+    _kinds(parser.add_argument_group("format and content"))
+    trace = parser.add_argument_group("traces")
     trace.add_argument(
-        "--ue", type=whole_number, metavar="N", default=0, help="Number of the user, from 0 (default: 0)."
+        "--ue", type=whole_number, metavar="N", default=0, help="Number of the UE, from 0 (default: 0)."
     )
     trace.add_argument(
         "--direction",
         choices=("downlink", "uplink"),
-        metavar="WAY",
+        metavar="DIRECTION",
         default="downlink",
-        help="The way that the packets went: downlink (the default) or uplink.",
+        help="Direction of the packets: downlink (default) or uplink.",
     )
     files = parser.add_argument_group("files")
     add_output(files, "File to write (default: standard output).")
-    add_out(files, "Where results are looked up by name")
+    add_out(files, "Results folder in which names are looked up")
 
 
 def _kinds(group: Options) -> None:
@@ -48,37 +48,42 @@ def _kinds(group: Options) -> None:
     add_flag(
         group,
         "--latex",
-        "A table of booktabs and siunitx; by default one row per metric, with mean and 95 % interval.",
+        "A LaTeX table (booktabs, siunitx); by default one row per metric, with mean and 95 % interval.",
     )
     add_flag(
         group,
         "--mahimahi",
-        "When 1,500 octets came over a user's bearer, as mahimahi's traces have it; needs "
-        "--series and a user who always had something to send.",
+        "A capacity trace in mahimahi's format: the times at which 1,500 octets passed a UE's "
+        "bearer. Requires --series and a UE with data to send at all times.",
     )
     add_flag(
         group,
         "--parquet",
-        "The whole results folder as Parquet files in a new folder, given with -o: runs, connections and "
-        "time series, with the parameters as columns.",
+        "The whole results folder as Parquet files in a new folder, given with -o: runs, connections "
+        "and time series, with the parameters as columns.",
     )
     group.add_argument(
         "--table",
         choices=_TABLES,
         metavar="TABLE",
-        help="Which table: runs, summary or connections; or pivot, a campaign with a row per value of --rows "
-        "and a column per value of --columns.",
+        help=(
+            "Table to write: runs, summary or connections; or pivot, a campaign with one row per "
+            "value of --rows and one column per value of --columns."
+        ),
     )
     add_values(
         group,
         "--metric",
         "NAME",
-        "Of a summary or a pivot table, this metric; may be repeated (default: with --csv all, else those "
-        "that a first look wants).",
+        "Metric of a summary or pivot table; may be repeated (default: with --csv all metrics, "
+        "otherwise the headline metrics).",
     )
-    add_value(group, "--rows", "KEY", "Of a pivot table, the parameter of its rows.")
+    add_value(group, "--rows", "KEY", "Parameter in the rows of a pivot table.")
     add_value(
-        group, "--columns", "KEY", "Of a pivot table, the parameter of its columns (default: the metrics)."
+        group,
+        "--columns",
+        "KEY",
+        "Parameter in the columns of a pivot table (default: the metrics are the columns).",
     )
 
 

@@ -65,7 +65,7 @@ def overview() -> str:
         ]
         parts.append("\n".join([f"{title}:", *lines]))
     parts.append("\n".join(["examples:", *(f"  {typed}\n      {what}" for typed, what in EXAMPLES)]))
-    parts.append("`umts VERB --help` tells more; `umts --version` names version and commit.")
+    parts.append("`umts VERB --help` describes a verb; `umts --version` prints version and commit.")
     parts.append(filled(EXIT_STATUS))
     return "\n\n".join(parts) + "\n"
 

@@ -19,20 +19,25 @@ _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 def add_print(options: Options) -> None:
     """Add the options for size, font and colour."""
     add_value(
-        options, "--width", "SIZE", "As in 3.5in (a column of a paper), 160mm (default), 10in (a slide)."
+        options,
+        "--width",
+        "SIZE",
+        "Width with its unit: 3.5in (a column of a paper), 160mm (default), 10in (a slide).",
     )
-    add_value(options, "--font", "NAME", 'Font of all text, as in serif or "DejaVu Sans".')
-    add_flag(options, "--grey", "Without colour.")
+    add_value(options, "--font", "NAME", 'Font of all text, for example serif or "DejaVu Sans".')
+    add_flag(options, "--grey", "Draw in shades of grey.")
 
 
 def add_look(options: Options) -> None:
     """Add the options for size, labels, font, colour and logarithmic axes."""
     add_print(options)
-    add_value(options, "--title", "TEXT", 'In place of its own title; "" for none.')
-    add_value(options, "--xlabel", "TEXT", "In place of the label of the horizontal axis.")
-    add_value(options, "--ylabel", "TEXT", "In place of that of the vertical axis, of panels of the first.")
-    add_flag(options, "--log", "A logarithmic horizontal axis.")
-    add_flag(options, "--log-y", "A logarithmic vertical axis.")
+    add_value(options, "--title", "TEXT", 'Title of the figure; "" for none.')
+    add_value(options, "--xlabel", "TEXT", "Label of the horizontal axis.")
+    add_value(
+        options, "--ylabel", "TEXT", "Label of the vertical axis; with several panels, of the first panel."
+    )
+    add_flag(options, "--log", "Logarithmic horizontal axis.")
+    add_flag(options, "--log-y", "Logarithmic vertical axis.")
 
 
 def chosen_look(

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts metrics``."""
     parser.explain(
-        "Metrics of the radio part are of the downlink; each has a twin for the uplink, with "
-        "`_uplink` behind its name.",
-        f"Up to {MOST_BLOCKS} metrics are printed in full, with scope and formula. Of more metrics a table "
-        "has unit and meaning; `--json` has everything.",
+        "Metrics of the radio refer to the downlink. Each has a counterpart for the uplink, with "
+        "`_uplink` at the end of its name.",
+        f"Up to {MOST_BLOCKS} metrics are printed in full, with scope and formula; more metrics as a "
+        "table of units and meanings. `--json` has everything.",
     )
     parser.add_argument(
         "containing",
         nargs="?",
         metavar="WORD",
         default="",
-        help="Only metrics whose name contains this; where none does, those whose description does.",
+        help=("Show only metrics with this text in their name, or if there are none, in their description."),
     )
     add_json(parser, "one JSON list")
 

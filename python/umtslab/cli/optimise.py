@@ -28,19 +28,22 @@ _SHOWN = 5
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts optimise``."""
     parser.explain(
-        "The same command goes on where it was interrupted, and with more --trials where it had ended. Exit "
-        "status: 0 done, 1 no trial keeps the constraints, 2 wrong usage or input."
+        "The same command continues an interrupted study, and with more --trials a finished one. "
+        "Exit status: 0 done; 1 no trial satisfies the constraints; 2 wrong usage or input."
     )
     parser.add_argument("study", type=Path, metavar="STUDY", help="A study file (TOML).")
-    work = parser.add_argument_group("what is run")
+    work = parser.add_argument_group("runs")
     work.add_argument(
-        "--trials", type=whole_number, metavar="N", help="Points to try (default: the file's, else 40)."
+        "--trials",
+        type=whole_number,
+        metavar="N",
+        help="Number of trials (default: from the file, otherwise 40).",
     )
     add_jobs(work, "Worker threads for the runs of a trial")
     add_dask(work)
     add_allow_code(work)
     results = parser.add_argument_group("results")
-    add_out(results, "Where results go, Optuna's study (studies/NAME.sqlite) among them")
+    add_out(results, "Results folder, which also holds Optuna's study (studies/NAME.sqlite)")
     add_json(results)
     add_quiet(results)
 

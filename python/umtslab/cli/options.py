@@ -20,27 +20,27 @@ METRIC = "goodput_kbps"
 """Default metric to show, compare and reach a precision for."""
 
 RESULT = (
-    "RESULT is a run folder; a results folder, which stands for what was run last; or the key of a run, a "
-    "result or the name of a scenario in the folder given with `--out`."
+    "RESULT is a run folder; a results folder, for its latest result; or the key of a run or result, "
+    "or the name of a scenario, in the results folder of `--out`."
 )
 """Explanation of RESULT in help texts."""
 
 
 def add_set(options: Options, which: str = "`umts params` lists the keys") -> None:
     """Add ``--set`` for all keys of a scenario."""
-    text = f"Another value for a scenario key; may be repeated. {which[0].upper()}{which[1:]}."
+    text = f"Set a scenario key to another value; may be repeated. {which[0].upper()}{which[1:]}."
     options.add_argument("--set", dest="changes", metavar="KEY=VALUE", action="append", default=[], help=text)
 
 
-def add_seed(options: Options, otherwise: str = "the scenario's own") -> None:
+def add_seed(options: Options, otherwise: str = "the seed of the scenario") -> None:
     """Add ``--seed``."""
     text = f"Seed of the random streams (default: {otherwise})."
     options.add_argument("--seed", type=whole_number, metavar="N", help=text)
 
 
-def add_jobs(options: Options, what: str = "Worker threads") -> None:
+def add_jobs(options: Options, text: str = "Worker threads") -> None:
     """Add ``--jobs``."""
-    text = f"{what} (default: as many as there are processors)."
+    text = f"{text} (default: the number of processors)."
     options.add_argument("--jobs", "-j", type=whole_number, metavar="N", help=text)
 
 
@@ -49,45 +49,49 @@ def add_dask(options: Options) -> None:
     options.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="Run on the workers of the Dask scheduler at this address instead, as in tcp://host:8786, or on "
-        "workers that are started here for it: local.",
+        help=(
+            "Run on the workers of the Dask scheduler at this address, for example tcp://host:8786, "
+            "instead of threads; `local` starts workers on this machine."
+        ),
     )
 
 
-def add_out(options: Options, what: str = "Where results go") -> None:
+def add_out(options: Options, text: str = "Results folder") -> None:
     """Add ``--out``. The environment variable UMTS_OUT sets the default."""
     options.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
         default=Path(os.environ.get("UMTS_OUT") or RESULTS),
-        help=f"{what} (default: the variable UMTS_OUT, else {RESULTS}).",
+        help=f"{text} (default: the environment variable UMTS_OUT, otherwise {RESULTS}).",
     )
 
 
-def add_output(options: Options, what: str) -> None:
+def add_output(options: Options, text: str) -> None:
     """Add ``--output``, a file."""
-    options.add_argument("--output", "-o", type=Path, metavar="FILE", help=what)
+    options.add_argument("--output", "-o", type=Path, metavar="FILE", help=text)
 
 
-def add_json(options: Options, what: str = "one JSON object") -> None:
+def add_json(options: Options, text: str = "one JSON object") -> None:
     """Add ``--json``."""
-    add_flag(options, "--json", f"Print {what} on standard output and nothing else there.")
+    add_flag(options, "--json", f"Print {text} as the only text on standard output.")
 
 
-def add_quiet(options: Options, what: str = "No progress bar and no remarks.") -> None:
+def add_quiet(options: Options, text: str = "Print no progress bar and no remarks.") -> None:
     """Add ``--quiet``."""
-    add_flag(options, "--quiet", what, "-q")
+    add_flag(options, "--quiet", text, "-q")
 
 
 def add_all(options: Options) -> None:
     """Add ``--all``."""
-    options.add_argument("--all", dest="show_all", action="store_true", help="Show every metric.")
+    options.add_argument(
+        "--all", dest="show_all", action="store_true", help="Show all metrics that have a value."
+    )
 
 
-def add_budget(options: Options, more: str = ": --set measure.budget=true") -> None:
+def add_budget(options: Options, more: str = " (the same as --set measure.budget=true)") -> None:
     """Add ``--budget``."""
-    add_flag(options, "--budget", f"Divide the time of every TCP connection among its causes{more}.")
+    add_flag(options, "--budget", f"Assign the time of every TCP connection to causes{more}.")
 
 
 def add_allow_code(options: Options) -> None:
@@ -95,24 +99,24 @@ def add_allow_code(options: Options) -> None:
     add_flag(
         options,
         "--allow-code",
-        "Run Python classes that the file names: they are programs, and can do all that you can. A class "
-        "typed with --set needs no permission.",
+        "Allow the Python classes that the file names. They run as programs with all your rights. "
+        "Classes given with --set need no permission.",
     )
 
 
-def add_flag(options: Options, name: str, what: str, *others: str) -> None:
+def add_flag(options: Options, name: str, text: str, *others: str) -> None:
     """Add an option without a value."""
-    options.add_argument(name, *others, action="store_true", help=what)
+    options.add_argument(name, *others, action="store_true", help=text)
 
 
-def add_value(options: Options, name: str, metavar: str, what: str) -> None:
+def add_value(options: Options, name: str, metavar: str, text: str) -> None:
     """Add an option with a text value."""
-    options.add_argument(name, metavar=metavar, help=what)
+    options.add_argument(name, metavar=metavar, help=text)
 
 
-def add_values(options: Options, name: str, metavar: str, what: str) -> None:
+def add_values(options: Options, name: str, metavar: str, text: str) -> None:
     """Add an option that may be repeated."""
-    options.add_argument(name, metavar=metavar, action="append", default=[], help=what)
+    options.add_argument(name, metavar=metavar, action="append", default=[], help=text)
 
 
 def overrides(words: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -25,8 +25,11 @@ def options(parser: Parser) -> None:
         nargs="?",
         metavar="WORD",
         default="",
-        help="Only keys that contain this or are called so elsewhere (queue, cwnd, latency); where none "
-        "does, those whose description does, or that are spelled nearly so.",
+        help=(
+            "Show only keys that contain this text, or that are known by this name elsewhere (queue, "
+            "cwnd, latency); if there are none, keys with this text in their description or with a "
+            "similar spelling."
+        ),
     )
     add_json(parser, "one JSON list")
 

@@ -22,41 +22,52 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts plot``."""
     parser.explain(
-        f"{RESULT} Or a campaign or a study there. Several results are drawn in one figure, called by what "
-        "differs in their scenarios; so are several campaigns. Of several runs of a result the first that "
-        "recorded series is drawn.",
-        f"Kinds of a run: {', '.join(RUN_KINDS)}. Of a campaign: a metric or {BUDGET}. Of a study: "
+        f"{RESULT} It may also be a campaign or a study there. Several results share one figure, "
+        "labelled by the differences of their scenarios; so do several campaigns. If a result has "
+        "several runs, the first run with time series is drawn.",
+        f"Kinds for runs: {', '.join(RUN_KINDS)}. For campaigns: a metric or {BUDGET}. For studies: "
         f"{', '.join(STUDY_KINDS)}.",
     )
     parser.add_argument(
         "results",
         metavar="RESULT",
         nargs="+",
-        help="What to draw from; several results of runs, or several campaigns.",
+        help="The result to draw; or several results, or several campaigns.",
     )
-    parser.add_argument("kind", metavar="KIND", help="What to draw.")
-    run = parser.add_argument_group("of runs")
+    parser.add_argument("kind", metavar="KIND", help="Kind of figure, or a metric.")
+    run = parser.add_argument_group("figures of runs")
     run.add_argument(
-        "--from", dest="from_", metavar="TIME", help='Where the time axis begins, as in 5 or "500 ms".'
+        "--from", dest="from_", metavar="TIME", help='Start of the time axis, for example 5 or "500 ms".'
     )
-    add_value(run, "--until", "TIME", "Where it ends.")
-    add_values(run, "--connection", "N", "A connection to be coloured, the others grey; may be repeated.")
-    add_values(run, "--ue", "N", "A user to be coloured, and its connections; may be repeated.")
-    add_flag(run, "--mean", "The mean over the runs of each result, in its 95 % band.")
-    campaign = parser.add_argument_group("of campaigns")
+    add_value(run, "--until", "TIME", "End of the time axis.")
+    add_values(
+        run,
+        "--connection",
+        "N",
+        "Number of a connection to draw in colour, the others in grey; may be repeated.",
+    )
+    add_values(run, "--ue", "N", "Number of a UE to draw in colour, with its connections; may be repeated.")
+    add_flag(run, "--mean", "Draw the mean over the runs of each result with its 95 % band.")
+    campaign = parser.add_argument_group("figures of campaigns")
     campaign.add_argument(
         "--over",
         "--x",
         metavar="KEY",
-        help="The parameter on the horizontal axis (default: the first that is a number).",
+        help="Parameter on the horizontal axis (default: the first numeric one).",
     )
     add_value(
-        campaign, "--against", "KEY", "A map: this parameter on the vertical axis, the metric in cells."
+        campaign,
+        "--against",
+        "KEY",
+        "Draw a map with this parameter on the vertical axis and the metric in the cells.",
     )
-    add_look(parser.add_argument_group("how it is printed"))
+    add_look(parser.add_argument_group("file and appearance"))
     files = parser.add_argument_group("files")
-    add_output(files, "PNG, SVG or PDF, by its suffix (default: a PNG in the folder figures of the results).")
-    add_out(files, "Where results are looked up by name")
+    add_output(
+        files,
+        "PNG, SVG or PDF, by its suffix (default: a PNG in the subfolder figures of the results folder).",
+    )
+    add_out(files, "Results folder in which names are looked up")
 
 
 def plot(

@@ -19,7 +19,7 @@ def options(parser: Parser) -> None:
         nargs="?",
         metavar="NAME",
         default="",
-        help="The profile to print; without it, all of them in a line each.",
+        help="Name of the profile to print in full (default: one line per profile).",
     )
     add_json(parser, "one JSON list (of one profile: one object)")
 

@@ -15,127 +15,142 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts proxy``."""
     parser.explain(
-        "Two TCP connections take the place of one, so each has the round trips and the losses of its own "
-        "half of the path. What is acknowledged to a sender here has not reached the receiver yet; whatever "
-        "goes wrong, both sides get a reset, never what looks like the end of a short stream.",
-        "SIGTERM or Ctrl-C: no new connections, those that are there may go on for --drain; a second one "
-        "ends all. SIGHUP: the file of --log is opened again. Signals that were ignored at the start, as "
-        "by nohup, stay ignored. Exit status: 0 ended in this way; 1 something failed meanwhile; 2 wrong "
-        "usage, or this host does not have what was asked for, and nothing has changed.",
+        "Each client connection ends in the proxy, and another connection goes on to the server. "
+        "Each half of the path has its own round-trip time, windows and losses. Data that the proxy "
+        "has acknowledged may not have reached the receiver yet. If anything fails, both sides get a "
+        "reset, never the normal end of a short stream.",
+        "SIGTERM or Ctrl-C: no new connections; existing ones may continue for --drain. A second "
+        "signal resets them. SIGHUP: the file of --log is opened again. Signals that were ignored at "
+        "the start, as by nohup, stay ignored. Exit status: 0 ended by a signal; 1 failed while "
+        "running; 2 wrong usage, or this host lacks a requested feature, and nothing was changed.",
     )
-    _ways(parser.add_argument_group("where from and where to"))
-    _tcp(parser.add_argument_group("TCP, by side"))
-    _bounds(parser.add_argument_group("bounds"))
-    _told(parser.add_argument_group("what is told"))
+    _addresses(parser.add_argument_group("listener and destination"))
+    _tcp(parser.add_argument_group("TCP settings"))
+    _limits(parser.add_argument_group("limits"))
+    _logging(parser.add_argument_group("logging and metrics"))
 
 
-def _ways(group: Options) -> None:
+def _addresses(group: Options) -> None:
     add_value(
         group,
         "--listen",
         "ADDRESS",
-        "Where clients connect, as in 127.0.0.1:8080 or [::1]:8080; a port alone is every address, with "
-        "--socks5 127.0.0.1 (default with --transparent: any port).",
+        "Address for clients, for example 127.0.0.1:8080 or [::1]:8080. A port alone means every "
+        "address, with --socks5 127.0.0.1 (default with --transparent: any port).",
     )
-    add_value(group, "--to", "HOST:PORT", "The server, whose addresses are tried in turn.")
+    add_value(group, "--to", "HOST:PORT", "The server. Its addresses are tried in turn.")
     add_flag(
         group,
         "--socks5",
-        "Each client says where to, by SOCKS5 and without a password: listen where no other can connect, or "
-        "limit the destinations by --allow. Clients from other hosts do not reach this host's loopback.",
+        "Each client names its destination by SOCKS5, without a password. Listen on an address that "
+        "no other host reaches, or limit the destinations with --allow. Clients on other hosts "
+        "cannot reach the loopback of this host.",
     )
-    for option, effect in (("--allow", "Only these destinations"), ("--deny", "Not these destinations")):
+    for option, effect in (("--allow", "limit the destinations"), ("--deny", "exclude destinations")):
         add_values(
             group,
             option,
             "DESTINATIONS",
-            f"With --socks5 or --transparent: {effect}, as in 192.0.2.0/24,198.51.100.7:443,[2001:db8::]/32,"
-            ":8000-8100; may be repeated. --deny takes precedence.",
+            f"With --socks5 or --transparent: {effect}, for example 192.0.2.0/24,198.51.100.7:443 or "
+            "[2001:db8::]/32,:8000-8100; may be repeated. --deny takes precedence.",
         )
     add_flag(
         group,
         "--transparent",
-        "Intercept connections that come by a device and are for others (TPROXY), and keep the client's "
-        "address and port towards the server. It takes root; what it sets up is gone when it ends.",
+        "Intercept connections that arrive by a device and are for other hosts (TPROXY). The server "
+        "sees the client's address and port. Requires root; the setup is removed at the end.",
     )
     group.add_argument(
         "--from",
         dest="from_",
         metavar="DEVICES",
-        help="With --transparent: the device by which clients' packets come, or several: eth1,eth2.",
+        help=(
+            "With --transparent: the devices by which clients' packets arrive, for example eth1 or eth1,eth2."
+        ),
     )
-    add_value(group, "--ports", "PORTS", "With --transparent: only these, as in 80,443,8000-8100.")
+    add_value(
+        group,
+        "--ports",
+        "PORTS",
+        "With --transparent: intercept only these ports, for example 80,443,8000-8100.",
+    )
     add_value(
         group,
         "--if-dead",
-        "WHAT",
-        "With --transparent: what becomes of new connections when the proxy was killed: pass (the default) "
-        "or refuse.",
+        "ACTION",
+        "With --transparent: new connections after the proxy was killed: pass (default) or refuse.",
     )
     add_flag(
         group,
         "--proxy-protocol",
-        "Tell the server the client's address, by the PROXY protocol (version 2), which it has to expect.",
+        "Send the client's address to the server in front of the data (PROXY protocol, version 2). "
+        "The server must expect it.",
     )
 
 
 def _tcp(group: Options) -> None:
     keys = (
-        "congestion_control, receive_buffer, send_buffer and, by routes, so as root: initial_window, min_rto"
+        "congestion_control, receive_buffer, send_buffer; set by routes and therefore as root: "
+        "initial_window, min_rto"
     )
-    for side, whom in (("client", "clients"), ("server", "servers")):
+    for side, peers in (("client", "clients"), ("server", "servers")):
         add_values(
             group,
             f"--{side}-set",
             "KEY=VALUE",
-            f"What TCP does towards {whom}: {keys} (default: what the kernel does); may be repeated.",
+            f"TCP setting towards {peers}: {keys} (default: the kernel's setting); may be repeated.",
         )
     add_value(
         group,
         "--user-timeout",
         "TIME",
-        "How long what was sent may stay unacknowledged (default: the kernel's number of retransmissions).",
+        "Maximum time that sent data may stay unacknowledged (default: the kernel's number of "
+        "retransmissions).",
     )
 
 
-def _bounds(group: Options) -> None:
+def _limits(group: Options) -> None:
     add_value(
         group,
         "--buffer",
         "SIZE",
-        "What a connection may have in the proxy each way, kernel memory included (default: what the kernel "
-        "finds right; with --memory a share of it).",
+        "Buffer per connection and direction, kernel memory included (default: sized by the kernel; "
+        "with --memory an equal share).",
     )
-    add_value(group, "--memory", "SIZE", "What all connections may have there together (default: unlimited).")
+    add_value(group, "--memory", "SIZE", "Memory of all connections together (default: unlimited).")
     add_value(
         group,
         "--connections",
         "N",
-        "Connections at once, others are reset (default: as many as descriptors and memory allow).",
+        "Maximum number of concurrent connections; further ones are reset (default: as many as "
+        "descriptors and memory allow).",
     )
-    add_value(group, "--workers", "N", "Threads that relay (default: as many as there are processors).")
-    add_value(group, "--connect-timeout", "TIME", 'How long a server may take to answer (default: "30 s").')
-    add_value(group, "--idle-timeout", "TIME", 'How long a connection may be silent (default: "1 h").')
+    add_value(group, "--workers", "N", "Relaying threads (default: the number of processors).")
+    add_value(group, "--connect-timeout", "TIME", 'Maximum time until the server answers (default: "30 s").')
+    add_value(group, "--idle-timeout", "TIME", 'Maximum time without data in a connection (default: "1 h").')
     add_value(
-        group, "--drain", "TIME", 'How long connections may go on after the first signal (default: "30 s").'
+        group,
+        "--drain",
+        "TIME",
+        'Maximum time that connections continue after the first signal (default: "30 s").',
     )
 
 
-def _told(group: Options) -> None:
+def _logging(group: Options) -> None:
     add_value(
         group,
         "--metrics",
         "ADDRESS",
-        "Answer there with metrics for Prometheus: http://ADDRESS/metrics.",
+        "Serve metrics for Prometheus at http://ADDRESS/metrics.",
     )
     add_value(
         group,
         "--log",
         "FILE",
-        "Add a JSON object in a line for every connection that is over; - is standard output. SIGHUP opens "
-        "FILE again, for logrotate.",
+        "Append one JSON object per line for every connection that has ended; - is standard output. "
+        "SIGHUP opens FILE again, for logrotate.",
     )
-    add_quiet(group, "Say nothing at the start and at the end.")
+    add_quiet(group, "Print nothing at the start and at the end.")
 
 
 def proxy(

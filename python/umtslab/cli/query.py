@@ -29,18 +29,19 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts query``."""
     parser.explain(
-        "The table `runs` has a row per run, with a column for every parameter, as a number in s, bit/s or "
-        "bytes where it is one, and for every metric. `connections` has a row per TCP connection, and each "
-        "recorded time series is a table of its own name. Names with a dot stand in double quotes, as in "
-        'select "radio.bler" from runs. `campaigns` has a row per campaign, `points` a row per run of each '
-        "point, `keys` the units of parameters. The SQL is DuckDB's. It can neither read nor write any file, "
-        "and nothing in the folder is changed.",
+        "The table `runs` has one row per run, with a column for every parameter (quantities as "
+        "numbers in s, bit/s or bytes) and every metric. `connections` has one row per TCP "
+        "connection. Each recorded time series is a table with its own name. `campaigns` has one row "
+        "per campaign, `points` one row per run of each point, `keys` the units of parameters. Write "
+        'names with a dot in double quotes: select "radio.bler" from runs. The SQL dialect is '
+        "DuckDB's. Queries can neither read other files nor write any file, and do not change the "
+        "folder.",
     )
-    parser.add_argument("sql", metavar="SQL", help="The question: a text in quotes, or - for standard input.")
+    parser.add_argument("sql", metavar="SQL", help="The query, in quotes; or - for standard input.")
     add_flag(parser, "--csv", "Comma-separated values.")
     add_json(parser, "one JSON list of rows")
     add_output(parser, "File to write: .csv, .json or .parquet.")
-    add_out(parser, "The results folder that is asked")
+    add_out(parser, "Results folder to query")
 
 
 def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) -> int:

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts replay``."""
     parser.explain(
-        "The same packets at the same instants through the same network; it takes as long as a simulation "
-        "does. Exit status: 0 if every event was the same, 1 if not, 2 for wrong input."
+        "Sends the recorded packets at the same instants through the same network, at the speed of a "
+        "simulation. Exit status: 0 if every event was the same; 1 if not; 2 for wrong input."
     )
     parser.add_argument(
         "result",
         metavar="RESULT",
-        help="An emulation that was run with --record: its run folder, its key, or a results folder.",
+        help="An emulation recorded with --record: its run folder, its key, or a results folder.",
     )
     files = parser.add_argument_group("files")
-    add_out(files, "The results folder in which keys are looked up")
+    add_out(files, "Results folder in which keys are looked up")
     files.add_argument(
         "--pcap", type=Path, metavar="FOLDER", help="Write captures (pcapng) into this folder."
     )

@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts report``."""
     parser.explain(
-        "The page opens offline and has a figure and a table for each metric, with 95 % intervals."
+        "The page needs no other files and has a figure and a table for each metric, with 95 % intervals."
     )
     parser.add_argument(
         "campaign",
         metavar="CAMPAIGN",
-        help="A campaign in --out, or some of its points: NAME@KEY=VALUE,…; or a study there.",
+        help="A campaign in --out, or some of its points (NAME@KEY=VALUE,…); or a study in --out.",
     )
-    shown = parser.add_argument_group("what it shows")
+    shown = parser.add_argument_group("content")
     add_values(
         shown,
         "--metric",
         "NAME",
-        "May be repeated (default: goodput, round-trip time, repetitions, timeouts).",
+        "Metric to show; may be repeated (default: goodput, round-trip time, repetitions, timeouts).",
     )
     shown.add_argument(
         "--over",
         "--x",
         metavar="KEY",
-        help="The parameter on the horizontal axes (default: the first that is a number).",
+        help="Parameter on the horizontal axes (default: the first numeric one).",
     )
     add_flag(shown, "--log", "Logarithmic horizontal axes.")
     files = parser.add_argument_group("files")
-    add_output(files, "The page (default: NAME.html in the folder reports of the results).")
-    add_out(files, "The results folder")
+    add_output(files, "File to write (default: NAME.html in the subfolder reports of the results folder).")
+    add_out(files, "Results folder")
 
 
 def report(

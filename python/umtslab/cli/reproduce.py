@@ -40,30 +40,35 @@ _OUT = Path("results/reproductions")
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts reproduce``."""
     parser.explain(
-        "It draws the figures, and scores what the documents say. Exit status: 0 no claim "
-        "failed, 1 a claim failed, 2 wrong usage. A claim that is not yet scored, or whose "
-        "difference is inside the noise, does not fail."
+        "Draws the figures and scores the claims of the documents. Exit status: 0 no claim failed; 1 "
+        "a claim failed; 2 wrong usage. A claim that is not yet scored, or whose difference is "
+        "inside the noise, does not fail."
     )
     parser.add_argument(
         "selections",
         nargs="*",
         metavar="SELECTION",
-        help="PAPER, PAPER/CHAPTER or PAPER/FIGURE, as in dubois2005/ch6 or dubois2005/fig6.2 (default: "
-        "everything).",
+        help=(
+            "PAPER, PAPER/CHAPTER or PAPER/FIGURE, for example dubois2005/ch6 or dubois2005/fig6.2 "
+            "(default: everything)."
+        ),
     )
-    work = parser.add_argument_group("what is run")
-    add_flag(work, "--quick", "Small grids and few runs: under a minute, with provisional verdicts.")
-    add_budget(work, ", and show it in the report. The results are the same; the runs count as other ones")
+    work = parser.add_argument_group("runs")
+    add_flag(work, "--quick", "Small grids and few runs: less than a minute, with provisional verdicts.")
+    add_budget(
+        work,
+        " and show the result in the report. Metrics do not change, but the runs are stored as other runs",
+    )
     add_flag(
         work,
         "--real-time",
-        "Run the points too that the kernel's TCP carries through `umts emulate`: they take as long as their "
-        "downloads do.",
+        "Also run the points that `umts emulate` carries over the kernel's TCP. They take as long as "
+        "their downloads.",
     )
     add_set(
         work,
-        "the figures show it in colour beside what is scored, which is grey then, and verdicts that would be "
-        "others with it are told; it changes none",
+        "the figures show the result in colour beside the scored one in grey, and verdicts that "
+        "would differ are listed; no verdict changes",
     )
     add_jobs(work)
     results = parser.add_argument_group("results")
@@ -72,17 +77,19 @@ def options(parser: Parser) -> None:
         type=Path,
         metavar="FOLDER",
         default=_OUT,
-        help="Where the report (report.html), pages, figures and tables go, and the runs; only what it lacks "
-        f"is run (default: {_OUT}).",
+        help=(
+            "Folder for the report (report.html), pages, figures, tables and runs; only missing runs "
+            f"are run (default: {_OUT})."
+        ),
     )
     add_flag(
         results,
         "--campaign",
-        "Run nothing: print the points of one figure or chapter as a campaign file, for umts sweep.",
+        "Run nothing; print the points of one figure or chapter as a campaign file for umts sweep.",
     )
     add_json(results)
-    add_quiet(results, "No progress bar.")
-    add_print(parser.add_argument_group("how the figures beside the report are printed"))
+    add_quiet(results, "Print no progress bar.")
+    add_print(parser.add_argument_group("appearance of the figures beside the report"))
 
 
 def reproduce(

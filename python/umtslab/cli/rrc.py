@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts rrc``."""
     parser.explain(
-        "What a profile does not name keeps its default (`umts params rrc`); what a scenario "
-        "writes beside it goes on top.",
+        "Keys that a profile does not set keep their defaults (`umts params rrc`). Keys in the "
+        "scenario take precedence over the profile.",
     )
     parser.add_argument(
         "containing",
         nargs="?",
         metavar="WORD",
         default="",
-        help="Only profiles whose name contains this.",
+        help="Show only profiles with this text in their name.",
     )
     add_json(parser, "one JSON list")
 
@@ -41,6 +41,6 @@ def rrc(containing: str, *, json: bool) -> int:
     from umtslab.terminal import rows_table
     from umtslab.text_table import show
 
-    headings = {"profile": "name", "what it is": "description", "keys of [rrc]": "keys", "source": "source"}
+    headings = {"profile": "name", "description": "description", "keys of [rrc]": "keys", "source": "source"}
     show(rows_table([{title: profile[key] for title, key in headings.items()} for profile in found]))
     return 0

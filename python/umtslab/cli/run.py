@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts run``."""
     parser.explain(
-        "Ctrl-C keeps the runs that are finished. Exit status: 0 done, 1 a run failed or the precision was "
-        "missed, 2 wrong usage or input."
+        "Ctrl-C keeps the finished runs. Exit status: 0 done; 1 a run failed or the precision was "
+        "not reached; 2 wrong usage or input."
     )
     parser.add_argument("scenario", type=Path, metavar="SCENARIO", help="A scenario file (TOML).")
-    _what_is_run(parser.add_argument_group("what is run"))
-    recorded = parser.add_argument_group("what is recorded")
-    add_flag(recorded, "--series", "Record time series, which `umts plot` draws.")
+    _what_is_run(parser.add_argument_group("runs"))
+    recorded = parser.add_argument_group("recording")
+    add_flag(recorded, "--series", "Record time series for `umts plot`.")
     add_flag(
         recorded,
         "--pcap",
@@ -54,15 +54,17 @@ def options(parser: Parser) -> None:
         "--waterfall",
         type=whole_number,
         metavar="N",
-        help="Number of a connection of the run, from 0: record its segments, PDUs and states, for a figure "
-        "with one time axis; implies --budget and --series.",
+        help=(
+            "Record the segments, PDUs and states of this connection (its number, from 0) for a "
+            "figure with one time axis; implies --budget and --series."
+        ),
     )
     results = parser.add_argument_group("results")
     add_out(results)
     add_flag(
         results,
         "--resume",
-        "Take runs that are there already from the results instead of running them again.",
+        "Use runs that the results folder has instead of running them again.",
     )
     add_all(results)
     add_json(results)
@@ -71,21 +73,21 @@ def options(parser: Parser) -> None:
 
 def _what_is_run(group: Options) -> None:
     add_set(group)
-    add_value(group, "--duration", "TIME", 'Simulated time, as in "1500 s".')
+    add_value(group, "--duration", "TIME", 'Simulated time, for example "1500 s".')
     add_seed(group)
     group.add_argument("--runs", type=whole_number, metavar="N", help="Number of replications (default: 1).")
     add_value(
         group,
         "--precision",
         "SHARE",
-        "Run until the half width of the 95 % interval is within this share of the mean, as in 5% or 0.05: "
-        "at least 5 runs, at most 200.",
+        "Add runs until the half width of the 95 % interval is within this share of the mean, for "
+        "example 5% or 0.05: at least 5 runs, at most 200.",
     )
     group.add_argument(
         "--metric",
         metavar="NAME",
         default=METRIC,
-        help=f"What has to be that precise (default: {METRIC}).",
+        help=f"Metric of the precision (default: {METRIC}).",
     )
     group.add_argument(
         "--first-run",

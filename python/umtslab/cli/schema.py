@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts schema``: none."""
-    parser.explain("Editors complete and check with it as one types.")
+    parser.explain("Editors use it to complete and check scenario files while you type.")
 
 
 def schema() -> int:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts sensitivity``."""
-    parser.explain("By Morris's or by Sobol's method. The same command goes on where it was interrupted.")
+    parser.explain("The method is Morris's or Sobol's. The same command continues an interrupted study.")
     parser.add_argument("study", type=Path, metavar="STUDY", help="A study file (TOML).")
-    work = parser.add_argument_group("what is run")
+    work = parser.add_argument_group("runs")
     add_jobs(work)
     add_dask(work)
     add_allow_code(work)
     results = parser.add_argument_group("results")
-    add_output(results, "Draw the effects into this file, PNG, SVG or PDF by its suffix.")
+    add_output(results, "Draw the effects into this file (PNG, SVG or PDF, by its suffix).")
     add_out(results)
     add_json(results)
     add_quiet(results)

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts sweep``."""
     parser.explain(
-        "Run k of every point meets the same radio, so that points can be compared pair by pair.",
-        "Ctrl-C and kill keep the runs that are finished; the same command goes on from there. "
-        "Exit status: 0 done, 1 a run failed or a precision was missed, 2 wrong usage or input.",
+        "Run k of every point has the same radio conditions, so points can be compared in pairs.",
+        "Ctrl-C and kill keep the finished runs; the same command continues. Exit status: 0 done; 1 "
+        "a run failed or a precision was not reached; 2 wrong usage or input.",
     )
     parser.add_argument(
         "campaign",
@@ -49,27 +49,25 @@ def options(parser: Parser) -> None:
         metavar="CAMPAIGN",
         help="A campaign file, or a scenario file to vary with -P (TOML).",
     )
-    _points(parser.add_argument_group("what is run"))
+    _points(parser.add_argument_group("runs"))
     results = parser.add_argument_group("results")
     add_out(results)
     add_value(
         results,
         "--name",
         "NAME",
-        "What the results call it (default: the campaign's name, or one made of the varied keys). A name "
-        "stands for one plan: more values and runs are added to it, another plan under the same name is "
-        "refused.",
+        "Name of the campaign in the results folder (default: the campaign's name, or a name made of "
+        "the varied keys). A name belongs to one plan: more values and runs can be added, another "
+        "plan with the same name is refused.",
     )
     add_flag(results, "--series", "Record time series.")
     add_flag(
         results,
         "--plan",
-        "List the points and how many of their runs are missing, and run nothing; of more than 2,000 points "
-        "the first hundred.",
+        "List the points and the number of their missing runs, and run nothing. Of more than 2,000 "
+        "points the first 100 are listed.",
     )
-    add_flag(
-        results, "--report", "Write a page with figures and tables when all is done, as `umts report` does."
-    )
+    add_flag(results, "--report", "At the end, write a page with figures and tables as `umts report` does.")
     add_json(results)
     add_quiet(results)
 
@@ -81,30 +79,32 @@ def _points(group: Options) -> None:
         metavar="KEY=VALUE,VALUE,…",
         action="append",
         default=[],
-        help="Values of a scenario key, also as FIRST:LAST:STEP, lin(FIRST,LAST,COUNT) or "
-        "log(FIRST,LAST,COUNT); may be repeated.",
+        help=(
+            "Values of a scenario key, also FIRST:LAST:STEP, lin(FIRST,LAST,COUNT) or "
+            "log(FIRST,LAST,COUNT); may be repeated."
+        ),
     )
-    add_set(group, "of a key that is not varied")
-    add_seed(group, "the campaign's, else the scenario's own")
+    add_set(group, "the key must not be varied")
+    add_seed(group, "the seed of the campaign, otherwise of the scenario")
     group.add_argument(
         "--runs",
         type=whole_number,
         metavar="N",
-        help="Replications of each point (default: the campaign's).",
+        help="Replications of each point (default: from the campaign).",
     )
     add_value(
         group,
         "--precision",
         "SHARE",
-        "Run each point until the half width of the 95 % interval is within this share of the mean, as in 5% "
-        "or 0.05.",
+        "Add runs to each point until the half width of the 95 % interval is within this share of "
+        "the mean, for example 5% or 0.05.",
     )
     add_values(
         group,
         "--metric",
         "NAME",
-        "What to show, and what has to be that precise; may be repeated (default: the campaign's; else the "
-        "time of a page, transfer or file; else goodput_kbps).",
+        "Metric to show, and metric of the precision; may be repeated (default: from the campaign; "
+        "otherwise the time of a page, transfer or file; otherwise goodput_kbps).",
     )
     add_jobs(group)
     add_dask(group)

@@ -8,19 +8,25 @@ ABOUT = "A laboratory for TCP over UMTS radio access."
 
 EXAMPLES = (
     ("umts run scenarios/ftp-on-fach.toml", "one run, its metrics as a table"),
-    ("umts run scenarios/ftp-on-fach.toml --precision 5% --set tcp.variant=tahoe", "as many as it takes"),
-    ("umts run scenarios/ftp-on-fach.toml --series --pcap --out demo", "with time series and captures"),
-    ("umts plot demo outstanding -o outstanding.pdf", "a figure of them"),
-    ("umts compare demo other", "what differs, and whether by chance"),
-    ("umts analyse trace.pcapng", "the same metrics of a packet capture, simulated or real"),
+    (
+        "umts run scenarios/ftp-on-fach.toml --precision 5% --set tcp.variant=tahoe",
+        "repeated until the interval is within 5 %",
+    ),
+    (
+        "umts run scenarios/ftp-on-fach.toml --series --pcap --out demo",
+        "also records time series and captures",
+    ),
+    ("umts plot demo outstanding -o outstanding.pdf", "a figure of the recorded time series"),
+    ("umts compare demo other", "differences with 95 % intervals"),
+    ("umts analyse trace.pcapng", "the same metrics for a packet capture, simulated or real"),
     ("umts sweep campaigns/fach-error-rate.toml", "a grid of parameters, with intervals"),
     ("umts params rlc", "every scenario key about RLC"),
 )
 """Commands for a new user, with a description of the result."""
 
 EXIT_STATUS = (
-    "Exit status: 0 done; 1 a run or a claim failed, a precision was missed, results could not be written; "
-    "2 wrong usage or input; 130 interrupted."
+    "Exit status: 0 done; 1 a run or a claim failed, a precision was not reached, or results could "
+    "not be written; 2 wrong usage or input; 130 interrupted."
 )
 
 
@@ -33,14 +39,14 @@ class Verb(NamedTuple):
 
 EXPERIMENTS = {
     "run": Verb(
-        "Run a scenario, once or until a precision is reached.",
+        "Run a scenario once, several times, or until a precision is reached.",
         (
             "umts run scenarios/ftp-on-fach.toml --set radio.bler=0.1 --runs 10",
             'umts run scenarios/ftp-on-fach.toml --precision 1% --metric mean_rtt_s --duration "300 s"',
         ),
     ),
     "sweep": Verb(
-        "Run a campaign: a grid of parameters, each point several times; only what is missing is run.",
+        "Run a campaign: a grid of parameters with several runs per point. Existing runs are not repeated.",
         (
             "umts sweep campaigns/fach-error-rate.toml",
             "umts sweep scenarios/ftp-on-fach.toml -P radio.bler=0.01,0.1 -P "
@@ -68,7 +74,7 @@ EXPERIMENTS = {
 
 PROGRAMS = {
     "emulate": Verb(
-        "Run a real command over the emulated radio access network.",
+        "Run a real program over the emulated radio access network.",
         (
             "umts emulate -- curl -s -o page.bin http://example.com/bytes/100000",
             "sudo umts emulate --internet -- curl -so page.html https://www.example.org/",
@@ -80,7 +86,7 @@ PROGRAMS = {
         ),
     ),
     "proxy": Verb(
-        "Relay real TCP connections, each as two: a split proxy.",
+        "Relay real TCP connections through a split proxy: one connection on each side.",
         (
             "umts proxy --listen 127.0.0.1:8080 --to server.example:80",
             "umts proxy --listen 127.0.0.1:1080 --socks5",
@@ -90,7 +96,7 @@ PROGRAMS = {
     ),
     "replay": Verb("Run a recorded emulation again, in simulated time.", ("umts replay results",)),
     "analyse": Verb(
-        "TCP metrics of packet captures, simulated or real.",
+        "Compute TCP metrics from packet captures, simulated or real.",
         (
             "umts analyse trace.pcapng",
             "umts analyse trace.pcapng --connection 3 --all",
@@ -101,7 +107,7 @@ PROGRAMS = {
 
 RESULTS = {
     "plot": Verb(
-        "Draw a figure of runs that were recorded with --series, of a campaign or of a study.",
+        "Draw a figure of runs recorded with --series, of a campaign or of a study.",
         (
             "umts run scenarios/three-losses.toml --series --budget --waterfall 0 --out reno",
             "umts run scenarios/three-losses.toml --set tcp.variant=newreno --series --budget --out newreno",
@@ -113,9 +119,9 @@ RESULTS = {
             "umts plot fach-error-rate goodput_kbps --over radio.bler",
         ),
     ),
-    "compare": Verb("Differences between two results, with intervals.", ("umts compare reno tahoe",)),
+    "compare": Verb("Compare two results: differences with 95 % intervals.", ("umts compare reno tahoe",)),
     "export": Verb(
-        "Results as tables: CSV, LaTeX, Parquet.",
+        "Export results as tables: CSV, LaTeX, Parquet, or a capacity trace.",
         (
             "umts export results --csv -o runs.csv",
             "umts export results --latex --table summary",
@@ -124,14 +130,14 @@ RESULTS = {
         ),
     ),
     "query": Verb(
-        "Ask a results folder in SQL: runs with their parameters, connections, time series.",
+        "Query a results folder in SQL: runs with their parameters, connections, time series.",
         (
             'umts query "select scenario, count(*), avg(goodput_kbps) from runs group by scenario"',
             'umts query "select run, max(cwnd_segments) from cwnd group by run" --csv -o windows.csv',
         ),
     ),
     "report": Verb(
-        "Write a campaign as one page: figures, tables, and the commands that make its points again.",
+        "Write an HTML page of a campaign or study: figures, tables, and the commands that repeat its runs.",
         (
             "umts report fach-error-rate",
             "umts report fach-error-rate --metric goodput_kbps --over radio.bler --log -o page.html",
@@ -141,32 +147,32 @@ RESULTS = {
 
 REFERENCE = {
     "params": Verb(
-        "Every key of a scenario file: kind, default, range, source.",
+        "List the keys of scenario files: type, default, range, source.",
         ("umts params tcp.rto", "umts params cwnd"),
     ),
     "bearers": Verb(
-        "The bearers that scenarios and `umts emulate --bearer` can name: of TS 34.108, switched, flat.",
+        "List the bearers for scenarios and `umts emulate --bearer`: TS 34.108, switched, trace, flat.",
         ("umts bearers ps-384", "umts run scenarios/ftp-on-fach-3gpp.toml --set ue.bearer=ps-384"),
     ),
     "profiles": Verb(
-        "All of TCP under one name: ns-2, Linux, the RFCs; each value with its source.",
+        "List the TCP profiles (ns-2, Linux, the RFCs): each value with its source.",
         (
             "umts profiles linux-2.4",
             "umts run scenarios/ftp-on-fach-3gpp.toml --set tcp.profile=linux-2.4",
         ),
     ),
     "rrc": Verb(
-        "Timers and delays of real networks and of studies that scenarios can name: `rrc.profile`.",
+        "List the RRC profiles for `rrc.profile`: timers and delays of real networks and of studies.",
         ("umts rrc att", "umts run scenarios/ftp-fach-dch-3gpp.toml --set rrc.profile=att-2010"),
     ),
-    "metrics": Verb("Every metric: unit, meaning, formula.", ("umts metrics rtt",)),
-    "schema": Verb("The JSON Schema of scenario files.", ("umts schema > scenario.schema.json",)),
+    "metrics": Verb("List the metrics: unit, meaning, formula.", ("umts metrics rtt",)),
+    "schema": Verb("Print the JSON Schema of scenario files.", ("umts schema > scenario.schema.json",)),
     "completions": Verb(
-        "What completes verbs and options in a shell.",
+        "Print a completion script for bash, zsh or fish.",
         ("umts completions bash > ~/.local/share/bash-completion/completions/umts",),
     ),
     "doctor": Verb(
-        "Versions, and what is installed of what can be used; what is damaged in a results folder.",
+        "Show versions and optional components; check a results folder for damage.",
         ("umts doctor --json", "umts doctor results --repair"),
     ),
 }
