@@ -72,7 +72,7 @@ check: setup ## A first look at a change, in two or three minutes: formats, laye
 
 setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
 
-lint: setup ## Check formats, lints, layers and types without running a test.
+lint: setup ## Check formats, lints, layers, types and wording without running a test.
 	cargo fmt --all --check
 	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
 	$(BIN)/ruff check .
@@ -80,6 +80,7 @@ lint: setup ## Check formats, lints, layers and types without running a test.
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest umtslab._core
+	$(BIN)/python tools/wording/check.py
 
 test-rust: ## Run the Rust tests, with assertions and checks of overflow.
 	cargo test $(TEST_FLAGS) --no-run

@@ -1,0 +1,222 @@
+"""The check of wording finds habits in every kind of text, and fails above limits and ceilings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOL = ROOT / "tools" / "wording"
+
+RUST = """
+//! Returns what was asked.
+/// Sends a packet. `who` is code.
+fn who_is_told(mut queue: Queue) { // nobody waits
+    let quote = '"'; /* as it
+    stands */
+    panic!("what is it that the receiver wants? \\
+            nobody knows");
+    let raw = r#"// whoever reads "this" text"#;
+    let key = "what";
+}
+"""
+PYTHON = '''
+"""Module that tells a lot.
+
+Its second paragraph.
+"""
+LIMIT = 3
+"""What it may be."""
+
+
+async def tell_all(who: str) -> str:  # asks whoever is there
+    """Return it."""
+    key = "who"
+    return f"the path of {who} that was asked for" "and nothing else"
+'''
+MARKDOWN = """# What it is
+
+Nobody reads [this](docs/what-it-is.md) or `what`.
+
+```sh
+what is this
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def tool() -> Iterator[tuple[ModuleType, ModuleType]]:
+    """The modules of the tool: texts and counts."""
+    sys.path.insert(0, str(TOOL))
+    try:
+        import counts
+        import texts
+
+        yield texts, counts
+    finally:
+        sys.path.remove(str(TOOL))
+
+
+Tool = tuple[ModuleType, ModuleType]
+
+
+def found(tool: Tool, path: str, content: str) -> dict[str, list[tuple[int, str]]]:
+    """Return line and words of each text by kind."""
+    by_kind: dict[str, list[tuple[int, str]]] = {}
+    for text in tool[0].texts(path, content):
+        by_kind.setdefault(text.kind, []).append((text.line, " ".join(text.words.split())))
+    return {kind: sorted(line for line in lines if line[1]) for kind, lines in by_kind.items()}
+
+
+def test_comments_strings_and_names_of_rust_are_read(tool: Tool) -> None:
+    assert found(tool, "crates/stack/src/lib.rs", RUST) == {
+        "Rust comments": [
+            (2, "Returns what was asked."),
+            (3, "Sends a packet. is code."),
+            (4, "nobody waits"),
+            (5, "as it"),
+            (6, "stands"),
+        ],
+        "Rust strings": [
+            (7, "what is it that the receiver wants? nobody knows"),
+            (9, '// whoever reads "this" text'),
+        ],
+        "Names": [(4, "who is told")],
+    }
+
+
+def test_comments_docstrings_strings_and_names_of_python_are_read(tool: Tool) -> None:
+    assert found(tool, "python/umtslab/a.py", PYTHON) == {
+        "Python comments": [
+            (2, "Module that tells a lot."),
+            (4, "Its second paragraph."),
+            (7, "What it may be."),
+            (10, "asks whoever is there"),
+            (11, "Return it."),
+        ],
+        "Python strings": [(13, "that was asked forand nothing else")],
+        "Names": [(10, "tell all")],
+    }
+
+
+def test_code_and_links_of_a_page_are_left_out(tool: Tool) -> None:
+    assert found(tool, "docs/a.md", MARKDOWN) == {
+        "Markdown": [(1, "# What it is"), (3, "Nobody reads [this or .")]
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "area"),
+    [
+        ("crates/stack/src/radio/rlc/am/mod.rs", "crates/stack"),
+        ("python/umtslab/plot/cdf.py", "python/umtslab/plot"),
+        ("python/umtslab/numbers.py", "python/umtslab"),
+        ("tools/golden/src/lib.rs", "tools/golden"),
+        ("tests/python/test_docs.py", "tests/python"),
+        ("docs/reference/metrics.md", "docs"),
+        ("README.md", "."),
+    ],
+)
+def test_an_area_is_a_crate_a_package_or_a_folder(tool: Tool, path: str, area: str) -> None:
+    assert tool[1].area(path) == area
+
+
+def counted(tool: Tool, path: str, *lines: str) -> dict[object, object]:
+    """Count Markdown lines by the rules of the repository."""
+    rules = tool[1].Rules.load(TOOL / "limits.toml")
+    text = (tool[0].Text("Markdown", path, number, line) for number, line in enumerate(lines, 1))
+    counts: dict[object, object] = tool[1].count(text, rules)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("habit", "words", "hits"),
+    [
+        ("what", "What whatever somewhat", 1),
+        ("tell, told", "It tells, told and is telling a story of William Tell", 4),
+        ("who, whose, whom", "who whose whom whole", 3),
+        ("ask, asked", "asks a task with a mask, asking", 2),
+        ("that of, those of", "that of this, those of those", 2),
+        ("so many, so much", "so much, so far and so forth", 2),
+        ("nobody, whoever", "nobody and whoever, everybody", 2),
+        ("it, its", "its limit is itself, if it is", 2),
+        ("anew, at hand, in place of", "anew, as Linux has it, in place", 2),
+    ],
+)
+def test_each_habit_is_counted(tool: Tool, habit: str, words: str, hits: int) -> None:
+    counts = counted(tool, "docs/a.md", words)
+    assert counts[tool[1].Place("docs", "Markdown")].hits[habit] == hits  # type: ignore[attr-defined]
+
+
+def excesses(tool: Tool, hits: int, words: int, ceiling: int = 0) -> list[tuple[str, int, int]]:
+    """Return the counts above their limits in a page with `hits` times "what"."""
+    rules = tool[1].Rules.load(TOOL / "limits.toml")
+    counts = counted(tool, "docs/a.md", "what " * hits + "plain " * (words - hits))
+    place = tool[1].Place("docs", "Markdown")
+    ceilings = {place: {"what": ceiling}} if ceiling else {}
+    return [
+        (excess.habit, excess.hits, excess.allowed)
+        for excess in tool[1].excesses(counts, rules, ceilings)
+        if excess.place == place
+    ]
+
+
+def test_a_rate_above_its_limit_fails(tool: Tool) -> None:
+    assert excesses(tool, hits=12, words=10_000) == []
+    assert excesses(tool, hits=13, words=10_000) == [("what", 13, 12)]
+
+
+def test_two_hits_are_allowed_in_a_short_text(tool: Tool) -> None:
+    assert excesses(tool, hits=2, words=20) == []
+    assert excesses(tool, hits=3, words=20) == [("what", 3, 2)]
+
+
+def test_a_ceiling_allows_its_hits_and_no_more(tool: Tool) -> None:
+    assert excesses(tool, hits=30, words=10_000, ceiling=30) == []
+    assert excesses(tool, hits=31, words=10_000, ceiling=30) == [("what", 31, 30)]
+
+
+def test_ceilings_only_fall_and_end_at_the_limit(tool: Tool) -> None:
+    counts_module = tool[1]
+    rules = counts_module.Rules.load(TOOL / "limits.toml")
+    place, other = counts_module.Place("docs", "Markdown"), counts_module.Place("crates/gone", "Names")
+
+    def tightened(hits: int) -> object:
+        counts = counted(tool, "docs/a.md", "what " * hits + "plain " * 9_900)
+        ceilings = {place: {"what": 30}, other: {"what": 9}}
+        return counts_module.tightened(counts, rules, ceilings)
+
+    assert tightened(40) == {place: {"what": 30}}
+    assert tightened(20) == {place: {"what": 20}}
+    assert tightened(10) == {}
+
+
+def test_written_ceilings_are_read_again(tool: Tool, tmp_path: Path) -> None:
+    place = tool[1].Place("crates/stack", "Rust comments")
+    ceilings = {place: {"what": 30, "it, its": 2}}
+    file = tmp_path / "ceilings.toml"
+    assert tool[1].load_ceilings(file) == {}
+    file.write_text(tool[1].write_ceilings(ceilings), encoding="utf-8")
+    assert tool[1].load_ceilings(file) == ceilings
+
+
+def test_an_allowed_phrase_is_no_hit_below_its_path(tool: Tool) -> None:
+    rules_module = tool[1]
+    rules = rules_module.Rules.load(TOOL / "limits.toml")
+    allowing = rules_module.Rules(rules.habits, (rules_module.Allowed("docs/", "ask price"),), rules.excluded)
+    text = tool[0].Text
+    assert not rules_module.hits_of(text("Markdown", "docs/a.md", 1, "an ask price"), allowing)
+    assert rules_module.hits_of(text("Markdown", "README.md", 1, "an ask price"), allowing)
+
+
+def test_the_worst_lines_of_a_path_are_printed() -> None:
+    words = [sys.executable, str(TOOL / "check.py"), "--worst", "3", "crates/stack"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("crates/stack/") for line in lines)
