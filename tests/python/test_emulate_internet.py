@@ -235,6 +235,26 @@ def test_a_query_goes_to_the_first_server_that_answers() -> None:
         assert not thread.is_alive()
 
 
+def test_answers_to_other_queries_do_not_extend_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resolver, "TIMEOUT_S", 0.3)
+    over = threading.Event()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        server.settimeout(WAIT_S)
+
+        def answer_others() -> None:
+            _, client = server.recvfrom(100)
+            while not over.wait(0.02):
+                server.sendto(b"xxlate", client)
+
+        thread = threading.Thread(target=answer_others)
+        thread.start()
+        assert resolver.forward_query(b"12 who", ["127.0.0.1"], server.getsockname()[1]) is None
+        over.set()
+        thread.join(WAIT_S)
+        assert not thread.is_alive()
+
+
 def test_packets_keep_the_tags_of_their_vlans(tmp_path: Path) -> None:
     heard = inline_hosts.inside("vlans", tmp_path)
     assert sorted(heard, key=str) == sorted([[7, "7"], [None, "none"], [8, "8"]] * 3, key=str)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 
 PORT = 53
 TIMEOUT_S = 5.0
-"""Timeout for an answer of a name server, or for a connection to it."""
+"""Timeout for the answer of a name server to a query, or for a connection to it."""
 
 IDLE_S = 60.0
 """Idle time after which a TCP connection is closed."""
@@ -37,15 +38,16 @@ def forward_query(query: bytes, servers: list[str], port: int = PORT) -> bytes |
     for server in servers:
         family = socket.AF_INET6 if ":" in server else socket.AF_INET
         with socket.socket(family, socket.SOCK_DGRAM) as upstream:
-            upstream.settimeout(TIMEOUT_S)
             try:
                 upstream.connect((server, port))
                 upstream.send(query)
-                answer = upstream.recv(65535)
-                # Compare the query's ID: a late answer may belong to another query.
-                while answer[:2] != query[:2]:
+                deadline = time.monotonic() + TIMEOUT_S
+                while (left := deadline - time.monotonic()) > 0:
+                    upstream.settimeout(left)
                     answer = upstream.recv(65535)
-                return answer
+                    # Compare the query's ID: a late answer may belong to another query.
+                    if answer[:2] == query[:2]:
+                        return answer
             except OSError:
                 continue
     return None
