@@ -1,7 +1,8 @@
 """Tables as plain text, with numbers aligned to the right.
 
 In a file or pipe, lines are as long as necessary. On a terminal headings are bold, and texts are
-wrapped until the table fits.
+wrapped until the table fits. Words of the first column, the keys, are never split. If the table
+then still does not fit, each row becomes a block with one line per cell.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from umtslab.terminal_escape import own, printable
 
 _GAP = "  "
 _NARROWEST = 12
-"""Minimum width of a column of text. If the table is still too wide, the terminal wraps it."""
+"""Minimum width of a column of text."""
 
 _USUAL_WIDTH = 80
 """Width of a terminal that does not report one."""
@@ -39,8 +40,11 @@ class Table:
         self.rows.append(tuple(map(printable, cells)))
 
     def lines(self, width: int | None = None, *, bold: bool = False) -> Iterator[str]:
-        """Yield lines of at most `width` characters, as far as columns can be wrapped."""
+        """Yield lines of at most `width` characters, unless a single word is longer."""
         widths = self._widths(width)
+        if width is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
+            yield from self._blocks(width, bold=bold)
+            return
         for line in self._folded(self.headings, widths):
             yield _bold(line) if bold else line
         for row in self.rows:
@@ -67,12 +71,23 @@ class Table:
     def _least(self, column: int, needed: int, *, words_whole: bool) -> int:
         """Return the minimum width of a column. Numbers are not wrapped, but their headings are.
 
-        With `words_whole`, words of texts are not split.
+        With `words_whole`, words of texts are not split, and in the first column they never are.
         """
         if self.right[column]:
             return max((len(row[column]) for row in self.rows), default=needed)
-        words = [word for row in self.rows for word in row[column].split()] if words_whole else []
+        stays_whole = words_whole or column == 0
+        words = [word for row in self.rows for word in row[column].split()] if stays_whole else []
         return min(needed, max(_NARROWEST, _longest(words or [""])))
+
+    def _blocks(self, width: int, *, bold: bool) -> Iterator[str]:
+        """Yield the rows one below the other: the first cell, then the other cells with their headings."""
+        indent = len(_GAP) + _longest(self.headings[1:]) + len(_GAP)
+        for first, *others in self.rows:
+            if first:
+                yield _bold(first) if bold else first
+            for name, cell in zip(self.headings[1:], others, strict=True):
+                for at, line in enumerate(_fold(cell, max(width - indent, _NARROWEST)) if cell else ()):
+                    yield f"{_GAP}{'' if at else name}".ljust(indent) + line
 
     def _folded(self, cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
         """Yield the lines of a row. The cell with the most lines determines their number."""

@@ -225,6 +225,14 @@ def test_a_table_fits_its_terminal_and_has_whole_lines_in_a_file(umts: Umts) -> 
     assert "\x1b" not in "".join(wide)
 
 
+@pytest.mark.parametrize(("verb", "name"), [("params", "key"), ("metrics", "name"), ("bearers", "name")])
+def test_keys_are_whole_on_a_terminal_of_80_columns(verb: str, name: str, umts: Umts) -> None:
+    text = on_a_terminal(command(verb), 80).replace("\x1b[1m", "").replace("\x1b[0m", "")
+    assert max(map(len, text.splitlines())) <= 80
+    keys = [entry[name] for entry in json.loads(umts(verb, "--json").stdout)]
+    assert set(keys) <= set(text.split())
+
+
 def test_the_help_has_styles_on_a_terminal_only(umts: Umts) -> None:
     assert "\x1b[1mexamples:\x1b[0m" in on_a_terminal(command("run", "--help"), 80)
     assert "\nexamples:\n" in umts("run", "--help").stdout
