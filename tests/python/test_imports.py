@@ -12,7 +12,7 @@ from umtslab.cli.verbs import VERBS
 
 DATA_FRAMES = {"polars", "numpy", "pandas", "duckdb", "scipy"}
 DRAWING = {"matplotlib", "jinja2"}
-SCREEN = {"rich", "markdown_it", "pygments", "shtab"}
+SCREEN = {"shtab"}
 LATE = {
     "asyncio",
     "concurrent.futures",
@@ -75,7 +75,7 @@ RIGHT = {
     "metrics": (("metrics",), NEVER | {"sqlite3"}),
     "schema": (("schema",), NEVER | {"sqlite3"}),
     "doctor": (("doctor",), DATA_FRAMES | DRAWING | SCREEN),
-    "completions": (("completions", "bash"), DATA_FRAMES | DRAWING | {"rich"}),
+    "completions": (("completions", "bash"), DATA_FRAMES | DRAWING),
     "export": (("export", "results", "--csv"), {"numpy", "scipy", "duckdb"} | DRAWING | SCREEN),
 }
 

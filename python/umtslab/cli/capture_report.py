@@ -16,7 +16,7 @@ from umtslab.analyse.statistics import summarise_metrics
 from umtslab.captures import MOST_CONNECTIONS, CaptureAnalysis, analyse_captures, draw_time_sequence, units
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_figure_file
-from umtslab.cli.progress import FileBar
+from umtslab.cli.progress import ProgressLine
 from umtslab.numbers import number
 from umtslab.text_table import Table, heading, show
 from umtslab.version import code_version
@@ -75,16 +75,16 @@ def report(
 ) -> int:
     """Analyse captures and print the result. The arguments are as for ``umts analyse``."""
     _check(captures, connection, plot)
-    with FileBar("reading", quiet=quiet) as bar:
+    with ProgressLine(quiet=quiet) as line:
         analyses = analyse_captures(
             captures,
             time_sequence=connection if plot is not None else None,
             connection=connection,
             most_connections=limit,
-            progress=bar.update,
+            progress=lambda fraction: line.show("reading", fraction, 1.0),
         )
         if plot is not None:
-            _draw(analyses[0], connection, plot, bar)
+            _draw(analyses[0], connection, plot, line)
     if connection is not None:
         _check_connection(analyses, connection)
     if not quiet:
@@ -182,7 +182,7 @@ def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
             raise UsageError(f"there is no connection {connection}: {analysis.file} {numbers}")
 
 
-def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, bar: FileBar) -> None:
+def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, line: ProgressLine) -> None:
     from umtslab.plot import save
 
     chosen = connection
@@ -194,7 +194,10 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, bar: Fi
         # The file is read again because the connection is known only now. Keeping the packets of
         # all connections in the first pass would need too much memory.
         [analysis] = analyse_captures(
-            [analysis.file], time_sequence=chosen, most_connections=1, progress=bar.update
+            [analysis.file],
+            time_sequence=chosen,
+            most_connections=1,
+            progress=lambda fraction: line.show("reading", fraction, 1.0),
         )
     else:
         _check_connection([analysis], chosen)

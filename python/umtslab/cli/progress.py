@@ -1,32 +1,79 @@
-"""The progress bar of long work, on standard error if that is a terminal."""
+"""The progress of long work, on standard error if that is a terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
+from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from umtslab.terminal_escape import own, printable
+from umtslab.text_table import is_terminal, terminal_width
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from umtslab.task import Task
 
 _REFRESH_S = 0.1
 
+_BAR_WIDTH = 30
+"""Width of the bar in characters."""
 
-class ProgressBar:
-    """Shows the share of the runs that is done, and an estimate of the time left."""
+
+class ProgressLine:
+    """A line with the share of the work that is done, and an estimate of the time left.
+
+    Each update replaces the line, and the end of the block erases it.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and is_terminal(sys.stderr)
+        self._first: tuple[float, float] | None = None
+        self._next = 0.0
+
+    def is_due(self) -> bool:
+        """Whether a call of `show` would replace the line."""
+        return self._shown and time.monotonic() >= self._next
+
+    def show(self, title: str, done: float, total: float, count: str = "") -> None:
+        """Show that `done` of `total` is finished. `count` is the text for both, by default per cent."""
+        now = time.monotonic()
+        if not self.is_due() or total <= 0:
+            return
+        self._next = now + _REFRESH_S
+        # The work that was done before the first call took none of the time since.
+        began, before = self._first = self._first or (now, done)
+        share = min(done / total, 1.0)
+        line = f"{title} [{'#' * round(_BAR_WIDTH * share):.<{_BAR_WIDTH}}] {count or f'{share:.0%}'}"
+        if done > before:
+            left = (now - began) * (total - done) / (done - before)
+            line += f", {_clock(now - began)} gone, {_clock(left)} to go"
+        self._write(printable(line)[: terminal_width(sys.stderr) - 1])
+
+    def _write(self, text: str) -> None:
+        file = own(sys.stderr)
+        # The cursor returns to the start, so that another message replaces the line.
+        file.write(f"\r\x1b[K{text}\r")
+        file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._first is not None:
+            self._write("")
+
+
+class ProgressBar(ProgressLine):
+    """Shows the share of the runs that is done."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
-        self._title = printable(title)
-        self._shown = not quiet and sys.stderr.isatty()
-        self._bar: Progress | None = None
-        self._line: TaskID | None = None
+        super().__init__(quiet=quiet)
+        self._title = title
+        self._total = 0
         self._fractions: dict[tuple[str, int], float] = {}
-        self._next = 0.0
 
     @property
     def started(self) -> list[int]:
@@ -35,12 +82,7 @@ class ProgressBar:
 
     def expect(self, runs: int) -> None:
         """Set the number of runs. It may grow while the work goes on."""
-        if self._bar is None:
-            return
-        if self._line is None:
-            self._line = self._bar.add_task(self._title, total=runs)
-            self._bar.start()
-        self._bar.update(self._line, total=runs)
+        self._total = runs
 
     def watch(self, task: Task, fraction: float) -> None:
         """Record the progress of a run.
@@ -48,68 +90,11 @@ class ProgressBar:
         Called from worker threads, several hundred times per run.
         """
         self._fractions[task.scenario.content_hash, task.run] = fraction
-        now = time.monotonic()
         # Redrawing on every call would take more than 1 % of the time of a short run.
-        if self._bar is not None and self._line is not None and now >= self._next:
-            self._next = now + _REFRESH_S
-            self._bar.update(self._line, completed=sum(list(self._fractions.values())))
-
-    def __enter__(self) -> ProgressBar:
-        if self._shown:
-            self._bar = _new_bar()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self.is_due():
+            done = sum(list(self._fractions.values()))
+            self.show(self._title, done, self._total, f"{done:.1f} of {self._total} runs")
 
 
-class FileBar:
-    """Shows the share of the files that is read, and an estimate of the time left."""
-
-    def __init__(self, title: str, *, quiet: bool) -> None:
-        self._title = printable(title)
-        self._shown = not quiet and sys.stderr.isatty()
-        self._bar: Progress | None = None
-        self._line: TaskID | None = None
-
-    def update(self, fraction: float) -> None:
-        """Update the bar to `fraction`. The first call starts the bar."""
-        if self._bar is not None:
-            if self._line is None:
-                self._line = self._bar.add_task(self._title, total=1.0)
-                self._bar.start()
-            self._bar.update(self._line, completed=fraction)
-
-    def __enter__(self) -> FileBar:
-        if self._shown:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(file=own(sys.stderr)), transient=True)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-
-def _new_bar() -> Progress:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.1f} of {task.total} runs,"),
-        TimeElapsedColumn(),
-        TextColumn("gone,"),
-        TimeRemainingColumn(),
-        TextColumn("to go"),
-        console=Console(file=own(sys.stderr)),
-        transient=True,
-    )
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as encoder
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,13 +22,11 @@ from umtslab.cli.options import (
     overrides,
     workers,
 )
+from umtslab.cli.progress import ProgressLine
 from umtslab.cli.results import open_results
 from umtslab.exit_status import FAILED
-from umtslab.terminal_escape import own, printable
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
-
     from umtslab.cli.parser import Parser
     from umtslab.plot import Look
     from umtslab.reproduce.drawer import Drawer
@@ -131,7 +129,7 @@ def reproduce(
     before, began = _kept(out), time.monotonic()
     # With one chapter no simulation remains that could run while figures are drawn.
     with _drawer(threads if sum(len(part.plans) for part in parts) > 1 else 1) as drawer:
-        with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
+        with open_results(out / "store") as store, ProgressLine(quiet=quiet or json) as line:
             chapters = run_again(
                 parts,
                 store=store,
@@ -141,7 +139,7 @@ def reproduce(
                 jobs=threads,
                 real_time=real_time,
                 changes=pairs,
-                progress=progress,
+                progress=lambda title, done, total: line.show(title, done, total, f"{done} of {total}"),
                 each=None if drawer is None else lambda chapter: drawer.begin(chapter.figures),
             )
         if drawer is not None:
@@ -222,24 +220,3 @@ def _show(chapters: list[Chapter], files: list[Path]) -> None:
     if len(papers) > 1:
         print(summary_line(chapters))
     print(f"Why, with intervals and figures: {files[-1]}")
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows progress on standard error, if standard error is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda title, done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=own(sys.stderr)), transient=True) as bar:
-        tasks: dict[str, TaskID] = {}
-
-        def report(title: str, done: int, total: int) -> None:
-            if title not in tasks:
-                tasks[title] = bar.add_task(printable(title), total=total)
-            bar.update(tasks[title], completed=done, total=total)
-
-        yield report
