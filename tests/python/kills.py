@@ -1,4 +1,4 @@
-"""A campaign that is killed repeatedly, and checks of what is left of it."""
+"""A campaign that is killed repeatedly, and checks of the files that remain."""
 
 from __future__ import annotations
 

@@ -2,75 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from quoted import ROOT, User, missing, shown
 from umtslab import Scenario
 
-ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 GUIDE = (DOCS / "guide.md").read_text(encoding="utf-8")
 pytestmark = pytest.mark.slow
-
-PROGRAMS = {
-    "umts": f'exec {shlex.quote(sys.executable)} -m umtslab "$@"\n',
-    # wireshark is replaced by tshark, and ssh by a local capture file.
-    "wireshark": 'for last; do :; done\nexec tshark "${@:1:$#-1}" -r "$last" -c 200\n',
-    "ssh": "exec cat trace.pcapng\n",
-}
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A block of commands, and the output of the last one on the page."""
-
-    commands: list[str]
-    answer: str | None
-
-
-def shown() -> Iterator[Shown]:
-    for block in re.finditer(r"```sh\n(.*?)```(?:\s*```text\n(.*?)```)?", GUIDE, re.DOTALL):
-        yield Shown(block[1].splitlines(), block[2])
-
-
-class User:
-    """A shell in a folder with the scenarios of the checkout and results of earlier commands."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for name in ("scenarios", "campaigns", "traces", "reproductions"):
-            (folder / name).symlink_to(ROOT / name)
-        for name, text in PROGRAMS.items():
-            program = folder / "bin" / name
-            program.parent.mkdir(exist_ok=True)
-            program.write_text(f"#!/bin/bash\n{text}")
-            program.chmod(0o755)
-
-    def types(self, line: str) -> str:
-        """Run a command, which must succeed. Returns its output."""
-        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
-        if "KEY" in line:
-            [run] = (self.folder / "results/fach/runs").iterdir()
-            line = line.replace("KEY", run.name)
-        done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", line],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -83,20 +27,14 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> User:
     return user
 
 
-def is_shown(answer: str, printed: str) -> bool:
-    """Whether `printed` has all lines of `answer` in order; `…` matches any number of lines."""
-    rest = iter(printed.splitlines())
-    return all(any(line == other for other in rest) for line in answer.splitlines() if line != "…")
-
-
 def test_the_commands_work_and_print_what_the_page_shows(user: User) -> None:
     count = 0
-    for block in shown():
+    for block in shown("docs/guide.md"):
         for line in block.commands:
             if not line.startswith("wireshark") or shutil.which("tshark"):
                 printed = user.types(line)
                 count += 1
-        assert block.answer is None or is_shown(block.answer, printed), f"{block.commands}\n{printed}"
+        assert block.answer is None or missing(block.answer, printed) is None, f"{block.commands}\n{printed}"
     assert count >= 18
 
 

@@ -117,7 +117,7 @@ def test_a_quick_run_has_other_scenario_keys_where_a_point_sets_none(tmp_path: P
     assert full == {(("radio.bler", "0.9"), ("duration", "90 s"))}
     quick = {entry.settings for entry in wanted_points(plan, plan.sweeps, quick=True)}
     assert quick == {(("radio.bler", "0.9"), ("duration", "20 s"))}
-    # Each point of the test plan sets its own BLER. It comes later, so it takes precedence.
+    # Each point of the test plan sets its own BLER. The later setting takes precedence.
     assert dict([*quick.pop(), *plan.scenario_of(plan.point({}))[1]])["radio.bler"] == "0.01"
 
 
