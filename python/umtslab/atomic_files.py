@@ -27,9 +27,9 @@ def irregular(path: Path) -> str | None:
     try:
         kind = path.stat().st_mode
     except FileNotFoundError:
-        return "a link to nothing" if path.is_symlink() else None
+        return "a broken link" if path.is_symlink() else None
     except OSError as error:
-        return f"a link that leads nowhere ({error.strerror})" if path.is_symlink() else None
+        return f"a link that cannot be followed ({error.strerror})" if path.is_symlink() else None
     return next((words for is_kind, words in _KINDS if is_kind(kind)), None)
 
 
@@ -56,7 +56,7 @@ def stored_bytes(path: Path, most: int = STORED) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is not a file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         content = file.read(most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {most} octets", str(path))

@@ -102,7 +102,7 @@ def budget_frame(metrics: Mapping[str, float | None]) -> pl.DataFrame:
     if not has_budget(metrics):
         raise MissingBudget(
             "the run recorded no time budget: run it again with --budget (in Python: "
-            'Scenario.load(file, {"measure.budget": True}))'
+            'Scenario.load(file, {{"measure.budget": True}}))'
         )
     names = causes()
     return pl.DataFrame(

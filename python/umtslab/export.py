@@ -143,5 +143,5 @@ def mahimahi_trace(run: Run, ue: int = 0, direction: str = "downlink") -> str:
         ms = -(-round(time_s * 1e9) // 1_000_000)
         lines.extend([f"{ms}\n"] * (octets // OPPORTUNITY - before))
     if not lines:
-        raise ValueError(f"user {ue} got less than {OPPORTUNITY} octets over RLC in the {direction}")
+        raise ValueError(f"UE {ue} received fewer than {OPPORTUNITY} octets over RLC in the {direction}")
     return "".join(lines)

@@ -37,10 +37,10 @@ def clean() -> list[str]:
         removed, held = _core.clean_proxies(False, True)
     except OSError as error:
         left = _core.rules_left()
-        return [f"{left} policy rules of proxies are left: {error}"] if left else []
-    lines = [f"removed {removed} rules of proxies that were killed"] if removed else []
+        return [f"cannot remove {left} policy rules of killed proxies: {error}"] if left else []
+    lines = [f"removed {removed} rules of killed proxies"] if removed else []
     if held:
-        lines.append(f"{held} proxies are at work, or have not quite ended: what is theirs stays")
+        lines.append(f"{held} proxies are still running or about to end: their rules stay")
     return lines
 
 
@@ -57,21 +57,27 @@ def needs() -> Iterator[tuple[str, str, str]]:
         yield "proxies", "unknown", str(error)
         return
     if left := _core.rules_left():
-        yield "policy rules", str(left), "left by proxies that were killed: umts doctor --clean removes them"
+        yield "policy rules", str(left), "left by killed proxies: umts doctor --clean removes them"
     if count == 0:
-        yield "proxies", "0", "none intercepts connections in this network"
+        yield "proxies", "0", "no proxy intercepts connections in this network namespace"
         return
-    yield "proxies", str(count), "; ".join(_hindrances()) or "nothing is in their way"
+    yield "proxies", str(count), "; ".join(_hindrances()) or "no setting of this host keeps packets from them"
 
 
 def _hindrances() -> Iterator[str]:
     """Yield settings of the host that keep packets from a running proxy."""
     if _kernel("net/ipv4/ip_forward") == "0":
-        yield "net.ipv4.ip_forward is 0: what is not TCP, and TCP of other ports, is not forwarded"
+        yield (
+            "net.ipv4.ip_forward is 0: the host does not forward other traffic than TCP, or TCP of "
+            "other ports"
+        )
     bridges = [folder.parent.name for folder in Path("/sys/class/net").glob("*/brport")]
     if bridges:
         named = ", ".join(sorted(bridges))
-        yield f"{named}: ports of a bridge, name the bridge in --from; frames between its ports never come by"
+        yield (
+            f"{named}: ports of a bridge: name the bridge in --from; frames between its ports do not "
+            "reach the proxy"
+        )
     strict = [
         folder.name
         for folder in Path("/proc/sys/net/ipv4/conf").iterdir()
@@ -79,7 +85,10 @@ def _hindrances() -> Iterator[str]:
     ]
     if strict:
         named = ", ".join(sorted(strict))
-        yield f"rp_filter is strict ({named}): what comes by another way than answers go is dropped"
+        yield (
+            f"rp_filter is strict ({named}): packets that arrive by another device than the answers "
+            "leave by are dropped"
+        )
 
 
 def _kernel(name: str) -> str | None:

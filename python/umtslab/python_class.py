@@ -27,14 +27,14 @@ def place_of(given: type, argument: str) -> str:
     import inspect
 
     if not inspect.isclass(given):
-        raise TypeError(f"{argument} is a class, not {given!r}")
+        raise TypeError(f"{argument} must be a class, not {given!r}")
     try:
         file = inspect.getsourcefile(given)
     except TypeError:
         file = None
     if file is None or not os.path.isfile(file) or "." in given.__qualname__:
         raise ValueError(
-            f"{given.__qualname__} must stand in a file, outside of functions and other classes: "
-            "a run is kept by what that file says"
+            f"{given.__qualname__} must be defined in a file, outside functions and other classes: "
+            "the content of that file identifies the run"
         )
     return json.dumps(f"{os.path.abspath(file)}:{given.__name__}", ensure_ascii=False)

@@ -212,7 +212,7 @@ def _whole(origin: Scenario) -> Scenario:
 
 def _difference(wanted: Identity, found: Identity) -> str:
     if wanted.code != found.code:
-        return f"a worker has umts {found.code}, code {found.code.code[:12]}; here it is {wanted.code}, " + (
-            f"code {wanted.code.code[:12]}: install the same version there"
-        )
-    return "a worker reads a scenario differently than it is read here; are its trace files the same there?"
+        return (
+            f"a worker has umts {found.code}, code {found.code.code[:12]}; this machine has {wanted.code}, "
+        ) + (f"code {wanted.code.code[:12]}: install the same version on the worker")
+    return "a worker reads the scenario differently: check that its trace files are the same"

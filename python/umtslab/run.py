@@ -189,7 +189,7 @@ class Run:
         if number in numbers:
             return None
         had = f"connections {numbers[0]} to {numbers[-1]}" if numbers else "no connection"
-        return f"run {self.run} had {had}, so nothing of connection {number} was recorded"
+        return f"run {self.run} had {had}, so connection {number} was not recorded"
 
     def captures(self) -> list[Path]:
         """Return the captures: one per capture point, and per direction and view of RLC PDUs."""
@@ -230,13 +230,17 @@ def _advice(kind: str, recorded: list[str]) -> str:
     if kind == "rlc_pdus":
         return "the run recorded no RLC PDUs: run it again with --series and --set measure.rlc_pdus=true"
     if kind == "slots":
-        return "the run recorded no slots: run a TDD cell with --series and --set measure.slots=true"
+        return (
+            "the run recorded no slots: run a scenario with a TDD cell with --series and --set "
+            "measure.slots=true"
+        )
     if kind == "dsch":
         return (
-            "the run recorded no requests for a DSCH: run a layout with --series and --set measure.dsch=true"
+            "the run recorded no DSCH requests: run a scenario with a layout with --series and --set "
+            "measure.dsch=true"
         )
     if kind == "cells":
-        return "the run recorded no load of cells: only those of a layout have one, with --series"
+        return "the run recorded no cell load: run a scenario with a layout with --series"
     return f"the run recorded no series {kind!r}; it has {', '.join(recorded)}"
 
 

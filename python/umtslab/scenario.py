@@ -207,8 +207,8 @@ class Scenario:
         found = self.core.draw_traffic(flow, calls, self.seed if seed is None else seed, run)
         if found is None:
             raise ValueError(
-                f"{self.name}: flow {flow} is none that fetches pages or files of random sizes, "
-                "nor one of packet calls"
+                f"{self.name}: flow {flow} draws no traffic: it fetches no pages, no files of random "
+                "sizes and no packet calls"
             )
         return found
 
@@ -262,7 +262,7 @@ class Scenario:
         duration = f"{self.name}, {self.duration_s:g} s, seed {self.seed}"
         lines = (duration, in_words(made), after(self.source, made), *self.warnings)
         head = caption(self.title or self.name, *lines)
-        return head + folded("every value, defaults included", preformatted(self.to_toml()))
+        return head + folded("all values, defaults included", preformatted(self.to_toml()))
 
     def __reduce__(self) -> tuple[object, ...]:
         path = None if self.path is None else os.path.abspath(self.path)
@@ -322,7 +322,7 @@ def refuse_code(scenario: Scenario, *, overrides_may: bool = True) -> None:
     named = [name for name, by_override in scenario.python_classes if not (by_override and overrides_may)]
     if named:
         raise CodeNotAllowed(
-            f"{scenario.name} names Python code, which would run as a program with your rights: "
+            f"{scenario.name} names Python code, which runs as a program with your rights: "
             f"{', '.join(named)}; read it, and add --allow-code if you trust it"
         )
 

@@ -30,7 +30,7 @@ def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> T
     unit_of = units()
     several = max((summary.n for summary in summaries.values()), default=0) > 1
     shown = (">mean", ">± 95 %", ">n") if several else (">value",)
-    table = Table("metric", *shown, "unit", "which is")
+    table = Table("metric", *shown, "unit", "scope")
     for name in names:
         summary = summaries[name]
         mean, width = estimate(summary.mean, summary.ci95, summary.n)

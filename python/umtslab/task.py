@@ -41,7 +41,7 @@ class Task:
 
     def __post_init__(self) -> None:
         if not 0 <= self.run < MOST_RUNS:
-            raise ValueError(f"run {self.run} is not from 0 to 2^63 - 1, as the numbers of runs are")
+            raise ValueError(f"the run number {self.run} must be from 0 to 2^63 - 1")
 
     @cached_property
     def identity(self) -> Identity:
@@ -93,7 +93,7 @@ def perform(
     """Perform a group of tasks in one simulation, and keep the runs in the store if given."""
     if store is None:
         if any(task.pcap for task in tasks):
-            raise ValueError("captures are files: give a store to put them in")
+            raise ValueError("captures are files: pass a store for them")
         runs = simulate_tasks([Recorded(task) for task in tasks], progress)
         return [_in_memory(run) for run in runs]
     with ExitStack() as clean_up:

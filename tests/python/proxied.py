@@ -34,7 +34,7 @@ class Proxy:
         self.process = subprocess.Popen(line, text=True, stderr=subprocess.PIPE)
         assert self.process.stderr is not None
         first = self.process.stderr.readline()
-        found = re.match(r"listens at (.+):(\d+), with room for ([\d,]+)", first)
+        found = re.match(r"listens at (.+):(\d+), for up to ([\d,]+)", first)
         assert found is not None, first + self.process.stderr.read()
         self.address: Address = (found[1].strip("[]"), int(found[2]))
         self.room = int(found[3].replace(",", ""))

@@ -176,7 +176,7 @@ def test_a_folder_or_a_result_stands_for_its_captures(umts: Umts, tmp_path: Path
     files = None
     for words in (("here",), (folder,), (folder / "captures",), ("ftp-on-fach-3gpp", "--out", "here")):
         done = umts("analyse", *words, "--json")
-        assert "captures of RLC PDUs have no TCP and are left out: wireshark" in done.stderr
+        assert "captures of RLC PDUs contain no TCP and are skipped: wireshark" in done.stderr
         found = sorted(Path(run["file"]).name for run in json.loads(done.stdout)["runs"])
         assert files in (None, found)
         files = found
@@ -184,7 +184,7 @@ def test_a_folder_or_a_result_stands_for_its_captures(umts: Umts, tmp_path: Path
     assert {"server.pcapng", "ue.pcapng"} <= set(files)
     assert not [name for name in files if name.startswith("rlc-")]
     pdus = folder / "captures" / "rlc-downlink-air.pcapng"
-    assert "has RLC PDUs and no TCP: wireshark" in umts("analyse", pdus, status=2).stderr
+    assert "contains RLC PDUs and no TCP: wireshark" in umts("analyse", pdus, status=2).stderr
     umts("run", scenario, "--duration", "1 s", "--out", "other")
     assert "other has no captures: run it again with --pcap" in umts("analyse", "other", status=2).stderr
     (tmp_path / "empty").mkdir()

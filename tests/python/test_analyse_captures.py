@@ -75,7 +75,7 @@ def test_skipped_packets_are_counted_by_reason(umts: Umts, tmp_path: Path) -> No
     esp = struct.pack("!BBHHHBBH", 0x45, 0, 60, 0, 0, 64, 50, 0) + bytes(48)
     pcap(tmp_path / "other.pcap", [(1, icmp), (2, esp), (3, esp)])
     done = umts("analyse", "other.pcap")
-    assert "passed over: 2 ESP, 1 ICMP" in done.stdout
+    assert "skipped: 2 ESP, 1 ICMP" in done.stdout
     assert "2 packets are ESP, whose contents are not read here" in done.stderr
 
 

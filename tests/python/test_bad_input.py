@@ -31,7 +31,7 @@ WRONG_WORDS = {
     "missing file": (("run", "missing.toml"), "missing.toml"),
     "a folder as scenario": (("run", "."), ""),
     "unknown key in --set": (("run", FTP, "--set", "tcp.varient=reno"), "variant"),
-    "--set without a value": (("run", FTP, "--set", "tcp.variant"), "key=value"),
+    "--set without a value": (("run", FTP, "--set", "tcp.variant"), "KEY=VALUE"),
     "--duration without a unit": (("run", FTP, "--duration", "10"), "duration"),
     "unknown option": (("run", FTP, "--sed", "1"), "--sed"),
     "unknown verb": (("rnu", FTP), "rnu"),
@@ -40,7 +40,7 @@ WRONG_WORDS = {
     "runs that are no number": (("run", FTP, "--runs", "many"), "many"),
     "a first run beyond what a database holds": (
         ("run", FTP, "--first-run", 2**63 - 1, "--runs", 2),
-        "the numbers of runs end with 2^63 - 1",
+        "numbers of runs end at 2^63 - 1",
     ),
     "a device as scenario": (("run", "/dev/zero"), "it is a device"),
     "a device as campaign": (("sweep", "/dev/zero"), "it is a device"),
@@ -49,7 +49,7 @@ WRONG_WORDS = {
         "/dev/zero: it is a device",
     ),
     "repair of nothing": (("doctor", "--repair"), "umts doctor FOLDER --repair"),
-    "doctor of no results": (("doctor", "here.txt"), "no results folder"),
+    "doctor of no results": (("doctor", "here.txt"), "not a results folder"),
     "no workers": (("run", FTP, "--jobs", "0"), "--jobs"),
     "negative seed": (("run", FTP, "--seed=-1"), "--seed"),
     "runs and precision": (("run", FTP, "--runs", "5", "--precision", "5%"), "--precision"),
@@ -63,15 +63,15 @@ WRONG_WORDS = {
     "no such format": (("plot", "nothing", "cwnd", "-o", "cwnd.gif"), ".svg"),
     "no such folder for a figure": (
         ("plot", "nothing", "cwnd", "-o", "no/x.png"),
-        "no/x.png: there is no folder no",
+        "no/x.png: the folder no does not exist",
     ),
     "no such folder for a table": (
         ("export", "nothing", "--csv", "-o", "no/x.csv"),
-        "no/x.csv: there is no folder no",
+        "no/x.csv: the folder no does not exist",
     ),
     "no such folder for effects": (
         ("sensitivity", "no.toml", "-o", "no/x.png"),
-        "no/x.png: there is no folder no",
+        "no/x.png: the folder no does not exist",
     ),
     "export to nothing": (("export", "nothing"), "--csv"),
     "no such key": (("params", "nonsense"), "nonsense"),
@@ -79,7 +79,10 @@ WRONG_WORDS = {
         ("run", CAMPAIGNS / "fach-error-rate.toml"),
         "fach-error-rate.toml is a campaign: umts sweep /",
     ),
-    "a study that is swept": (("sweep", CAMPAIGNS / "rlc-best-goodput.toml"), "optimises: umts optimise /"),
+    "a study that is swept": (
+        ("sweep", CAMPAIGNS / "rlc-best-goodput.toml"),
+        "an optimisation study: umts optimise /",
+    ),
     "another study that is swept": (("sweep", CAMPAIGNS / "rlc-sensitivity.toml"), "umts sensitivity /"),
     "a campaign that is optimised": (("optimise", CAMPAIGNS / "fach-error-rate.toml"), "umts sweep /"),
     "a scenario that is a study": (("sensitivity", FTP), "is a scenario: umts run /"),
@@ -87,7 +90,10 @@ WRONG_WORDS = {
     "a key without its table": (("run", FTP, "--set", "bler=0.1"), "did you mean radio.bler"),
     "per cent for a probability": (("run", FTP, "--set", "radio.bler=10%"), "│ radio.bler=10%"),
     "per cent in a sweep": (("sweep", FTP, "-P", "radio.bler=10%"), "help: write 0.1"),
-    "a range without a step": (("sweep", FTP, "-P", "radio.bler=0..0.3"), "'0..0.3' has no step: a range is"),
+    "a range without a step": (
+        ("sweep", FTP, "-P", "radio.bler=0..0.3"),
+        "'0..0.3' has no step: write FIRST:LAST:STEP",
+    ),
     "several values of a run": (
         ("run", FTP, "--set", "tcp.variant=reno,vegas"),
         "one value is meant; `umts sweep FILE -P KEY=…` varies it",
@@ -98,11 +104,11 @@ WRONG_WORDS = {
     ),
     "an option of emulate without a unit": (
         ("emulate", "--core-delay", "20", "--", "true"),
-        "--core-delay 20 stands for the scenario key link.0.delay",
+        "--core-delay 20 sets the scenario key link.0.delay",
     ),
     "an option of emulate in per cent": (
         ("emulate", "--bler", "10%", "--", "true"),
-        "--bler 10% stands for the scenario key radio.bler",
+        "--bler 10% sets the scenario key radio.bler",
     ),
 }
 
@@ -175,7 +181,7 @@ def test_a_disk_full_at_the_start_fails_before_any_run(small_disk: Path, umts: U
     with pytest.raises(OSError, match="No space"):
         (small_disk / "rubbish").write_bytes(bytes(2**21))
     done = umts("run", FTP, "--out", small_disk / "results", status=1)
-    assert "cannot keep results" in done.stderr
+    assert "cannot store results" in done.stderr
 
 
 def test_a_write_protected_store_is_a_failure_not_wrong_usage(small_disk: Path, umts: Umts) -> None:
@@ -185,7 +191,7 @@ def test_a_write_protected_store_is_a_failure_not_wrong_usage(small_disk: Path, 
     subprocess.run(read_only, check=True)
     for out in ("results", "new"):
         done = umts(*words[:-1], small_disk / out, status=1)
-        assert "cannot keep results" in done.stderr
+        assert "cannot store results" in done.stderr
         assert "Traceback" not in done.stderr
     assert umts("export", small_disk / "results", "--csv").stdout.count("\n") == 2
 

@@ -44,10 +44,12 @@ def test_another_plan_is_refused_before_any_run(store: Store) -> None:
     count = len(store.runs())
     named = replace(load_campaign(FTP), name=before.name, named=True)
     other = named.with_settings(SHORT.items()).with_parameters({"rlc.max_dat": ["2"]})
-    with pytest.raises(CampaignError, match=r"it varies radio\.bler, and this one rlc\.max_dat; .*--name"):
+    with pytest.raises(
+        CampaignError, match=r"it varies radio\.bler, and the new campaign varies rlc\.max_dat; .*--name"
+    ):
         run_campaign(other, store=store)
     longer = named.with_settings([("duration", "6 s")]).with_parameters({"radio.bler": ["0.1"]})
-    with pytest.raises(CampaignError, match=r"what is set in it is another \(duration = 5 s\)"):
+    with pytest.raises(CampaignError, match=r"its constant settings differ \(duration = 5 s\)"):
         run_campaign(longer, store=store)
     assert len(store.runs()) == count
     assert kept(store) == before
@@ -93,9 +95,9 @@ def test_the_command_stores_another_plan_under_another_name(umts: Umts) -> None:
     umts(*words, "rlc.max_dat=2", "--plan")
     umts(*words, "rlc.max_dat=2", "--name", "dats")
     told = umts(*words, "rlc.max_dat=2", "--name", "ftp-on-fach-by-radio.bler", status=2).stderr
-    assert "has a campaign 'ftp-on-fach-by-radio.bler' of another plan" in told
+    assert "has a campaign 'ftp-on-fach-by-radio.bler' with another plan" in told
     assert "rlc.max_dat" in umts("export", "dats", "--csv").stdout
     fewer = umts(*words, "radio.bler=0.1", "--runs", 1)
-    assert "ftp-on-fach-by-radio.bler has 4 runs at 2 points by now, these among them" in fewer.stderr
+    assert "ftp-on-fach-by-radio.bler now has 4 runs at 2 points, including these" in fewer.stderr
     assert len(umts("export", "ftp-on-fach-by-radio.bler", "--csv").stdout.splitlines()) == 5
     assert "without / and @" in umts(*words, "radio.bler=0.1", "--name", "a/b", status=2).stderr

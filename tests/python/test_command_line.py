@@ -121,7 +121,7 @@ WRONG = {
     "the end of a key": (("run", FTP, "--bler", "0.1"), "did you mean --set radio.bler=VALUE?"),
     "nothing like it": (("run", FTP, "--zzzzzz"), "`umts run --help` lists them"),
     "--set forgotten": (("run", FTP, "tcp.variant=vegas"), "did you mean --set tcp.variant=vegas?"),
-    "a word too many": (("replay", "a", "b"), "too many, 'b': umts replay RESULT"),
+    "an unexpected word": (("replay", "a", "b"), "unexpected word 'b': umts replay RESULT"),
     "a word missing": (("plot", "a"), "KIND is missing: umts plot RESULT [RESULT …] KIND"),
     "no value": (("run", FTP, "--runs", "--json"), "--runs takes a value: --runs N"),
     "no value at the end": (("run", FTP, "--runs"), "--runs takes a value: --runs N"),
@@ -132,10 +132,10 @@ WRONG = {
     "a verb by another name": (("simulate", FTP), "did you mean umts run?"),
     "American spelling": (("analyze", "a.pcap"), "did you mean umts analyse?"),
     "no such verb": (("frobnicate",), "`umts --help` lists them"),
-    "a scenario as verb": ((FTP,), f"a verb comes first: umts run {FTP}"),
-    "a campaign as verb": ((CAMPAIGN,), f"a verb comes first: umts sweep {CAMPAIGN}"),
-    "a capture as verb": (("trace.pcapng",), "a verb comes first: umts analyse trace.pcapng"),
-    "an option as verb": (("--json", "run", FTP), "a verb comes first: umts run --json …"),
+    "a scenario as verb": ((FTP,), f"the verb is missing: umts run {FTP}"),
+    "a campaign as verb": ((CAMPAIGN,), f"the verb is missing: umts sweep {CAMPAIGN}"),
+    "a capture as verb": (("trace.pcapng",), "the verb is missing: umts analyse trace.pcapng"),
+    "an option as verb": (("--json", "run", FTP), "the verb is missing: umts run --json …"),
     "an option alone": (("--versoin",), "there is no option '--versoin'"),
 }
 

@@ -165,7 +165,7 @@ def test_ctrl_c_ends_the_command_with_its_own_status(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "put it behind --"),
+        ((), "put it after --"),
         (("--bearer", "ps-1000", "--", "true"), "there is no bearer `ps-1000`"),
         (("--bearer", "", "--", "true"), "there is no bearer ``"),
         (("--tcp", "vegas", "--", "true"), "there is no preset 'vegas'"),
@@ -173,18 +173,18 @@ def test_ctrl_c_ends_the_command_with_its_own_status(tmp_path: Path) -> None:
         (("--bearer", "fach-dch:nobody", "--", "true"), "there is no RRC profile `nobody`"),
         (("--bearer", "trace:absent", "--", "true"), "cannot read"),
         (("--core-delay", "20", "--", "true"), "link.0.delay"),
-        (("--tcp-set", "tcp_sack", "--", "true"), "is no NAME=VALUE"),
+        (("--tcp-set", "tcp_sack", "--", "true"), "is not NAME=VALUE"),
         (("--scenario", "absent.toml", "--", "true"), "absent.toml"),
         (("--scenario", "a.toml", "--bearer", "ps-64", "--", "true"), "give one of them"),
         (("--scenario", str(ONE_USER), "--ue", "true", "--", "true"), "has 1 UEs"),
-        (("--tcp-set", "sack=0", "--", "true"), "sack is no variable of TCP"),
-        (("--tcp-set", "route.mtu=9", "--", "true"), "routes have no mtu"),
+        (("--tcp-set", "sack=0", "--", "true"), "sack is not a TCP setting of the kernel"),
+        (("--tcp-set", "route.mtu=9", "--", "true"), "route.mtu cannot be set: routes have "),
         (("--bearer", "", "--", "true"), "there is no bearer"),
-        (("--host-services", "--", "true"), "--host-services goes with --internet"),
+        (("--host-services", "--", "true"), "--host-services requires --internet"),
         (("--seed", "-1", "--", "true"), "--seed takes a number"),
         (("--set", "duration=1 s", "--", "true"), "timeout 30 COMMAND"),
         (("--no-such-option", "--", "true"), "umts emulate has no option --no-such-option"),
-        (("--out", "/dev/null/results", "--", "true"), "cannot keep results in /dev/null/results"),
+        (("--out", "/dev/null/results", "--", "true"), "cannot store results in /dev/null/results"),
     ],
 )
 def test_wrong_input_is_reported_before_any_program_runs(
@@ -231,15 +231,15 @@ def test_two_ues_reach_a_user_supplied_server(umts: Umts) -> None:
 def test_a_recorded_session_replays_event_for_event(umts: Umts, tmp_path: Path) -> None:
     lossy = ["--set", "radio.bler=0.1", "--set", "radio.uplink.bler=0.1"]
     umts("emulate", "-q", "--record", *lossy, "--", *fetch("http://some.example/bytes/20000"))
-    assert "every event as in the emulation" in umts("replay", "results").stdout
+    assert "every event was the same as in the emulation" in umts("replay", "results").stdout
     card = only_run(tmp_path) / "emulation.json"
     kept = card.read_text()
     form, colon, _ = json.loads(kept)["digest"].partition(":")
     write_and_seal(card, kept.replace(form + colon, form + colon + "0"))
-    assert "went another way" in umts("replay", "results", status=1).stderr
+    assert "the replay differs from the emulation" in umts("replay", "results", status=1).stderr
     # Digests of earlier versions have no prefix for the format.
     write_and_seal(card, kept.replace(form + colon, ""))
-    assert "is of another form than this version's" in umts("replay", "results", status=1).stderr
+    assert "cannot verify the replay" in umts("replay", "results", status=1).stderr
     umts("emulate", "-q", "--out", "other", "--", "true")
     assert "--record" in umts("replay", "other", status=2).stderr
 
@@ -466,7 +466,7 @@ def test_kernel_settings_are_described_in_a_line() -> None:
     }
     line = describe(found, "kernel TCP")
     assert "\n" not in line
-    assert all(part in line for part in ("bbr", "SACK on", "least RTO 300 ms", "rmem 1 2 3"))
+    assert all(part in line for part in ("bbr", "SACK on", "minimum RTO 300 ms", "rmem 1 2 3"))
 
 
 def test_a_session_crosses_processes_unchanged() -> None:

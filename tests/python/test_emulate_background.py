@@ -79,9 +79,9 @@ def test_a_program_replaces_its_ues_flow_unless_flows_are_kept(
     umts: Umts, tmp_path: Path, keeps: bool
 ) -> None:
     run, said = run_of(umts, tmp_path, *(["--keep-flows"] if keeps else []))
-    assert ("left out, since programs are in their place: flow 0 (ftp)" in said) == (not keeps)
+    assert ("not simulated, because programs replace them: flow 0 (ftp)" in said) == (not keeps)
     simulated = polars.read_parquet(run / "series" / "simulated_connections.parquet")
     assert sorted(set(simulated["ue"].to_list())) == ([0, 1, 2, 3] if keeps else [1, 2, 3])
     assert json.loads((run / "emulation.json").read_text())["session"]["keep_flows"] == keeps
     # The replay leaves out the same flows.
-    assert "every event as in the emulation" in umts("replay", str(run)).stdout
+    assert "every event was the same as in the emulation" in umts("replay", str(run)).stdout

@@ -59,14 +59,14 @@ def test_a_full_disk_loses_only_what_does_not_fit(umts: Umts, small_disk: Path) 
     assert list(run.rglob("*.tmp")) == [] == list(run.rglob("captures/*"))
     assert json.loads((run / "metrics.json").read_text()) == metrics
     assert umts("export", out, "--csv").stdout.count("\n") == 2
-    assert "every event as in the emulation" in umts("replay", out).stdout
+    assert "every event was the same as in the emulation" in umts("replay", out).stdout
 
 
 def test_results_are_printed_though_they_cannot_be_stored(umts: Umts, small_disk: Path) -> None:
     fill = f"curl -s http://a.example/bytes/1000; cat /dev/zero > {small_disk}/rubbish"
     options = ("--bearer", "flat:wpt-3g-fast", "--json", "--out", small_disk / "results")
     done = umts("emulate", *options, "--", "sh", "-c", fill, status=125)
-    assert "umts: the results are not kept: No space left on device" in done.stderr
+    assert "umts: cannot store the results: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert json.loads(done.stdout)["emulation"]["packets"]["packets_out"] > 0
     assert list((small_disk / "results" / "runs").iterdir()) == []

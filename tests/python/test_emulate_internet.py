@@ -131,7 +131,7 @@ def test_frames_beside_the_radio_are_counted(inline: dict[str, Any]) -> None:
     assert packets["packets_in"] == carried + packets["malformed"] + packets["too_large"]
     # The packet keeps its VLAN tag.
     assert found["heard"] == "7 tagged\n"
-    for part in ("5 malformed", "1 too large", "frames beside the radio"):
+    for part in ("5 malformed", "1 too large", "frames passed beside the radio"):
         assert part in found["told"]
 
 
@@ -149,7 +149,7 @@ def test_kernel_drops_in_front_of_a_device_are_counted(inline: dict[str, Any]) -
 def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -> None:
     found = inline_hosts.inside("between", tmp_path)
     assert [said[0] for said in found["said"]] == ["30000\n"] * 2, found
-    assert "every event as in the emulation" in found["replayed"][0]
+    assert "every event was the same as in the emulation" in found["replayed"][0]
     for results in ("results0", "results1"):
         (run,) = (tmp_path / results / "runs").iterdir()
         metrics = json.loads((run / "metrics.json").read_text())

@@ -73,4 +73,4 @@ def test_more_programs_than_users_are_refused_and_calls_do_not_count(umts: Umts,
     scenario.write_text(SITE, encoding="utf-8")
     more = [word for _ in range(3) for word in ("--ue", "true")]
     done = umts("emulate", "--scenario", scenario, *more, "--", "true", status=2)
-    assert "has 3 UEs, but the command and each --ue take one: 4" in done.stderr
+    assert "has 3 UEs, but the command and the --ue options need 4" in done.stderr

@@ -42,11 +42,16 @@ def test_lines_of_programs_begin_with_their_labels(umts: Umts) -> None:
 @pytest.mark.parametrize(
     ("others", "mine", "status", "told"),
     [
-        (["--ue", "nosuch"], "sleep 0.5", 127, "the program of UE 1, nosuch, ended with 127"),
-        (["--ue", "true", "--ue", "exit 3"], "sleep 0.5", 3, "the program of UE 2, 'exit 3', ended with 3"),
-        (["--ue", "exit 3"], "sleep 0.5; exit 5", 5, "ended with 3"),
-        (["--server", "nosuch"], "sleep 0.5", 127, "the program of server, nosuch, ended with 127"),
-        (["--server", "exit 3"], "sleep 0.5", 3, "the program of server, 'exit 3', ended with 3"),
+        (["--ue", "nosuch"], "sleep 0.5", 127, "the program of UE 1, nosuch, ended with status 127"),
+        (
+            ["--ue", "true", "--ue", "exit 3"],
+            "sleep 0.5",
+            3,
+            "the program of UE 2, 'exit 3', ended with status 3",
+        ),
+        (["--ue", "exit 3"], "sleep 0.5; exit 5", 5, "ended with status 3"),
+        (["--server", "nosuch"], "sleep 0.5", 127, "the program of server, nosuch, ended with status 127"),
+        (["--server", "exit 3"], "sleep 0.5", 3, "the program of server, 'exit 3', ended with status 3"),
         (["--server", "exit 0"], "sleep 0.5", 0, ""),
     ],
 )
@@ -79,7 +84,7 @@ def test_a_user_supplied_server_replaces_the_built_in_one(umts: Umts, tmp_path: 
     line = [sys.executable, "-c", FETCH, "http://some.example/own.txt"]
     done = umts("emulate", "--server", OWN_SERVER, "--", *line)
     assert done.stdout == "of the server's own\n"
-    assert "port 80 is used by a --server, not by the built-in one" in done.stderr
+    assert "port 80 is used by a --server; the built-in HTTP server does not listen" in done.stderr
     # If no program uses the port, the built-in server does.
     other = umts(
         "emulate", "-q", "--server", "exec sleep 60", "--", *line[:-1], "http://some.example/bytes/3"
@@ -108,7 +113,7 @@ def test_short_emulations_have_no_core_share(umts: Umts, tmp_path: Path) -> None
     fidelity = json.loads((run / "emulation.json").read_text())["fidelity"]
     if fidelity["duration_s"] < 1:
         assert fidelity["core_share"] is None
-        assert "too short to tell its share of a core" in said
+        assert "too short to measure CPU time" in said
 
 
 @pytest.mark.slow
@@ -117,7 +122,7 @@ def test_stopped_programs_are_named_and_wait_waits_for_them(umts: Umts) -> None:
     words = ["--ue", "sleep 2; echo END", "--ue", "true", "--", "sleep", "0.5"]
     cut = umts("emulate", *words).stderr
     assert "UE 1: END" not in cut
-    assert "UE 1 still ran and was ended with the command: 'sleep 2; echo END' (--wait waits" in cut
+    assert "UE 1 was still running and was stopped with the command: 'sleep 2; echo END' (--wait waits" in cut
     assert "UE 2 still ran" not in cut
     waited = umts("emulate", "--wait", *words).stderr
     assert "UE 1: END" in waited
@@ -156,7 +161,7 @@ def test_the_end_of_the_built_in_servers_is_reported(tmp_path: Path) -> None:
         os.kill(servers, signal.SIGKILL)
         _, told = at_work.communicate(timeout=WAIT_S)
         assert at_work.returncode == 0
-    assert "the built-in servers ended with 137 while the command ran" in told
+    assert "the built-in servers ended with status 137 while the command ran" in told
 
 
 def below(ancestor: int, word: bytes) -> list[int]:

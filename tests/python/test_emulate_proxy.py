@@ -126,7 +126,7 @@ def test_the_budget_of_a_transfer_covers_all_legs(download: Path) -> None:
 
 def test_a_proxied_emulation_replays_event_for_event(umts: Umts, tmp_path: Path, download: Path) -> None:
     told = umts("replay", download, "--pcap", tmp_path / "again").stdout
-    assert "every event as in the emulation" in told
+    assert "every event was the same as in the emulation" in told
     for point in ("proxy-server", "proxy-radio"):
         again = (tmp_path / "again" / f"{point}.pcapng").read_bytes()
         assert again == (download / "captures" / f"{point}.pcapng").read_bytes()
@@ -202,21 +202,21 @@ def test_a_proxy_that_does_not_split_is_not_used_for_programs(umts: Umts, tmp_pa
     words = ["--scenario", file, "--", sys.executable, "-c", FETCH, "http://some.example/bytes/2000"]
     done = umts("emulate", *words)
     assert done.stdout == "2000"
-    assert "warning: proxy: the proxy is for simulated users; programs pass it" in done.stderr
+    assert "warning: proxy: the proxy applies to simulated users only; programs pass it" in done.stderr
     assert not (run_of(tmp_path) / "proxy.jsonl").exists()
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--proxy=pgw"], "--proxy=pgw stands for the scenario key proxy.at"),
+        (["--proxy=pgw"], "--proxy=pgw sets the scenario key proxy.at"),
         (
             ["--proxy", "--set", "proxy.at=ggsn", "--set", "proxy.buffer=4 kB"],
             "proxy.buffer = 4 kB: the kernel's",
         ),
         (
             ["--proxy", "--set", "proxy.at=ggsn", "--set", "proxy.ports=[80]"],
-            "proxy.ports: the kernel's proxy takes",
+            "proxy.ports: the kernel's proxy splits",
         ),
         (["--proxy", "--set", "proxy.at=ggsn", "--set", "proxy.memory=1 MB"], 'write at_limit = "refuse"'),
         (

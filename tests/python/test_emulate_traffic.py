@@ -94,9 +94,9 @@ def test_a_program_can_add_metrics_but_not_replace_any(both_ways: Emulated) -> N
     assert (metrics["page_ms"], metrics["download_time_s"]) == (3007, 2.5)
     assert metrics["udp_sent"] != 99
     assert "../x" not in metrics
-    assert "page_ms, of a program: 3007" in both_ways.told
-    assert "udp_sent is measured here" in both_ways.told
-    assert "'../x' is no name of a metric" in both_ways.told
+    assert "page_ms, reported by a program: 3007" in both_ways.told
+    assert "udp_sent is a metric of the emulation itself" in both_ways.told
+    assert "'../x' is not a valid name of a metric" in both_ways.told
 
 
 @pytest.mark.slow
@@ -274,4 +274,4 @@ def test_summary_lines_have_the_expected_texts() -> None:
     assert recovery_lines(failed) == ["  RLC unrecoverable errors: 2, cell updates: 1"]
     assert datagram_lines({"udp_sent": 0.0, "udp_sent_uplink": 0.0}) == []
     counts = {"udp_sent": 5.0, "udp_received": 4.0, "udp_sent_uplink": 2.0, "udp_received_uplink": 2.0}
-    assert datagram_lines(counts) == ["  UDP datagrams: 2 up, 5 down, 1 of them not arrived"]
+    assert datagram_lines(counts) == ["  UDP datagrams: 2 up, 5 down, 1 of them did not arrive"]

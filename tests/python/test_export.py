@@ -82,10 +82,10 @@ def test_a_saturated_bearer_is_exported_as_its_trace(tmp_path: Path, umts: Umts)
 
 def test_a_trace_needs_one_run_with_series(umts: Umts) -> None:
     umts("run", FTP, "--duration", "10 s", "--runs", 2)
-    assert "2 runs and a trace is of one" in umts("export", "results", "--mahimahi", status=2).stderr
+    assert "2 runs, and a trace is made from one" in umts("export", "results", "--mahimahi", status=2).stderr
     umts("run", FTP, "--duration", "10 s", "--out", "one")
     assert "--series" in umts("export", "one", "--mahimahi", status=2).stderr
     umts("run", FTP, "--duration", "10 s", "--series", "--out", "with")
     assert umts("export", "with", "--mahimahi").stdout.splitlines()[0].isdigit()
-    assert "user 5" in umts("export", "with", "--mahimahi", "--ue", 5, status=2).stderr
+    assert "UE 5" in umts("export", "with", "--mahimahi", "--ue", 5, status=2).stderr
     assert "one of" in umts("export", "with", "--mahimahi", "--csv", status=2).stderr

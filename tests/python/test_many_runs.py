@@ -52,7 +52,7 @@ def test_the_library_starts_the_first_of_very_many_runs_at_once(scenario: Scenar
 
 
 def test_a_number_that_is_too_high_is_refused_before_the_first_run(scenario: Scenario) -> None:
-    with pytest.raises(ValueError, match="not from 0 to"):
+    with pytest.raises(ValueError, match="must be from 0 to"):
         simulate(scenario, runs=2, first_run=2**63 - 1, watch=lambda *_: pytest.fail("it was begun"))
 
 

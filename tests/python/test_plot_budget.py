@@ -178,7 +178,7 @@ def test_drops_at_the_nodeb_are_not_losses_on_the_air(budgeted: Run) -> None:
     data = table.filter(pl.col("what").is_in(["pdu", "pdu_again"]))
     for words, place in (
         ("PDU lost on the air", "air"),
-        ("PDU dropped by the Node B's queue", "nodeb_queue"),
+        ("PDU dropped by the full Node B queue", "nodeb_queue"),
     ):
         rows = data.filter(pl.col("lost_at") == place)
         assert marks.get(words, 0) == len(rows)
@@ -205,7 +205,7 @@ def test_a_waterfall_of_another_connection_is_an_error(budgeted: Run, switched: 
 
 def test_a_waterfall_of_an_unknown_connection_is_a_warning_then_an_error(umts: Umts) -> None:
     words = ("--duration", "5 s", "--waterfall", 99, "--out", "none")
-    told = "run 0 had connections 0 to 0, so nothing of connection 99 was recorded"
+    told = "run 0 had connections 0 to 0, so connection 99 was not recorded"
     assert f"warning: {told}" in umts("run", FTP, *words).stderr
     assert umts("plot", "none", "waterfall", status=2).stderr == f"umts: {told}\n"
 
@@ -220,7 +220,7 @@ def test_the_command_draws_a_part_of_the_time(umts: Umts, budgeted: Run, tmp_pat
         assert "--from takes seconds" in umts("plot", folder, "rrc", "--from", word, status=2).stderr
     assert "--until" in umts("plot", folder, "rrc", "--from", 6, "--until", 2, status=2).stderr
     told = umts("plot", folder, "waterfall", "--connection", "1,2", status=2).stderr
-    assert told == "umts: the waterfall is of one connection: --connection N, once\n"
+    assert told == "umts: the waterfall shows one connection: give --connection N once\n"
 
 
 def pdus(*rows: tuple[str, int, int]) -> list[tuple[int, int]]:
@@ -328,7 +328,7 @@ def test_the_line_of_acknowledgments_never_decreases() -> None:
     tcp = waterfall_figure(table, intervals).axes[0]
     lines = {str(line.get_label()): line for line in tcp.lines}
     assert list(lines["acknowledged"].get_ydata()) == [2.0, 2.0]  # type: ignore[arg-type]
-    assert list(lines["on its way at the end"].get_xdata()) == [0.8]  # type: ignore[arg-type]
+    assert list(lines["in flight at the end"].get_xdata()) == [0.8]  # type: ignore[arg-type]
     assert list(lines["retransmission timeout of the receiver"].get_xdata()) == [0.4, 0.4]  # type: ignore[arg-type]
 
 
@@ -345,7 +345,7 @@ def test_a_split_transfer_has_its_own_bar_and_connections_name_their_leg() -> No
     assert sum(bar.get_width() for bar in bars) == pytest.approx(run.metrics["transfer_budget_total_s"])
     assert run.metrics["transfer_budget_proxy_queue_s"]
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "waits in the proxy" in legend
+    assert "in the proxy" in legend
     longest = max(
         bar.get_bbox().x1 for axes in figure.axes for bar in axes.patches if isinstance(bar, Rectangle)
     )

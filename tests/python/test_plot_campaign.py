@@ -134,7 +134,7 @@ def test_a_point_without_finished_transfers_is_a_cross_at_the_upper_edge(record:
     assert [list(line.get_xdata()) for line in crosses] == [[0.1], [0.1]]  # type: ignore[arg-type]
     assert len({tuple(line.get_ydata()) for line in crosses}) == 2  # type: ignore[arg-type]
     [legend] = figure.legends
-    assert "no file arrived whole" in [text.get_text() for text in legend.get_texts()]
+    assert "no file arrived completely" in [text.get_text() for text in legend.get_texts()]
     curve = next(line for line in axes.lines if line.get_marker() == "o")
     assert np.isnan(np.asarray(curve.get_ydata(), dtype=float)[3])  # The line has a gap.
 
@@ -223,11 +223,11 @@ def test_commands_draw_report_and_export_a_study(umts: Umts, searched: tuple[Pat
     assert told == "umts: of an optimisation there is no figure 'importence'; did you mean importance?\n"
     page = Path(umts("report", "best", "--out", results).stdout.strip()).read_text()
     assert page.count("<img") == 3
-    assert "The best is trial" in page
+    assert "The best trial is" in page
     lines = umts("export", "best", "--csv", "--out", results).stdout.splitlines()
     assert lines[0].startswith("trial,rlc.max_dat,rlc.timer_poll_prohibit,tcp.variant,n,goodput_kbps,")
     assert len(lines) == 1 + len(outcome.trials) + 1
-    assert lines[-1].startswith("as it is,")
+    assert lines[-1].startswith("unchanged scenario,")
 
 
 def frame(settings: dict[str, str]) -> Frame:

@@ -40,30 +40,31 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "results has campaigns one, two and scenario ftp-on-fach"),
         (("no/such", "cwnd"), "there is no results folder or run folder no/such; "
          "results has campaigns one, two and scenario ftp-on-fach"),
-        (("one", "cwnd", "--out", "nowhere"), "one is no run folder and no results folder, and there is no "
-         "results folder nowhere to look it up in"),
-        (("fach", "cwnd", "rtt"), "a figure has one kind: draw cwnd and rtt apart, umts plot fach cwnd"),
+        (("one", "cwnd", "--out", "nowhere"), "one is neither a run folder nor a results folder, and the "
+         "results folder nowhere to look it up in does not exist"),
+        (("fach", "cwnd", "rtt"), "a figure has one kind: draw cwnd and rtt separately, umts plot fach cwnd"),
         (("one", "goodput_kbps", "mean_rtt_s"), "a figure shows one metric: draw goodput_kbps and mean_rtt_s "
-         "apart, umts plot one goodput_kbps"),
+         "separately, umts plot one goodput_kbps"),
         (("one", "goodput_kbps", "cwnd"), "goodput_kbps is a metric, which comes last and alone: "
          "umts plot one goodput_kbps"),
         (("one", "cwnd"), "cwnd is a figure of runs, and one is a campaign, of which a metric or budget is "
          "drawn"),
         (("one", "effects"), "effects is a figure of studies, and one is a campaign, of which a metric or "
          "budget is drawn"),
-        (("one", "goodput_kpbs"), "of a campaign a metric or budget is drawn, and there is no metric "
+        (("one", "goodput_kpbs"), "figures of campaigns are a metric or budget; there is no metric "
          "'goodput_kpbs'; did you mean goodput_kbps?"),
         (("one", "page_time_s"), "no run of one measured page_time_s; it measured goodput_kbps, "
          "goodput_active_kbps, throughput_kbps, mean_rtt_s, mean_rtt_time_avg_s, "
          "mean_outstanding_segments …"),
         (("one", "goodput_kbps", "--over", "tcp.mss"), "one does not vary 'tcp.mss'; it varies tcp.variant, "
          "radio.bler"),
-        (("fach", "mean_rtt_s"), "mean_rtt_s is a metric, which is drawn of campaigns, and fach holds runs"),
-        (("fach", "effects"), "effects is a figure of studies, and fach holds runs"),
-        (("fach", "cwnd", "--over", "radio.bler"), "--over is for campaigns, and fach holds runs"),
+        (("fach", "mean_rtt_s"), "mean_rtt_s is a metric, which is drawn for campaigns, and fach "
+         "contains runs"),
+        (("fach", "effects"), "effects is a figure of studies, and fach contains runs"),
+        (("fach", "cwnd", "--over", "radio.bler"), "--over is for campaigns, and fach contains runs"),
         (("one", "goodput_kbps", "--until", "3"), "--until is for runs, and one is a campaign"),
-        (("one", "fach", "goodput_kbps"), "one is a campaign and fach holds runs: draw them apart"),
-        (("one", "two", "goodput_kbps", "--against", "tcp.variant"), "--against makes a map, which is of one "
+        (("one", "fach", "goodput_kbps"), "one is a campaign and fach contains runs: draw them separately"),
+        (("one", "two", "goodput_kbps", "--against", "tcp.variant"), "--against draws a map of one "
          "campaign, not of 2"),
     ],
 )  # fmt: skip

@@ -52,7 +52,9 @@ def test_custom_labels_and_font_are_used(recorded: Run) -> None:
 
 
 def test_an_unknown_font_is_refused(recorded: Run) -> None:
-    with pytest.raises(UnknownFont, match="there is no font 'DejaVu Sanz' here; there is DejaVu Sans"):
+    with pytest.raises(
+        UnknownFont, match="there is no font 'DejaVu Sanz' on this machine; similar fonts are DejaVu Sans"
+    ):
         draw(recorded, "cwnd", look=Look(font="DejaVu Sanz"))
 
 
@@ -80,11 +82,11 @@ def test_the_command_accepts_sizes_and_labels(umts: Umts, tmp_path: Path) -> Non
     assert "Mine" in content
     assert 'width="249' in content  # 88 mm in points.
     told = umts("plot", "results", "cwnd", "--width", "wide", status=2).stderr
-    assert told == "umts: --width takes a size with in, cm or mm, as in 3.5in or 88mm, not 'wide'\n"
+    assert told == "umts: --width takes a size with in, cm or mm, for example 3.5in or 88mm, not 'wide'\n"
     told = umts("plot", "results", "cwnd", "--width", "1mm", status=2).stderr
-    assert told == "umts: --width takes 2 to 40 inches, and 1mm are 0.0394\n"
+    assert told == "umts: --width takes 2 to 40 inches, not 1mm (0.0394 inches)\n"
     told = umts("plot", "results", "cwnd", "--font", "Nosuch", status=2).stderr
-    assert told.startswith("umts: there is no font 'Nosuch' here; there is ")
+    assert told.startswith("umts: there is no font 'Nosuch' on this machine; similar fonts are ")
 
 
 def test_a_title_does_not_break_before_a_number() -> None:

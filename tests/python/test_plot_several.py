@@ -133,7 +133,7 @@ def test_a_distribution_function_counts_all_samples(versions: dict[str, list[Run
         assert len(line.get_xdata()) == samples + 1  # type: ignore[arg-type]
         assert list(line.get_ydata())[-1] == 100  # type: ignore[arg-type]
     assert draw_cdf({"": versions["reno"]}, "delay_cdf").axes
-    with pytest.raises(MissingSeries, match="has no pages in the time that is shown"):
+    with pytest.raises(MissingSeries, match="has no pages in the selected time"):
         draw_cdf({"": versions["reno"]}, "page_cdf")
 
 
@@ -168,7 +168,7 @@ def test_a_band_reaches_from_the_least_to_the_most_of_each_bin() -> None:
     lines_or_bands(axes, many, "x", "buffer")
     finish(figure, axes)
     assert axes.patches
-    assert entries(figure) == ["range in 5 s", "buffer, mean"]
+    assert entries(figure) == ["range over 5 s", "buffer, mean"]
 
 
 def test_segments_are_bars_with_the_window_and_blocks_where_they_are_few() -> None:
@@ -183,7 +183,7 @@ def test_segments_are_bars_with_the_window_and_blocks_where_they_are_few() -> No
     window = pl.DataFrame({"time_s": [0.0], "connection": [0], "window_octets": [1000.0]})
     figure = draw_timeseq(sent, acked, sacked, window)
     assert set(entries(figure)) == {
-        "segment sent",
+        "segment",
         "selectively acknowledged",
         "acknowledged",
         "end of the receiver's window",
@@ -206,14 +206,14 @@ def test_lines_of_several_results_are_explained_and_marks_keep_the_colours_of_th
         {"time_s": [0.2, 0.3], "connection": [0, 0], "ack": [1001, 2001], "result": ["Reno", "Tahoe"]}
     )
     figure = draw_timeseq(sent, acked)
-    assert {"sent", "sent again", "acknowledged", "Reno", "Tahoe"} == set(entries(figure))
+    assert {"sent", "retransmission", "acknowledged", "Reno", "Tahoe"} == set(entries(figure))
     [axes] = figure.axes
     again = [line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())]  # type: ignore[arg-type]
     tahoe = next(line for line in axes.lines if line.get_label() == "Tahoe")
     assert [line.get_color() for line in again] == [tahoe.get_color()]
     grey = {line.get_label(): line.get_color() for line in axes.lines if not len(line.get_xdata())}  # type: ignore[arg-type]
     assert set(grey.values()) == {GREY}
-    assert {"sent", "sent again", "acknowledged"} == set(grey)
+    assert {"sent", "retransmission", "acknowledged"} == set(grey)
 
 
 def test_segments_lie_above_the_end_of_the_receivers_window() -> None:
@@ -251,7 +251,7 @@ def test_dropped_packets_are_marked_by_place_and_kind(several: bool) -> None:
     assert {
         "dropped by the scenario's script",
         "ACK dropped by the scenario's script",
-        "dropped, queue of a link full",
+        "dropped by a full link queue",
     } < set(entries(figure))
     marks = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "none"]
     places = [line.get_xydata() for line in marks if len(line.get_xdata())]  # type: ignore[arg-type]
@@ -340,10 +340,10 @@ def test_the_command_draws_several_results(umts: Umts, tmp_path: Path) -> None:
     umts("plot", "reno", "newreno", "rtt", "--mean", "--connection", 0, "-o", "mean.svg")
     umts("plot", "reno", "newreno", "rtt_cdf", "--log", "-o", "cdf.svg")
     told = umts("plot", "reno", "newreno", "waterfall", status=2).stderr
-    assert told == "umts: waterfall is of one result, not of 2\n"
+    assert told == "umts: waterfall shows one result, not 2\n"
     told = umts("plot", "reno", "timeseq", "--mean", status=2).stderr
-    assert told == "umts: --mean is for cwnd, outstanding, rtt, goodput, rlc_buffer\n"
+    assert told == "umts: --mean applies to cwnd, outstanding, rtt, goodput, rlc_buffer\n"
     told = umts("plot", "reno", "cwnd", "--ue", "one", status=2).stderr
-    assert told == "umts: --ue takes a number from 0 on, or several as in 3,7, not 'one'\n"
+    assert told == "umts: --ue takes a number from 0, or several as in 3,7, not 'one'\n"
     told = umts("plot", "reno", "cwnd", "--connection", "7", status=2).stderr
     assert told == "umts: run 0 of ftp-on-fach has no connection 7; it has connections 0 to 0\n"

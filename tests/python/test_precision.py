@@ -59,8 +59,8 @@ def test_a_precision_is_a_percentage_or_a_fraction() -> None:
             relative_precision(word)
 
 
-def test_the_command_fails_when_the_precision_is_missed(umts: Umts) -> None:
+def test_the_command_fails_when_the_precision_is_not_reached(umts: Umts) -> None:
     # A greedy flow never ends, so it has no download time.
     words = ("--metric", "download_time_s", "--precision", "1%", "--quiet")
     done = umts("run", FTP, "--duration", "2 s", *words, status=1)
-    assert "precision missed: 200 runs" in done.stderr
+    assert "precision not reached: download_time_s has no interval after 200 runs" in done.stderr

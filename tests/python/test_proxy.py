@@ -603,7 +603,7 @@ def test_a_blocked_log_does_not_delay_the_end(kind: str, tmp_path: Path) -> None
             made.terminate()
             _, said = made.communicate(timeout=proxied.WAIT_S)
             assert made.returncode == 0
-            assert "1 lines of the log are lost" in said
+            assert "1 lines of the log were lost" in said
         finally:
             made.kill()
     os.close(reader)

@@ -231,7 +231,7 @@ def test_connections_without_descriptors_are_reset_and_others_continue() -> None
         all_.callback(process.communicate)
         all_.callback(process.kill)
         assert process.stderr is not None
-        found = re.match(r"listens at 127.0.0.1:(\d+), with room for (\d+)", process.stderr.readline())
+        found = re.match(r"listens at 127.0.0.1:(\d+), for up to (\d+)", process.stderr.readline())
         assert found is not None
         address, room = ("127.0.0.1", int(found[1])), int(found[2])
         held = [all_.enter_context(connect(address)) for _ in range(room)]

@@ -138,9 +138,9 @@ def test_a_class_outside_a_file_is_refused(tmp_path: Path) -> None:
         pass
 
     plain = scenario(tmp_path, RENO)
-    with pytest.raises(ValueError, match="Inside must stand in a file"):
+    with pytest.raises(ValueError, match="Inside must be defined in a file"):
         plain.with_congestion(Inside)
-    with pytest.raises(ValueError, match="Typed must stand in a file"):
+    with pytest.raises(ValueError, match="Typed must be defined in a file"):
         simulate(plain, congestion=type("Typed", (CongestionControl,), {"__module__": "nowhere"}))
-    with pytest.raises(TypeError, match="congestion is a class"):
+    with pytest.raises(TypeError, match="congestion must be a class"):
         plain.with_congestion(Halving())  # type: ignore[arg-type]

@@ -191,9 +191,9 @@ def test_a_missing_class_is_an_error_of_the_scenario(tmp_path: Path, plain: Scen
     class Inside(DschScheduler):
         pass
 
-    with pytest.raises(ValueError, match="Inside must stand in a file"):
+    with pytest.raises(ValueError, match="Inside must be defined in a file"):
         plain.with_scheduler(Inside)
-    with pytest.raises(TypeError, match="scheduler is a class"):
+    with pytest.raises(TypeError, match="scheduler must be a class"):
         plain.with_scheduler(Nearest())  # type: ignore[arg-type]
 
 

@@ -130,20 +130,20 @@ def test_the_command_answers_as_a_table_csv_json_and_files(filled: Store, umts: 
     assert json.loads(umts(*words, "--json").stdout) == [{"bler": 0.1, "n": 2}, {"bler": 0.3, "n": 2}]
     umts(*words, "-o", "answer.parquet")
     assert pl.read_parquet(tmp_path / "answer.parquet").rows() == [(0.1, 2), (0.3, 2)]
-    assert "the end of the name" in umts(*words, "-o", "answer.txt", status=2).stderr
+    assert "the suffix must be" in umts(*words, "-o", "answer.txt", status=2).stderr
     told = umts("query", "select nosuch from runs", "--out", filled.path, status=2).stderr
     assert told.startswith("umts: Binder Error")
     assert "there are runs, connections, acked" in told
-    assert "no results folder" in umts("query", sql, "--out", "nowhere", status=2).stderr
+    assert "not a results folder" in umts("query", sql, "--out", "nowhere", status=2).stderr
 
 
 def test_the_command_writes_parquet_into_a_new_folder(filled: Store, umts: Umts, tmp_path: Path) -> None:
     words = ("export", filled.path, "--parquet")
-    assert "name a new folder" in umts(*words, status=2).stderr
+    assert "give a new folder" in umts(*words, status=2).stderr
     told = umts(*words, "-o", "data").stdout
     assert "runs.parquet, connections.parquet, series/acked.parquet" in told
     assert len(pl.read_parquet(tmp_path / "data" / "runs.parquet")) == 5
-    assert "is there already" in umts(*words, "-o", "data", status=2).stderr
+    assert "already exists" in umts(*words, "-o", "data", status=2).stderr
     assert "a whole results folder" in umts("export", "nowhere", "--parquet", "-o", "new", status=2).stderr
 
 

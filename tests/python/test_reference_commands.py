@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +15,7 @@ import umtslab
 from conftest import FTP, Umts, command, short
 from umtslab import _core
 from umtslab.cli.keys import OTHER_NAMES
+from umtslab.cli.params import params
 from umtslab.cli.reference_list import MOST_BLOCKS, block
 from umtslab.cli.verbs import VERBS
 from umtslab.headline_metrics import ROWS
@@ -113,11 +117,53 @@ def test_few_entries_are_blocks_without_broken_words(verb: str, word: str, width
 
 
 def test_entries_in_a_pipe_are_readable_and_descriptions_are_searched(umts: Umts) -> None:
-    assert max(map(len, umts("params", "tcp.variant").stdout.splitlines())) <= 100
+    assert max(map(len, umts("params", "tcp.variant").stdout.splitlines())) <= 80
     found = json.loads(umts("metrics", "WEB PAGES", "--json").stdout)
     assert found
     assert all("web pages" in f"{row['label']} {row['meaning']}".lower() for row in found)
-    assert "no description does" in umts("metrics", "xyzzy", status=2).stderr
+    assert "in its name or description" in umts("metrics", "xyzzy", status=2).stderr
+
+
+def test_the_name_of_a_key_shows_its_card_alone(umts: Umts) -> None:
+    lines = umts("params", "rlc.buffer").stdout.splitlines()
+    assert lines[0].startswith("rlc.buffer  ")
+    assert [line.split()[0] for line in lines[-5:]] == ["type", "unit", "range", "default", "source"]
+    assert "rlc.buffer_counts" not in "\n".join(lines)
+    assert "rto_count_radio_leg" not in umts("metrics", "rto_count").stdout
+
+
+def test_cards_of_all_keys_fit_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    for row in _core.params():
+        params(row["key"], json=False)
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0] == f"{row['key']}  {row['label']}"
+        assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("verb", ["params", "metrics"])
+def test_lists_on_a_terminal_of_80_columns_have_whole_names(verb: str) -> None:
+    reader, writer = pty.openpty()
+    terminal = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
+    with subprocess.Popen(command(verb), stdout=writer, stdin=subprocess.DEVNULL, env=terminal):
+        os.close(writer)
+        written = b"".join(iter(lambda: _read_terminal(reader), b"")).decode()
+    os.close(reader)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", written).splitlines()
+    assert max(map(len, lines)) <= 80
+    names = (
+        {row["key"] for row in _core.params()}
+        if verb == "params"
+        else {entry["name"] for entry in definitions()}
+    )
+    assert names <= {line.split()[0] for line in lines if line.strip()}
+
+
+def _read_terminal(reader: int) -> bytes:
+    """Read from a pseudo-terminal, which fails with an error at the end of its output."""
+    try:
+        return os.read(reader, 65536)
+    except OSError:
+        return b""
 
 
 def test_names_in_a_table_are_complete_if_they_fit() -> None:

@@ -103,7 +103,7 @@ def test_a_count_needs_exactly_one_method(tmp_path: Path) -> None:
     path.parent.mkdir()
     text = plan_text() + '\n[count.both]\nnumber = true\nmost = "sn"\n'
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(BadData, match="wants one of most, least, least_gap, most_with_equal, number and at"):
+    with pytest.raises(BadData, match="needs one of most, least, least_gap, most_with_equal, number and at"):
         load_plan(path)
 
 
@@ -191,7 +191,7 @@ def test_traffic_and_errors_can_be_drawn_without_a_network() -> None:
     calls = Scenario.load(ROOT / "scenarios/dsch-5km.toml").draw_traffic(1, 5000)
     assert calls["packets_per_call_draws"] == 5000
     assert calls["call_rate_kbps"] == pytest.approx(24, rel=0.02)
-    with pytest.raises(ValueError, match="flow 0 is none that fetches pages"):
+    with pytest.raises(ValueError, match="flow 0 draws no traffic"):
         Scenario.load(EXAMPLES / "single-loss.toml").draw_traffic(0, 10)
 
 

@@ -283,7 +283,7 @@ def test_a_ledger_that_is_not_toml_is_refused_by_name(tmp_path: Path, content: b
         ('expr = "alone - both"', "expr = \"open('x')\"", "no rule"),
         ('title = "A plan for tests"', "", "lacks the key 'title'"),
         ('title = "A plan for tests"', "title = A plan", "ch1.toml: Invalid value"),
-        ("[fixed]", "[count.sent]\nrows = {}\n\n[fixed]", "count sent wants one of most, least, least_gap"),
+        ("[fixed]", "[count.sent]\nrows = {}\n\n[fixed]", "count sent needs one of most, least, least_gap"),
     ],
 )
 def test_a_broken_plan_is_refused(tmp_path: Path, old: str, new: str, word: str) -> None:

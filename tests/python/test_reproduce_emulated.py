@@ -143,7 +143,7 @@ def test_without_real_time_only_simulations_are_run(data: Path, store: Store) ->
 
 def test_only_a_file_to_one_user_can_be_emulated(store: Store) -> None:
     scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-fach-two-users.toml")
-    with pytest.raises(BadData, match="only files of one size to the first user"):
+    with pytest.raises(BadData, match="only downloads of one size by the first UE"):
         download(scenario, {}, 1, store)
     file = Scenario.load(ROOT / "scenarios" / "download-beside-kernel.toml")
     with pytest.raises(BadData, match="no preset 'vegas'"):

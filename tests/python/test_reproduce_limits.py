@@ -135,7 +135,7 @@ def test_the_spread_over_all_points_is_limited(
     sets: dict[str, Any] = {"vary": ["tcp", "bler"], "tcp": ["reno", "newreno"], "bler": [0.01, 0.1]}
     scored = score(claim("bound", "max - min <= 2.4", **sets), plan, results)
     assert scored.verdict is verdict, scored.detail
-    assert [reading.label for reading in scored.ours][-1] == "largest less smallest"
+    assert [reading.label for reading in scored.ours][-1] == "largest minus smallest"
     assert len(scored.ours) == 5, "tahoe and a BLER of 0.5 are not asked for"
 
 

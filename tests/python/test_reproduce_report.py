@@ -322,7 +322,7 @@ def test_the_report_shows_channels_and_cell_of_a_run_that_recorded_them(
 ) -> None:
     points = list(plan.points(plan.sweeps[0], quick=True))
     found = pictures(plan, points, lambda _: [switched])
-    assert [picture.title for picture in found] == ["Who was on which channel", "What the cell gave away"]
+    assert [picture.title for picture in found] == ["RRC states of the UEs", "DCHs of the cell"]
     text = html([replace(chapter, pictures=tuple(found))], version="1")
     for picture in found:
         assert picture.title in text

@@ -58,8 +58,8 @@ def test_the_table_has_metrics_with_units_and_the_folder(umts: Umts, tmp_path: P
 
 def test_a_run_in_which_nothing_happens_says_so(umts: Umts) -> None:
     told = umts("run", FTP, "--duration", "10 ms").stdout
-    assert "\n\nnothing arrived that a first look would tell of; --all prints every metric" in told
-    assert "which is" not in told
+    assert "\n\nnone of the headline metrics has a value; --all prints every metric" in told
+    assert "scope" not in told
     assert "\nacks_received " in umts("run", FTP, "--duration", "10 ms", "--all").stdout
 
 
@@ -153,8 +153,8 @@ def test_ctrl_c_keeps_finished_runs(tmp_path: Path) -> None:
         child.send_signal(signal.SIGINT)
         output, errors = child.communicate()
     assert child.returncode == 130, errors
-    assert "finished runs are kept" in errors
-    assert "the same command with --resume goes on" in errors
+    assert "finished runs are stored" in errors
+    assert "the same command with --resume continues" in errors
     assert 3 <= len(json.loads(output)["runs"]) <= len(os.listdir(runs)) < 500
 
 

@@ -79,7 +79,7 @@ def test_transfers_are_printed(umts: Umts, proxied: Run) -> None:
 def test_split_needs_two_captures(umts: Umts, proxied: Run) -> None:
     server, _ = sides(proxied)
     refused = umts("analyse", server, "--split", status=2)
-    assert "name two captures, not 1" in refused.stderr
+    assert "give two captures, not 1" in refused.stderr
 
 
 COUNT = 40

@@ -206,7 +206,7 @@ def test_replications_continue_after_kill_9(tmp_path: Path) -> None:
         assert {run.key for run in survivors} == set(os.listdir(runs))
         assert all(len(run.connections()) == 1 for run in survivors)
     done = subprocess.run(command(*words[:-1], "--resume"), capture_output=True, text=True, check=True)
-    assert f"{len(survivors)} of these runs were there already" in done.stderr
+    assert f"{len(survivors)} of these runs were already stored" in done.stderr
     whole = tmp_path / "whole"
     subprocess.run(command(*words[:-2], whole), stdout=subprocess.DEVNULL, check=True)
     assert tree(runs) == tree(whole / "runs")

@@ -120,11 +120,11 @@ def test_a_damaged_run_is_named_left_out_and_repeated(name: str, harm: str, umts
     assert f"umts: damaged: run {folder.name}: {name} is" in exported.stderr
     assert f"run {folder.name} is damaged" in umts("doctor", "store", status=1).stdout
     done = umts(*RUN, "--resume")
-    assert "1 of these runs were there already" in done.stderr
+    assert "1 of these runs were already stored" in done.stderr
     assert tree(made / "runs") == whole
     # The damaged run is moved, not deleted.
     assert (made / "damaged" / folder.name).is_dir()
-    assert "nothing is damaged" in umts("doctor", "store").stdout
+    assert "no damage found" in umts("doctor", "store").stdout
 
 
 def test_a_changed_result_is_not_taken_for_a_simulated_one(umts: Umts, made: Path) -> None:
@@ -157,8 +157,8 @@ def test_a_damaged_catalogue_is_rebuilt_from_the_folders(harm: str, umts: Umts, 
     assert damaged.stdout == exported
     assert "umts: damaged: catalogue catalogue.sqlite" in damaged.stderr
     assert "catalogue catalogue.sqlite is damaged" in umts("doctor", "store", status=1).stdout
-    assert "set aside" in umts("doctor", "store", "--repair").stdout
-    assert "nothing is damaged" in umts("doctor", "store").stdout
+    assert "was moved to" in umts("doctor", "store", "--repair").stdout
+    assert "no damage found" in umts("doctor", "store").stdout
     assert (made / "damaged" / "catalogue.sqlite").is_file()
     assert umts("export", "store", "--csv").stderr == ""
 
@@ -171,7 +171,10 @@ def test_commands_survive_a_damaged_catalogue(umts: Umts, made: Path) -> None:
     db.execute("UPDATE runs SET events = events + 1 WHERE run = 0")
     db.commit()
     db.close()
-    with pytest.warns(DamagedStore, match="a row is not as it was written"), open_store(made) as store:
+    with (
+        pytest.warns(DamagedStore, match="a row is not as it was written"),
+        open_store(made) as store,
+    ):
         after = [store.command(run) for run in store.runs()]
     assert after[1] == commands[1]
     # The changed row is not used at all.
@@ -182,7 +185,7 @@ def test_a_store_whose_latest_runs_are_all_damaged_says_so(umts: Umts, made: Pat
     for file in (made / "runs").glob("*/metrics.json"):
         cut(file)
     done = umts("export", "store", "--csv", status=2)
-    assert "are damaged, all 2; umts doctor store tells more" in done.stderr
+    assert "are damaged; umts doctor store lists the damage" in done.stderr
     assert done.stdout == ""
 
 
@@ -202,7 +205,7 @@ def test_a_damaged_campaign_is_rebuilt(umts: Umts, tmp_path: Path) -> None:
     done = umts("export", "pair", "--csv", "--out", "store", status=2)
     assert "pair.json is damaged" in done.stderr
     assert "campaign pair is damaged" in umts("doctor", "store", status=1).stdout
-    assert "4 of these runs were there already" in umts("sweep", "pair.toml", "--out", "store").stderr
+    assert "4 of these runs were already stored" in umts("sweep", "pair.toml", "--out", "store").stderr
     assert file.read_bytes() == whole
 
 
@@ -242,7 +245,7 @@ def test_runs_without_digests_are_read(umts: Umts, made: Path) -> None:
     db.close()
     done = umts("export", "store", "--csv")
     assert (done.stdout, done.stderr) == (exported, "")
-    assert "2 of them were written before there were digests" in umts("doctor", "store").stdout
+    assert "2 of them have no digests" in umts("doctor", "store").stdout
     umts(*RUN, "--resume")
 
 
@@ -258,7 +261,7 @@ def test_a_run_in_the_folder_of_another_is_found(umts: Umts, made: Path) -> None
     one, other = sorted((made / "runs").iterdir())
     shutil.rmtree(one)
     shutil.copytree(other, one)
-    assert f"run.json is of another run, {other.name}" in umts("doctor", "store", status=1).stdout
+    assert f"run.json belongs to another run, {other.name}" in umts("doctor", "store", status=1).stdout
     umts("doctor", "store", "--repair")
     umts(*RUN, "--resume")
     assert "2 sound runs" in umts("doctor", "store").stdout

@@ -212,7 +212,7 @@ def test_edited_trials_are_named_by_doctor_and_by_the_next_search(umts: Umts, tm
     study = written(tmp_path, few_trials(3))
     first = umts("optimise", study, "--json").stdout
     file = tmp_path / "results" / "studies" / "study.sqlite"
-    assert "nothing is damaged" in umts("doctor", "results").stdout
+    assert "no damage found" in umts("doctor", "results").stdout
     with closing(sqlite3.connect(file)) as db, db:
         db.execute("UPDATE trial_values SET value = value + 1 WHERE trial_id = 2")
     told = umts("doctor", "results", status=1).stdout
@@ -220,8 +220,8 @@ def test_edited_trials_are_named_by_doctor_and_by_the_next_search(umts: Umts, tm
     assert "trial 1 is not as it was written" in told
     again = umts("optimise", study, "--json")
     assert again.stdout == first
-    assert "trial 1 is not as it was written; the file is set aside" in again.stderr
-    assert "nothing is damaged" in umts("doctor", "results").stdout
+    assert "trial 1 is not as it was written; the file was moved to " in again.stderr
+    assert "no damage found" in umts("doctor", "results").stdout
 
 
 def test_doctor_repairs_edited_trials(umts: Umts, tmp_path: Path) -> None:
@@ -250,8 +250,8 @@ def test_an_infeasible_scenario_is_not_compared_with_the_best(umts: Umts, tmp_pa
         '[parameters]\ntcp.advertised_window = { choices = ["2 segments", "30 segments"] }',
     )
     shown = umts("optimise", written(tmp_path, text)).stdout
-    assert "The scenario as it is breaks mean_outstanding_segments at most 2 (mean " in shown
-    assert "Feasible against infeasible" in shown
+    assert "The unchanged scenario violates mean_outstanding_segments at most 2 (mean " in shown
+    assert "because only the best trial is feasible" in shown
     assert "differs from" not in shown
     page = Path(umts("report", "study").stdout.strip())
     assert "breaks mean_outstanding_segments at most 2" in (tmp_path / page).read_text()

@@ -46,8 +46,8 @@ def test_only_missing_runs_are_simulated(campaign: str, umts: Umts) -> None:
     assert "12 runs missing" in umts("sweep", campaign, "--plan").stdout
     umts("sweep", campaign, "-P", "radio.bler=0.1", "--jobs", "1")
     assert "6 runs missing" in umts("sweep", campaign, "--plan").stdout
-    assert "6 of these runs were there already" in umts("sweep", campaign, "--jobs", "1").stderr
-    assert "12 of these runs were there already" in umts("sweep", campaign).stderr
+    assert "6 of these runs were already stored" in umts("sweep", campaign, "--jobs", "1").stderr
+    assert "12 of these runs were already stored" in umts("sweep", campaign).stderr
 
 
 def test_every_row_names_the_command_that_repeats_it(campaign: str, umts: Umts, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_precision_stops_each_point_by_its_own_results(umts: Umts, tmp_path: Pat
     one = umts("sweep", "precise.toml", "--jobs", "1", "--json", "--out", "one")
     two = umts("sweep", "precise.toml", "--jobs", "2", "--json", "--out", "two")
     plan = umts("sweep", "precise.toml", "--plan", "--out", "one").stdout
-    assert "0 runs missing, and as many more as the precision takes" in plan
+    assert "0 runs missing, and more until the precision is reached" in plan
     points = json.loads(one.stdout)["points"]
     assert points == json.loads(two.stdout)["points"]
     for point in points:
@@ -111,7 +111,7 @@ def test_precision_stops_each_point_by_its_own_results(umts: Umts, tmp_path: Pat
 def test_a_missed_precision_is_reported(campaign: str, umts: Umts) -> None:
     words = ("sweep", campaign, "--precision", "0.01%", "-P", "radio.bler=0.3", "-P", "tcp.variant=reno")
     done = umts(*words, "--quiet", "--set", "duration=2 s", status=1)
-    assert "precision missed after 200 runs at tcp.variant = reno, radio.bler = 0.3" in done.stderr
+    assert "precision not reached after 200 runs at tcp.variant = reno, radio.bler = 0.3" in done.stderr
 
 
 def test_a_scenario_file_is_varied_from_the_command_line(umts: Umts) -> None:

@@ -44,7 +44,7 @@ def test_written_values_expand_to_lists(text: str) -> None:
         ("0:1:0", "FIRST:LAST:STEP"),
         ("0:1:-1", "FIRST:LAST:STEP"),
         ("0:1:0.00001", "1 to 10000 values"),
-        ("1 ms:1 s:1 ms", "one unit, not ms and s"),
+        ("1 ms:1 s:1 ms", "the same unit, not ms and s"),
         ("lin(0,1,1)", "2 to 10000 values"),
         ("log(0,1,5)", "both above 0"),
     ],

@@ -73,7 +73,7 @@ def _scheduler(address: str) -> Iterator[str]:
 
 def _unanswered(address: str, error: Exception) -> CampaignError:
     why = str(error) or type(error).__name__
-    return CampaignError(f"--dask {address}: no Dask scheduler answers there: {why}")
+    return CampaignError(f"--dask {address}: no Dask scheduler answers: {why}")
 
 
 @contextmanager
@@ -102,10 +102,10 @@ def _knock(address: str) -> None:
     """
     scheme, separator, place = address.rpartition("://")
     if separator and scheme not in {"tcp", "tls"}:
-        raise ValueError("an address is written tcp://HOST:PORT")
+        raise ValueError("write the address as tcp://HOST:PORT")
     host, colon, port = place.rpartition(":")
     if not colon or not port.isdecimal() or int(port) >= 2**16:
-        raise ValueError("an address is written tcp://HOST:PORT, or local starts workers here")
+        raise ValueError("write the address as tcp://HOST:PORT, or local to start workers here")
     socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
 
 

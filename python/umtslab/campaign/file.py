@@ -30,7 +30,7 @@ MOST_RUNS = 10_000_000
 _LONGEST_NAME = 120
 """Maximum length of a name made of keys, in characters. Longer names end with a digest."""
 
-_DIVIDE = "divide the campaign; --plan shows it as it is"
+_DIVIDE = "divide the campaign, and check the parts with --plan"
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Campaign:
         if not wanted:
             count = self.combination_count()
             raise CampaignError(
-                f"{self.place_of('where')}: where = {self.where!r} holds for none of the {count} points"
+                f"{self.place_of('where')}: where = {self.where!r} excludes all {count} points"
             )
         return wanted
 
@@ -114,7 +114,7 @@ class Campaign:
         except KeyError as error:
             place = self.place_of("where")
             raise CampaignError(
-                f"{place}: where asks about {error}, which some rows of [[list]] lack"
+                f"{place}: the condition `where` uses {error}, which some rows of [[list]] lack"
             ) from error
         except CampaignError as error:
             raise CampaignError(f"{self.place_of('where')}: {error}") from error
@@ -136,15 +136,17 @@ class Campaign:
         points = self.combination_count()
         each = self.runs if self.precision is None else self.precision.most
         if points > MOST_POINTS:
-            raise CampaignError(f"{self}: {points:,} points are more than {MOST_POINTS:,}: {_DIVIDE}")
+            raise CampaignError(f"{self}: {points:,} points exceed the limit of {MOST_POINTS:,}: {_DIVIDE}")
         if points * each > MOST_RUNS:
-            raise CampaignError(f"{self}: {points * each:,} runs are more than {MOST_RUNS:,}: {_DIVIDE}")
+            raise CampaignError(
+                f"{self}: {points * each:,} runs exceed the limit of {MOST_RUNS:,}: {_DIVIDE}"
+            )
 
     def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
         """Return the campaign with more keys of the grid, or other values for them."""
         taken = [*self.zipped, *(key for row in self.listed for key in row)]
         if (key := no_overlap(parameters, taken)) is not None:
-            raise CampaignError(f"{self}: {key} is in [zip] or [[list]], so -P cannot vary it by itself")
+            raise CampaignError(f"{self}: {key} is in [zip] or [[list]] and cannot be varied with -P")
         settings = {key: value for key, value in self.settings.items() if key not in parameters}
         return replace(self, grid={**self.grid, **parameters}, settings=settings)._with_own_name()
 
@@ -240,7 +242,7 @@ def read_precision(table: Table) -> Precision | None:
     inner.done()
     check_metric(inner, "metric", metric)
     if found.most < found.least:
-        raise inner.wrong("most", f"{found.most} runs at most are fewer than the least, {found.least}")
+        raise inner.wrong("most", f"the maximum of {found.most} runs is below the minimum of {found.least}")
     return found
 
 
@@ -265,7 +267,7 @@ def check_metric(table: Table, key: str, metric: str) -> None:
 def check_name(table: Table, name: str) -> None:
     """Refuse a name that cannot be a file name."""
     if not name or name.startswith(".") or "/" in name or "\0" in name:
-        raise table.wrong("name", f"{name!r} cannot be the name of a file")
+        raise table.wrong("name", f"{name!r} cannot be used as a file name")
 
 
 def _share(table: Table, word: str) -> float:
@@ -282,7 +284,9 @@ def _check(table: Table, campaign: Campaign) -> None:
     lengths = {len(values) for values in campaign.zipped.values()}
     if len(lengths) > 1:
         listed = ", ".join(f"{key} has {len(values)}" for key, values in campaign.zipped.items())
-        raise table.wrong("zip", f"the lists go in step, so they must be equally long: {listed}")
+        raise table.wrong(
+            "zip", f"the lists are combined value by value, so they must have equal lengths: {listed}"
+        )
     if any(not row for row in campaign.listed):
         raise table.wrong("list", "a row of [[list]] is empty")
     parts = {
@@ -293,8 +297,10 @@ def _check(table: Table, campaign: Campaign) -> None:
     }
     for one, other in itertools.combinations(parts, 2):
         if (key := no_overlap(sorted(parts[one]), parts[other])) is not None:
-            raise CampaignError(f"{campaign.place_of(key)}: {key}: it has values in [{one}] and in [{other}]")
+            raise CampaignError(
+                f"{campaign.place_of(key)}: {key}: values are given both in [{one}] and in [{other}]"
+            )
     if any("seed" in keys for keys in parts.values()):
-        raise table.wrong("seed", "the seed stays the same at all points, so that they meet the same radio")
+        raise table.wrong("seed", "the seed cannot be varied, because all points use the same random streams")
     if SCENARIO in campaign.settings:
-        raise table.wrong(SCENARIO, "the scenario stands at the top of the file, not in [set]")
+        raise table.wrong(SCENARIO, "`scenario` belongs at the top of the file, not in [set]")

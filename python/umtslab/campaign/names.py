@@ -24,13 +24,13 @@ def other_plan(old: Record, axes: tuple[str, ...], seed: int, hash_at: HashAt) -
     None if it is the same, whatever its points.
     """
     if set(old.axes) != set(axes):
-        return f"it varies {', '.join(old.axes)}, and this one {', '.join(axes)}"
+        return f"it varies {', '.join(old.axes)}, and the new campaign varies {', '.join(axes)}"
     if old.seed != seed:
-        return f"its seed is {old.seed}, and this one's {seed}"
+        return f"its seed is {old.seed}, and the new one is {seed}"
     for cell in _one_of_each_scenario(old):
         if hash_at(cell.parameters) != _hash(cell):
-            settings = ", ".join(f"{key} = {value}" for key, value in old.changes) or "nothing set"
-            return f"its scenario or what is set in it is another ({settings})"
+            settings = ", ".join(f"{key} = {value}" for key, value in old.changes) or "no settings"
+            return f"its scenario or its constant settings differ ({settings})"
     return None
 
 

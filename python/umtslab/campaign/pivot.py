@@ -119,12 +119,12 @@ def _check(record: Record, rows: str, columns: str | None) -> None:
         if key is not None and key not in record.axes:
             raise CampaignError(f"{record.name} does not vary {key}; it varies {varied}")
     if rows == columns:
-        raise CampaignError(f"rows and columns are both {rows}; {record.name} varies {varied}")
+        raise CampaignError(f"rows and columns must differ (both are {rows}); {record.name} varies {varied}")
     others = [key for key in record.axes if key not in (rows, columns) and len(_values(record, key)) > 1]
     if others:
         part = f"{record.name}@{others[0]}={_values(record, others[0])[0]}"
-        more = f", --columns {others[0]} shows them all" if columns is None else ""
-        raise CampaignError(f"{record.name} varies {others[0]} too: {part} is the part with one value{more}")
+        more = f", and --columns {others[0]} shows all values" if columns is None else ""
+        raise CampaignError(f"{record.name} also varies {others[0]}: {part} selects one value{more}")
 
 
 def _values(record: Record, key: str) -> tuple[object, ...]:

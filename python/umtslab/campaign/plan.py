@@ -74,7 +74,9 @@ def plan(campaign: Campaign, store: StoreReader | None) -> Plan:
     points = list(each_point(campaign, wanted))
     if not points:
         place = campaign.place_of("where")
-        raise CampaignError(f"{place}: where holds for none of the first {_TRIED:,} points of {count:,}")
+        raise CampaignError(
+            f"{place}: the condition `where` excludes the first {_TRIED:,} of {count:,} points"
+        )
     seed = common_seed(campaign, points[0])
     if store is not None:
         campaign = with_free_name(campaign, seed, store)

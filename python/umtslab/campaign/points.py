@@ -30,7 +30,7 @@ def grid(axes: Axes) -> list[dict[str, object]]:
         If an axis has no values, so that there is nothing to run.
     """
     if (key := next((key for key, values in axes.items() if not values), None)) is not None:
-        raise CampaignError(f"{key}: the list of values is empty, so there is nothing to run")
+        raise CampaignError(f"{key}: the list of values is empty: give at least one value")
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 

@@ -141,5 +141,5 @@ def load_record(store: StoreReader, name: str) -> Record | None:
     except CampaignError:
         raise
     except (ValueError, KeyError) as error:
-        how = "umts sweep with the campaign's file makes it anew, and takes its runs from the store"
+        how = "umts sweep with the campaign's file creates it again from the stored runs"
         raise DamagedRecord(f"{path} is damaged ({error}): {how}") from error

@@ -192,8 +192,8 @@ def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
     """
     if (why := _other_plan(campaign, seed, store)) is not None:
         raise CampaignError(
-            f"{store.path} has a campaign {campaign.name!r} of another plan: {why}; "
-            "a name of its own (--name) keeps this one beside it"
+            f"{store.path} has a campaign {campaign.name!r} with another plan: {why}; give this one "
+            "another name with --name"
         )
 
 
@@ -228,7 +228,7 @@ def common_seed(campaign: Campaign, first: Point) -> int:
     """
     seed = first.scenario.seed if campaign.seed is None else campaign.seed
     if seed >= 2**64:
-        raise CampaignError(f"{campaign}: seed {seed} is not below 2^64")
+        raise CampaignError(f"{campaign}: the seed {seed} must be below 2^64")
     return seed
 
 
@@ -254,7 +254,7 @@ def each_point(campaign: Campaign, combinations: Iterable[Mapping[str, Value]]) 
         point.
     """
     if not campaign.axes:
-        raise CampaignError(f"{campaign}: nothing is varied: give it a [grid], or say -P KEY=VALUE,VALUE")
+        raise CampaignError(f"{campaign}: no key is varied: add [grid], or use -P KEY=VALUE,VALUE")
     bases: dict[Path, Scenario] = {}
     for combination in combinations:
         yield point_at(campaign, combination, bases)
@@ -279,7 +279,7 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
         listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
         key = error.key
         place_of_key = str(campaign) if key is None or key not in values else campaign.place_of(key)
-        raise CampaignError(f"{place_of_key}: the point {listed} makes no scenario\n{error}") from error
+        raise CampaignError(f"{place_of_key}: the point {listed} is not a valid scenario\n{error}") from error
     if not campaign.allow_code:
         refuse_code(point.scenario, overrides_may=campaign.allow_typed_code)
     return point
@@ -288,15 +288,19 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
 def _base(campaign: Campaign, place: Path) -> Scenario:
     """Load a scenario with the settings that all points share."""
     if campaign.source is not None and campaign.source != place and not place.is_file():
-        hint = "paths in a campaign are relative to its own folder"
-        raise CampaignError(f"{campaign.place_of(SCENARIO)}: scenario: there is no file {place}; {hint}")
+        hint = "paths in a campaign are relative to its folder"
+        raise CampaignError(
+            f"{campaign.place_of(SCENARIO)}: scenario: the file {place} does not exist; {hint}"
+        )
     try:
         return Scenario.load(place, campaign.settings)
     except _core.ScenarioError as error:
         if campaign.source is None or error.key is None or error.key not in campaign.settings:
             raise
         where = campaign.place_of(error.key)
-        raise CampaignError(f"{where}: what is the same at all points makes no scenario\n{error}") from error
+        raise CampaignError(
+            f"{where}: the settings common to all points are not a valid scenario\n{error}"
+        ) from error
 
 
 def run_campaign(

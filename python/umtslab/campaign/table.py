@@ -32,7 +32,7 @@ def read_toml(path: Path) -> Table:
     except OSError as error:
         raise CampaignError(f"{path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or lists in lists in lists
-        raise CampaignError(f"{path}: not a TOML file: {error}") from error
+        raise CampaignError(f"{path}: not valid TOML: {error}") from error
     return Table(content, "", path, text)
 
 
@@ -67,9 +67,11 @@ class Table:
         """Read the file's version, which must be supported."""
         found = self._take("version", None)
         if found is None:
-            raise self.wrong("version", f"missing; the file begins with version = {VERSION}")
+            raise self.wrong("version", f"missing: begin the file with version = {VERSION}")
         if found != VERSION or isinstance(found, bool):
-            raise self.wrong("version", f"{found!r} is not {VERSION}, the version that this program reads")
+            raise self.wrong(
+                "version", f"version {found!r} is not supported: this program reads version {VERSION}"
+            )
 
     def text(self, key: str, default: str | None = None) -> str:
         """Read a text. Without a default the key is required."""
@@ -90,14 +92,14 @@ class Table:
         """Read a table, empty if it is missing."""
         found = self._take(key, {})
         if not isinstance(found, dict):
-            raise self.wrong(key, f"it is a table: write [{key}]")
+            raise self.wrong(key, f"must be a table: write [{key}]")
         return Table(found, f"{self.name}.{key}" if self.name else key, self.path, self._text)
 
     def rows(self, key: str) -> list[Table]:
         """Read an array of tables, empty if it is missing."""
         found = self._take(key, [])
         if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-            raise self.wrong(key, f"it is a list of tables: write [[{key}]] before each")
+            raise self.wrong(key, f"must be a list of tables: write [[{key}]] before each")
         return [Table(row, key, self.path, self._text) for row in found]
 
     def values(self) -> dict[str, Value]:
@@ -109,9 +111,9 @@ class Table:
         found: dict[str, list[Value]] = {}
         for key, values in self._flat().items():
             if not isinstance(values, list):
-                raise self.wrong(key, f"it wants a list of values, as in {key} = [{values!r}]")
+                raise self.wrong(key, f"must be a list of values, for example {key} = [{values!r}]")
             if not values:
-                raise self.wrong(key, "the list is empty, so there is nothing to run")
+                raise self.wrong(key, "the list is empty: give at least one value")
             found[key] = [self._value(key, value) for value in values]
             written = [str(value) for value in found[key]]
             if twice := {one for one in written if written.count(one) > 1}:
@@ -128,7 +130,7 @@ class Table:
         """Read a list of values, which must not be empty."""
         found = self._of_type(key, None, list, "a list of values")
         if not found:
-            raise self.wrong(key, "the list is empty")
+            raise self.wrong(key, "the list is empty: give at least one value")
         return [self._value(key, value) for value in found]
 
     def tables(self, marks: Collection[str]) -> dict[str, Table]:
@@ -139,7 +141,7 @@ class Table:
             for key, value in content.items():
                 name = prefix + key
                 if not isinstance(value, dict):
-                    raise self.wrong(name, f"it wants a table with {' or '.join(sorted(marks))}")
+                    raise self.wrong(name, f"must be a table with {' or '.join(sorted(marks))}")
                 if any(mark in value for mark in marks):
                     found[name] = Table(value, f"{self.name}.{name}", self.path, self._text)
                 else:
@@ -180,7 +182,7 @@ class Table:
 
     def _of_type(self, key: str, default: Any, kind: type, words: str) -> Any:
         if default is None and key not in self._content:
-            raise self.wrong(key, f"missing; it is {words}")
+            raise self.wrong(key, f"missing: give {words}")
         found = self._take(key, default)
         if not isinstance(found, kind):
             raise self.wrong(key, f"{found!r} is not {words}")

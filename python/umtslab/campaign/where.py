@@ -18,9 +18,9 @@ from umtslab.quantity import quantity
 _TOKEN = re.compile(
     r"""(?P<text>'[^']*'|"[^"]*")|(?P<number>\d[\w.]*)|(?P<word>[A-Za-z_][\w-]*(?:\.[\w-]+)*)"""
 )
-_FORMS = "it may hold comparisons, and, or, not, in, and + - * / of numbers only"
+_FORMS = "it may contain only comparisons, and, or, not, in, and + - * / of numbers"
 _WORDS = {"and", "or", "not", "in"}
-_TOO_DEEP = "it is nested too deeply to be understood"
+_TOO_DEEP = "it is nested too deeply"
 _LONGEST = 10_000
 """Maximum length of a condition in characters, enough for a list of a thousand values."""
 _SHOWN = 200
@@ -53,7 +53,7 @@ class Where:
         self.text = text
         self._names: dict[str, str] = {}
         if len(text) > _LONGEST:
-            raise self._wrong(f"it has {len(text):,} characters, and a condition has {_LONGEST:,} at most")
+            raise self._wrong(f"it has {len(text):,} characters, more than the limit of {_LONGEST:,}")
         try:
             self._tree = ast.parse(
                 _TOKEN.sub(lambda found: self._token(found, keys), text.strip()), mode="eval"
@@ -64,7 +64,7 @@ class Where:
             if isinstance(error, CampaignError):
                 raise
             raise self._wrong(
-                "it is not a condition, such as radio.bler < 0.1 and tcp.variant == 'reno'"
+                "it is not a condition, for example radio.bler < 0.1 and tcp.variant == 'reno'"
             ) from None
         self._refuse_unknown_forms()
 
@@ -73,11 +73,11 @@ class Where:
         try:
             value = self._value(self._tree.body, point)
         except OverflowError:
-            raise self._wrong("it holds a number beyond all bounds") from None
+            raise self._wrong("it contains a number that is too large") from None
         except RecursionError:
             raise self._wrong(_TOO_DEEP) from None
         if not isinstance(value, bool):
-            raise self._wrong(f"its value is {value!r}, neither true nor false")
+            raise self._wrong(f"its value is {value!r}, not true or false")
         return value
 
     def _token(self, found: re.Match[str], keys: Collection[str]) -> str:
@@ -89,7 +89,9 @@ class Where:
         if word not in keys:
             listed = ", ".join(sorted(keys)) or "nothing"
             hint = (
-                f"write {word!r} if a text is meant" if "." not in word else "only these can be asked about"
+                f"write {word!r} in quotes for a text"
+                if "." not in word
+                else "a condition can use only varied keys"
             )
             raise self._wrong(f"{word} is not varied: the campaign varies {listed}; {hint}")
         name = f"key_{len(self._names)}"
@@ -139,7 +141,7 @@ class Where:
     def _truth(self, node: ast.expr, point: Mapping[str, object]) -> bool:
         value = self._value(node, point)
         if not isinstance(value, bool):
-            raise self._wrong(f"{value!r} is neither true nor false")
+            raise self._wrong(f"{value!r} is not true or false")
         return value
 
     def _compute(self, kind: type[ast.operator], a: object, b: object) -> float:
@@ -151,19 +153,21 @@ class Where:
     def _number(self, value: object) -> float:
         found = quantity(value)
         if found is None or found.unit:
-            raise self._wrong(f"{value!r} is not a number that can be computed with")
+            raise self._wrong(f"{value!r} is not a number, so it cannot be used in arithmetic")
         return found.number
 
     def _compare(self, kind: type[ast.cmpop], a: object, b: object) -> bool:
         if issubclass(kind, ast.In | ast.NotIn):
             if not isinstance(b, list):
-                raise self._wrong("in wants a list, as in tcp.variant in ('reno', 'sack')")
+                raise self._wrong("`in` needs a list, for example tcp.variant in ('reno', 'sack')")
             return any(_equal(a, one) for one in b) == issubclass(kind, ast.In)
         if issubclass(kind, ast.Eq | ast.NotEq):
             return _equal(a, b) == issubclass(kind, ast.Eq)
         left, right = quantity(a), quantity(b)
         if left is None or right is None or left.kind != right.kind:
-            raise self._wrong(f"{a!r} and {b!r} have no order: both must be numbers, or of one unit")
+            raise self._wrong(
+                f"{a!r} and {b!r} cannot be ordered: both must be numbers, or have the same unit"
+            )
         return _COMPARE[kind](left.base, right.base)
 
 

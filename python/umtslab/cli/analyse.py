@@ -100,7 +100,7 @@ def analyse(
 
     packets, pdus = captures_of(captures, out)
     if pdus and not quiet:
-        note = f"{len(pdus)} captures of RLC PDUs have no TCP and are left out: {how_to_open(pdus[0])}"
+        note = f"{len(pdus)} captures of RLC PDUs contain no TCP and are skipped: {how_to_open(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
     _check_range("--connections-limit", connections_limit, 1, LARGEST_LIMIT)
     if connection is not None:

@@ -37,7 +37,7 @@ def bearers(containing: str, *, json: bool) -> int:
     """Print the available bearers with their transport blocks. `options` declares the arguments."""
     found = [bearer for bearer in _all() if containing in bearer["name"]]
     if not found:
-        raise UsageError(f"no bearer's name contains {containing!r}")
+        raise UsageError(f"no bearer has {containing!r} in its name")
     if json:
         print(json_text.dumps(found, indent=1))
         return 0
@@ -78,16 +78,16 @@ def _all() -> list[dict[str, Any]]:
         {
             "name": "trace:FILE",
             "kind": "trace",
-            "description": "a measured radio; trace:DOWN,UP for a trace each way",
+            "description": "a measured radio; trace:DOWN,UP for one trace per direction",
             "scenario": 'capacity = { downlink = "FILE", uplink = "FILE" }',
-            "source": "traces in the format of mahimahi",
+            "source": "traces in mahimahi's format",
         },
         *(
             {
                 **profile,
                 "name": f"flat:{profile['name']}",
                 "kind": "flat",
-                "description": "a rate and a delay: flat, no model of UMTS",
+                "description": "a rate and a delay, no model of UMTS",
                 "scenario": f'flat.profile = "{profile["name"]}"',
             }
             for profile in _core.flat_profiles()
@@ -122,11 +122,13 @@ def _switched() -> list[dict[str, Any]]:
         {
             "name": f"{SWITCHED}…@BEARER",
             "kind": "switched",
-            "description": "any of these with another DCH, or several, the largest first: "
-            f"{SWITCHED}:att-2010@ps-384",
+            "description": (
+                "any of these with another DCH, or with several, the largest first: "
+                f"{SWITCHED}:att-2010@ps-384"
+            ),
             "scenario": f'{switched}, rrc.dch = ["BEARER"]',
             "source": "",
-            "dch": "those that are named",
+            "dch": "the named bearers",
         },
     ]
 
@@ -146,7 +148,7 @@ def _dch(name: str) -> str:
 def _row(bearer: dict[str, Any]) -> dict[str, str]:
     return {
         "bearer": bearer["name"],
-        "what it is": bearer["description"],
+        "description": bearer["description"],
         "DCH": bearer.get("dch", ""),
         "in a scenario": bearer["scenario"],
         "source": bearer["source"],

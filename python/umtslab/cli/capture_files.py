@@ -29,7 +29,7 @@ def captures_of(words: Sequence[str], out: Path) -> tuple[list[Path], list[Path]
     packets = [path for path in found if not _PDUS.fullmatch(path.name)]
     pdus = [path for path in found if path not in packets]
     if not packets:
-        raise UsageError(f"{pdus[0]} has RLC PDUs and no TCP: {how_to_open(pdus[0])}")
+        raise UsageError(f"{pdus[0]} contains RLC PDUs and no TCP: {how_to_open(pdus[0])}")
     return packets, pdus
 
 
@@ -78,7 +78,7 @@ def _in_folder(folder: Path) -> list[Path]:
     found = sorted(path for path in folder.iterdir() if _is_named_capture(path))
     if not found:
         raise UsageError(
-            f"{folder} has no captures: no file there ends in {', '.join(_SUFFIXES)}, "
-            f"or in one of these and {', '.join(_PACKED)}"
+            f"{folder} has no captures: no file name there ends in {', '.join(_SUFFIXES)}, or in one "
+            f"of these and {', '.join(_PACKED)}"
         )
     return found

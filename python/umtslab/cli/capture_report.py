@@ -159,19 +159,19 @@ def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None
         _check_figure(captures, plot)
     standard_input = sum(str(capture) == "-" for capture in captures)
     if standard_input > 1:
-        raise UsageError("standard input can be read once: name '-' once")
+        raise UsageError("standard input can be read only once: give '-' once")
     if standard_input and sys.stdin.isatty():
         raise UsageError(
-            "standard input is a terminal: pipe a capture into it, tcpdump -w - | umts analyse -"
+            "standard input is a terminal: pipe a capture into it, for example tcpdump -w - | umts analyse -"
         )
     if standard_input and plot is not None and connection is None:
-        raise UsageError("--plot needs --connection to draw from standard input, which can be read once")
+        raise UsageError("--plot needs --connection with standard input, which can be read only once")
 
 
 def _check_figure(captures: tuple[Path, ...], plot: Path) -> None:
     check_figure_file(plot)
     if len(captures) > 1:
-        raise UsageError("--plot draws a connection of one capture: name one")
+        raise UsageError("--plot draws a connection of one capture: give one capture")
 
 
 def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
@@ -215,7 +215,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
         print(_what(analysis))
         if analysis.passed_over:
             counts = sorted(analysis.passed_over.items(), key=lambda item: (-item[1], item[0]))
-            print("passed over: " + ", ".join(f"{count} {what}" for what, count in counts))
+            print("skipped: " + ", ".join(f"{count} {what}" for what, count in counts))
         if connection is not None:
             print()
             print(_who(rows[0]))

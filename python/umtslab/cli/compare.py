@@ -70,7 +70,9 @@ def _compare_points(first: Record, second: Record, metrics: Sequence[str], *, as
     pairs = [(cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
     rows = [(one, compare_runs(one.runs, two.runs)) for one, two in pairs if one.runs and two.runs]
     if not rows:
-        raise UsageError("no point of the one has the parameters of a point of the other: say NAME@KEY=VALUE")
+        raise UsageError(
+            "the campaigns have no points with equal parameters: select points with NAME@KEY=VALUE"
+        )
     if as_json:
         points = [
             {
@@ -94,7 +96,7 @@ def _print_points(axes: Sequence[str], metric: str, rows: Sequence[tuple[Cell, C
     from umtslab.numbers import estimate, number
     from umtslab.text_table import Table, show
 
-    headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
+    headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "the second is")
     table = Table(*axes, *headings)
     for cell, found in rows:
         row = found.of(metric)
@@ -147,7 +149,7 @@ def _print(
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
     names = list(metrics) or (sorted(measured) if show_all else _first_look(comparison))
     unit_of = units()
-    table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "second is")
+    table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "the second is")
     for name in names:
         row = comparison.of(name)
         table.add_row(
@@ -162,7 +164,11 @@ def _print(
     for name, runs in (("first ", one), ("second", two)):
         run = runs[0]
         print(f"{name}  {run.scenario}, {len(runs)} runs, result {run.identity.result}, {run.identity.code}")
-    how = f"{comparison.pairs} pairs of runs" if comparison.pairs else "no runs match: independent samples"
+    how = (
+        f"{comparison.pairs} pairs of runs"
+        if comparison.pairs
+        else "no runs have the same seed and number: independent samples"
+    )
     print(f"{how}\n")
     show(table)
 

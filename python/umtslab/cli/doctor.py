@@ -53,12 +53,12 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
 
         return look_at(store, repair=repair, json=json)
     if repair:
-        raise UsageError("--repair is for a results folder: umts doctor FOLDER --repair")
+        raise UsageError("--repair needs a results folder: umts doctor FOLDER --repair")
     if clean:
         from umtslab import proxy
         from umtslab.emulate import control_groups, forwarding
 
-        for line in [*forwarding.clean(), *control_groups.clean(), *proxy.clean()] or ["nothing was left"]:
+        for line in [*forwarding.clean(), *control_groups.clean(), *proxy.clean()] or ["nothing to clean"]:
             print(line)
         return 0
     if json:
@@ -84,13 +84,13 @@ def _found() -> Iterator[tuple[str, str, str]]:
     code = code_version()
     yield "umtslab", code.version, f"commit {code.commit}, sources {code.code[:12]}"
     yield "Python", platform.python_version(), platform.platform()
-    yield "processors", str(len(os.sched_getaffinity(0))), "that this process may use"
+    yield "processors", str(len(os.sched_getaffinity(0))), "usable by this process"
     for library in _LIBRARIES:
         yield library, version(library), ""
     for library, (used_by, _) in EXTRAS.items():
         yield library, *_extra(library, used_by)
     found = _tshark()
-    yield "tshark", found or "missing", "" if found else "reads captures; not needed to write them"
+    yield "tshark", found or "missing", "" if found else "reads captures; not required to write them"
     yield from machine.needs()
     yield from proxy.needs()
 
@@ -101,7 +101,7 @@ def _extra(library: str, used_by: str) -> tuple[str, str]:
     try:
         return version(library), ""
     except PackageNotFoundError:
-        return "missing", f"{used_by} needs it: {how_to_install(library)}"
+        return "missing", f"required by {used_by}: {how_to_install(library)}"
 
 
 def _tshark() -> str | None:

@@ -224,18 +224,21 @@ def emulate(
 
     if not command:
         raise UsageError(
-            "no command: put it behind --, as in umts emulate -- curl http://example.com/bytes/100000"
+            "no command: put it after --, for example umts emulate -- curl http://example.com/bytes/100000"
         )
     if internet and os.geteuid() != 0:
         raise UsageError(
-            "--internet changes the host's network, so it takes root: sudo umts emulate --internet …"
+            "--internet changes the host's network and requires root: sudo umts emulate --internet …"
         )
     if host_services and not internet:
-        raise UsageError("--host-services goes with --internet: without it nothing of the host is in reach")
+        raise UsageError("--host-services requires --internet: otherwise programs cannot reach the host")
     chosen_seed = checked_seed(seed)
     settings = overrides(changes) + ((("measure.budget", "true"),) if budget else ())
     if any(key == "duration" for key, _ in settings):
-        raise UsageError("an emulation lasts as long as its command: timeout 30 COMMAND ends it after 30 s")
+        raise UsageError(
+            "duration cannot be set: an emulation ends with its command. timeout 30 COMMAND ends it "
+            "after 30 s"
+        )
     loaded = _scenario(bearer, scenario, 1 + len(ue), settings)
     for option, value, core in (
         ("--core-delay", core_delay, Core(delay=core_delay)),
@@ -299,7 +302,7 @@ def _changed(scenario: Scenario, keys: tuple[tuple[str, str], ...], typed: str) 
     try:
         return scenario.with_overrides(keys)
     except ScenarioError as error:
-        raise UsageError(f"{typed} stands for the scenario key {error.key}\n{error}") from None
+        raise UsageError(f"{typed} sets the scenario key {error.key}\n{error}") from None
 
 
 def _proxied(scenario: Scenario, at: str) -> Scenario:
@@ -329,10 +332,12 @@ def _node(scenario: Scenario, tcp: Pairs, *, is_typed: bool, wires: bool) -> Nod
     if proxy is None:
         return None
     if wires and is_typed:
-        raise UsageError("--proxy ends TCP in a namespace, and between two devices there is none")
+        raise UsageError("--proxy cannot be used with --attach-ue: it needs network namespaces")
     if wires or not (is_typed or splits_programs(proxy)):
         if proxy["mode"] != "pass":
-            print("warning: proxy: the proxy is for simulated users; programs pass it", file=sys.stderr)
+            print(
+                "warning: proxy: the proxy applies to simulated users only; programs pass it", file=sys.stderr
+            )
         return None
     try:
         return node_of(proxy, tcp)
@@ -344,13 +349,15 @@ def _wires(ue: str | None, net: str | None, *, alone: bool) -> tuple[str, ...]:
     if ue is None and net is None:
         return ()
     if ue is None or net is None:
-        raise UsageError("--attach-ue and --attach-net go together: the radio is between two devices")
+        raise UsageError(
+            "--attach-ue and --attach-net must be given together: the radio connects two devices"
+        )
     if not alone:
         raise UsageError(
-            "between two devices there are no namespaces: leave out --internet, --ue, --server, --tcp"
+            "--attach-ue uses no namespaces: remove --internet, --ue, --server, --tcp and --tcp-set"
         )
     if os.geteuid() != 0:
-        raise UsageError("--attach-ue and --attach-net use this host's devices, so they take root")
+        raise UsageError("--attach-ue and --attach-net use devices of this host and require root")
     return (ue, net)
 
 
@@ -363,18 +370,20 @@ def _scenario(
     forever = (*changes, ("duration", FOREVER))
     if file is not None:
         if bearer is not None:
-            raise UsageError("--bearer and --scenario both name the network: give one of them")
+            raise UsageError("--bearer and --scenario exclude each other: give one of them")
         scenario = Scenario.load(file, forever)
         content = json_text.loads(scenario.core.to_json())
         there = sum(group.get("count", 0) for group in content["ue"])
         if there < ues:
-            raise UsageError(f"{file} has {there} UEs, but the command and each --ue take one: {ues}")
+            raise UsageError(f"{file} has {there} UEs, but the command and the --ue options need {ues}")
         if any(flow["tcp"]["variant"] == "python" for flow in content.get("flow", [])):
             raise UsageError(
-                "congestion control in Python runs in simulated time only: choose another variant"
+                "congestion control in Python works in simulated time only: choose another tcp.variant"
             )
         if any(cell.get("dsch", {}).get("python") for cell in content.get("cell", [])):
-            raise UsageError("a scheduler in Python runs in simulated time only: choose a `priority` instead")
+            raise UsageError(
+                "a scheduler in Python works in simulated time only: choose a `priority` instead"
+            )
         return scenario
     name = DEFAULT if bearer is None else bearer
     try:

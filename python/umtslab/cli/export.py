@@ -105,7 +105,7 @@ def export(
 ) -> int:
     """Write a table or a trace of a result. `options` declares the arguments."""
     if [csv, latex, mahimahi, parquet].count(True) != 1:
-        raise UsageError("say one of --csv, --latex, --mahimahi and --parquet")
+        raise UsageError("give one of --csv, --latex, --mahimahi and --parquet")
     from umtslab.atomic_files import whole_file
     from umtslab.cli.exports import dataset, table_of, trace
     from umtslab.cli.output_files import check_folder

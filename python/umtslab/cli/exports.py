@@ -37,7 +37,9 @@ def trace(result: str, out: Path, ue: int, direction: str) -> str:
     """Return the arrivals of a user's bytes over the bearer in mahimahi's trace format."""
     runs = find_runs(result, out)
     if len(runs) > 1:
-        raise UsageError(f"{result} has {len(runs)} runs and a trace is of one: name the folder of a run")
+        raise UsageError(
+            f"{result} has {len(runs)} runs, and a trace is made from one: give the folder of a run"
+        )
     try:
         return export_tables.mahimahi_trace(runs[0], ue, direction)
     except ValueError as error:
@@ -47,15 +49,15 @@ def trace(result: str, out: Path, ue: int, direction: str) -> str:
 def dataset(result: str, output: Path | None) -> int:
     """Write a whole results folder as Parquet files. Returns the exit status."""
     if output is None:
-        raise UsageError("--parquet writes several files: name a new folder for them with -o")
+        raise UsageError("--parquet writes several files: give a new folder with -o")
     if not is_store(Path(result)):
-        raise UsageError(f"--parquet writes a whole results folder, and {result} is none")
+        raise UsageError(f"--parquet writes a whole results folder, and {result} is not a results folder")
     check_folder(output)
     with read_results(Path(result)) as store:
         try:
             files = store.write_dataset(output)
         except FileExistsError:
-            raise UsageError(f"{output} is there already: name a new folder with -o") from None
+            raise UsageError(f"{output} already exists: give a new folder with -o") from None
     print(f"{len(files)} files in {output}: {', '.join(str(file.relative_to(output)) for file in files)}")
     return 0
 
@@ -75,11 +77,11 @@ def table_of(
         if name not in units():
             raise UsageError(unknown(name))
     if table != "pivot" and (rows or columns):
-        raise UsageError("--rows and --columns are of a pivot table: --table pivot")
+        raise UsageError("--rows and --columns apply to pivot tables: --table pivot")
     with opened_campaign(result, out) as found:
         if table == "pivot":
             if found is None:
-                raise UsageError(f"a pivot table is of a campaign, and {out} has none of the name {result}")
+                raise UsageError(f"a pivot table needs a campaign, and {out} has no campaign {result!r}")
             return _pivot(found[0], metrics, rows, columns, latex=latex)
         if found is not None:
             record, store = found
@@ -123,7 +125,7 @@ def _pivot(
     from umtslab.campaign.pivot import pivots
 
     if rows is None:
-        raise UsageError(f"a pivot table takes --rows KEY: one of {', '.join(record.axes)}")
+        raise UsageError(f"a pivot table needs --rows KEY: one of {', '.join(record.axes)}")
     known = first_look(*(run.metrics for cell in record.cells for run in cell.runs))
     wanted = metrics or known[: _FEW if columns is None else 1]
     tables = pivots(record, rows, columns, wanted)

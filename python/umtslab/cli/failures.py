@@ -27,7 +27,7 @@ class CannotOpen(Exception):
     """A results folder cannot be opened. Raised before any run starts."""
 
     def __init__(self, folder: object, cause: OSError | sqlite3.Error) -> None:
-        super().__init__(f"cannot keep results in {folder}: {reason(cause)}")
+        super().__init__(f"cannot store results in {folder}: {reason(cause)}")
         self.status = FAILED if is_unwritable(cause) else WRONG
 
 

@@ -77,8 +77,8 @@ def _inches(word: str) -> float:
 
     found = _WRITTEN.fullmatch(word)
     if found is None:
-        raise UsageError(f"--width takes a size with in, cm or mm, as in 3.5in or 88mm, not {word!r}")
+        raise UsageError(f"--width takes a size with in, cm or mm, for example 3.5in or 88mm, not {word!r}")
     width = float(found[1]) * _INCHES[found[2] or "in"]
     if not LEAST_IN <= width <= MOST_IN:
-        raise UsageError(f"--width takes {LEAST_IN:g} to {MOST_IN:g} inches, and {word} are {width:.3g}")
+        raise UsageError(f"--width takes {LEAST_IN:g} to {MOST_IN:g} inches, not {word} ({width:.3g} inches)")
     return width

@@ -20,8 +20,9 @@ def options(parser: Parser) -> None:
     parser.explain(
         "Metrics of the radio refer to the downlink. Each has a counterpart for the uplink, with "
         "`_uplink` at the end of its name.",
-        f"Up to {MOST_BLOCKS} metrics are printed in full, with scope and formula; more metrics as a "
-        "table of units and meanings. `--json` has everything.",
+        f"The name of a metric shows that metric alone. Up to {MOST_BLOCKS} metrics are printed in "
+        "full, with scope and formula; more metrics as a table of units and meanings. `--json` has "
+        "everything.",
     )
     parser.add_argument(
         "containing",
@@ -37,11 +38,13 @@ def metrics(containing: str, *, json: bool) -> int:
     """Print all or some metrics. `options` declares the arguments."""
     containing = current_metric(containing)
     every = definitions()
-    rows = [entry for entry in every if containing in entry["name"]] or described(
-        every, containing, ("label", "meaning", "numerator", "denominator")
+    rows = (
+        [entry for entry in every if entry["name"] == containing]
+        or [entry for entry in every if containing in entry["name"]]
+        or described(every, containing, ("label", "meaning", "numerator", "denominator"))
     )
     if not rows:
-        raise UsageError(f"no metric's name contains {containing!r}, and no description does")
+        raise UsageError(f"no metric has {containing!r} in its name or description")
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0

@@ -105,11 +105,11 @@ def no_such_verb(word: str, rest: Sequence[str]) -> str:
         from umtslab.cli.purposes import command, purpose
 
         path = Path(word)
-        return f"a verb comes first: {command(purpose(path) or 'run', path)}"
+        return f"the verb is missing: {command(purpose(path) or 'run', path)}"
     if word.endswith(_CAPTURES):
-        return f"a verb comes first: umts analyse {word}"
+        return f"the verb is missing: umts analyse {word}"
     if word.startswith("-") and (verb := next((other for other in rest if other in VERBS), None)):
-        return f"a verb comes first: umts {verb} {word} …"
+        return f"the verb is missing: umts {verb} {word} …"
     near = OTHER_VERBS.get(word.lower().removeprefix("--")) or nearest(word, VERBS)
     hint = f"did you mean umts {near}?" if near else "`umts --help` lists them"
     return f"there is no {'option' if word.startswith('-') else 'verb'} {word!r}; {hint}"
@@ -137,5 +137,5 @@ def _option_like(name: str, options: Collection[str]) -> str | None:
 def surplus(word: str, usage: str, options: Collection[str]) -> str:
     """Return the error text for a superfluous argument."""
     if "=" in word and "--set" in options:
-        return f"there is a word too many, {word!r}; did you mean --set {word}?"
-    return f"there is a word too many, {word!r}: {usage}"
+        return f"unexpected word {word!r}; did you mean --set {word}?"
+    return f"unexpected word {word!r}: {usage}"

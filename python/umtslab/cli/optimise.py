@@ -65,7 +65,7 @@ def optimise(
     wanted = replace(wanted, frame=replace(wanted.frame, allow_code=allow_code))
     if trials is not None:
         if trials < 1:
-            raise UsageError(f"--trials takes a number of at least 1, not {trials}")
+            raise UsageError(f"--trials must be at least 1 (got {trials})")
         wanted = replace(wanted, trials=trials)
     with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="trials") as place:
         outcome = find_best(wanted, place)
@@ -74,7 +74,7 @@ def optimise(
         command = _command(place.store.command(best.runs[0]), wanted.frame.runs) if best is not None else ""
     tell(lambda: _as_json(outcome, command), lambda: _print(outcome, command), json=json)
     if best is None:
-        print(f"umts: none of {len(outcome.trials)} trials keeps the constraints", file=sys.stderr)
+        print(f"umts: none of {len(outcome.trials)} trials satisfies the constraints", file=sys.stderr)
         return FAILED
     return 0
 
@@ -141,13 +141,13 @@ def _print(outcome: Outcome, command: str) -> None:
     ranking = outcome.ranking()
     for trial in ranking[:_SHOWN]:
         add(str(trial.number), trial)
-    add("as it is", outcome.as_it_is)
+    add("unchanged scenario", outcome.as_it_is)
     heading(study.frame.title or study.frame.name)
     goal = "highest" if study.maximise else "lowest"
     bounds = "".join(f", {constraint}" for constraint in study.constraints)
     print(
-        f"{goal} {study.metric}{bounds}; {len(outcome.trials)} trials, {len(ranking)} different points keep "
-        f"the constraints; {study.frame.runs} runs each, seed {outcome.seed}\n"
+        f"{goal} {study.metric}{bounds}; {len(outcome.trials)} trials, {len(ranking)} different "
+        f"points satisfy the constraints; {study.frame.runs} runs each, seed {outcome.seed}\n"
     )
     show(table)
     if not ranking:
@@ -168,17 +168,20 @@ def _compared(outcome: Outcome, best: Trial) -> Iterator[str]:
     for constraint in broken:
         found, kept = outcome.as_it_is.limits[str(constraint)].mean, best.limits[str(constraint)].mean
         yield (
-            f"The scenario as it is breaks {constraint} (mean {number(found)}), the best trial keeps it "
-            f"(mean {number(kept)})."
+            f"The unchanged scenario violates {constraint} (mean {number(found)}); the best trial "
+            f"satisfies it (mean {number(kept)})."
         )
     gain = outcome.gain(best)
     unit = units().get(study.metric, "")
     if broken:
-        yield "Feasible against infeasible: the difference of their objectives is no gain."
+        yield ("The difference of their objectives is not a gain, because only the best trial is feasible.")
     elif gain.mean == 0 and gain.ci95 == 0:
-        yield f"The best has the same {study.metric} as the scenario as it is in all {gain.n} pairs of runs."
+        yield (
+            f"The best trial has the same {study.metric} as the unchanged scenario in all {gain.n} "
+            "pairs of runs."
+        )
     elif gain.mean is not None:
         shown = f"{with_interval(gain.mean, gain.ci95, gain.n)} {unit}".rstrip()
-        yield f"The best differs from the scenario as it is by {shown} (paired)."
+        yield f"The best trial differs from the unchanged scenario by {shown} (paired)."
     if not best.sure:
-        yield "Its mean keeps the constraints, its 95 % interval does not: give the study more runs."
+        yield "Its mean satisfies the constraints, its 95 % interval does not: use more runs."

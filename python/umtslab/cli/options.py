@@ -127,7 +127,7 @@ def overrides(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
 def _pair(word: str) -> tuple[str, str]:
     key, equals, value = word.partition("=")
     if not equals or not key.strip():
-        raise UsageError(f"--set takes key=value, as in --set tcp.variant=reno, not {word!r}")
+        raise UsageError(f"--set takes KEY=VALUE, for example --set tcp.variant=reno, not {word!r}")
     return key.strip(), value.strip()
 
 
@@ -147,7 +147,7 @@ def relative_precision(word: str) -> float:
         value = 0.0
     if not 0 < value < 1:
         raise UsageError(
-            f"--precision takes a share of the mean, below all of it, as in 5% or 0.05, not {word!r}"
+            f"--precision takes a share of the mean between 0 and 1, for example 5% or 0.05, not {word!r}"
         )
     return value
 
@@ -155,5 +155,5 @@ def relative_precision(word: str) -> float:
 def workers(jobs: int | None, tasks: int) -> int:
     """Return the number of threads: `jobs` or the number of processors, at most `tasks`."""
     if jobs is not None and jobs < 1:
-        raise UsageError(f"--jobs takes a number of worker threads, at least 1, not {jobs}")
+        raise UsageError(f"--jobs must be at least 1 (got {jobs})")
     return max(1, min(jobs or len(os.sched_getaffinity(0)), tasks))

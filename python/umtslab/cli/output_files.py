@@ -12,11 +12,11 @@ def check_figure_file(path: Path) -> None:
     from umtslab.plot import FORMATS
 
     if path.suffix not in FORMATS:
-        raise UsageError(f"{path}: the suffix says the format, one of {', '.join(FORMATS)}")
+        raise UsageError(f"{path}: the suffix must be one of {', '.join(FORMATS)}")
     check_folder(path)
 
 
 def check_folder(path: Path) -> None:
     """Refuse a file in a missing folder."""
     if not path.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {path.parent}")
+        raise UsageError(f"{path}: the folder {path.parent} does not exist")

@@ -11,14 +11,36 @@ from umtslab.cli.options import add_json
 from umtslab.cli.reference_list import MOST_BLOCKS, described, print_entries
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from umtslab.cli.parser import Parser
+
+_UNITS = {
+    "a bit rate": "bit/s, kbit/s, Mbit/s, Gbit/s",
+    "a frequency": "Hz, kHz, MHz, GHz",
+    "a length": "m, km",
+    "a number of PDUs": "PDUs",
+    "a number of blocks": "blocks",
+    "a number of frames": "frames",
+    "a power level": "dBm",
+    "a ratio in decibels": "dB",
+    "a size": "B, kB, MB, GB, KiB, MiB, GiB",
+    "a speed": "m/s, km/h",
+    "a time": "ns, us, ms, s, min, h",
+    "a traffic": "Erl",
+    "a window": "segments, B, kB, MB, GB, KiB, MiB, GiB",
+    "an angle": "deg",
+    "room in packets": "packets, B, kB, MB, GB, KiB, MiB, GiB",
+}
+"""Units that a value may have, by the beginning of its type."""
 
 
 def options(parser: Parser) -> None:
     """Declare the arguments of ``umts params``."""
     parser.explain(
-        f"Up to {MOST_BLOCKS} keys are printed in full: description, kind, default, range, source, and "
-        "the meaning of each choice. Of more keys a table has default and description; `--json` has all."
+        f"The name of a key shows that key alone. Up to {MOST_BLOCKS} keys are printed in full: "
+        "description, type, units, range, default, source, and the meaning of each choice; more keys "
+        "as a table of defaults and descriptions. `--json` has everything."
     )
     parser.add_argument(
         "containing",
@@ -42,16 +64,32 @@ def params(containing: str, *, json: bool) -> int:
     containing = current_key(containing)
     every = _core.params()
     meant = called(containing)
-    rows = [row for row in every if containing in row["key"] or row["key"] in meant] or described(
-        every, containing, ("label", "description", "choices")
+    rows = (
+        [row for row in every if row["key"] == containing]
+        or [row for row in every if containing in row["key"] or row["key"] in meant]
+        or described(every, containing, ("label", "description", "choices"))
     )
     if not rows:
         near = keys_like(containing)
         rows = [row for row in every if row["key"] in near]
     if not rows:
-        raise UsageError(f"no key contains {containing!r}, and no description does")
+        raise UsageError(f"no key has {containing!r} in its name or description")
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0
-    print_entries(rows, "key", ("default", "description"), text="description")
+    print_entries([_card(row) for row in rows], "key", ("default", "description"), text="description")
     return 0
+
+
+def _card(row: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of a key in the order of its card."""
+    card = {name: row[name] for name in ("key", "label", "description")}
+    card |= {"type": row["kind"], "unit": _units(row["kind"])}
+    return card | {name: row[name] for name in ("required", "range", "default", "source", "choices")}
+
+
+def _units(kind: str) -> str:
+    """Return the units of a type, or an empty text if its values have none."""
+    if kind.startswith("a power, "):
+        return kind.split('"')[1].split()[-1]
+    return next((units for beginning, units in _UNITS.items() if kind.startswith(beginning)), "")

@@ -140,7 +140,7 @@ def _drawn(
         _refuse([*wanted.typed(), *of_campaigns], word, "is a study", "others")
         return draw_study(study, kind, look), _in_figures(out, f"{study.study.frame.name}-{kind}.png")
     first = next(iter(found.runs))
-    _refuse(of_campaigns, first, "holds runs", "campaigns")
+    _refuse(of_campaigns, first, "contains runs", "campaigns")
     if kind not in RUN_KINDS:
         raise UsageError(_no_figure_of_runs(kind, first))
     runs = list(found.runs.values())
@@ -154,10 +154,10 @@ def _no_figure_of_runs(kind: str, result: str) -> str:
     from umtslab.metrics import units
 
     if kind in units():
-        of_runs = f"of runs there are {', '.join(RUN_KINDS)}"
-        return f"{kind} is a metric, which is drawn of campaigns, and {result} holds runs; {of_runs}"
+        of_runs = f"figures of runs are {', '.join(RUN_KINDS)}"
+        return f"{kind} is a metric, which is drawn for campaigns, and {result} contains runs; {of_runs}"
     if kind in STUDY_KINDS:
-        return f"{kind} is a figure of studies, and {result} holds runs"
+        return f"{kind} is a figure of studies, and {result} contains runs"
     return f"there is no figure {kind!r}; {instead_of(kind, RUN_KINDS)}"
 
 

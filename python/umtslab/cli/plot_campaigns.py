@@ -40,9 +40,9 @@ def draw_campaigns(
         from umtslab.plot.heat_map import draw_map
 
         if look.log_x or look.log_y:
-            raise UsageError("--log is for lines; a map has its values at equal distances")
+            raise UsageError("--log applies to lines; a map has its values at equal distances")
         if alone is None:
-            raise UsageError(f"--against makes a map, which is of one campaign, not of {len(records)}")
+            raise UsageError(f"--against draws a map of one campaign, not of {len(records)}")
         return draw_map(alone, kind, over, against, look=look)
     from umtslab.plot.campaign import draw_campaign
 
@@ -75,7 +75,7 @@ def _budget(records: Mapping[str, Record], over: str | None, against: str | None
     from umtslab.plot.budget import draw_budget
 
     if look.log_x or look.log_y or against is not None:
-        raise UsageError("--log and --against are for metrics; bars stand side by side")
+        raise UsageError("--log and --against apply to metrics, not to a budget")
     if len(records) > 1:
         from umtslab.plot.budget_overlay import merged
 
@@ -102,4 +102,4 @@ def _check_metric(kind: str, names: str) -> None:
             f"{kind} is a figure of {whose}, and {names} is a campaign, of which a metric or {BUDGET} is "
             "drawn"
         )
-    raise UsageError(f"of a campaign a metric or {BUDGET} is drawn, and {unknown(kind)}")
+    raise UsageError(f"figures of campaigns are a metric or {BUDGET}; {unknown(kind)}")

@@ -65,12 +65,12 @@ def _refuse_mixture(found: Found) -> None:
         for words, what in (
             (found.campaigns, "is a campaign"),
             (found.studies, "is a study"),
-            (found.runs, "holds runs"),
+            (found.runs, "contains runs"),
         )
         if words
     ]
     if len(first) > 1:
-        raise UsageError(f"{' and '.join(first)}: draw them apart")
+        raise UsageError(f"{' and '.join(first)}: draw them separately")
     if len(found.studies) > 1:
         raise UsageError(f"a figure shows one study, not {len(found.studies)}: {', '.join(found.studies)}")
 
@@ -83,23 +83,23 @@ def _nothing(word: str, words: Sequence[str], kind: str, out: Path) -> str:
     results = [other for other in words if other != word and other not in _KINDS and other not in units()]
     command = f"umts plot {' '.join(results) or 'RESULT'}"
     if word in _KINDS and kind in _KINDS:
-        return f"a figure has one kind: draw {word} and {kind} apart, {command} {word}"
+        return f"a figure has one kind: draw {word} and {kind} separately, {command} {word}"
     if word in units() and kind in units():
-        return f"a figure shows one metric: draw {word} and {kind} apart, {command} {word}"
+        return f"a figure shows one metric: draw {word} and {kind} separately, {command} {word}"
     if word in _KINDS or word in units():
         what = "kind of figure" if word in _KINDS else "metric"
         return f"{word} is a {what}, which comes last and alone: {command} {word}"
     if not is_store(out):
-        none = f"{word} is no run folder and no results folder"
-        none += f", and there is no results folder {out} to look it up in"
+        none = f"{word} is neither a run folder nor a results folder"
+        none += f", and the results folder {out} to look it up in does not exist"
         if kind in _KINDS or kind in units():
             return none
-        return f"{none}; {kind} is no kind of figure either: {', '.join(RUN_KINDS)}"
+        return f"{none}; {kind} is not a kind of figure either: {', '.join(RUN_KINDS)}"
     if "/" in word:
         return f"there is no results folder or run folder {word}; {_what_there_is(out)}"
     if kind in units() or (kind == BUDGET and _names(out)[0]):
         campaigns = _names(out)[0]
-        has = f"it has {_listed('campaign', campaigns)}" if campaigns else "`umts sweep` makes campaigns"
+        has = f"it has {_listed('campaign', campaigns)}" if campaigns else "`umts sweep` creates campaigns"
         return f"{out} has no campaign {word!r}; {has}"
     return f"{out} has no run, result, scenario, campaign or study {word!r}; {_what_there_is(out)}"
 

@@ -70,7 +70,7 @@ def draw_runs(
     runs = [next((run for run in result if run.series_kinds()), result[0]) for result in found]
     last_s = max(run.duration_s for run in runs)
     if view.from_s is not None and view.from_s >= last_s:
-        raise UsageError(f"--from {wanted.from_} is not before the end of the run, which took {last_s:g} s")
+        raise UsageError(f"--from {wanted.from_} is not before the end of the run at {last_s:g} s")
     name = "-".join([*dict.fromkeys(run.scenario for run in runs), kind])
     return _drawn(found, runs, words, kind, view, look, mean=wanted.mean), name
 
@@ -88,12 +88,12 @@ def _drawn(
     from umtslab.plot import draw, named_apart
 
     if mean and kind not in MEANS:
-        raise UsageError(f"--mean is for {', '.join(MEANS)}")
+        raise UsageError(f"--mean applies to {', '.join(MEANS)}")
     if kind == BUDGET and len(runs) > 1:
         return _budgets(found, runs, words, view, look)
     if kind in (WATERFALL, BUDGET, MAP):
         if len(runs) > 1:
-            raise UsageError(f"{kind} is of one result, not of {len(runs)}")
+            raise UsageError(f"{kind} shows one result, not {len(runs)}")
         return _of_one(runs[0], kind, view, look)
     named = named_apart(runs, words) if len(runs) > 1 else {"": runs[0]}
     if kind not in CDFS and not mean:
@@ -119,9 +119,9 @@ def _budgets(
     from umtslab.plot.budget_overlay import draw_budgets
 
     if not view.is_whole:
-        raise UsageError("--from and --until are for figures with a time axis, and budget has none")
+        raise UsageError("--from and --until apply to figures with a time axis, not to budget")
     if view.chooses:
-        raise UsageError(f"--connection and --ue are for the budget of one result, not of {len(runs)}")
+        raise UsageError(f"--connection and --ue apply to the budget of one result, not of {len(runs)}")
     return draw_budgets(dict(zip(named_apart(runs, words), found, strict=True)), look)
 
 
@@ -130,18 +130,18 @@ def _of_one(run: Run, kind: str, view: View, look: Look) -> Figure:
         from umtslab.plot.run_budget import draw_run_budget
 
         if view.from_s is not None or view.until_s is not None:
-            raise UsageError("--from and --until are for figures with a time axis, and budget has none")
+            raise UsageError("--from and --until apply to figures with a time axis, not to budget")
         return draw_run_budget(run, view, look)
     if kind == MAP:
         from umtslab.plot.map import draw_map
 
         if view.connections:
-            raise UsageError("a map shows users: --ue N in place of --connection")
+            raise UsageError("a map shows UEs: use --ue N instead of --connection")
         return draw_map(run, view, look)
     from umtslab.plot import draw_waterfall
 
     if len(view.connections) > 1 or view.ues:
-        raise UsageError("the waterfall is of one connection: --connection N, once")
+        raise UsageError("the waterfall shows one connection: give --connection N once")
     connection = view.connections[0] if view.connections else None
     return draw_waterfall(run, connection, from_s=view.from_s, until_s=view.until_s, look=look)
 
@@ -153,7 +153,7 @@ def _seconds(option: str, word: str | None) -> float | None:
     found = quantity(word)
     if found is None or not (found.kind == "time" or found.unit == ""):
         raise UsageError(
-            f'{option} takes seconds, or a time with its unit, as in 5 or "500 ms", not {word!r}'
+            f'{option} takes seconds, or a time with its unit, for example 5 or "500 ms", not {word!r}'
         )
     return found.base
 
@@ -163,5 +163,5 @@ def _numbers(option: str, words: Sequence[str]) -> tuple[int, ...]:
     found = [part.strip() for word in words for part in word.split(",")]
     for part in found:
         if not part.isdigit():
-            raise UsageError(f"{option} takes a number from 0 on, or several as in 3,7, not {part!r}")
+            raise UsageError(f"{option} takes a number from 0, or several as in 3,7, not {part!r}")
     return tuple(int(part) for part in found)

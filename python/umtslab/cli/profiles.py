@@ -35,7 +35,7 @@ def profiles(name: str, *, json: bool) -> int:
     found = next((profile for profile in known if profile["name"] == name), None)
     if found is None:
         names = ", ".join(profile["name"] for profile in known)
-        raise UsageError(f"no profile is called {name!r}; there are {names}")
+        raise UsageError(f"there is no profile {name!r}; there are {names}")
     _print(json_text.dumps(found, indent=1) if json else found["keys"])
     return 0
 

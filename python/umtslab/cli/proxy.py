@@ -239,9 +239,9 @@ def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, st
 
 def beginning(told: dict[str, Any]) -> list[str]:
     """Describe the running proxy in lines, printed when clients can connect."""
-    lines = [f"listens at {told['listen']}, with room for {_connections(told['connections'])}"]
+    lines = [f"listens at {told['listen']}, for up to {_connections(told['connections'])}"]
     if told["buffer"] is not None:
-        lines[0] += f" of {told['buffer']:,} octets each way"
+        lines[0] += f" with {told['buffer']:,} octets per direction"
     lines += [f"{side} side: {_side(told[side])}" for side in ("client", "server")]
     if told["metrics"] is not None:
         lines.append(f"metrics at http://{told['metrics']}/metrics")
@@ -249,10 +249,10 @@ def beginning(told: dict[str, Any]) -> list[str]:
 
 
 def _side(told: dict[str, Any]) -> str:
-    words = [" or, by route, ".join(_manner(manner) for manner in told["by_routes"])]
+    words = [" or, by route,".join(_manner(manner) for manner in told["by_routes"])]
     for key, name in (("receive_buffer", "receive buffer"), ("send_buffer", "send buffer")):
         size = told[key]
-        words.append(f"{name} {'as the path needs' if size is None else f'{size:,} octets'}")
+        words.append(f"{name} {'sized by the kernel' if size is None else f'{size:,} octets'}")
     return ", ".join(words)
 
 
@@ -262,7 +262,7 @@ def _manner(told: dict[str, Any]) -> str:
     if window is not None:
         words.append(f"initial window {window} segments")
     if timeout is not None:
-        words.append(f"least retransmission timeout {timeout:g} s")
+        words.append(f"minimum retransmission timeout {timeout:g} s")
     return ", ".join(words)
 
 
@@ -276,8 +276,6 @@ def ending(totals: dict[str, Any]) -> str:
     line = f"{_connections(totals['accepted'])} ({ended or 'none'}), {totals['refused']:,} refused; "
     line += f"octets: {totals['octets_up']:,} up, {totals['octets_down']:,} down"
     if totals["other_ports"]:
-        line += f"; {totals['other_ports']:,} have not their client's port, which was taken"
+        line += f"; {totals['other_ports']:,} with another port than the client's, which was in use"
     lost = totals["lost_lines"]
-    return line + (
-        f"; {lost:,} lines of the log are lost: it could not be written fast enough" if lost else ""
-    )
+    return line + (f"; {lost:,} lines of the log were lost: its reader was too slow" if lost else "")

@@ -9,8 +9,8 @@ from umtslab.cli.failures import UsageError
 
 _MARKS = {
     "reproduce": ("the plan of a reproduction", {"claims"}),
-    "optimise": ("a study that optimises", {"constraint", "objective", "trials"}),
-    "sensitivity": ("a study of what matters", {"method", "parameters", "samples"}),
+    "optimise": ("an optimisation study", {"constraint", "objective", "trials"}),
+    "sensitivity": ("a sensitivity study", {"method", "parameters", "samples"}),
     "sweep": ("a campaign", {"grid", "list", "where", "zip"}),
     "run": ("a scenario", {"extends", "ue"}),
 }

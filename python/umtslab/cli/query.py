@@ -50,7 +50,7 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
         raise UsageError("--csv and --json exclude each other: give one of them")
     kind = _kind(output, csv=csv, json=json)
     if not is_store(out):
-        raise UsageError(f"{out} is no results folder: say --out FOLDER")
+        raise UsageError(f"{out} is not a results folder: give one with --out FOLDER")
     text = sys.stdin.read() if sql == "-" else sql
     with read_results(out) as store:
         try:
@@ -79,7 +79,7 @@ def _kind(output: Path | None, *, csv: bool, json: bool) -> str:
     check_folder(output)
     kind = asked or output.suffix
     if kind not in (".csv", ".json", ".parquet"):
-        raise UsageError(f"{output}: the end of the name says what it becomes: .csv, .json or .parquet")
+        raise UsageError(f"{output}: the suffix must be .csv, .json or .parquet")
     return kind
 
 

@@ -13,7 +13,7 @@ from umtslab.text_table import Table, heading, is_terminal, show, terminal_width
 MOST_BLOCKS = 12
 """More entries than this are printed as a table with their most important columns."""
 
-FILE_WIDTH = 100
+FILE_WIDTH = 80
 """Width of blocks in a file or pipe, in characters."""
 
 _INDENT = "    "
@@ -32,7 +32,7 @@ def described(entries: Sequence[Entry], word: str, columns: Sequence[str]) -> li
 
 
 def print_entries(entries: Sequence[Entry], name: str, short: Sequence[str], *, text: str) -> None:
-    """Print few entries in full, many as a table.
+    """Print few entries in full, many as a list: on a terminal as short blocks, otherwise as a table.
 
     Parameters
     ----------
@@ -41,22 +41,43 @@ def print_entries(entries: Sequence[Entry], name: str, short: Sequence[str], *, 
     name : str
         The column with the name.
     short : sequence of str
-        The columns of the table of many entries, after the name.
+        The columns of many entries, after the name.
     text : str
         The column with the description, which comes first in a block.
     """
-    if len(entries) > MOST_BLOCKS:
-        table = Table(name, *short)
-        for entry in entries:
-            table.add_row(entry[name], *(entry[column] for column in short))
-        show(table)
-        return
     width = terminal_width(sys.stdout) if is_terminal(sys.stdout) else FILE_WIDTH
+    if len(entries) > MOST_BLOCKS:
+        if is_terminal(sys.stdout):
+            _print_short_blocks(entries, name, short, text, width)
+        else:
+            _print_table(entries, name, short)
+        return
     for number, entry in enumerate(entries):
         if number:
             print(file=own(sys.stdout))
         heading(f"{entry[name]}  {entry['label']}")
         for line in block(entry, name, text, width):
+            print(printable(line), file=own(sys.stdout))
+
+
+def _print_table(entries: Sequence[Entry], name: str, short: Sequence[str]) -> None:
+    table = Table(name, *short)
+    for entry in entries:
+        table.add_row(entry[name], *(entry[column] for column in short))
+    show(table)
+
+
+def _print_short_blocks(
+    entries: Sequence[Entry], name: str, short: Sequence[str], text: str, width: int
+) -> None:
+    """Print the name and the short columns of each entry on a line, and the description below them."""
+    for entry in entries:
+        values = [f"{column}: {entry[column]}" for column in short if column != text and entry[column]]
+        first = "  ".join([entry[name], *values])
+        fits = len(first) <= width
+        heading(first if fits else entry[name])
+        below = entry[text] if fits else f"{'; '.join(values)}. {entry[text]}"
+        for line in _filled(below, _INDENT, _INDENT, width):
             print(printable(line), file=own(sys.stdout))
 
 

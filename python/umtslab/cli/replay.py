@@ -42,7 +42,7 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
     run = find_runs(result, out)[0]
     folder = run.folder
     if folder is None or not (folder / RECORDING).is_file():
-        raise UsageError(f"{result} is no recorded emulation: umts emulate --record makes one")
+        raise UsageError(f"{result} is not a recorded emulation: record one with umts emulate --record")
     card = json.loads((folder / "emulation.json").read_text(encoding="utf-8"))
     if pcap is not None:
         pcap.mkdir(parents=True, exist_ok=True)
@@ -66,17 +66,16 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
     print(f"replayed {again.duration_s:.3f} s with {again.events} events")
     if _form(again.digest) != _form(card["digest"]):
         print(
-            f"umts: whether every event was the same cannot be told: {run.identity.code} made the emulation, "
-            "and its fingerprint is of another form than this version's; one that is emulated anew can be "
-            "compared",
+            f"umts: cannot verify the replay: {run.identity.code} recorded the emulation with another "
+            "fingerprint format. Record it again with this version to compare",
             file=sys.stderr,
         )
         return FAILED
     if again.digest == card["digest"]:
-        print("every event as in the emulation")
+        print("every event was the same as in the emulation")
         return FAILED if again.lost else 0
     print(
-        f"umts: the replay went another way than the emulation, which {run.identity.code} made "
+        f"umts: the replay differs from the emulation, which was recorded by {run.identity.code} "
         f"({run.events} events)",
         file=sys.stderr,
     )

@@ -99,13 +99,13 @@ def report(
     elif runs:
         run_report.print_tables(plan.scenario, runs, plan.store, show_all=show_all, quiet=quiet)
     if plan.taken and not quiet:
-        print(f"{plan.taken} of these runs were there already", file=sys.stderr)
+        print(f"{plan.taken} of these runs were already stored", file=sys.stderr)
     if not quiet:
         for line in _not_recorded(plan):
             print(f"warning: {line}", file=sys.stderr)
     if plan.interrupted:
-        kept = f"{len(runs)} finished runs are kept in {plan.store.path}"
-        print(f"umts: interrupted; {kept}; the same command with --resume goes on", file=sys.stderr)
+        kept = f"{len(runs)} finished runs are stored in {plan.store.path}"
+        print(f"umts: interrupted; {kept}; the same command with --resume continues", file=sys.stderr)
         return INTERRUPTED
     if wanted is None or wanted.is_met(plan.values(wanted.metric)):
         return 0
@@ -122,10 +122,10 @@ def _not_recorded(plan: Replications) -> Iterator[str]:
 
 def _missed(wanted: Precision, plan: Replications) -> int:
     reached = wanted.reached(plan.values(wanted.metric))
-    how_far = "no interval" if reached is None else f"{100 * reached:.3g} %"
+    how_far = "has no interval" if reached is None else f"is within {100 * reached:.3g} %"
     print(
-        f"umts: precision missed: {len(plan.finished)} runs reach {how_far} of {wanted.metric}, "
-        f"{100 * wanted.relative:.3g} % was asked for",
+        f"umts: precision not reached: {wanted.metric} {how_far} after {len(plan.finished)} "
+        f"runs (requested: {100 * wanted.relative:.3g} %)",
         file=sys.stderr,
     )
     return FAILED

@@ -59,10 +59,10 @@ def report(
             return 0
     study = find_study(campaign, out)
     if study is None:
-        made = "`umts sweep`, `umts optimise` and `umts sensitivity` make some"
-        raise UsageError(f"{out} has no campaign {campaign!r}, nor a study of that name; {made}")
+        made = "`umts sweep`, `umts optimise` and `umts sensitivity` create them"
+        raise UsageError(f"{out} has no campaign or study {campaign!r}; {made}")
     if metric or over is not None or log:
-        raise UsageError(f"--metric, --over and --log are for campaigns, and {campaign} is a study")
+        raise UsageError(f"--metric, --over and --log apply to campaigns, and {campaign} is a study")
     print(_write_study(study, output, out))
     return 0
 

@@ -122,7 +122,9 @@ def reproduce(
     if campaign:
         return _print_campaign(selections, quick=quick, changes=pairs)
     if real_time and (lacking := why_not()) is not None:
-        print(f"umts: this user may not emulate, so only simulations are run: {lacking}", file=sys.stderr)
+        print(
+            f"umts: this user cannot run emulations, so only simulations are run: {lacking}", file=sys.stderr
+        )
         real_time = False
     root = find_data()
     parts = select(root / "reproductions", selections)
@@ -148,7 +150,7 @@ def reproduce(
     if not quiet:
         made, seconds = _kept(out) - before, time.monotonic() - began
         of = sum(chapter.runs for chapter in chapters)
-        print(f"{made} of {of} runs made now, by {threads} workers in {seconds:.0f} s", file=sys.stderr)
+        print(f"{made} of {of} runs done now, by {threads} workers in {seconds:.0f} s", file=sys.stderr)
     return FAILED if totals(chapters)["fail"] else 0
 
 
@@ -187,7 +189,7 @@ def _print_campaign(selections: Sequence[str], *, quick: bool, changes: Sequence
     from umtslab.reproduce.selection import select
 
     if changes:
-        raise UsageError("--campaign runs nothing, so --set has no place there: umts sweep FILE --set …")
+        raise UsageError("--campaign runs nothing and does not take --set: use umts sweep FILE --set …")
     root = find_data()
     print(as_campaign(select(root / "reproductions", selections), selections, root, quick=quick), end="")
     return 0
@@ -219,4 +221,4 @@ def _show(chapters: list[Chapter], files: list[Path]) -> None:
         print(f"{paper}: {line}")
     if len(papers) > 1:
         print(summary_line(chapters))
-    print(f"Why, with intervals and figures: {files[-1]}")
+    print(f"Details, intervals and figures: {files[-1]}")

@@ -37,7 +37,8 @@ def find_runs(name: str, out: Path) -> list[Run]:
             return store.latest()
     if not is_store(out):
         raise NothingOfThatName(
-            f"{name} is no run folder and no store, and {out} is no store to look it up in"
+            f"{name} is neither a run folder nor a results folder, and {out} is not a results folder "
+            "to look it up in"
         )
     with read_results(out) as store:
         return store.find(name)
@@ -112,6 +113,6 @@ def _teller(path: Path) -> Callable[[Damage], None]:
             without = " (left out)" if damage.kind == "run" else ""
             print(f"umts: damaged: {damage}{without}", file=sys.stderr)
         elif len(told) == _MOST_TOLD + 1:
-            print(f"umts: more is damaged: umts doctor {path} names all", file=sys.stderr)
+            print(f"umts: more files are damaged: umts doctor {path} lists all", file=sys.stderr)
 
     return tell

@@ -34,7 +34,7 @@ def rrc(containing: str, *, json: bool) -> int:
 
     found = [profile for profile in _core.rrc_profiles() if containing in profile["name"]]
     if not found:
-        raise UsageError(f"no profile's name contains {containing!r}")
+        raise UsageError(f"no profile has {containing!r} in its name")
     if json:
         print(json_text.dumps(found, indent=1))
         return 0

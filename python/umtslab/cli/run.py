@@ -128,12 +128,12 @@ def run(
     wanted = _wanted_precision(runs, precision, metric)
     count = 1 if runs is None else runs
     if count < 1 or first_run < 0:
-        raise UsageError("--runs takes a number of at least 1, --first-run one of at least 0")
+        raise UsageError("--runs must be at least 1 and --first-run at least 0")
     most = count if wanted is None else wanted.most
     if first_run + most > MOST_RUNS:
         raise UsageError(
             f"--first-run {first_run} is too high for {most} {'run' if most == 1 else 'runs'}: "
-            f"the numbers of runs end with 2^63 - 1"
+            "numbers of runs end at 2^63 - 1"
         )
     threads = workers(jobs, most)
     settings = overrides(changes) + ((("duration", duration),) if duration is not None else ())
@@ -187,7 +187,7 @@ def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> P
     from umtslab.precision import Precision
 
     if runs is not None:
-        raise UsageError("--runs and --precision are two answers to one question: give one of them")
+        raise UsageError("--runs and --precision exclude each other: give one of them")
     if metric not in units():
         raise UsageError(unknown(metric))
     return Precision(relative_precision(precision), metric)

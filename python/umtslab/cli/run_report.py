@@ -41,7 +41,7 @@ def print_tables(
     if (metrics := metrics_table(summaries, every=show_all)).rows:
         show(metrics)
     else:
-        print("nothing arrived that a first look would tell of; --all prints every metric that has a value")
+        print("none of the headline metrics has a value; --all prints every metric that has one")
     if has_budget(summaries):
         print()
         show(budget_table(summaries))

@@ -23,9 +23,9 @@ def split_report(
 ) -> int:
     """Pair the connections of two captures on both sides of a proxy, and print the transfers."""
     if len(captures) != 2:
-        raise UsageError(f"--split compares the two sides of a proxy: name two captures, not {len(captures)}")
+        raise UsageError(f"--split compares the two sides of a proxy: give two captures, not {len(captures)}")
     if any(str(capture) == "-" for capture in captures):
-        raise UsageError("--split reads its captures more than once, and standard input can be read once")
+        raise UsageError("--split reads its captures more than once, so standard input cannot be used")
     warnings: list[str] = []
     found = split_transfers((captures[0], captures[1]), most_connections=limit, warnings=warnings)
     if not quiet:

@@ -24,7 +24,7 @@ def look_at(store: Path, *, repair: bool, json: bool) -> int:
     from umtslab.studies.trials import damaged_studies
 
     if not is_store(store):
-        raise UsageError(f"{store} is no results folder: it has neither a catalogue nor runs")
+        raise UsageError(f"{store} is not a results folder: it has neither a catalogue nor runs")
     try:
         found = examination.examine(store)
         found.damage += damaged_studies(store)
@@ -53,7 +53,7 @@ def _as_json(found: Examination, done: list[str]) -> dict[str, object]:
 def _print(found: Examination, done: list[str], *, repair: bool) -> None:
     print(f"{found.store}: {found.runs} sound {'run' if found.runs == 1 else 'runs'}")
     if found.without_digests:
-        print(f"{found.without_digests} of them were written before there were digests of their files")
+        print(f"{found.without_digests} of them have no digests, because an earlier version wrote them")
     for damage in found.damage:
         print(f"{damage.kind} {damage.name} is damaged:")
         for flaw in damage.flaws:
@@ -61,8 +61,11 @@ def _print(found: Examination, done: list[str], *, repair: bool) -> None:
     for line in done:
         print(line)
     if not found.damage:
-        print("nothing is damaged")
+        print("no damage found")
     elif repair:
-        print("nothing was deleted; the commands that made what is set aside make it again")
+        print("nothing was deleted; the original commands create the moved files again")
     else:
-        print("umts doctor FOLDER --repair sets this aside; umts run --resume and umts sweep make runs again")
+        print(
+            "umts doctor FOLDER --repair moves these to FOLDER/damaged; umts run --resume and umts "
+            "sweep create runs again"
+        )

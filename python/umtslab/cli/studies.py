@@ -37,7 +37,7 @@ def study_place(
             yield Place(store, workers, bar.watch, bar.expect)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"interrupted; finished {kept} are kept in {out}, the same command goes on"
+            f"interrupted; finished {kept} are stored in {out}, the same command continues"
         ) from None
 
 

@@ -196,10 +196,10 @@ def _campaign(
     file_names_code = any(key.endswith("python") for key in (*loaded.settings, *loaded.axes))
     chosen = replace(chosen, allow_code=allow_code, allow_typed_code=not file_names_code)
     if runs is not None and precision is not None:
-        raise UsageError("--runs and --precision are two answers to one question: give one of them")
+        raise UsageError("--runs and --precision exclude each other: give one of them")
     if runs is not None:
         if runs < 1:
-            raise UsageError(f"--runs takes a number of at least 1, not {runs}")
+            raise UsageError(f"--runs must be at least 1 (got {runs})")
         chosen = replace(chosen, runs=runs, precision=None)
     if precision is not None:
         base = chosen.precision or Precision(0.05)
@@ -212,7 +212,7 @@ def _campaign(
 
 def _checked_name(name: str) -> str:
     if not name or name.startswith(".") or set(name) & {"/", "@", "\0"}:
-        raise UsageError(f"--name takes the name of a file, without / and @, not {name!r}")
+        raise UsageError(f"--name takes a file name without / and @, not {name!r}")
     return name
 
 
@@ -228,10 +228,11 @@ def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool
             raise UsageError(f"-P {key.strip()}: {error}") from None
         if not equals or not key.strip() or not all(values):
             raise UsageError(
-                f"-P takes KEY=VALUE,VALUE or KEY=FIRST:LAST:STEP, as in -P radio.bler=0.01,0.1, not {word!r}"
+                "-P takes KEY=VALUE,VALUE or KEY=FIRST:LAST:STEP, for example -P "
+                f"radio.bler=0.01,0.1, not {word!r}"
             )
         if key.strip() == "seed":
-            raise UsageError("the seed stays the same at all points: use --runs for replications")
+            raise UsageError("the seed cannot be varied: use --runs for replications")
         found[key.strip()] = list(values)
     return found
 
@@ -287,21 +288,22 @@ def _report(
     total = sum(len(cell.runs) for cell in record.cells)
     if not quiet:
         if study.taken:
-            print(f"{study.taken} of these runs were there already", file=sys.stderr)
+            print(f"{study.taken} of these runs were already stored", file=sys.stderr)
         if (more := sum(len(cell.runs) for cell in kept.cells)) > total:
             print(
-                f"{kept.name} has {more} runs at {len(kept.cells)} points by now, these among them",
+                f"{kept.name} now has {more} runs at {len(kept.cells)} points, including these",
                 file=sys.stderr,
             )
         if not as_json:
             sweep_report.print_next_steps(record, store.path, metrics[0])
     if interrupted:
         print(
-            f"umts: interrupted; {total} finished runs are kept in {store.path}, the same command goes on",
+            f"umts: interrupted; {total} finished runs are stored in {store.path}, the same command "
+            "continues",
             file=sys.stderr,
         )
         return INTERRUPTED
     missed = study.missed()
     for cell in missed:
-        print(f"umts: precision missed after {len(cell.runs)} runs at {cell.label}", file=sys.stderr)
+        print(f"umts: precision not reached after {len(cell.runs)} runs at {cell.label}", file=sys.stderr)
     return FAILED if missed else 0

@@ -131,13 +131,13 @@ def print_plan(plan: Plan, *, as_json: bool) -> None:
         words = (str(point.parameters.get(key, "")) for key in axes)
         table.add_row(*words, str(point.runs), str(point.missing))
     show(table)
-    print(_sum_of_plan(plan) + (", and as many more as the precision takes" if precise else ""))
+    print(_sum_of_plan(plan) + (", and more until the precision is reached" if precise else ""))
 
 
 def _sum_of_plan(plan: Plan) -> str:
     first = f"the first {len(plan.points)} of"
     if plan.point_count is None:
-        return f"{first} the points that where leaves of {plan.campaign.combination_count()}"
+        return f"{first} the points that `where` leaves of {plan.campaign.combination_count()}"
     if plan.missing is None:
         return f"{first} {plan.point_count} points, {plan.runs} runs in all"
     listed = f"{plan.point_count} points"

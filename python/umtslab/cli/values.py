@@ -51,7 +51,7 @@ def _meant(part: str) -> list[str]:
     if found := _NO_STEP.fullmatch(part):
         first, unit_1, last, unit_2 = found.groups()
         raise UsageError(
-            f"{part.strip()!r} has no step: a range is FIRST:LAST:STEP, as in 0:0.3:0.05, or "
+            f"{part.strip()!r} has no step: write FIRST:LAST:STEP, for example 0:0.3:0.05, or "
             f"lin({first}{unit_1 or ''},{last}{unit_2 or ''},5) for five values"
         )
     return [part.strip()]
@@ -64,14 +64,18 @@ def _one_unit(part: str, *units: str | None) -> str:
     """
     named = {unit for unit in units if unit}
     if len(named) > 1:
-        raise UsageError(f"{part.strip()!r}: its ends have one unit, not {' and '.join(sorted(named))}")
+        raise UsageError(
+            f"{part.strip()!r}: both ends must have the same unit, not {' and '.join(sorted(named))}"
+        )
     return f" {named.pop()}" if named else ""
 
 
 def _stepped(part: str, first: Decimal, last: Decimal, step: Decimal) -> list[str]:
     count = 0 if step == 0 else int((last - first) / step) + 1
     if not 1 <= count <= MOST or (last - first) / step < 0:
-        raise UsageError(f"{part.strip()!r} is FIRST:LAST:STEP with 1 to {MOST} values, as in 0:0.3:0.05")
+        raise UsageError(
+            f"{part.strip()!r} must be FIRST:LAST:STEP with 1 to {MOST} values, for example 0:0.3:0.05"
+        )
     return [_plain(first + number * step) for number in range(count)]
 
 
@@ -79,8 +83,8 @@ def _spread(part: str, kind: str, first: float, last: float, count: int) -> list
     if not 2 <= count <= MOST or (kind == "log" and not (first > 0 and last > 0)):
         more = ", both above 0" if kind == "log" else ""
         raise UsageError(
-            f"{part.strip()!r} is {kind}(FIRST,LAST,COUNT) with 2 to {MOST} values{more}, "
-            f"as in {kind}(0.01,0.1,5)"
+            f"{part.strip()!r} must be {kind}(FIRST,LAST,COUNT) with 2 to {MOST} values{more}, for "
+            f"example {kind}(0.01,0.1,5)"
         )
     values = []
     for number in range(count):

@@ -18,7 +18,9 @@ def chosen_workers(jobs: int | None, dask: str | None) -> Iterator[Workers]:
         yield Workers(workers(jobs, sys.maxsize))
         return
     if jobs is not None:
-        raise UsageError("--jobs are threads here, --dask are workers elsewhere: give one of them")
+        raise UsageError(
+            "--jobs and --dask exclude each other: --jobs are threads of this machine, --dask are workers"
+        )
     from umtslab.campaign.cluster import cluster
 
     with cluster(dask) as found:

@@ -38,7 +38,7 @@ def left_out(scenario: Scenario, programs: int) -> str | None:
     if not found:
         return None
     return (
-        f"left out, since programs are in their place: {', '.join(found)} (--keep-flows simulates them too)"
+        f"not simulated, because programs replace them: {', '.join(found)} (--keep-flows simulates them too)"
     )
 
 

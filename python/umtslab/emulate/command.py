@@ -60,10 +60,10 @@ def emulate(session: Session) -> int:
     try:
         changed = forwarding.hold(os.getpid())
     except OSError as error:
-        print(f"umts: the host's network is out of reach: {error}", file=sys.stderr)
+        print(f"umts: cannot connect to the host's network: {error}", file=sys.stderr)
         return EMULATION_FAILED
     if changed is not None and session.meter:
-        print(f"changed on this host until the end: {changed}", file=sys.stderr)
+        print(f"changed on this host until the emulation ends: {changed}", file=sys.stderr)
     try:
         return _launch(session)
     finally:

@@ -63,7 +63,7 @@ def clean() -> list[str]:
     # The name ends with the process that made the group: an emulation may not have entered its group yet.
     dead = (folder for folder in folders if not Path("/proc", folder.name.removeprefix(PREFIX)).exists())
     count = sum(map(_remove, dead))
-    return [f"removed {count} control groups of emulations that were killed"] if count else []
+    return [f"removed {count} control groups of killed emulations"] if count else []
 
 
 def own_groups() -> Iterator[Path]:

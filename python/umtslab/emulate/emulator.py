@@ -102,7 +102,7 @@ def _emulate(
             run = keep(session, scenario, run, draft, store, became)
         except (OSError, sqlite3.Error) as error:
             # An emulation cannot be repeated: print its results even if they cannot be stored.
-            lost.append(f"the results are not kept: {reason(error)}")
+            lost.append(f"cannot store the results: {reason(error)}")
     if session.meter:
         print_summary(session, scenario, result, run, own)
     if output is not None:
@@ -182,7 +182,10 @@ def _exit_status(session: Session, result: _core.EmulationResult) -> int:
     # A program may remove the TUN device of its own namespace. The loss of an attached device is an
     # error, because the emulation has no other connection.
     if session.wires and result.fidelity["devices_lost"]:
-        print("umts: a device went away before the command ended, see above", file=sys.stderr)
+        print(
+            "umts: an attached device was removed or renamed before the command ended, see above",
+            file=sys.stderr,
+        )
         return EMULATION_FAILED
     if result.status is None:
         return EMULATION_FAILED
@@ -208,7 +211,7 @@ def _show_start(tcp: dict[str, str], proxy: list[dict[str, str]], changes: list[
     from umtslab.emulate.tcp import describe
 
     for change in changes:
-        print(f"changed on this host until the end: {change}", file=sys.stderr)
+        print(f"changed on this host until the emulation ends: {change}", file=sys.stderr)
     if tcp:
         print(describe(tcp, "kernel TCP"), file=sys.stderr)
     for side, whom in zip(proxy, ("servers", "users"), strict=False):

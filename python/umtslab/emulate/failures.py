@@ -42,14 +42,17 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
     if result.internet is not None:
         service = "name server" if session.has_internet else "built-in servers"
         message = (
-            f"the {service} ended with {result.internet} while the command ran: nobody answered from then on"
+            f"the {service} ended with status {result.internet} while the command ran: later requests "
+            "were not answered"
         )
         found.append(Failure(message, 0))
     if result.proxy is not None:
-        message = f"the proxy ended with {result.proxy} while the command ran: connections of then were reset"
+        message = (
+            f"the proxy ended with status {result.proxy} while the command ran: its connections were reset"
+        )
         found.append(Failure(message, EMULATION_FAILED))
     return sorted(found, key=lambda failure: failure.status == 0)
 
 
 def _message(label: str, words: str, status: int) -> str:
-    return f"the program of {label}, {shlex.quote(words)}, ended with {status}"
+    return f"the program of {label}, {shlex.quote(words)}, ended with status {status}"

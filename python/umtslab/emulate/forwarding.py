@@ -66,7 +66,7 @@ def _release_dead_holders(folder: Path, switch: Path) -> list[str]:
     for file in holders:
         if not _is_alive(int(file.name), file.read_text(encoding="ascii")):
             file.unlink()
-            done.append(f"forgot the emulation of process {file.name}, which was killed")
+            done.append(f"removed the hold of the killed emulation with process {file.name}")
     note = folder / _BEFORE
     if note.exists() and not any(file.exists() for file in holders):
         before = note.read_text(encoding="ascii")

@@ -130,7 +130,9 @@ class Objects(BaseHTTPRequestHandler):
                 time.sleep(_number(argument, MOST_SLEEP_MS) / 1000)
                 self._send_text("done\n", "text/plain")
             else:
-                self.send_error(HTTPStatus.NOT_FOUND, "there is /bytes/N, /page, /sleep/MS and /upload")
+                self.send_error(
+                    HTTPStatus.NOT_FOUND, "not found; this server has /bytes/N, /page, /sleep/MS and /upload"
+                )
         except ValueError as error:
             self.send_error(HTTPStatus.BAD_REQUEST, str(error))
 
@@ -141,7 +143,7 @@ class Objects(BaseHTTPRequestHandler):
         if "Transfer-Encoding" in self.headers:
             # The end of the body is unknown, so the connection cannot be used for further requests.
             self.close_connection = True
-            self.send_error(HTTPStatus.LENGTH_REQUIRED, "a body with a Content-Length is wanted")
+            self.send_error(HTTPStatus.LENGTH_REQUIRED, "the request needs a body with a Content-Length")
             return
         try:
             left = length = _number(self.headers.get("Content-Length", "0"), MOST_BYTES)
@@ -205,7 +207,7 @@ def page(objects: int, size: int) -> str:
 
 def _number(text: str, most: int) -> int:
     if not text.isdecimal() or int(text) > most:
-        raise ValueError(f"a number from 0 to {most} is wanted, not {text!r}")
+        raise ValueError(f"expected a number from 0 to {most}, got {text!r}")
     return int(text)
 
 
@@ -225,7 +227,10 @@ def main(arguments: list[str]) -> None:
     sys.stdin.readline()
     server = _http_server()
     if server is None and "quiet" not in arguments:
-        print(f"port {HTTP_PORT} is used by a --server, not by the built-in one", file=sys.stderr)
+        print(
+            f"port {HTTP_PORT} is used by a --server; the built-in HTTP server does not listen",
+            file=sys.stderr,
+        )
     print("serving", flush=True)
     if server is None:
         threading.Event().wait()

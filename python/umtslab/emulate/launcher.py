@@ -27,7 +27,9 @@ def main(arguments: list[str]) -> int:
     # Before `leave_host`: the host's folders and process numbers are not visible afterwards.
     groups = control_groups.create()
     if control_groups.is_missing(groups):
-        warning = "no control groups could be made: programs that run as root can reach those of the host"
+        warning = (
+            "cannot create control groups: programs that run as root can reach the control groups of the host"
+        )
         print(f"umts: {warning}", file=sys.stderr)
     # Ctrl-C is meant for the command. If the command exits because of it, the emulation ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

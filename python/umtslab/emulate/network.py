@@ -160,5 +160,5 @@ def _unknown(what: str, name: str, names: list[str], prefix: str = "") -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(name, names, 1, 0.5) or get_close_matches(f"flat:{name}", names, 1, 0.9)
-    hint = f"did you mean {prefix}{close[0]}?" if close else "umts bearers lists all"
+    hint = f"did you mean {prefix}{close[0]}?" if close else "umts bearers lists them"
     return f"there is no {what} `{name}`: {hint}"

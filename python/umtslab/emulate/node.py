@@ -76,24 +76,29 @@ def node_of(proxy: Mapping[str, Any], tcp: Pairs) -> Node:
         If the scenario uses something that the kernel's proxy lacks.
     """
     if proxy.get("outage"):
-        raise ValueError("the kernel's proxy has no outages: remove [[proxy.outage]], or umts run it")
+        raise ValueError(
+            "the kernel's proxy has no outages: remove [[proxy.outage]], or simulate with umts run"
+        )
     if proxy.get("ports"):
         raise ValueError(
-            "proxy.ports: the kernel's proxy takes all TCP of programs: remove it, or umts run it"
+            "proxy.ports: the kernel's proxy splits all TCP of programs: remove the key, or simulate "
+            "with umts run"
         )
     options = [("--transparent", ""), ("--from", DEVICES), ("--workers", "1"), ("--drain", "0 s")]
     servers, users = (proxy.get(side, {}) for side in ("server_side", "radio_side"))
     if proxy["memory"] != "unlimited":
         if proxy["at_limit"] == "pass":
             raise ValueError(
-                "proxy.memory: the kernel's proxy lets nobody pass who is led to it: "
-                'write at_limit = "refuse"'
+                "proxy.memory: the kernel's proxy cannot pass connections on at its limit: write "
+                'at_limit = "refuse"'
             )
         options.append(("--memory", proxy["memory"]))
     if proxy["buffer"] != "unlimited":
         buffer = _octets(proxy["buffer"])
         if buffer < _MIN_BUFFER:
-            raise ValueError(f"proxy.buffer = {proxy['buffer']}: the kernel's buffers take {_MIN_BUFFER} B")
+            raise ValueError(
+                f"proxy.buffer = {proxy['buffer']}: the kernel's buffers need at least {_MIN_BUFFER} B"
+            )
         options.append(("--buffer", f"{buffer} B"))
         for option, side in (("--client-set", users), ("--server-set", servers)):
             # The send buffer also holds data in flight, so it has the full size of the buffer.
@@ -131,7 +136,7 @@ def _tcp_settings(tcp: Pairs, side: Mapping[str, Any], name: str) -> Pairs:
 def _octets(written: str) -> int:
     found = quantity(written)
     if found is None:
-        raise ValueError(f"{written!r} is no size")
+        raise ValueError(f'{written!r} is not a size: write for example "50 kB" or "10 segments"')
     return int(found.number * _SEGMENT if found.unit.startswith("segment") else found.base)
 
 

@@ -37,7 +37,7 @@ def print_summary(
     """
     lines = [f"emulated {result.duration_s:.1f} s of {run.scenario}"]
     if (dch := dch_of(scenario)) is not None:
-        lines.append(f"  DCH of switched users: {dch}; another by rrc.dch, or --bearer fach-dch@ps-384")
+        lines.append(f"  DCH of switched users: {dch}; change it with rrc.dch or --bearer fach-dch@ps-384")
     lines += [f"  {line}" for line in cut_off(session, result)]
     lines += packet_lines(result.packets)
     if result.before_connection is not None:
@@ -48,10 +48,12 @@ def print_summary(
             lines.append(f"  {label}: {value * scale:.4g} {unit}".rstrip())
     lines += recovery_lines(run.metrics)
     lines += datagram_lines(run.metrics)
-    lines += [f"  {name}, of a program: {value:.6g}" for name, value in own.items() if name in run.metrics]
+    lines += [
+        f"  {name}, reported by a program: {value:.6g}" for name, value in own.items() if name in run.metrics
+    ]
     lines += fidelity_lines(result)
     if run.folder is not None:
-        lines.append(f"  kept in {run.folder}")
+        lines.append(f"  stored in {run.folder}")
     print("\n".join(lines), file=sys.stderr)
     _print_budgets(run)
     for line in where_lines(run):
@@ -61,7 +63,7 @@ def print_summary(
 def cut_off(session: Session, result: _core.EmulationResult) -> list[str]:
     """Return a line for each program of a UE that was stopped because the command ended."""
     lines = [
-        f"{ue_label(1 + number)} still ran and was ended with the command: {shlex.quote(words)}"
+        f"{ue_label(1 + number)} was still running and was stopped with the command: {shlex.quote(words)}"
         for number, (words, status) in enumerate(zip(session.ues, result.ues, strict=False))
         if status is None
     ]
@@ -78,7 +80,7 @@ def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
     if not any(sent):
         return []
     missing = sum(sent) - sum(arrived)
-    return [f"  UDP datagrams: {sent[0]:.0f} up, {sent[1]:.0f} down, {missing:.0f} of them not arrived"]
+    return [f"  UDP datagrams: {sent[0]:.0f} up, {sent[1]:.0f} down, {missing:.0f} of them did not arrive"]
 
 
 def recovery_lines(metrics: Mapping[str, float | None]) -> list[str]:
@@ -163,13 +165,13 @@ def simulated_budget(run: Run) -> dict[str, float | None]:
 
 _NOT_CARRIED = (
     ("malformed", "malformed"),
-    ("unroutable", "for nobody"),
-    ("too_large", "too large, and not to be cut"),
+    ("unroutable", "without a receiver"),
+    ("too_large", "too large, fragmentation not allowed"),
     ("lost_in_core", "lost in the fixed network"),
-    ("buffer_full", "without room in front of the radio"),
+    ("buffer_full", "dropped by the full RLC buffer"),
     ("lost_on_air", "lost on the air"),
-    ("refused", "not taken by the kernel"),
-    ("inside_at_end", "on their way at the end"),
+    ("refused", "refused by the kernel"),
+    ("inside_at_end", "in flight at the end"),
 )
 
 
@@ -181,8 +183,8 @@ def packet_lines(packets: Mapping[str, int]) -> list[str]:
         lines.append(f"    not carried: {', '.join(reasons)}")
     if packets["frames_aside"] or packets["frames_aside_lost"]:
         lines.append(
-            f"    {packets['frames_aside']} frames beside the radio (ARP, multicast and the like), "
-            f"{packets['frames_aside_lost']} more lost there"
+            f"    {packets['frames_aside']} frames passed beside the radio (ARP, multicast and the "
+            f"like), {packets['frames_aside_lost']} lost"
         )
     return lines
 
@@ -191,10 +193,10 @@ def degraded_by(result: _core.EmulationResult) -> str:
     """Return why an emulation is degraded."""
     found = result.fidelity
     if found["devices_lost"]:
-        return "a device was taken away or renamed"
+        return "a device was removed or renamed"
     packets = result.packets
     if found["tun_drops"] or packets["refused"] or packets["frames_aside_lost"]:
-        return "packets were lost outside of the model"
+        return "packets were lost outside the model"
     return "the machine was too slow"
 
 
@@ -209,7 +211,7 @@ def core_share(fidelity: Mapping[str, float]) -> float | None:
 
 
 def _share(share: float | None) -> str:
-    return "too short to tell its share of a core" if share is None else f"{100 * share:.1f} % of a core"
+    return "too short to measure CPU time" if share is None else f"{100 * share:.1f} % of a core"
 
 
 def fidelity_lines(result: _core.EmulationResult) -> list[str]:
@@ -228,5 +230,5 @@ def fidelity_lines(result: _core.EmulationResult) -> list[str]:
         f"{result.packets['refused']} behind it",
     ]
     if found["devices_lost"]:
-        lines.append(f"    {found['devices_lost']:.0f} devices were taken away or renamed meanwhile")
+        lines.append(f"    {found['devices_lost']:.0f} devices were removed or renamed")
     return lines

@@ -164,9 +164,15 @@ def _accepted(own: Mapping[str, float], measured: Mapping[str, float | None]) ->
     accepted = {}
     for name, value in own.items():
         if measured.get(name) is not None:
-            print(f"umts: {name} is measured here: what a program says of it is left out", file=sys.stderr)
+            print(
+                f"umts: {name} is a metric of the emulation itself: the value of the program is ignored",
+                file=sys.stderr,
+            )
         elif not _NAME.fullmatch(name):
-            print(f"umts: {name!r} is no name of a metric, as page_ms is: it is left out", file=sys.stderr)
+            print(
+                f"umts: {name!r} is not a valid name of a metric, such as page_ms: its value is ignored",
+                file=sys.stderr,
+            )
         else:
             accepted[name] = value
     return accepted
@@ -205,7 +211,9 @@ def programs_own(file: Path) -> dict[str, float]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
-        print(f"umts: the metrics of a program are no JSON object: {file.name} is left out", file=sys.stderr)
+        print(
+            f"umts: the metrics of a program are not a JSON object: {file.name} is ignored", file=sys.stderr
+        )
         found = {}
     file.unlink()
     if not isinstance(found, dict):

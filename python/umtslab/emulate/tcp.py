@@ -54,7 +54,7 @@ def settings(preset: str | None, changes: Sequence[str]) -> tuple[tuple[str, str
     for change in changes:
         name, equals, value = change.partition("=")
         if not (name and equals and value):
-            raise ValueError(f"{change!r} is no NAME=VALUE, as in tcp_sack=0 or route.initcwnd=3")
+            raise ValueError(f"{change!r} is not NAME=VALUE, such as tcp_sack=0 or route.initcwnd=3")
         _check(name, value)
         pairs[name] = value
     return tuple(pairs.items())
@@ -64,9 +64,12 @@ def _check(name: str, value: str) -> None:
     of_route = name.removeprefix("route.")
     if of_route == name:
         if not name.startswith("tcp_") or "/" in name:
-            raise ValueError(f"{name} is no variable of TCP: tcp_sack and the like are")
+            raise ValueError(
+                f"{name} is not a TCP setting of the kernel: use names such as tcp_sack and "
+                "tcp_window_scaling"
+            )
     elif of_route not in METRICS:
-        raise ValueError(f"routes have no {of_route} here: they have {', '.join(METRICS)}")
+        raise ValueError(f"{name} cannot be set: routes have {', '.join(METRICS)}")
     elif of_route != "congctl" and not (value.isdecimal() and int(value) < 2**32):
         raise ValueError(f"{name} takes a number, not {value!r}")
 
@@ -85,7 +88,7 @@ def describe(found: Mapping[str, str], whose: str) -> str:
         f"timestamps {switch('tcp_timestamps')}",
         f"window scaling {switch('tcp_window_scaling')}",
         f"ECN {switch('tcp_ecn')}",
-        f"least RTO {least} ms",
+        f"minimum RTO {least} ms",
         f"delayed ACK {'off' if found.get('route.quickack') == '1' else '40 to 200 ms'}",
         f"rmem {found.get('tcp_rmem', '?')}",
         f"wmem {found.get('tcp_wmem', '?')}",

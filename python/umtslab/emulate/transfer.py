@@ -60,7 +60,7 @@ def receive(octets: int) -> dict[str, float]:
                 connection, _ = listener.accept()
                 break
         else:
-            raise ConnectionError("nobody sends the file")
+            raise ConnectionError("no connection for the file arrived")
         # The socket inherits no timeout: a download may stand still for minutes.
         connection.settimeout(None)
         head, arrived = b"", 0
@@ -70,7 +70,7 @@ def receive(octets: int) -> dict[str, float]:
                 arrived += len(part)
             ended = time.monotonic()
     if arrived < octets:
-        raise ConnectionError(f"{arrived} of {octets} octets came")
+        raise ConnectionError(f"only {arrived} of {octets} octets arrived")
     began, connected = TIMES.unpack(head)
     time.sleep(SETTLE_S)
     return {"download_time_s": ended - began, "download_time_data_s": ended - connected}
@@ -93,7 +93,7 @@ def main(words: list[str]) -> None:
     """Run one side."""
     role, octets = words[0], int(words[1])
     if octets < TIMES.size:
-        sys.exit(f"a file has {TIMES.size} octets at least")
+        sys.exit(f"a file must have at least {TIMES.size} octets")
     if role == "send":
         send(octets)
         return

@@ -58,7 +58,7 @@ def html(
     """
     runs = [run for cell in record.cells for run in cell.runs]
     if not runs:
-        raise CampaignError(f"{record.name} has no run yet")
+        raise CampaignError(f"{record.name} has no runs yet")
     return render(
         "campaign.html",
         name=record.name,
@@ -122,8 +122,8 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
         picture = address(draw_budget(record, over), in_pixels=True)
     except CampaignError:
         return  # too many combinations for one figure: `umts plot NAME@KEY=VALUE budget` draws some
-    text = "Mean time of a connection by cause; whiskers: 95 % of the whole."
-    yield {"anchor": "budget", "title": "Where the time went", "text": text, "picture": picture, "rows": ()}
+    text = "Mean time of a connection by cause; whiskers: 95 % interval of the total."
+    yield {"anchor": "budget", "title": "Time budget", "text": text, "picture": picture, "rows": ()}
 
 
 def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:

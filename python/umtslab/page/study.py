@@ -52,9 +52,9 @@ def _searched(outcome: Outcome) -> str:
         for one in study.constraints
     )
     return (
-        f"The {goal} {metric_with_unit(study.metric).lower()}{bounds}: {len(outcome.trials)} trials of "
-        f"{study.frame.runs} runs, seed {outcome.seed}; {len(outcome.ranking())} different points keep the "
-        "constraints."
+        f"The {goal} {metric_with_unit(study.metric).lower()}{bounds}: {len(outcome.trials)} trials "
+        f"of {study.frame.runs} runs, seed {outcome.seed}; {len(outcome.ranking())} different points "
+        "satisfy the constraints."
     )
 
 
@@ -71,10 +71,12 @@ def _tried(outcome: Outcome) -> Iterator[dict[str, str]]:
 
     best = _best(outcome)
     figures: tuple[tuple[str, str, Callable[[Outcome], Figure]], ...] = (
-        ("history", f"How the search went. {best}".strip(), draw_history),
-        ("front", "The objective against what is bounded: the front has what no other trial betters in both.",
+        ("history", f"Objective of each trial. {best}".strip(), draw_history),
+        ("front", "Objective and constrained metric of each trial. No other trial is better in both than a "
+        "trial on the Pareto front.",
          draw_pareto),
-        ("importance", "Which parameters made a trial one of the better ones (PED-ANOVA).", draw_importance),
+        ("importance", "Parameters that distinguish the better trials from the others (PED-ANOVA).",
+         draw_importance),
     )  # fmt: skip
     for anchor, text, draw in figures:
         try:
@@ -87,13 +89,13 @@ def _tried(outcome: Outcome) -> Iterator[dict[str, str]]:
 def _best(outcome: Outcome) -> str:
     ranking = outcome.ranking()
     if not ranking:
-        return "No trial keeps the constraints."
+        return "No trial satisfies the constraints."
     first = ranking[0]
     values = ", ".join(f"{key_label(key)} {value}" for key, value in first.parameters.items())
     objective, name = first.objective, metric_with_unit(outcome.study.metric)
-    told = f"{name} {with_interval(objective.mean, objective.ci95, objective.n)}"
-    plain = "" if outcome.as_it_is.feasible else f" The scenario as it is breaks {_broken(outcome)}."
-    return f"The best is trial {first.number}: {values}; {told}.{plain}"
+    reached = f"{name} {with_interval(objective.mean, objective.ci95, objective.n)}"
+    plain = "" if outcome.as_it_is.feasible else f" The unchanged scenario violates {_broken(outcome)}."
+    return f"The best trial is {first.number}: {values}; {reached}.{plain}"
 
 
 def _broken(outcome: Outcome) -> str:
@@ -106,9 +108,10 @@ def _mattered(findings: Findings) -> Iterator[dict[str, str]]:
     from umtslab.plot.effects import draw_effects
 
     text = (
-        "To the right is what matters much, above what does so unevenly or together with others."
+        "Parameters on the right have a large effect. Parameters at the top act nonlinearly or "
+        "together with others."
         if findings.study.method == "morris"
-        else "First order: alone; total: with all interactions."
+        else "First order: the parameter alone; total: with all interactions."
     ) + _few_samples(findings)
     yield {"anchor": "effects", "title": "Effects", "text": text, "picture": address(draw_effects(findings))}
 
@@ -121,7 +124,11 @@ def _few_samples(findings: Findings) -> str:
         for effect in effects
         if findings.study.method == "sobol" and effect.has_too_few_samples
     }
-    return f" Too few samples for {', '.join(sorted(few))}: intervals are wider than shares." if few else ""
+    return (
+        f" Too few samples for {', '.join(sorted(few))}: the intervals are wider than the shares."
+        if few
+        else ""
+    )
 
 
 def _command(outcome: Outcome, store: StoreReader) -> str:

@@ -99,7 +99,8 @@ def _alike(kinds: Sequence[Kind]) -> Kind:
 
     if len({kind.name for kind in kinds}) > 1:
         raise MissingSeries(
-            f"of simulated runs and of real programs {kinds[0].name} is not the same: draw them apart"
+            f"{kinds[0].name} has other content for real programs than for simulated runs: draw them "
+            "separately"
         )
     return kinds[0]
 
@@ -139,12 +140,12 @@ def draw_waterfall(
         number = "N" if connection is None else connection
         raise MissingSeries(
             f"the run recorded no waterfall: run it again with --waterfall {number} "
-            "(a scenario's measure.waterfall, with --series)"
+            "(measure.waterfall in a scenario, with --series)"
         )
     recorded = run.waterfall_connection()
     wanted = recorded if connection is None else connection
     if wanted is None:
-        raise MissingSeries("the run is in no store: say of which connection it recorded the waterfall")
+        raise MissingSeries("the run is not in a results folder: give the connection of its waterfall")
     if recorded is not None and recorded != wanted:
         raise MissingSeries(
             f"the run recorded the waterfall of connection {recorded}: run it again with --waterfall {wanted}"
@@ -172,6 +173,6 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     undated = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     place = Path(path)
     if place.suffix not in undated:
-        raise ValueError(f"{place}: a figure's file ends in one of {', '.join(FORMATS)}")
+        raise ValueError(f"{place}: the suffix must be one of {', '.join(FORMATS)}")
     with printable(), whole_file(place) as file:
         figure.savefig(file, format=place.suffix[1:], metadata=undated[place.suffix])

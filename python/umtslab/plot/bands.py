@@ -44,7 +44,7 @@ def lines_or_bands(
         look = style(number)
         axes.stairs(bins["high"].to_numpy(), [*bins["time_s"], end], baseline=bins["low"].to_numpy(),
                     fill=True, alpha=0.25, color=look["color"], linewidth=0,
-                    label="_" if number else f"range in {(end - begin) / _BINS:.2g} s")  # fmt: skip
+                    label="_" if number else f"range over {(end - begin) / _BINS:.2g} s")  # fmt: skip
         times = [*bins["time_s"], end]
         means = [*bins["mean"], bins["mean"][-1]]
         label = with_equal(f"{whose[number]}, mean", equal[number])

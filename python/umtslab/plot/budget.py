@@ -61,8 +61,8 @@ def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) 
         )
     if len(panels) > MOST_VARIANTS:
         raise CampaignError(
-            f"{record.name} has {len(panels)} combinations beside {chosen}, and {MOST_VARIANTS} fit into a "
-            f"figure: choose with {record.name}@KEY=VALUE"
+            f"{record.name} has {len(panels)} combinations beside {chosen}, and a figure shows at "
+            f"most {MOST_VARIANTS}: select with {record.name}@KEY=VALUE"
         )
     ticks = _ticks(values_of(record, chosen))
     shown = _worth_showing(panels)

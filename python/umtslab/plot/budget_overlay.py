@@ -45,7 +45,7 @@ def draw_budgets(results: Mapping[str, Sequence[Run]], look: Look = HOUSE) -> Fi
         measured = tuple(run for run in runs if has_budget(run.metrics))
         if not measured:
             raise MissingBudget(
-                f"{name} has no time budget: run it again with --budget (a scenario's measure.budget)"
+                f"{name} has no time budget: run it again with --budget (measure.budget in a scenario)"
             )
         cells.append(Cell({_RESULT: name}, measured))
     title = shared_runs([cell.runs for cell in cells])

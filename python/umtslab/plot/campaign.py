@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 _NOTHING = {
     "transfer_time_s": "no transfer finished",
-    "download_time_s": "no file arrived whole",
-    "download_time_data_s": "no file arrived whole",
-    "page_time_s": "no page was whole",
-    "p95_page_time_s": "no page was whole",
+    "download_time_s": "no file arrived completely",
+    "download_time_data_s": "no file arrived completely",
+    "page_time_s": "no page arrived completely",
+    "p95_page_time_s": "no page arrived completely",
     "packet_call_time_s": "no packet call ended",
     "session_time_s": "no session ended",
 }
@@ -99,7 +99,9 @@ def draw_campaign(
     if not any(summary.n for curve in curves for _, summary, _ in curve.points):
         raise CampaignError(unmeasured(list(records.values()), metric))
     if log and (axis.unit is None or min(axis.places.values()) <= 0):
-        raise CampaignError(f"{chosen} cannot go on a logarithmic axis: its values are not numbers above 0")
+        raise CampaignError(
+            f"{chosen} cannot have a logarithmic axis: not all of its values are numbers above 0"
+        )
     with printable(look):
         figure, axes = new_figure(
             heading_of(list(records.values())),
@@ -156,7 +158,7 @@ def unmeasured(records: Sequence[Record], metric: str) -> str:
     names = " and ".join(record.name for record in records)
     runs = [run.metrics for record in records for cell in record.cells for run in cell.runs]
     if not runs:
-        return f"{names} has no run yet: umts sweep makes them"
+        return f"{names} has no runs yet: create them with umts sweep"
     known = first_look(*runs)
     more = f"; it measured {', '.join(known[:6])}{' …' if len(known) > 6 else ''}" if known else ""
     return f"no run of {names} measured {metric}{more}"

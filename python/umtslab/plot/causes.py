@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from umtslab.budget import seconds
-from umtslab.labels import metric_label
+from umtslab.budget import seconds, transfer_parts
+from umtslab.labels import cause_label
 from umtslab.plot.style import put_legend
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ LOOKS = {
 IN_PROXY = {"proxy_queue": ("#332288", ""), "proxy_setup": ("#332288", "////")}
 """Colour and hatch of causes that apply only to transfers split by a proxy."""
 
-_IN_PROXY_WORDS = {"proxy_queue": "waits in the proxy", "proxy_setup": "set-up by the proxy"}
-
 
 def look_of(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
     """Return the arguments for matplotlib."""
@@ -71,8 +69,10 @@ def look_of(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str
 
 
 def words(cause: str) -> str:
-    """Return the label of a cause for legends."""
-    return _IN_PROXY_WORDS.get(cause) or metric_label(seconds(cause)).removeprefix("Time budget: ")
+    """Return the label of a cause for legends, the same as in the tables of budgets."""
+    if cause in IN_PROXY:
+        return dict(transfer_parts())[f"transfer_{seconds(cause)}"]
+    return cause_label(cause)
 
 
 def legend(figure: Figure, causes: Iterable[str], *, title: str = "") -> None:

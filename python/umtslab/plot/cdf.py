@@ -84,7 +84,7 @@ def draw_cdf(
     for name, found in values.items():
         if not len(found):
             raise MissingSeries(
-                f"{name or results[name][0].scenario} has no {samples.of} in the time that is shown"
+                f"{name or results[name][0].scenario} has no {samples.of} in the selected time"
             )
     equal = equal_to(list(values), [found.tobytes() for found in values.values()])
     with printable(look):
@@ -132,7 +132,8 @@ def _values(run: Run, samples: _Samples, view: View) -> npt.NDArray[np.float64]:
         rows = rows.filter(rows["direction"] == samples.direction)
     if samples.column not in rows.columns:
         raise MissingSeries(
-            f"the run was made before {samples.series} told the times: make it again with --series"
+            f"the run was recorded by a version whose {samples.series} lacks the times: run it again "
+            "with --series"
         )
     if samples.by_user is None:
         return rows[samples.column].to_numpy()

@@ -68,7 +68,7 @@ def _full(axes: Axes, cell: pl.DataFrame) -> None:
     if full:
         axes.broken_barh(
             full, (0.0, 1.0), transform=axes.get_xaxis_transform(), zorder=0.5,
-            color="#E69F00", alpha=0.3, linewidth=0, label="none free or to be taken",
+            color="#E69F00", alpha=0.3, linewidth=0, label="cell full: no DCH free or preemptible",
         )  # fmt: skip
 
 

@@ -144,6 +144,6 @@ def _legend(drawing: Figure, colours: dict[int, str], lacking: list[str]) -> Non
     from matplotlib.patches import Patch
 
     keys: list[Any] = [*user_patches(colours)]
-    keys.append(Patch(facecolor=GREY, edgecolor="white", hatch="//////", label="less than wanted"))
+    keys.append(Patch(facecolor=GREY, edgecolor="white", hatch="//////", label="grant below the request"))
     keys += [Patch(facecolor=LACKING[word], label=f"postponed: {word}") for word in lacking]
     put_legend(drawing, keys, [str(key.get_label()) for key in keys])

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-NO_INFLATION = (
-    "Flat during fast recovery: the recorded window excludes the segments by which duplicate ACKs inflate it"
-)
+NO_INFLATION = "Flat during fast recovery: the recorded window excludes its inflation by duplicate ACKs"
 """Title of the legend if there were losses."""
 
 

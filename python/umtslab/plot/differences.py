@@ -59,7 +59,7 @@ def _word(key: str, value: Any) -> str:
 def _scenario(run: Run) -> dict[str, Any]:
     import tomllib
 
-    assert run.folder is not None, "asked of stored runs"
+    assert run.folder is not None, "differences need stored runs"
     return tomllib.loads((run.folder / "scenario.toml").read_text(encoding="utf-8"))
 
 

@@ -77,8 +77,8 @@ def _plane(axes: Axes, effects: Sequence[Effect], unit: str) -> None:
     axes.plot([0, end], [0, end], color="#777777", linestyle=DASHES[4], label="sigma = mu*")
     axes.set_xlim(1.1 * least, 1.1 * most)
     axes.set_ylim(0, 1.2 * high)
-    axes.set_xlabel(with_unit("mu*: mean effect of crossing the range", unit))
-    axes.set_ylabel(with_unit("sigma: its deviation", unit))
+    axes.set_xlabel(with_unit("mu*: mean effect over the range", unit))
+    axes.set_ylabel(with_unit("sigma: standard deviation of the effect", unit))
 
 
 def _bars(axes: Axes, effects: Sequence[Effect]) -> None:

@@ -61,11 +61,11 @@ def draw_map(
     rest = others(record, x)
     y = against if against is not None else (rest or [""])[0]
     if not y:
-        raise CampaignError(f"{record.name} varies nothing but {x}: a map needs two parameters")
+        raise CampaignError(f"{record.name} varies only {x}: a map needs two parameters")
     check_axis(record, y)
     if more := others(record, x, y):
         raise CampaignError(
-            f"{record.name} varies {', '.join(more)} too: choose with {record.name}@{more[0]}=VALUE"
+            f"{record.name} also varies {', '.join(more)}: select with {record.name}@{more[0]}=VALUE"
         )
     columns, rows = _ordered(values_of(record, x)), _ordered(values_of(record, y))
     found = {

@@ -88,5 +88,5 @@ def _mean_in_band(axes: Axes, seconds: pl.DataFrame, number: int, result: str | 
     known = [value if value is not None else float("nan") for value in low]
     axes.fill_between(times, known, [value if value is not None else float("nan") for value in high],
                       step="post", color=look["color"], alpha=0.2, linewidth=0,
-                      label="_" if number else "9 cells of 10")  # fmt: skip
+                      label="_" if number else "90 % of the cells")  # fmt: skip
     axes.plot(times, mean, drawstyle="steps-post", label=result or "mean of the cells", **look)

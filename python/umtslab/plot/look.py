@@ -176,7 +176,10 @@ def _installed(font: str) -> str:
     if font.lower() in names:
         return names[font.lower()]
     near = get_close_matches(font.lower(), names, 3, 0.5) or ["serif", "sans-serif", "monospace"]
-    raise UnknownFont(f"there is no font {font!r} here; there is {', '.join(names[name] for name in near)}")
+    raise UnknownFont(
+        f"there is no font {font!r} on this machine; similar fonts are "
+        f"{', '.join(names[name] for name in near)}"
+    )
 
 
 def _retitle(figure: Figure, panels: list[Axes], title: str) -> None:

@@ -118,7 +118,7 @@ def _scenario(run: Run) -> _core.Scenario:
     from umtslab import _core
 
     if run.folder is None:
-        raise MissingSeries("a map needs the scenario of a run that is stored")
+        raise MissingSeries("a map needs the scenario of a stored run")
     return _core.Scenario.load(str(run.folder / "scenario.toml"))
 
 
@@ -199,7 +199,7 @@ def _tracks(run: Run, scenario: _core.Scenario, view: View) -> dict[int, list[li
         if places is not None:
             found[ue] = places
         elif view.ues:
-            raise NobodyChosen(f"there is no user {ue} in the layout")
+            raise NobodyChosen(f"there is no UE {ue} in the layout")
     return found
 
 

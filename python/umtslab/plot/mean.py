@@ -118,7 +118,7 @@ def _of_runs(
 ) -> list[npt.NDArray[np.float64]]:
     if len(runs) < 2:
         raise MissingSeries(
-            "a mean over runs needs at least two that recorded their series: umts run FILE --series --runs 5"
+            "a mean over runs needs at least two runs with time series: umts run FILE --series --runs 5"
         )
     return [over_bins(_lines(run, line, view), line.column, begin, end, bins, add=line.add) for run in runs]
 

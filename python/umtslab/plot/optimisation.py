@@ -30,8 +30,8 @@ def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
     with printable(look):
         figure, axes = new_figure(_title(outcome), metric_with_unit(study.metric), "trial (number)")
         for keeps, words, colour, face in (
-            (True, "keeps the constraints", _KEEPS, _KEEPS),
-            (False, "breaks a constraint", _BREAKS, "white"),
+            (True, "satisfies the constraints", _KEEPS, _KEEPS),
+            (False, "violates a constraint", _BREAKS, "white"),
         ):
             _dots(axes, [t for t in outcome.trials if t.feasible == keeps], words, colour, face)
         best = _best_so_far(outcome)
@@ -41,7 +41,7 @@ def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
             axes.plot(numbers, values, drawstyle="steps-post", color=_BEST, label="best so far")
         plain = outcome.as_it_is
         if plain.objective.mean is not None:
-            words = "as it is" if plain.feasible else "as it is, which breaks a constraint"
+            words = "unchanged scenario" if plain.feasible else "unchanged scenario, violates a constraint"
             axes.axhline(plain.objective.mean, color=_PLAIN, linestyle=(0, (6, 2)), label=words)
         axes.locator_params(axis="x", integer=True)
         axes.set_xlim(-0.5, len(outcome.trials) - 0.5)
@@ -59,7 +59,7 @@ def draw_pareto(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
     """
     study = outcome.study
     if not study.constraints:
-        raise CampaignError(f"{study.frame.name} has no constraint to draw its objective against")
+        raise CampaignError(f"{study.frame.name} has no constraint, so there is no Pareto front to draw")
     with printable(look):
         figure = canvas(3.3 * len(study.constraints) + 0.4)
         panels = figure.subplots(len(study.constraints), 1, squeeze=False)[:, 0]
@@ -78,7 +78,7 @@ def draw_importance(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
         axes = figure.add_subplot()
         axes.barh(range(len(found)), [share for _, share in found], 0.6, color=_KEEPS)
         axes.set_yticks(range(len(found)), [key_label(key) for key, _ in found])
-        axes.set_xlabel(f"share of what decides on {metric_label(outcome.study.metric)} (PED-ANOVA)")
+        axes.set_xlabel(f"share of the importance for {metric_label(outcome.study.metric)} (PED-ANOVA)")
         axes.set_ylabel("parameter")
         axes.set_xlim(0, 1)
         axes.grid(visible=False, axis="y")
@@ -124,8 +124,8 @@ def _against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
         if (mean := trial.limits[str(constraint)].mean) is not None and trial.objective.mean is not None
     ]
     for keeps, words, face in (
-        (True, "keeps the constraints", _KEEPS),
-        (False, "breaks a constraint", "white"),
+        (True, "satisfies the constraints", _KEEPS),
+        (False, "violates a constraint", "white"),
     ):
         dots = [(x, y) for x, y, trial in found if trial.feasible == keeps and trial is not outcome.as_it_is]
         if dots:
@@ -133,7 +133,7 @@ def _against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
                       color=_KEEPS if keeps else _BREAKS, markerfacecolor=face, label=words)  # fmt: skip
     front = _front(outcome, constraint, [(x, y) for x, y, _ in found])
     axes.plot(*zip(*front, strict=True), drawstyle="steps-post" if constraint.least is None else "steps-pre",
-              color=_BEST, zorder=1.5, label="front: better in neither") if front else None  # fmt: skip
+              color=_BEST, zorder=1.5, label="Pareto front") if front else None  # fmt: skip
     for x, y, trial in found:
         if trial is outcome.as_it_is:
             axes.plot(
@@ -143,7 +143,7 @@ def _against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
                 marker="*",
                 markersize=11 * scale(),
                 color=_PLAIN,
-                label="as it is",
+                label="unchanged scenario",
             )
     _shade(axes, constraint)
     axes.set_xlabel(metric_with_unit(constraint.metric))
@@ -157,7 +157,7 @@ def _shade(axes: Axes, constraint: Constraint) -> None:
     low, high = min(low, bound), max(high, bound)
     span = (bound, high) if constraint.least is None else (low, bound)
     if span[0] < span[1]:
-        axes.axvspan(*span, color="#E69F00", alpha=0.15, linewidth=0, label="not allowed")
+        axes.axvspan(*span, color="#E69F00", alpha=0.15, linewidth=0, label="infeasible")
     axes.axvline(bound, color="#E69F00")
     axes.set_xlim(low, high)
 

@@ -19,7 +19,7 @@ MOST_NAMED = 60
 
 _LOOKS: dict[str, Any] = {
     "data": {"color": COLOURS[1]},
-    "sent again": {"color": COLOURS[5]},
+    "retransmission": {"color": COLOURS[5]},
     "report": {"color": COLOURS[3]},
     "RESET": {"color": COLOURS[4]},
 }
@@ -111,7 +111,7 @@ def _look(row: dict[str, Any]) -> str:
         return "RESET"
     if row["kind"] == "status":
         return "report"
-    return "sent again" if (row["transmission"] or 1) > 1 else "data"
+    return "retransmission" if (row["transmission"] or 1) > 1 else "data"
 
 
 def _name(row: dict[str, Any]) -> str:

@@ -38,8 +38,8 @@ def of_programs(run: Run, kind: Kind) -> Kind:
         where = captures[0] if captures else ".../captures/server.pcapng"
         before = "" if captures else "run it again with --pcap, then "
         raise MissingSeries(
-            "the kernel's windows are not visible, so nothing was recorded of them; what packets tell: "
-            f"{before}umts analyse {where} --plot FILE.png"
+            "the kernel's windows are not visible, so the run has no series of them; figures from "
+            f"its packets: {before}umts analyse {where} --plot FILE.png"
         )
     return kind
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_UES = 60
 """More strips than this are too thin to read. Only the first ones are drawn."""
 
-SWITCHING = "being switched"
+SWITCHING = "switching"
 
 # States with higher cost have higher and darker strips, so that they are visible without colour.
 STATES = {
@@ -66,7 +66,7 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     axes.set_xlim(left=0, right=float(str(rrc_state["time_s"].max() or 1.0)))
     axes.grid(visible=False, axis="y")
     if len(users) > len(shown):
-        axes.set_ylabel(f"UE (number, the first {len(shown)} of {len(users)})")
+        axes.set_ylabel(f"UE (number; the first {len(shown)} of {len(users)})")
     present = set(rrc_state["state"].unique())
     if rrc_state.filter(rrc_state["towards"] != "").height:
         present.add(SWITCHING)

@@ -60,7 +60,7 @@ def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
     """
     if not has_budget(run.metrics):
         raise MissingBudget(
-            "the run has no time budget: run it again with --budget (a scenario's measure.budget)"
+            "the run has no time budget: run it again with --budget (measure.budget in a scenario)"
         )
     connections = _connections(run)
     if not connections.height:

@@ -170,11 +170,9 @@ def _to_the_end(run: Run, name: str) -> pl.DataFrame:
 
     rows = run.series(name)
     if name in OF_SWITCHED and rows.is_empty():
-        raise MissingSeries(f'no user of {run.scenario} is switched between channels: bearer = "switched"')
+        raise MissingSeries(f'no UE of {run.scenario} switches between channels: bearer = "switched"')
     if name == "program_rtt" and rows.is_empty():
-        raise MissingSeries(
-            f"no round trip was measured in {run.scenario}: no TCP segment or ping was answered"
-        )
+        raise MissingSeries(f"{run.scenario} measured no round trip: no TCP segment or ping was answered")
     if name not in HELD:
         return rows
     if HELD[name] != ("connection",):

@@ -23,25 +23,25 @@ MOST_BARS = 400
 """More segments than this are drawn as dots, because their lengths would be invisible."""
 
 _CAUSES = (
-    ("sent again after a timeout", ("rto", "rto_recovery"), "x", "#D55E00"),
+    ("retransmitted after a timeout", ("rto", "rto_recovery"), "x", "#D55E00"),
     (
-        "sent again after duplicate or selective ACKs",
+        "retransmitted after duplicate or selective ACKs",
         ("dupacks", "sack", "rack", "fast_recovery"),
         "+",
         "#0072B2",
     ),
     ("tail loss probe", ("probe",), "v", "#009E73"),
-    ("sent again, not known why", ("unknown",), "1", "#CC79A7"),
+    ("retransmitted, cause unknown", ("unknown",), "1", "#CC79A7"),
 )
 """Retransmissions in a capture by cause: label, causes, marker, colour."""
 
 _DROPS = (
     ("script", "dropped by the scenario's script", "o"),
-    ("link_queue", "dropped, queue of a link full", "s"),
+    ("link_queue", "dropped by a full link queue", "s"),
     ("link_loss", "lost on a link", "D"),
-    ("link_down", "lost, link interrupted", "p"),
-    ("rlc_buffer", "dropped, RLC buffer full", "^"),
-    ("radio", "lost by the radio", "h"),
+    ("link_down", "lost while the link was interrupted", "p"),
+    ("rlc_buffer", "dropped by the full RLC buffer", "^"),
+    ("radio", "lost on the radio link", "h"),
     ("other", "dropped elsewhere", "*"),
 )
 """Place of a drop in the series ``dropped``, legend entry, marker."""
@@ -99,12 +99,12 @@ def figure(
     first, again = in_kb.filter(~pl.col("retransmission")), in_kb.filter(pl.col("retransmission"))
     results = results_of(sent)
     if len(sent) <= MOST_BARS and "seq" in sent.columns and not results:
-        _bars(axes, first, "segment sent", COLOURS[1])
+        _bars(axes, first, "segment", COLOURS[1])
         _bars(axes, again, "_", "#D55E00")
     else:
         points(axes, first, "end", "sent", ".", PALE, 2, results=results)
     if "cause" not in sent.columns:
-        points(axes, again, "end", "sent again", "x", "#D55E00", 5, results=results)
+        points(axes, again, "end", "retransmission", "x", "#D55E00", 5, results=results)
     else:
         for name, causes, mark, colour in _CAUSES:
             rows = again.filter(pl.col("cause").is_in(causes))

@@ -36,10 +36,10 @@ _NEW, _AGAIN, _ACK = "#0072B2", "#D55E00", "#009E73"
 
 _PLACES = {
     "air": ("lost on the air", "x", "#000000"),
-    "nodeb_queue": ("dropped by the Node B's queue", "1", "#CC79A7"),
+    "nodeb_queue": ("dropped by the full Node B queue", "1", "#CC79A7"),
     "core_network": ("lost in the core network", "+", "#000000"),
-    "rlc_buffer": ("dropped by the RLC buffer", "2", "#CC79A7"),
-    "rlc": ("given up by RLC", "x", "#D55E00"),
+    "rlc_buffer": ("dropped by the full RLC buffer", "2", "#CC79A7"),
+    "rlc": ("discarded by RLC", "x", "#D55E00"),
     "host": ("too late for its connection", "|", "#777777"),
 }
 """For each place of a loss: legend entry, marker and colour."""
@@ -134,12 +134,12 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
     ours = tcp.filter(pl.col("direction") == direction)
     for name, what, colour in (
         ("segment or PDU, sender to receiver", "segment", _NEW),
-        ("sent again", "retransmission", _AGAIN),
+        ("retransmission", "retransmission", _AGAIN),
     ):
         rows = ours.filter((pl.col("what") == what) & (pl.col("lost_at") == ""))
         arrived, on_way = rows.filter(pl.col("end_s").is_not_null()), rows.filter(pl.col("end_s").is_null())
         _lines(axes, arrived, pl.col("first") / 1e3, pl.col("last") / 1e3, colour, name)
-        _marks(axes, on_way["time_s"], on_way["last"] / 1e3, ">", colour, "on its way at the end")
+        _marks(axes, on_way["time_s"], on_way["last"] / 1e3, ">", colour, "in flight at the end")
     _lost(axes, ours, "time_s", pl.col("last") / 1e3, "segment ")
     acks = tcp.filter(
         (pl.col("direction") != direction) & (pl.col("what") == "ack") & (pl.col("lost_at") == "")
@@ -156,13 +156,13 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
             label="acknowledged",
         )
     expiries = tcp.filter(pl.col("what") == "rto").select("time_s", pl.col("direction") == direction)
-    for whose, colour, dashes in (
+    for side, colour, dashes in (
         ("sender", "#CC79A7", (0, (4, 2))),
         ("receiver", "#777777", (0, (1, 1.5))),
     ):
-        times = expiries.filter(pl.col("direction") == (whose == "sender"))["time_s"]
+        times = expiries.filter(pl.col("direction") == (side == "sender"))["time_s"]
         for number, time in enumerate(times):
-            label = "_" if number else f"retransmission timeout of the {whose}"
+            label = "_" if number else f"retransmission timeout of the {side}"
             axes.axvline(time, color=colour, linestyle=dashes, linewidth=1.0, label=label)
 
 
@@ -170,7 +170,10 @@ def _buffer(axes: Axes, buffer: pl.DataFrame) -> None:
     """Draw the occupancy of the proxy's buffer, darker while the buffer is full."""
     from matplotlib.patches import Rectangle
 
-    for what, colour, name in (("buffer", "#bbbbbb", "in the proxy"), ("full", "#666666", "no room in it")):
+    for what, colour, name in (
+        ("buffer", "#bbbbbb", "in the proxy's buffer"),
+        ("full", "#666666", "proxy's buffer full"),
+    ):
         rows = buffer.filter(buffer["what"] == what).select("time_s", "end_s", "first").rows()
         for number, (begin, end, octets) in enumerate(rows):
             label = "_" if number else name
@@ -188,7 +191,7 @@ def _pdus(axes: Axes, numbered: pl.DataFrame) -> None:
 
     for name, what, colour in (
         ("segment or PDU, sender to receiver", "pdu", _NEW),
-        ("sent again", "pdu_again", _AGAIN),
+        ("retransmission", "pdu_again", _AGAIN),
     ):
         rows = numbered.filter((pl.col("what") == what) & (pl.col("lost_at") == ""))
         _lines(axes, rows, pl.col("first"), pl.col("last"), colour, name)

@@ -48,7 +48,7 @@ def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quic
     plans = [(part, plan) for part in parts for plan in part.plans]
     if len(plans) != 1:
         names = ", ".join(f"{part.paper}/{plan.name}" for part, plan in plans)
-        raise UnknownSelection(f"a campaign is made of one chapter or figure, and these are {names}")
+        raise UnknownSelection(f"a campaign needs one chapter or figure, not {names}")
     part, plan = plans[0]
     wanted = [
         entry
@@ -59,7 +59,7 @@ def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quic
         shown = [entry for entry in wanted if any(_shows(plan, of, entry) for of in part.figures(plan))]
         wanted = shown or wanted
     if not wanted:
-        raise UnknownSelection(f"{' '.join(typed)}: nothing of it is a run of a network")
+        raise UnknownSelection(f"{' '.join(typed)}: it contains no run of a network")
     rows = _completed([_row(plan, entry, data) for entry in wanted])
     runs = max(entry.runs for entry in wanted)
     series = any(entry.series for entry in wanted)
@@ -129,7 +129,7 @@ def _found(scenario: Any, key: str) -> str | None:
 
 def _lines(plan: Plan, typed: Sequence[str], rows: Sequence[Row], runs: int, series: bool) -> Iterator[str]:
     words = " ".join(typed)
-    yield f"# The points of umts reproduce {words}, to be changed at will; nothing of it is scored:"
+    yield f"# The points of umts reproduce {words}, to be edited; the campaign is not scored:"
     yield "#"
     yield "#     umts sweep THIS_FILE"
     yield "version = 1"

@@ -104,7 +104,7 @@ def _spread(judge: Judge, asked: Question, case: Point, expected: str) -> Findin
         for point in _combinations(asked, case)
     ]
     spread = reduced("range", rows)
-    judge.remember("largest less smallest", spread)
+    judge.remember("largest minus smallest", spread)
     expression = parse(expected.replace("max - min", "spread"))
     return over_interval(spread, expected, lambda value: expression.holds({Leaf("spread"): value}))
 

@@ -82,7 +82,7 @@ def load_claims(root: Path, paper: str) -> list[Claim]:
     """
     path = root / paper / "claims.toml"
     if not path.is_file():
-        raise UnknownSelection(f"no document {paper!r}; there are {', '.join(papers(root))}")
+        raise UnknownSelection(f"there is no document {paper!r}; there are {', '.join(papers(root))}")
     labels, reasons = load_labels(path.with_name("labels.toml")), load_reasons(path.with_name("reasons.toml"))
     claims = [_claim(row, reasons, labels, path) for row in toml.read(path).get("claim", [])]
     seen: set[str] = set()
@@ -108,7 +108,7 @@ def _claim(
     if missing := _FIELDS - {"tolerance", "note"} - row.keys():
         raise BadData(f"{path}: claim {name} lacks the field {min(missing)}")
     if row["kind"] not in get_args(Kind):
-        raise BadData(f"{path}: claim {name} is of the unknown kind {row['kind']!r}")
+        raise BadData(f"{path}: claim {name} has the unknown kind {row['kind']!r}")
     if row["confidence"] not in get_args(Confidence):
         raise BadData(f"{path}: claim {name} has the unknown confidence {row['confidence']!r}")
     tolerance = row.get("tolerance")

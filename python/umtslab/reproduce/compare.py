@@ -151,7 +151,7 @@ def show(summary: Summary) -> str:
 
 
 def _percent(difference: Summary, level: float) -> str:
-    assert difference.mean is not None, "an interval was there"
+    assert difference.mean is not None, "the interval exists"
     return f"{100 * difference.mean / level:+.2g} %"
 
 

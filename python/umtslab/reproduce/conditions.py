@@ -104,7 +104,7 @@ def question(
     if plan.is_averaged(claim):
         points = sets
         if not points:
-            raise Missing("the sets of parameters that this is a mean over were not run")
+            raise Missing("the parameter sets of this mean were not run")
         defaults: Point = {**plan.defaults, **plan.average_point()}
     else:
         defaults = plan.defaults

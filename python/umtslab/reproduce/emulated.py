@@ -112,8 +112,8 @@ def _programs(scenario: Scenario) -> _Programs:
     others = {flow["ue"] for flow in flows[1:]}
     if not (is_of_one_size and is_of_first_user) or flows[0]["ue"] in others:
         raise BadData(
-            f"{scenario.name}: only files of one size to the first user can be emulated: one file, or "
-            "ftp_sessions whose file_min and file_max are equal"
+            f"{scenario.name}: only downloads of one size by the first UE can be emulated: one file, "
+            "or ftp_sessions with equal file_min and file_max"
         )
     size = str(_octets(sessions["file_min"]))
     begin_s = _seconds(content["measure"]["from"])
@@ -158,8 +158,8 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
                 if found is None and tried[wanted.identity.key] >= ATTEMPTS:
                     # The runs have other keys, for example because the code has changed.
                     raise EmulationFailed(
-                        f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and none is in the store; "
-                        "was the package built anew meanwhile?"
+                        f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and no run is stored; "
+                        "check whether the package was rebuilt in the meantime"
                     )
                 if found is None:
                     begin(wanted)
@@ -182,7 +182,10 @@ def _kept(wanted: Download, store: Store) -> Run | None:
         card = json.loads((run.folder / "emulation.json").read_text(encoding="utf-8"))
         if not card["degraded"]:
             return run
-    print(f"umts: {wanted.scenario.name}: degraded {ATTEMPTS} times, taken all the same", file=sys.stderr)
+    print(
+        f"umts: {wanted.scenario.name}: degraded in all {ATTEMPTS} attempts; the last run is used",
+        file=sys.stderr,
+    )
     return run
 
 

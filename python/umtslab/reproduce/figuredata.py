@@ -267,7 +267,7 @@ def _clouds(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None])
             if dots:
                 yield Line(label, quantity, honest, tuple(sorted(dots, key=lambda dot: float(dot.x))))
             else:
-                gaps["the sets of parameters were not run"] = None
+                gaps["the parameter sets were not run"] = None
 
 
 def _course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:

@@ -79,7 +79,7 @@ def _paper(name: str, chapters: Sequence[Chapter]) -> dict[str, Any]:
 
 
 def _chapter(chapter: Chapter) -> dict[str, Any]:
-    assert chapter.plan is not None, "chapters without a plan are listed apart"
+    assert chapter.plan is not None, "chapters without a plan are listed separately"
     counts = totals([chapter])
     return {
         "anchor": f"{chapter.paper}-{chapter.plan.name}",

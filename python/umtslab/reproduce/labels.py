@@ -56,5 +56,5 @@ def _label(row: dict[str, Any], path: Path) -> Label:
         raise BadData(f"{path}: a label lacks the field {min(missing)}")
     kinds = {str(verdict): verdict for verdict in LABELS}
     if row["is"] not in kinds:
-        raise BadData(f"{path}: {row['is']!r} is no label; there are {', '.join(kinds)}")
+        raise BadData(f"{path}: {row['is']!r} is not a label; there are {', '.join(kinds)}")
     return Label(kinds[row["is"]], str(row["reason"]), row.get("control", {}))

@@ -25,9 +25,9 @@ def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
     """
     metric = plan.metric(name, point)
     if metric.series is not None:
-        raise Missing(f"{name} is a course in time, not a number")
+        raise Missing(f"{name} is a time series, not a number")
     if metric.told or metric.requests:
-        raise Missing(f"{name} is told in words, not a number")
+        raise Missing(f"{name} is a text, not a number")
     moved = {**point, **metric.at}
     if not metric.over:
         return _evaluate(plan, results, metric, metric.expr, moved)
@@ -125,7 +125,7 @@ def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, place: Point) -> S
     sets = [one for one in results.sets() if all(same(one[name], value) for name, value in fixed.items())]
     if not sets:
         listed = ", ".join(f"{name} {text(value)}" for name, value in fixed.items())
-        raise Missing(f"no set of parameters was run with {listed}")
+        raise Missing(f"no parameter set was run with {listed}")
     return mean_of([_of_run(plan, results, leaf, one) for one in sets])
 
 

@@ -41,7 +41,7 @@ def parse_order(text: str) -> list[Chain]:
         if len(groups) < 2 or any(not label for group in groups for label in group):
             raise Missing(f"no rule reads the order {text!r}")
         if {piece[0] for piece in pieces[1::2]} >= {"<", ">"}:
-            raise Missing(f"the order {text!r} goes both ways")
+            raise Missing(f"the order {text!r} uses both > and <")
         chains.append(Chain(groups, tuple(pieces[1::2])))
     return chains
 

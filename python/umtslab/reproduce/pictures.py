@@ -58,12 +58,15 @@ def _budgets(
     variants = list(dict.fromkeys(variant(record, cell, over) for cell in cells))
     chosen = variants[:MOST_VARIANTS]
     record = replace(record, cells=tuple(cell for cell in cells if variant(record, cell, over) in chosen))
-    words = "Mean time of a connection by cause, in the order of precedence; whiskers: 95 % of the whole."
+    words = (
+        "Mean time of a connection by cause, in the order of precedence; whiskers: 95 % interval of "
+        "the total."
+    )
     if len(variants) > len(chosen):
-        words += f" Shown: {'; '.join(chosen)}; {len(variants) - len(chosen)} combinations more were run."
+        words += f" Shown: {'; '.join(chosen)}; {len(variants) - len(chosen)} more combinations were run."
     yield Picture(
         f"{plan.name}-budget",
-        "Where the time went",
+        "Time budget",
         words,
         address(draw_budget(record, over), in_pixels=True),
     )
@@ -79,7 +82,7 @@ def _of_one_run(
     for point, run in recorded:
         if "rrc_state" in run.series_kinds() and len(run.series("rrc_state")):
             words = _which(point, run)
-            for kind, title in (("rrc", "Who was on which channel"), ("cell", "What the cell gave away")):
+            for kind, title in (("rrc", "RRC states of the UEs"), ("cell", "DCHs of the cell")):
                 yield Picture(f"{plan.name}-{kind}", title, words, address(draw(run, kind), in_pixels=True))
             break
     for point, run in recorded:

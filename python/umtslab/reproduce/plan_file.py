@@ -64,7 +64,9 @@ class _Reader:
     def plan(self) -> Plan:
         top = self.table(toml.read(self.path), "the plan", _PLAN_KEYS)
         if top["version"] != 1:
-            raise BadData(f"{self.path}: version {top['version']!r} is not 1, the version this program reads")
+            raise BadData(
+                f"{self.path}: version {top['version']!r} is not 1, the version that this program reads"
+            )
         plan = Plan(
             paper=self.path.parent.name,
             name=self.path.stem,
@@ -145,7 +147,7 @@ class _Reader:
         return Samples(parse(entry["expr"]), float(entry["least"]))
 
     def part(self, entry: Mapping[str, Any]) -> Part:
-        self.table(entry, "a part of what is told", "rows since since_end forms list first tti_s")
+        self.table(entry, "a part of `told`", "rows since since_end forms list first tti_s")
         return Part(
             rows=entry["rows"],
             since=entry.get("since", {}),
@@ -161,7 +163,7 @@ class _Reader:
         how = [word for word in _HOW_TO_COUNT.split() if word in entry]
         if len(how) != 1:
             *words, last = _HOW_TO_COUNT.split()
-            raise BadData(f"{self.path}: count {name} wants one of {', '.join(words)} and {last}")
+            raise BadData(f"{self.path}: count {name} needs one of {', '.join(words)} and {last}")
         counted = entry[how[0]]
         return Count(
             series=entry.get("series", "rlc_pdus"),
@@ -209,7 +211,7 @@ class _Reader:
         )
         kind = entry.get("kind", "curves")
         if kind not in {"curves", "time", "table", "scatter", "pdus", "channels"}:
-            raise BadData(f"{self.path}: figure {entry['id']} is of the unknown kind {kind!r}")
+            raise BadData(f"{self.path}: figure {entry['id']} has the unknown kind {kind!r}")
         return Figure(
             id=entry["id"],
             kind=kind,
@@ -242,14 +244,14 @@ class _Reader:
                 raise BadData(f"{self.path}: dimension {name} has no default")
         sweeps = {sweep.name for sweep in plan.sweeps}
         if unknown := set(plan.average_over) - sweeps:
-            raise BadData(f"{self.path}: average_over = {min(unknown)!r} is no sweep of the plan")
+            raise BadData(f"{self.path}: average_over = {min(unknown)!r} is not a sweep of the plan")
         if plan.averaged and not plan.average_over:
-            raise BadData(f"{self.path}: averaged needs average_over, the sweep that means are taken over")
+            raise BadData(f"{self.path}: averaged needs average_over, the sweep over which means are taken")
         if unknown := {metric.reduce for metric in plan.metrics if metric.over} - set(REDUCTIONS):
             raise BadData(f"{self.path}: reduce = {min(unknown)!r} is not one of {', '.join(REDUCTIONS)}")
         for where, names in _used_dimensions(plan):
             if unknown := set(names) - plan.dimensions.keys():
-                raise BadData(f"{self.path}: {where} uses {min(unknown)!r}, which is no dimension")
+                raise BadData(f"{self.path}: {where} uses {min(unknown)!r}, which is not a dimension")
 
 
 _OF_ONE_RUN = frozenset({"pdus", "channels"})

@@ -90,7 +90,7 @@ def _residual_variance(rows: Rows) -> Sample:
     firsts, seconds = (list(dict.fromkeys(at[i] for at, _ in rows)) for i in (0, 1))
     if len(rows) != len(firsts) * len(seconds) or min(len(firsts), len(seconds)) < 2:
         raise Missing(
-            "what is irregular over two dimensions needs a whole grid of two values of each or more"
+            "irregularity over two dimensions needs a complete grid with at least two values of each"
         )
     freedom = (len(firsts) - 1) * (len(seconds) - 1)
     found: Sample = []

@@ -88,11 +88,15 @@ def markdown(chapter: Chapter) -> str:
     """Return the chapter's page in Markdown: verdicts, then figures and tables."""
     lines = [f"# {chapter.title}", "", f"{_totals([chapter])}. {chapter.runs} runs.", ""]
     if chapter.change:
-        lines += [f"Drawn beside what is scored, and not scored itself: the same with {chapter.change}.", ""]
+        lines += [
+            f"The figures also show the chapter with {chapter.change}. These results are not scored.",
+            "",
+        ]
     if chapter.quick:
-        lines += ["Quick: a small grid and few runs; the verdicts are provisional.", ""]
+        lines += ["Quick: a small grid and few runs. The verdicts are provisional.", ""]
     lines += [
-        "Numbers with ± are means and 95 % intervals. *Honest*: the same with 3GPP's accounting, not scored.",
+        "Numbers with ± are means and 95 % intervals. *Honest* results use 3GPP's accounting and are "
+        "not scored.",
         "",
     ]
     if chapter.change:
@@ -104,7 +108,7 @@ def markdown(chapter: Chapter) -> str:
             lines += [f"## {verdict.capitalize()} ({len(chosen)})", "", *_claim_table(chosen, known), ""]
     if known:
         lines += [
-            "## What was found out about mismatches",
+            "## Causes of mismatches",
             "",
             *(f"{i}. {r}" for i, r in enumerate(known, 1)),
             "",
@@ -141,11 +145,11 @@ def turned(chapter: Chapter) -> list[tuple[Scored, Scored]]:
 
 def _change_table(chapter: Chapter) -> Iterable[str]:
     pairs = turned(chapter)
-    yield f"{len(pairs)} of {len(chapter.changed)} verdicts would be others. None of this is scored."
+    yield f"{len(pairs)} of {len(chapter.changed)} verdicts would differ. None of this is scored."
     if not pairs:
         return
     yield ""
-    yield "| claim | scored | with it | ours with it | why |"
+    yield "| claim | scored | changed | ours, changed | why |"
     yield "|---|---|---|---|---|"
     for scored, changed in pairs:
         name, why = scored.claim.id.removeprefix(chapter.paper + "."), changed.detail.replace("|", "\\|")
@@ -203,7 +207,7 @@ def lines(chapter: Chapter) -> Iterator[str]:
 def turned_lines(chapter: Chapter) -> Iterator[str]:
     """Yield a line for each verdict that would differ with the chapter's change."""
     pairs = turned(chapter)
-    yield f"With {chapter.change} {len(pairs)} of {len(chapter.changed)} verdicts would be others."
+    yield f"With {chapter.change} {len(pairs)} of {len(chapter.changed)} verdicts would differ."
     width = max((len(_short_id(chapter, scored)) for scored, _ in pairs), default=0)
     for scored, changed in pairs:
         yield f"  {_short_id(chapter, scored):<{width}}  {scored.verdict} -> {changed.verdict}"

@@ -196,7 +196,7 @@ def _draws(
     from umtslab.version import code_version
 
     draw = wanted.draw
-    assert draw is not None, "those alone are drawn"
+    assert draw is not None, "only these are drawn"
     name, overrides = plan.scenario_of(wanted.point)
     scenario = Scenario.load(scenarios / name, [*overrides, *more])
 

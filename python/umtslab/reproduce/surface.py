@@ -54,7 +54,7 @@ def _best_in_set(match: re.Match[str], rows: Rows) -> Finding:
     inside = [row for row in rows if all(text(row[0][n]) in s for n, s in zip(names, sets, strict=True))]
     outside = [row for row in rows if row not in inside]
     if not inside or not outside:
-        raise Missing("the points inside and outside the set were not both run")
+        raise Missing("the points inside and outside the set were not all run")
     best = max(inside, key=lambda row: usable_mean(row[1]))
 
     def named(point: Mapping[str, Value]) -> str:

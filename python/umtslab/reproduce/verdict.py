@@ -179,7 +179,7 @@ class _Judge:
         """Judge the mean over the sets that were run, computed in each run."""
         sets = {key(point): point for case in asked.cases for point in asked.matching(case)}
         if not sets:
-            return Finding(Verdict.NOT_YET, "none of its sets of parameters was run")
+            return Finding(Verdict.NOT_YET, "none of its parameter sets was run")
         columns = [measure(self.plan, self.results, self.claim.metric, point) for point in sets.values()]
         means = mean_of(columns)
         label = f"mean of {len(columns)} sets"
@@ -189,7 +189,7 @@ class _Judge:
     def ratio(self, asked: Question, case: Point) -> Finding:
         conditions = self.claim.conditions
         if "num" not in conditions or "den" not in conditions:
-            raise Missing("the ratio's sides are not named by num and den")
+            raise Missing("the two sides of the ratio are not named by num and den")
         sides = [str(conditions["num"]), str(conditions["den"])]
         points = [{**case, **side_point(side, self.plan)} for side in sides]
         top, bottom = (
@@ -267,7 +267,7 @@ class _Judge:
         if trend.over == "time":
             return self.course(asked, case, trend)
         if not asked.vary:
-            raise Missing("no rule reads a trend over nothing varied")
+            raise Missing("no rule reads a trend without a varied dimension")
         name = asked.vary[0]
         levels = asked.levels(case, name)
         lacking = [

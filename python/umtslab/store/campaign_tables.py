@@ -25,7 +25,7 @@ def campaign_content(path: Path) -> dict[str, Any]:
     """
     content = unsealed(path)
     if not _is_record(content):
-        raise ValueError(f"{path.name} is no record of a campaign")
+        raise ValueError(f"{path.name} is not a record of a campaign")
     return content
 
 

@@ -77,8 +77,8 @@ def refuse_other_layout(store: Path) -> None:
     layout = _layout(store)
     if layout is not None and is_other_layout(layout, LAYOUT):
         raise OtherLayout(
-            f"{store}: a store of layout {layout}, but this version of umts keeps layout {LAYOUT}; "
-            "choose another folder with --out, or use the version that made it"
+            f"{store}: this results folder has layout {layout}, but this version of umts uses layout "
+            f"{LAYOUT}; choose another folder with --out, or use the version that created it"
         )
 
 
@@ -164,7 +164,7 @@ def open_to_write(store: Path) -> Catalogue:
     except sqlite3.OperationalError as error:
         db.close()
         if error.sqlite_errorcode == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):
-            raise BrokenCatalogue("its header says that nobody may write to it") from error
+            raise BrokenCatalogue("its header marks it as read-only") from error
         raise
     except BaseException:
         db.close()
@@ -196,7 +196,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         except UnicodeDecodeError as error:
             # SQLite quotes the damaged name in its error message.
             db.close()
-            raise BrokenCatalogue("its schema holds text that is none") from error
+            raise BrokenCatalogue("its schema contains invalid text") from error
         else:
             return db
     raise NoCatalogue
@@ -220,7 +220,7 @@ def _broken_if_damaged() -> Iterator[None]:
             raise BrokenCatalogue(str(error)) from error
         raise
     except (UnicodeDecodeError, ValueError, OverflowError) as error:
-        raise BrokenCatalogue("it holds text that is none") from error
+        raise BrokenCatalogue("it contains invalid text") from error
 
 
 def audit(db: sqlite3.Connection) -> None:
@@ -237,7 +237,7 @@ def audit(db: sqlite3.Connection) -> None:
             raise BrokenCatalogue(str(verdict))
         columns = _columns(db)
         if tuple(columns) not in (COLUMNS, COLUMNS[:-1]):
-            raise BrokenCatalogue("it has no table of runs")
+            raise BrokenCatalogue("it has no table `runs`")
         if "seal" not in columns:
             return  # written before there were seals
         for *values, found in db.execute(f"SELECT {SEALED}, seal FROM runs NOT INDEXED"):

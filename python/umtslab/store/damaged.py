@@ -23,7 +23,7 @@ def warn(damage: Damage) -> None:
     """Report damage as a Python warning."""
     import warnings
 
-    warnings.warn(f"{damage}; it is left out", DamagedStore, stacklevel=2)
+    warnings.warn(f"{damage}; it is skipped", DamagedStore, stacklevel=2)
 
 
 def set_aside(store: Path, things: Iterable[Path]) -> Path:

@@ -74,21 +74,21 @@ def repair(found: Examination) -> list[str]:
     done = []
     for path, _ in irregular_locks(found.store):
         aside = set_aside(found.store, [path])
-        done.append(f"lock {path.name} is set aside: {aside}")
+        done.append(f"lock {path.name} was moved to {aside}")
     staging = Staging(found.store)
     try:
         with staging.exclusively():
             for damage in found.damage:
                 if things := _things(found.store, damage):
                     aside = set_aside(found.store, things)
-                    done.append(f"{damage.kind} {damage.name} is set aside: {aside}")
+                    done.append(f"{damage.kind} {damage.name} was moved to {aside}")
     finally:
         staging.close()
     catalogue_file.forget(found.store)
     again: list[Damage] = []
     with open_store(found.store, again.append) as store:
         store.enter_anew(found.told_otherwise)
-    entered = [f"run {key} is entered into the catalogue again" for key in found.told_otherwise]
+    entered = [f"run {key} was added to the catalogue again" for key in found.told_otherwise]
     return [*done, *map(str, again), *entered]
 
 
@@ -112,7 +112,7 @@ def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Dama
         catalogue = catalogue_file.open_to_read(found.store, audited=True)
     except catalogue_file.NoCatalogue:
         if sound:
-            yield Damage("catalogue", name, (f"{name} is gone, or cannot be read",))
+            yield Damage("catalogue", name, (f"{name} is missing or cannot be read",))
         return
     except catalogue_file.BrokenCatalogue as broken:
         yield Damage("catalogue", name, (str(broken),))
@@ -120,7 +120,9 @@ def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Dama
     with closing(catalogue):
         told = catalogue.of_keys(sound)
     found.told_otherwise = sorted(run.key for run in told if run != sound[run.key])
-    if flaws := tuple(f"it tells run {key} otherwise than its files" for key in found.told_otherwise):
+    if flaws := tuple(
+        f"its row of run {key} differs from the files of the run" for key in found.told_otherwise
+    ):
         yield Damage("catalogue", name, flaws)
 
 

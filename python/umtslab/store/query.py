@@ -35,7 +35,7 @@ _OUTSIDE = re.compile(
 _QUERIES = frozenset({"SELECT", "EXPLAIN", "MULTI", "PRAGMA"})
 """DuckDB's types of statements that return rows; ``MULTI`` is a pivot."""
 
-_NO_QUERY = "a query begins with select, from, with, values, describe, summarize or show; it changes nothing"
+_NO_QUERY = "a query begins with select, from, with, values, describe, summarize or show, and changes nothing"
 
 
 class WrongQuery(ValueError):
@@ -153,5 +153,5 @@ def _named(contents: Contents, sql: str) -> set[str]:
 def _told(error: duckdb.Error, contents: Contents) -> str:
     """DuckDB's message, followed by the tables that a query can use."""
     if _OUTSIDE.search(str(error)):
-        return f"{error}\na query reads the tables of the results folder, and no other file"
+        return f"{error}\na query can read only the tables of the results folder"
     return f"{error}\nthere are {', '.join(contents.table_names())}"

@@ -207,7 +207,9 @@ class StoreReader:
     def _left(self, runs: list[Run], what: str) -> list[Run]:
         """Return the sound runs of `runs`. It is an error if there are none."""
         if not (left := self._sound_of(runs)):
-            raise RunNotFound(f"{what} are damaged, all {len(runs)}; umts doctor {self.path} tells more")
+            raise RunNotFound(
+                f"all {len(runs)} of {what} are damaged; umts doctor {self.path} lists the damage"
+            )
         return left
 
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────

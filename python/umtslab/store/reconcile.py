@@ -61,9 +61,9 @@ def kept_run(store: Path, key: str) -> Run:
     try:
         run = read_run(store / "runs" / key)
     except OtherLayout as other:  # one run of a store whose layout is ours
-        raise Damaged(Damage("run", key, (f"run.json is strange: {other}",))) from other
+        raise Damaged(Damage("run", key, (f"run.json cannot be read: {other}",))) from other
     if run.key != key:
-        raise Damaged(Damage("run", key, (f"run.json is of another run, {run.key}",)))
+        raise Damaged(Damage("run", key, (f"run.json belongs to another run, {run.key}",)))
     return run
 
 

@@ -99,7 +99,7 @@ def _open_lock(path: Path) -> int:
         If it is not a regular file, or cannot be created.
     """
     if (found := irregular(path)) is not None:
-        hint = "umts doctor FOLDER --repair sets it aside"
+        hint = "umts doctor FOLDER --repair moves it away"
         raise OSError(errno.EINVAL, f"it is {found}, not a file; {hint}", str(path))
     return os.open(path, os.O_CREAT | os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
 

@@ -70,7 +70,7 @@ class Store(StoreReader):
         except catalogue_file.BrokenCatalogue as broken:
             aside = set_aside(self.path, catalogue_file.files(self.path))
             known = catalogue_file.salvage(aside)
-            where = f"{broken}; it is set aside as {aside}, and made anew"
+            where = f"{broken}; it was moved to {aside}, and a new one was created"
             self.note(Damage("catalogue", catalogue_file.NAME, (where,)))
             catalogue = catalogue_file.open_to_write(self.path)
         reconcile(self.path, catalogue, self.note, known)

@@ -33,8 +33,9 @@ def importance(outcome: Outcome) -> dict[str, float]:
     measured = [trial for trial in outcome.trials if trial.objective.mean is not None]
     if len(measured) < _LEAST_TRIALS:
         raise CampaignError(
-            f"{study.frame.name} has {len(measured)} trials that measured {study.metric}: what mattered "
-            f"takes {_LEAST_TRIALS}, and shows from some forty on"
+            f"{study.frame.name} has {len(measured)} trials with a value of {study.metric}: the "
+            f"importance of parameters needs at least {_LEAST_TRIALS}, and about 40 for a reliable "
+            "result"
         )
     found = optuna.create_study(direction="maximize" if study.maximise else "minimize")
     spaces = {parameter.key: distribution(parameter) for parameter in study.frame.parameters}

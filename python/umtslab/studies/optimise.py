@@ -55,7 +55,7 @@ class Constraint:
         """
         if self.least is not None:
             return self.least - mean
-        assert self.most is not None, "it has one bound"
+        assert self.most is not None, "a constraint has exactly one bound"
         return mean - self.most
 
     def __str__(self) -> str:
@@ -154,7 +154,7 @@ def load_optimisation(path: Path) -> Optimisation:
         check_metric(objective, "metric", metric)
         goal = objective.text("goal", "maximise")
         if goal not in {"maximise", "minimise"}:
-            raise objective.wrong("goal", f"{goal!r} is neither maximise nor minimise")
+            raise objective.wrong("goal", f"{goal!r} is not a goal: write maximise or minimise")
         objective.done()
         constraints = tuple(_constraint(row) for row in table.rows("constraint"))
     return Optimisation(frame, metric, goal == "maximise", constraints, trials)
@@ -272,7 +272,7 @@ def _past(study: Optimisation, store: Store) -> Any:
 def _opened_anew(study: Optimisation, store: Store, file: Path, flaw: str) -> Any:
     """Set the damaged file aside and create a new one."""
     aside = set_aside(store.path, [file])
-    words = f"{flaw}; the file is set aside as {aside}, and the trials are taken from their runs"
+    words = f"{flaw}; the file was moved to {aside}, and the trials are read from their runs"
     store.note(Damage("study", study.frame.name, (words,)))
     return _opened(study, file)
 
@@ -358,12 +358,12 @@ def _constraint(row: Table) -> Constraint:
     bounds = {name: _number(row, name) for name in ("at_least", "at_most") if name in row}
     row.done()
     if len(bounds) != 1:
-        raise row.wrong("metric", f"give {metric} one of at_least and at_most")
+        raise row.wrong("metric", f"give {metric} either at_least or at_most")
     return Constraint(metric, bounds.get("at_least"), bounds.get("at_most"))
 
 
 def _number(row: Table, name: str) -> float:
     value = row.value(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise row.wrong(name, f"{value!r} is not a number; it is in the metric's unit, see `umts metrics`")
+        raise row.wrong(name, f"{value!r} is not a number: write it in the metric's unit, see `umts metrics`")
     return float(value)

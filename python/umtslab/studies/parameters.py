@@ -71,7 +71,7 @@ def read_parameters(table: Table) -> tuple[Parameter, ...]:
     found = tuple(_parameter(key, row) for key, row in inner.tables({"from", "to", "choices"}).items())
     if not found:
         raise inner.wrong(
-            "", 'nothing to choose: give it KEY = { from = 1, to = 10 } or { choices = ["a", "b"] }'
+            "", 'no range or choices: write KEY = {{ from = 1, to = 10 }} or {{ choices = ["a", "b"] }}'
         )
     return found
 
@@ -81,7 +81,7 @@ def _parameter(key: str, row: Table) -> Parameter:
         choices = row.listed("choices")
         row.done()
         if len(choices) < 2:
-            raise row.wrong("choices", "fewer than two leave nothing to choose")
+            raise row.wrong("choices", "give at least two choices")
         return Parameter(key, choices=tuple(choices))
     written = {name: row.value(name) for name in ("from", "to")}
     low, high = (_bound(row, name, value) for name, value in written.items())
@@ -89,15 +89,19 @@ def _parameter(key: str, row: Table) -> Parameter:
     log = row.truth("log", False)
     row.done()
     if low.unit != high.unit or (step is not None and step.unit != low.unit):
-        raise row.wrong("to", f"write the bounds in one unit: {written['from']!r}, {written['to']!r}")
+        raise row.wrong("to", f"the bounds must have the same unit: {written['from']!r}, {written['to']!r}")
     if not low.number < high.number:
-        raise row.wrong("to", f"{written['to']!r} is not above {written['from']!r}")
+        raise row.wrong(
+            "to", f"the upper bound {written['to']!r} is not above the lower bound {written['from']!r}"
+        )
     if log and low.number <= 0:
-        raise row.wrong("log", "a logarithmic range begins above 0")
+        raise row.wrong("log", "the lower bound of a logarithmic range must be above 0")
     if log and step is not None:
-        raise row.wrong("step", "a logarithmic range has no steps")
+        raise row.wrong("step", "a logarithmic range cannot have a step")
     if step is not None and not 0 < step.number <= high.number - low.number:
-        raise row.wrong("step", f"{step.number:g} is no step between {low.number:g} and {high.number:g}")
+        raise row.wrong(
+            "step", f"{step.number:g} is not a valid step between {low.number:g} and {high.number:g}"
+        )
     whole = all(_is_whole(value) for value in written.values()) and (step is None or step.number.is_integer())
     return Parameter(key, low.number, high.number, low.unit, whole, log, step.number if step else None)
 
@@ -120,6 +124,6 @@ def no_clash(table: Table, parameters: tuple[Parameter, ...], settings: Mapping[
     """Refuse a key that occurs in both [set] and [parameters], and the key `seed`."""
     for parameter in parameters:
         if parameter.key in settings:
-            raise table.wrong(parameter.key, "it is in [set] and in [parameters]")
+            raise table.wrong(parameter.key, "the key is both in [set] and in [parameters]")
         if parameter.key == "seed":
-            raise CampaignError(f"{table.path}: the seed stays the same at all points")
+            raise CampaignError(f"{table.path}: the seed cannot be a parameter")

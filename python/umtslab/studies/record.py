@@ -75,7 +75,7 @@ def load_study(store: StoreReader, name: str) -> Outcome | Findings | None:
     Raises
     ------
     CampaignError
-        If its record was changed after it was written, or another version wrote it.
+        If its record is not as it was written, or another version wrote it.
     """
     path = store.path / "studies" / f"{name}.json"
     if "/" in name or "\0" in name or not os.path.lexists(path):
@@ -91,7 +91,7 @@ def load_study(store: StoreReader, name: str) -> Outcome | Findings | None:
     except CampaignError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        how = "the command that made the study makes it again, and takes its runs from the store"
+        how = "the command of the study creates it again from the stored runs"
         raise CampaignError(f"{path} is damaged ({error}): {how}") from error
 
 

@@ -83,24 +83,29 @@ def load_sensitivity(path: Path) -> Sensitivity:
     with study_file(path) as (table, frame):
         method = table.text("method", "morris")
         if method not in METHODS:
-            raise table.wrong("method", f"{method!r} is none of {', '.join(METHODS)}")
+            raise table.wrong("method", f"{method!r} is not one of {', '.join(METHODS)}")
         samples = table.whole("samples", 8, least=2)
         if method == "sobol" and samples & (samples - 1):
-            raise table.wrong("samples", f"Sobol's sequence wants a power of 2, such as 64, not {samples}")
+            raise table.wrong(
+                "samples", f"Sobol's sequence needs a power of 2, for example 64, not {samples}"
+            )
         metrics = tuple(str(metric) for metric in table.listed("metrics"))
         for metric in metrics:
             check_metric(table, "metrics", metric)
         for parameter in frame.parameters:
             if parameter.choices:
                 raise table.wrong(
-                    parameter.key, "choices have no order, so they have no effect to measure: give a range"
+                    parameter.key, "choices have no order, so they have no measurable effect: give a range"
                 )
         if len(frame.parameters) < 2:
-            raise table.wrong("parameters", "with one parameter there is nothing to compare: use umts sweep")
+            raise table.wrong(
+                "parameters", "a sensitivity study needs at least two parameters: use umts sweep for one"
+            )
         points = samples * (len(frame.parameters) + (2 if method == "sobol" else 1))
         if points > _MOST_POINTS:
             raise table.wrong(
-                "samples", f"{samples:,} samples are {points:,} points, and {_MOST_POINTS:,} are the most"
+                "samples",
+                f"{samples:,} samples give {points:,} points, more than the limit of {_MOST_POINTS:,}",
             )
     return Sensitivity(frame, method, samples, metrics)
 

@@ -10,7 +10,7 @@ from umtslab.studies.sensitivity import Findings
 if TYPE_CHECKING:
     import polars as pl
 
-AS_IT_IS = "as it is"
+AS_IT_IS = "unchanged scenario"
 
 
 def trials_table(outcome: Outcome) -> pl.DataFrame:
