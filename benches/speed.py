@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "target" / "dist" / "package"
 REPEATS = 5
 SHORT_S = 30
-"""Length of the short run, for networks whose metrics begin after up to twenty seconds."""
+"""Length of the short run, for networks with metrics that begin after up to twenty seconds."""
 NOISE_S = 0.05
 """Variation of the start-up: smaller differences in CPU time are not significant."""
 
@@ -130,7 +130,7 @@ def row(measured: Measured) -> str:
 
 
 def print_ratios(rows: list[Measured]) -> None:
-    """Print the CPU time of each further build as a ratio to that of the first, pair by pair."""
+    """Print the CPU time of each further build as a ratio to the first build, pair by pair."""
     first = {one.bench.name: one for one in reversed(rows)}
     further = [one for one in rows if one is not first[one.bench.name]]
     if further:

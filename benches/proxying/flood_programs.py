@@ -15,7 +15,7 @@ events = select.epoll()
 events.register(listening, select.EPOLLIN)
 open_, much = {}, bytes(1 << 20)
 def accept():
-    # Not all at once: who is served waits for no more than a few who come.
+    # Not all at once: a served client waits for a few new clients at most.
     for _ in range(8):
         connection = listening.accept()[0]
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -85,7 +85,7 @@ def download():
     while left > 0:
         left -= len(kept.recv(1 << 20))
 def time_of(action):
-    # The mean: whoever waits long now and then has waited.
+    # The mean, because rare long waits count too.
     count, begun = 0, time.monotonic()
     while (took := time.monotonic() - begun) < seconds or count < 3:
         action()

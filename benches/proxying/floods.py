@@ -108,7 +108,7 @@ def ours(flood: Flood) -> Iterator[Place]:
 
 @contextmanager
 def haproxy(flood: Flood) -> Iterator[Place]:
-    """Run haproxy with one thread, without splicing, whose pipes would need descriptors."""
+    """Run haproxy with one thread and without splicing, because pipes need descriptors."""
     with running_haproxy({LISTEN: f"{SERVER[0]}:{PORT}"}, "", ROOM):
         yield Place(HOST, LISTEN)
 

@@ -1,4 +1,4 @@
-"""The pictures of these pages, drawn anew from runs of the scenarios they stand beside.
+"""Draws the pictures of these pages from runs of the scenarios that the pages name.
 
 `make pictures` does it. They have few colours, so that all of them together are smaller than one photograph.
 """

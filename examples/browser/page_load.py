@@ -5,8 +5,8 @@
 Debian's Chromium, headless, loads the page that `umts emulate` has inside: a document and eight images of
 20,000 octets. Both networks carry 384 kbit/s at their best. In the first the user begins on the common
 channels, and is given the DCH when its buffer fills; the second is flat: a rate and a delay, as test services
-have it, the delay that of a small packet on the DCH. The report is one HTML file with the load times and, for
-the first run of each, what reached the browser over the RRC state.
+use them, with the delay of a small packet on the DCH. The report is one HTML file with the load times and,
+for the first run of each, what reached the browser over the RRC state.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def load(radio: str) -> Load:
             UMTS, "emulate", "-q", "--series", "--scenario", str(scenario), "--out", str(folder / "results"),
             "--",
             *BROWSER, f"--user-data-dir={folder / 'profile'}",
-            # A browser has much to say to its makers; here it finds nobody but the page.
+            # The page is the only server that the browser reaches, not its vendor's services.
             f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {HOST}",
             f"http://{HOST}/page?objects={OBJECTS}&size={OCTETS}",
         ]  # fmt: skip

@@ -27,7 +27,7 @@ def column(key: str, values: Sequence[Any]) -> pl.Series:
 def with_numbers(table: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
     """The table with numbers in s, bit/s or B instead of text in the columns of `keys`.
 
-    A column whose values are not quantities of one kind stays as it is.
+    A column with other values than quantities of one kind is not changed.
     """
     import polars as pl
 

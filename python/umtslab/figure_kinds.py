@@ -67,7 +67,7 @@ class UnknownFigure(KeyError):
 _T = TypeVar("_T")
 
 
-def known(kinds: Mapping[str, _T], name: str, what: str = "figure") -> _T:
+def known(kinds: Mapping[str, _T], name: str, noun: str = "figure") -> _T:
     """Return the kind called `name`.
 
     Raises
@@ -84,7 +84,7 @@ def known(kinds: Mapping[str, _T], name: str, what: str = "figure") -> _T:
         raise UnknownFigure(f"{name!r} is drawn by umtslab.plot.{function}, not by this function")
     near = get_close_matches(name, kinds, 1, 0.6)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(kinds)}"
-    raise UnknownFigure(f"there is no {what} {name!r}; {hint}")
+    raise UnknownFigure(f"there is no {noun} {name!r}; {hint}")
 
 
 _DRAWN_BY = {

@@ -38,7 +38,7 @@ duration = "20 s"
 tcp.variant = ["reno", "tahoe"]
 radio.bler = [0.1, 0.3]
 """
-"""A small campaign whose title has to be escaped in HTML."""
+"""A small campaign with a title that must be escaped in HTML."""
 
 WALL_CLOCK = ("test_emulate", "test_proxy", "test_reproduce_emulated")
 """Prefixes of test files that run in real time. Their tests mostly wait, in their own namespaces,

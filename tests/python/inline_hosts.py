@@ -103,7 +103,7 @@ time.sleep(1.5)
 
 
 def _introduce() -> None:
-    """Tell the left host the Ethernet address of the right one."""
+    """Add the Ethernet address of the right host to the neighbours of the left host."""
     (device,) = json.loads(said("nsenter", "--net=/run/right", "ip", "-j", "link", "show", "eth0"))
     neighbour = ["neighbour", "add", "198.51.100.20", "lladdr", device["address"], "dev", "eth0"]
     run("nsenter", "--net=/run/left", "ip", *neighbour)

@@ -94,7 +94,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def reach(*options: str) -> dict[str, Any]:
-    """Ask a server on the Internet for the client's address.
+    """Query a server on the Internet for the client's address.
 
     The client resolves the server's name.
     """

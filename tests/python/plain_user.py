@@ -1,4 +1,4 @@
-"""Runs a command as an unprivileged user who may open ``/dev/net/tun``.
+"""Runs a command as an unprivileged user with access to ``/dev/net/tun``.
 
 If the tests run as root, the command runs as user 65534 in its own mount namespace. There every
 user may open the device, and the interpreter is accessible even below a home that is closed to

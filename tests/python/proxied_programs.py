@@ -159,7 +159,7 @@ def checksum(octets):
     while total >> 16:
         total = (total & 0xffff) + (total >> 16)
     return ~total & 0xffff
-# From the client's own address, whose kernel is told to answer nothing.
+# From the client's own address, with a kernel that answers nothing.
 source = socket.inet_aton("198.51.100.77")
 out.setsockopt(socket.IPPROTO_IP, socket.IP_HDRINCL, 1)
 for number in range(count):

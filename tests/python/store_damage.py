@@ -144,7 +144,7 @@ def readable(store: Path) -> set[str]:
 
 
 def sound(whole: dict[str, bytes], there: dict[str, bytes]) -> set[str]:
-    """Return the keys of the runs whose files are all intact."""
+    """Return the keys of the runs with intact files only."""
     keys = {name.partition("/")[0] for name in whole}
     return {
         key

@@ -25,7 +25,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def table_rows(page: str, heading: str) -> list[list[str]]:
-    """Return the cells of each row of the table whose first heading is `heading`."""
+    """Return the cells of each row of the table with the first heading `heading`."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     _, _, after = text.partition(f"| {heading} ")
     lines = after.partition("\n\n")[0].splitlines()[2:]

@@ -286,12 +286,12 @@ def flood(to):
         try: out.sendto(bytes(1400), to)
         except OSError: pass
 if sys.argv[1] == "server":
-    asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    asked.bind(("", 7))
-    flood(asked.recvfrom(100)[1])
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("", 7))
+    flood(server.recvfrom(100)[1])
     time.sleep(60)
-asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-asking.sendto(b"flood me", ("9.9.9.9", 7))
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+client.sendto(b"flood me", ("9.9.9.9", 7))
 time.sleep(0.5)
 flood(("9.9.9.9", 9))
 """

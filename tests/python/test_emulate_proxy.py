@@ -22,10 +22,10 @@ FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.url
 
 PASSING = """
 import socket, sys
-asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-asking.settimeout(20)
-asking.sendto(b"question", ("192.0.2.9", 7000))
-sys.stdout.write(repr(asking.recvfrom(100)))
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+client.settimeout(20)
+client.sendto(b"question", ("192.0.2.9", 7000))
+sys.stdout.write(repr(client.recvfrom(100)))
 """
 
 ECHO = (

@@ -36,22 +36,22 @@ CLIENT = """
 import socket, sys
 family = socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET
 def connected(address):
-    asking = socket.socket(family, socket.SOCK_DGRAM)
-    asking.settimeout(20)
-    asking.connect((address, 7000))
-    return asking
+    client = socket.socket(family, socket.SOCK_DGRAM)
+    client.settimeout(20)
+    client.connect((address, 7000))
+    return client
 if sys.argv[1] == "one port":
-    asking = socket.socket(family, socket.SOCK_DGRAM)
-    asking.settimeout(20)
+    client = socket.socket(family, socket.SOCK_DGRAM)
+    client.settimeout(20)
     for number, address in enumerate(sys.argv[2:]):
-        asking.sendto(b"%d" % number, (address, 7000))
-    found = dict(reversed(asking.recvfrom(100)) for _ in sys.argv[2:])
+        client.sendto(b"%d" % number, (address, 7000))
+    found = dict(reversed(client.recvfrom(100)) for _ in sys.argv[2:])
     print(sorted((ends[0], said.decode()) for ends, said in found.items()))
 else:
-    asking = connected(sys.argv[2])
+    client = connected(sys.argv[2])
     for size in (1, 100, int(sys.argv[1])):
-        asking.send(bytes(size))
-        print(len(asking.recv(65000)), asking.getpeername()[0])
+        client.send(bytes(size))
+        print(len(client.recv(65000)), client.getpeername()[0])
 """
 
 
@@ -72,13 +72,13 @@ def test_a_user_supplied_server_answers_from_the_requested_address(
 def test_a_port_that_queries_several_addresses_can_distinguish_answers(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "client.py").write_text(CLIENT)
-    asked = ["10.1.1.1", "10.45.0.1", "192.0.2.7"]
+    addresses = ["10.1.1.1", "10.45.0.1", "192.0.2.7"]
     server = f"exec {sys.executable} server.py 4 answers"
-    words = [sys.executable, "client.py", "one port", *asked]
+    words = [sys.executable, "client.py", "one port", *addresses]
     # The replay uses the same address translation: the captures are equal.
     options = ["-q", "--pcap", "--record", "--server", server]
     done = umts("emulate", *options, "--", *words)
-    assert done.stdout.strip() == str([(address, str(number)) for number, address in enumerate(asked)])
+    assert done.stdout.strip() == str([(address, str(number)) for number, address in enumerate(addresses)])
     umts("replay", "results", "--pcap", "again")
     (run,) = (tmp_path / "results" / "runs").iterdir()
     for point in ("server.pcapng", "ue.pcapng"):

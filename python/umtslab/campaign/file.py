@@ -100,7 +100,7 @@ class Campaign:
         return (point for point in self.each_candidate() if point is not None)
 
     def each_candidate(self) -> Iterator[dict[str, Value] | None]:
-        """Yield every combination, or None in place of one that `where` excludes.
+        """Yield every combination, or None for one that `where` excludes.
 
         Raises
         ------

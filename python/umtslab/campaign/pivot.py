@@ -71,10 +71,10 @@ class Pivot:
         if self.columns:
             headings = [value_label(value) for value in self.column_values]
             over = (escape(key_label(self.columns)), 2, len(self.column_values) + 1)
-            what = f"{metric_with_unit(self.metrics[0])}, "
+            subject = f"{metric_with_unit(self.metrics[0])}, "
         else:
-            headings, over, what = [metric_with_unit(name) for name in self.metrics], None, ""
-        caption = f"{self.title}: {what}mean and 95 % interval of {self.n} runs"
+            headings, over, subject = [metric_with_unit(name) for name in self.metrics], None, ""
+        caption = f"{self.title}: {subject}mean and 95 % interval of {self.n} runs"
         kinds = ("r" if shown else "l") + "r" * len(headings)
         return str(LatexTable(kinds, [escape(text) for text in (of_rows, *headings)], rows, caption, over))
 

@@ -100,7 +100,7 @@ class Parser(ArgumentParser):
         return " ".join([self.prog, *words, "[OPTION …]"])
 
     def read(self, words: Sequence[str]) -> dict[str, Any] | None:
-        """Parse the words into arguments. If they ask for help, prints the help and returns None.
+        """Parse the words into arguments. On a request for help, prints the help and returns None.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class Parser(ArgumentParser):
     def _sorted(self, words: Sequence[str]) -> tuple[list[str] | None, list[str]]:
         """Separate options from other words. Each option is joined to its value as one word.
 
-        The first list is None if the words ask for help.
+        The first list is None on a request for help.
         """
         options: list[str] = []
         texts: list[str] = []

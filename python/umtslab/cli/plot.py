@@ -161,11 +161,11 @@ def _no_figure_of_runs(kind: str, result: str) -> str:
     return f"there is no figure {kind!r}; {instead_of(kind, RUN_KINDS)}"
 
 
-def _refuse(options: Sequence[str], result: str, what: str, whose: str) -> None:
+def _refuse(options: Sequence[str], result: str, kind: str, owners: str) -> None:
     """Refuse options that do not apply to this kind of result."""
     if options:
         verb = "is" if len(options) == 1 else "are"
-        raise UsageError(f"{', '.join(options)} {verb} for {whose}, and {result} {what}")
+        raise UsageError(f"{', '.join(options)} {verb} for {owners}, and {result} {kind}")
 
 
 def _beside(folder: Path | None, name: str) -> Path:

@@ -97,9 +97,9 @@ def _check_metric(kind: str, names: str) -> None:
     if kind in units():
         return
     if kind in RUN_KINDS or kind in STUDY_KINDS:
-        whose = "runs" if kind in RUN_KINDS else "studies"
+        owners = "runs" if kind in RUN_KINDS else "studies"
         raise UsageError(
-            f"{kind} is a figure of {whose}, and {names} is a campaign, of which a metric or {BUDGET} is "
+            f"{kind} is a figure of {owners}, and {names} is a campaign, of which a metric or {BUDGET} is "
             "drawn"
         )
     raise UsageError(f"figures of campaigns are a metric or {BUDGET}; {unknown(kind)}")

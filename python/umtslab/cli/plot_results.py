@@ -61,8 +61,8 @@ def find_results(words: Sequence[str], kind: str, out: Path) -> Found:
 
 def _refuse_mixture(found: Found) -> None:
     first = [
-        f"{next(iter(words))} {what}"
-        for words, what in (
+        f"{next(iter(words))} {kind}"
+        for words, kind in (
             (found.campaigns, "is a campaign"),
             (found.studies, "is a study"),
             (found.runs, "contains runs"),
@@ -87,8 +87,8 @@ def _nothing(word: str, words: Sequence[str], kind: str, out: Path) -> str:
     if word in units() and kind in units():
         return f"a figure shows one metric: draw {word} and {kind} separately, {command} {word}"
     if word in _KINDS or word in units():
-        what = "kind of figure" if word in _KINDS else "metric"
-        return f"{word} is a {what}, which comes last and alone: {command} {word}"
+        noun = "kind of figure" if word in _KINDS else "metric"
+        return f"{word} is a {noun}, which comes last and alone: {command} {word}"
     if not is_store(out):
         none = f"{word} is neither a run folder nor a results folder"
         none += f", and the results folder {out} to look it up in does not exist"
@@ -96,23 +96,23 @@ def _nothing(word: str, words: Sequence[str], kind: str, out: Path) -> str:
             return none
         return f"{none}; {kind} is not a kind of figure either: {', '.join(RUN_KINDS)}"
     if "/" in word:
-        return f"there is no results folder or run folder {word}; {_what_there_is(out)}"
+        return f"there is no results folder or run folder {word}; {_contents(out)}"
     if kind in units() or (kind == BUDGET and _names(out)[0]):
         campaigns = _names(out)[0]
         has = f"it has {_listed('campaign', campaigns)}" if campaigns else "`umts sweep` creates campaigns"
         return f"{out} has no campaign {word!r}; {has}"
-    return f"{out} has no run, result, scenario, campaign or study {word!r}; {_what_there_is(out)}"
+    return f"{out} has no run, result, scenario, campaign or study {word!r}; {_contents(out)}"
 
 
 _KINDS = {*RUN_KINDS, *STUDY_KINDS}
 
 
-def _what_there_is(out: Path) -> str:
+def _contents(out: Path) -> str:
     """Names in a results folder that can be drawn, as the second half of a sentence."""
     campaigns, studies, scenarios = _names(out)
     parts = [
-        _listed(what, names)
-        for what, names in (("campaign", campaigns), ("study", studies), ("scenario", scenarios))
+        _listed(noun, names)
+        for noun, names in (("campaign", campaigns), ("study", studies), ("scenario", scenarios))
         if names
     ]
     return f"{out} has {' and '.join(parts)}" if parts else f"{out} has no runs"
@@ -129,8 +129,8 @@ def _names(out: Path) -> tuple[list[str], list[str], list[str]]:
     return recorded(out), recorded_studies(out), scenarios
 
 
-def _listed(what: str, names: Sequence[str]) -> str:
+def _listed(noun: str, names: Sequence[str]) -> str:
     """Names after the word for their kind, as in ``campaigns a, b``; the first `_MOST_NAMED` of many."""
-    plural = {"study": "studies"}.get(what, f"{what}s")
+    plural = {"study": "studies"}.get(noun, f"{noun}s")
     more = " …" if len(names) > _MOST_NAMED else ""
-    return f"{what if len(names) == 1 else plural} {', '.join(names[:_MOST_NAMED])}{more}"
+    return f"{noun if len(names) == 1 else plural} {', '.join(names[:_MOST_NAMED])}{more}"

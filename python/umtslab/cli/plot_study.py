@@ -24,8 +24,8 @@ def draw_study(study: Outcome | Findings, kind: str, look: Look) -> Figure:
     if kind not in kinds:
         from umtslab.cli.mistyped import instead_of
 
-        what = "an optimisation" if isinstance(study, Outcome) else "a sensitivity study"
-        raise UsageError(f"of {what} there is no figure {kind!r}; {instead_of(kind, kinds)}")
+        study_kind = "an optimisation" if isinstance(study, Outcome) else "a sensitivity study"
+        raise UsageError(f"of {study_kind} there is no figure {kind!r}; {instead_of(kind, kinds)}")
     if isinstance(study, Findings):
         return draw_effects(study, look=look)
     draw = {

@@ -208,9 +208,9 @@ def proxy(
         "log": log,
     }
 
-    def started(told: dict[str, Any]) -> None:
+    def started(settings: dict[str, Any]) -> None:
         if not quiet:
-            print("\n".join(beginning(told)), file=sys.stderr, flush=True)
+            print("\n".join(beginning(settings)), file=sys.stderr, flush=True)
 
     def work(*, guard: int | None = None) -> int:
         try:
@@ -237,28 +237,28 @@ def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, st
     ]
 
 
-def beginning(told: dict[str, Any]) -> list[str]:
+def beginning(settings: dict[str, Any]) -> list[str]:
     """Describe the running proxy in lines, printed when clients can connect."""
-    lines = [f"listens at {told['listen']}, for up to {_connections(told['connections'])}"]
-    if told["buffer"] is not None:
-        lines[0] += f" with {told['buffer']:,} octets per direction"
-    lines += [f"{side} side: {_side(told[side])}" for side in ("client", "server")]
-    if told["metrics"] is not None:
-        lines.append(f"metrics at http://{told['metrics']}/metrics")
-    return [*lines, *told["notices"]]
+    lines = [f"listens at {settings['listen']}, for up to {_connections(settings['connections'])}"]
+    if settings["buffer"] is not None:
+        lines[0] += f" with {settings['buffer']:,} octets per direction"
+    lines += [f"{side} side: {_side(settings[side])}" for side in ("client", "server")]
+    if settings["metrics"] is not None:
+        lines.append(f"metrics at http://{settings['metrics']}/metrics")
+    return [*lines, *settings["notices"]]
 
 
-def _side(told: dict[str, Any]) -> str:
-    words = [" or, by route,".join(_manner(manner) for manner in told["by_routes"])]
+def _side(settings: dict[str, Any]) -> str:
+    words = [" or, by route, ".join(_manner(manner) for manner in settings["by_routes"])]
     for key, name in (("receive_buffer", "receive buffer"), ("send_buffer", "send buffer")):
-        size = told[key]
+        size = settings[key]
         words.append(f"{name} {'sized by the kernel' if size is None else f'{size:,} octets'}")
     return ", ".join(words)
 
 
-def _manner(told: dict[str, Any]) -> str:
-    words = [f"congestion control {told['congestion_control']}"]
-    window, timeout = told["initial_window"], told["min_rto_s"]
+def _manner(settings: dict[str, Any]) -> str:
+    words = [f"congestion control {settings['congestion_control']}"]
+    window, timeout = settings["initial_window"], settings["min_rto_s"]
     if window is not None:
         words.append(f"initial window {window} segments")
     if timeout is not None:

@@ -34,7 +34,7 @@ def left_out(scenario: Scenario, programs: int) -> str | None:
 
     None if there are none.
     """
-    found = [_told(flow) for flow in _flows(scenario, programs) if flow.programs]
+    found = [_described(flow) for flow in _flows(scenario, programs) if flow.programs]
     if not found:
         return None
     return (
@@ -42,11 +42,11 @@ def left_out(scenario: Scenario, programs: int) -> str | None:
     )
 
 
-def _told(flow: _Flow) -> str:
-    whose = f"`{flow.ue}`"
+def _described(flow: _Flow) -> str:
+    users = f"`{flow.ue}`"
     if flow.programs < flow.users:
-        whose = f"the first {flow.programs} of {flow.users} `{flow.ue}`"
-    return f"flow {flow.number} ({flow.traffic}) of {whose}"
+        users = f"the first {flow.programs} of {flow.users} `{flow.ue}`"
+    return f"flow {flow.number} ({flow.traffic}) of {users}"
 
 
 def _flows(scenario: Scenario, programs: int) -> list[_Flow]:

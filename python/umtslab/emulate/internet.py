@@ -30,7 +30,7 @@ Every name has an address here, and every address serves these over HTTP:
 /bytes/N    N octets
 /page       a page; /page?objects=8&size=20000 embeds that many images of that many octets
 /sleep/MS   an answer after MS milliseconds
-/upload     takes a body (POST or PUT, with a Content-Length) and tells its length
+/upload     takes a body (POST or PUT, with a Content-Length) and returns its length
 """
 
 DNS_PORT = 53

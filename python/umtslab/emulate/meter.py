@@ -18,8 +18,8 @@ USUAL_COLUMNS = 80
 def line_of(reading: Mapping[str, Any], columns: int) -> str:
     """Format a reading as a line of at most `columns` characters. Parts that do not fit are omitted.
 
-    The round-trip time is that of the programs' own packets: TCP segments and their acknowledgments, echoes
-    and their replies.
+    The round-trip time is measured from the programs' own packets: TCP segments and their acknowledgments,
+    echoes and their replies.
     """
     rtt = reading.get("rtt_s")
     state = reading.get("state", "")
@@ -43,7 +43,7 @@ def line_of(reading: Mapping[str, Any], columns: int) -> str:
 
 
 class Meter:
-    """Shows readings on a terminal, each in place of the previous one. Shows nothing in a file."""
+    """Shows readings on a terminal, each instead of the previous one. Shows nothing in a file."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown and sys.stderr.isatty()

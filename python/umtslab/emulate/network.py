@@ -151,14 +151,14 @@ def _rates(down: dict[str, Any], up: dict[str, Any]) -> str:
 _KBPS = " kbit/s"
 
 
-def _known(name: str, names: list[str], what: str, kind: str, ends: str = ":") -> None:
+def _known(name: str, names: list[str], noun: str, kind: str, ends: str = ":") -> None:
     if name not in names:
-        raise ValueError(_unknown(what, name, names, f"{kind}{ends}"))
+        raise ValueError(_unknown(noun, name, names, f"{kind}{ends}"))
 
 
-def _unknown(what: str, name: str, names: list[str], prefix: str = "") -> str:
+def _unknown(noun: str, name: str, names: list[str], prefix: str = "") -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(name, names, 1, 0.5) or get_close_matches(f"flat:{name}", names, 1, 0.9)
     hint = f"did you mean {prefix}{close[0]}?" if close else "umts bearers lists them"
-    return f"there is no {what} `{name}`: {hint}"
+    return f"there is no {noun} `{name}`: {hint}"

@@ -54,7 +54,7 @@ class Session:
     keep_flows: bool = False
     """Simulate the flows of the programs' UEs beside the programs. Otherwise these never begin."""
     variables: tuple[tuple[str, str], ...] = field(default=())
-    """Environment variables for the programs, in addition to those of the user."""
+    """Environment variables for the programs, in addition to the user's environment."""
     are_prompt: bool = False
     """Run the programs with a real-time priority below the emulator's, if the user may. The
     scheduling of programs then hardly adds to the delays of the network."""

@@ -74,8 +74,8 @@ def _check(name: str, value: str) -> None:
         raise ValueError(f"{name} takes a number, not {value!r}")
 
 
-def describe(found: Mapping[str, str], whose: str) -> str:
-    """Describe TCP settings that the kernel reports, in a line that begins with `whose`."""
+def describe(found: Mapping[str, str], subject: str) -> str:
+    """Describe TCP settings that the kernel reports, in a line that begins with `subject`."""
 
     def switch(name: str) -> str:
         return {"0": "off", "1": "on"}.get(found.get(name, "?"), found.get(name, "?"))
@@ -93,4 +93,4 @@ def describe(found: Mapping[str, str], whose: str) -> str:
         f"rmem {found.get('tcp_rmem', '?')}",
         f"wmem {found.get('tcp_wmem', '?')}",
     ]
-    return f"{whose}: {', '.join(parts)}"
+    return f"{subject}: {', '.join(parts)}"

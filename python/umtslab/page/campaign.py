@@ -43,7 +43,7 @@ def html(
     store : StoreReader
         Store of its runs, which has their commands.
     metrics : sequence of str
-        Metrics to draw and list; by default those of the campaign's file, or up to four headline
+        Metrics to draw and list; by default the metrics of the campaign's file, or up to four headline
         metrics.
     over : str, optional
         The parameter of the horizontal axes; by default the first varied parameter with numbers as
@@ -88,7 +88,7 @@ def commands(cell: Cell, store: StoreReader) -> list[str]:
 
 
 def _chosen(record: Record) -> list[str]:
-    """Return the metrics to show: those of the campaign's file, or default metrics with a value."""
+    """Return the metrics to show: the metrics of the campaign's file, or default metrics with a value."""
     if record.metrics:
         return list(record.metrics)
     means = [run.metrics for cell in record.cells for run in cell.runs]

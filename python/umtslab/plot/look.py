@@ -36,7 +36,7 @@ class Look:
         Width in inches: 3.5 for a column of a paper, 10 for a slide. Height and font size follow.
     title, x_label, y_label : str, optional
         Texts that replace the figure's own; empty for none. With several panels, the vertical label
-        is that of the first panel.
+        belongs to the first panel.
     grey : bool
         Whether the figure is without colour.
     font : str, optional

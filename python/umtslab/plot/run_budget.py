@@ -129,11 +129,11 @@ def _is_chosen(run: Run, rows: pl.DataFrame, view: View) -> pl.Series:
     """
     if _PROGRAMS not in run.series_kinds():
         return rows["connection"].is_in(sorted(under_study(run, view)[0]))
-    for what, wanted in (("connection", view.connections), ("ue", view.ues)):
-        known = set(rows[what])
+    for column, wanted in (("connection", view.connections), ("ue", view.ues)):
+        known = set(rows[column])
         if missing := sorted(set(wanted) - known):
             names = ", ".join(str(number) for number in sorted(known))
-            raise NobodyChosen(f"the budget has no {what} {missing[0]}: there are {names}")
+            raise NobodyChosen(f"the budget has no {column} {missing[0]}: there are {names}")
     return rows["connection"].is_in(view.connections) | rows["ue"].is_in(view.ues)
 
 
@@ -155,7 +155,7 @@ def _transfers(run: Run) -> list[_Bar]:
         cause: spent(f"transfer_budget_server_{cause}_s") + spent(f"transfer_budget_radio_{cause}_s")
         for cause in causes()
     }
-    proxy = {what: spent(f"transfer_budget_{what}_s") for what in IN_PROXY}
+    proxy = {cause: spent(f"transfer_budget_{cause}_s") for cause in IN_PROXY}
     return [(f"{count:.0f} transfer{'' if count == 1 else 's'}", {**legs, **proxy})]
 
 
@@ -175,8 +175,8 @@ def _name(row: dict[str, object]) -> str:
     """Return the label of a connection."""
     leg = row.get("leg", _WHOLE)
     protocol = str(row.get("protocol", "tcp")).upper()
-    what = {"TCP": "connection", "DNS": "name lookup"}.get(protocol, f"{protocol} flow")
-    return f"{what} {row['connection']}" + (f", {leg}" if leg != _WHOLE else "")
+    noun = {"TCP": "connection", "DNS": "name lookup"}.get(protocol, f"{protocol} flow")
+    return f"{noun} {row['connection']}" + (f", {leg}" if leg != _WHOLE else "")
 
 
 def _mean(rows: pl.DataFrame) -> dict[str, float]:

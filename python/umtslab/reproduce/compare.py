@@ -71,17 +71,17 @@ def usable_mean(sample: Sample) -> float:
     return float("-inf") if mean is None else mean
 
 
-def within(summary: Summary, low: float, high: float, what: str) -> Finding:
+def within(summary: Summary, low: float, high: float, subject: str) -> Finding:
     """Judge whether a mean lies in a band, by its interval."""
     span = interval(summary)
     if span is None:
-        return Finding(Verdict.INCONCLUSIVE, f"{what}: {summary.n} values give no interval")
+        return Finding(Verdict.INCONCLUSIVE, f"{subject}: {summary.n} values give no interval")
     if low <= span[0] and span[1] <= high:
         return Finding(Verdict.PASS, "")
     if span[1] < low or high < span[0]:
-        return Finding(Verdict.FAIL, f"{what}: {show(summary)} is outside {low:.4g} to {high:.4g}")
+        return Finding(Verdict.FAIL, f"{subject}: {show(summary)} is outside {low:.4g} to {high:.4g}")
     return Finding(
-        Verdict.INCONCLUSIVE, f"{what}: the interval of {show(summary)} crosses {low:.4g} to {high:.4g}"
+        Verdict.INCONCLUSIVE, f"{subject}: the interval of {show(summary)} crosses {low:.4g} to {high:.4g}"
     )
 
 
@@ -98,42 +98,42 @@ def over_interval(sample: Sample, subject: str, holds: Callable[[float], bool | 
     return Finding(Verdict.INCONCLUSIVE, f"{subject}: the limit lies inside {show(summary)}")
 
 
-def greater(a: Sample, b: Sample, what: str) -> Finding:
+def greater(a: Sample, b: Sample, subject: str) -> Finding:
     """Judge whether a is greater than b."""
     difference = summarise(_differences(a, b))
     span = interval(difference)
     if span is None:
-        return Finding(Verdict.INCONCLUSIVE, f"{what}: {difference.n} pairs of values give no interval")
+        return Finding(Verdict.INCONCLUSIVE, f"{subject}: {difference.n} pairs of values give no interval")
     if span[0] > 0:
-        return Finding(Verdict.PASS, f"{what}: difference {show(difference)}")
+        return Finding(Verdict.PASS, f"{subject}: difference {show(difference)}")
     if span == (0.0, 0.0):
         verdict = Verdict.INCONCLUSIVE if _is_coarse(a) else Verdict.FAIL
-        return Finding(verdict, f"{what}: equal in every run")
+        return Finding(verdict, f"{subject}: equal in every run")
     if span[1] < 0:
-        return Finding(Verdict.FAIL, f"{what}: difference {show(difference)}")
-    return Finding(Verdict.INCONCLUSIVE, f"{what}: difference {show(difference)} is inside the noise")
+        return Finding(Verdict.FAIL, f"{subject}: difference {show(difference)}")
+    return Finding(Verdict.INCONCLUSIVE, f"{subject}: difference {show(difference)} is inside the noise")
 
 
-def about_equal(a: Sample, b: Sample, what: str) -> Finding:
+def about_equal(a: Sample, b: Sample, subject: str) -> Finding:
     """Judge whether a and b differ by less than 5 % of their level."""
     margin = ABOUT_EQUAL * _level(a, b)
-    return _against_margins(a, b, -margin, margin, what)
+    return _against_margins(a, b, -margin, margin, subject)
 
 
-def at_least(a: Sample, b: Sample, what: str) -> Finding:
+def at_least(a: Sample, b: Sample, subject: str) -> Finding:
     """Judge whether a is greater than b or about equal to it."""
-    return _against_margins(a, b, -ABOUT_EQUAL * _level(a, b), float("inf"), what)
+    return _against_margins(a, b, -ABOUT_EQUAL * _level(a, b), float("inf"), subject)
 
 
-def _against_margins(a: Sample, b: Sample, low: float, high: float, what: str) -> Finding:
+def _against_margins(a: Sample, b: Sample, low: float, high: float, subject: str) -> Finding:
     difference = summarise(_differences(a, b))
     span = interval(difference)
     if span is None:
-        return Finding(Verdict.INCONCLUSIVE, f"{what}: {difference.n} pairs of values give no interval")
+        return Finding(Verdict.INCONCLUSIVE, f"{subject}: {difference.n} pairs of values give no interval")
     if span == (0.0, 0.0) and low <= 0.0:
-        return Finding(Verdict.PASS, f"{what}: equal in every run")
+        return Finding(Verdict.PASS, f"{subject}: equal in every run")
     level = _level(a, b)
-    relative = f"{what}: difference {show(difference)}" + (
+    relative = f"{subject}: difference {show(difference)}" + (
         f" ({_percent(difference, level)})" if level else ""
     )
     if low <= span[0] and span[1] <= high:
@@ -181,12 +181,12 @@ def steps(
     ]
 
 
-def _less(a: Sample, b: Sample, what: str) -> Finding:
-    return greater(b, a, what)
+def _less(a: Sample, b: Sample, subject: str) -> Finding:
+    return greater(b, a, subject)
 
 
-def _at_most(a: Sample, b: Sample, what: str) -> Finding:
-    return at_least(b, a, what)
+def _at_most(a: Sample, b: Sample, subject: str) -> Finding:
+    return at_least(b, a, subject)
 
 
 RELATIONS = {">": greater, "<": _less, "~": about_equal, ">=": at_least, "<=": _at_most}

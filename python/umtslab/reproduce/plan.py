@@ -107,7 +107,7 @@ class Metric:
     """Computation of a quantity of the ledger. `when` restricts it to some points.
 
     With `over` the formula is evaluated at each combination of these values, and `reduce`
-    (`umtslab.reproduce.reduce`) combines the results. With `told` the quantity is a description of
+    (`umtslab.reproduce.reduce`) combines the results. With the key `told` the quantity is a description of
     RLC PDUs (`umtslab.reproduce.pdus`), with `requests` the answers to DCH requests. With `phases`
     it is the sequence of phases of a transfer (`umtslab.reproduce.phases`). With `every_run` a
     bound must hold in each run, not for the mean, for example for a smallest or largest value.

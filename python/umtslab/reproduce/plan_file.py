@@ -196,12 +196,12 @@ class _Reader:
         )
 
     def draw(self, entry: Mapping[str, Any]) -> Draw | None:
-        what = entry.get("draw")
-        if what not in {None, "traffic", "errors"}:
+        drawn = entry.get("draw")
+        if drawn not in {None, "traffic", "errors"}:
             raise BadData(
-                f"{self.path}: sweep {entry['name']} draws {what!r}, which is not traffic or errors"
+                f"{self.path}: sweep {entry['name']} draws {drawn!r}, which is not traffic or errors"
             )
-        return None if what is None else Draw(what, entry["draws"], entry.get("flow", 0))
+        return None if drawn is None else Draw(drawn, entry["draws"], entry.get("flow", 0))
 
     def figure(self, entry: Mapping[str, Any]) -> Figure:
         self.table(

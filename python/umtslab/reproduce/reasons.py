@@ -82,8 +82,8 @@ def _number(row: Mapping[str, Any], path: Path) -> Number:
     return Number(tuple(words), str(row.get("column", "")), float(row["is"]), float(row.get("within", 0.05)))
 
 
-def _check(row: Mapping[str, Any], needed: set[str], known: set[str], what: str, path: Path) -> None:
+def _check(row: Mapping[str, Any], needed: set[str], known: set[str], place: str, path: Path) -> None:
     if lacking := needed - row.keys():
-        raise BadData(f"{path}: {what} lacks the field {min(lacking)}")
+        raise BadData(f"{path}: {place} lacks the field {min(lacking)}")
     if unknown := row.keys() - known:
-        raise BadData(f"{path}: {what} has the unknown field {min(unknown)}")
+        raise BadData(f"{path}: {place} has the unknown field {min(unknown)}")

@@ -260,14 +260,14 @@ def judge_correlation(sign: int, x: Sequence[Sample], y: Sequence[Sample]) -> Fi
     runs = min(len(sample) for sample in (*x, *y))
     rho = summarise(_spearman([sample[k] for sample in x], [sample[k] for sample in y]) for k in range(runs))
     span = interval(rho)
-    what = f"rank correlation {show(rho)}"
+    detail = f"rank correlation {show(rho)}"
     if span is None:
         return Finding(Verdict.INCONCLUSIVE, f"{rho.n} runs give no interval of the rank correlation")
     if (span[0] > 0) if sign > 0 else (span[1] < 0):
-        return Finding(Verdict.PASS, what)
+        return Finding(Verdict.PASS, detail)
     if (span[1] < 0) if sign > 0 else (span[0] > 0):
-        return Finding(Verdict.FAIL, what)
-    return Finding(Verdict.INCONCLUSIVE, f"{what} is inside the noise")
+        return Finding(Verdict.FAIL, detail)
+    return Finding(Verdict.INCONCLUSIVE, f"{detail} is inside the noise")
 
 
 def _spearman(x: Sequence[float | None], y: Sequence[float | None]) -> float | None:

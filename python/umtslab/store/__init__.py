@@ -12,17 +12,16 @@
     │   ├── connections.parquet     one row per TCP connection
     │   ├── series/KIND.parquet     with --series
     │   └── captures/POINT.pcapng   with --pcap
-    ├── damaged/                    what was found not to be as it was written
+    ├── damaged/                    damaged items
     └── .staging/                   runs being written
 
-A run is written under ``.staging``, its tables while it goes on, and renamed when whole, so it is there whole
-or not at all. The folders are the truth: opening a store removes what a killed process left in ``.staging``
-and catalogues whole runs that it had not. A run folder holds nothing that two equal runs would write
-differently.
+A run is written under ``.staging``, its tables during the run, and renamed when it is complete, so a store
+has complete runs only. The folders are authoritative: opening a store removes the files that a killed process
+left in ``.staging`` and adds missing runs to the catalogue. Two equal runs write equal run folders.
 
-Every run has digests of its files, every row of the catalogue and every campaign one of itself (`seal`). What
-is not as it was written is told of and left out; making the run again sets the damaged one aside. Nothing is
-deleted.
+Every run has digests of its files; every row of the catalogue and every campaign has a digest of itself
+(`seal`). A damaged item is reported and skipped. When the run is made again, the damaged one is moved away.
+Nothing is deleted.
 """
 
 from umtslab.store.damaged import DamagedStore

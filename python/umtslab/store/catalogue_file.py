@@ -268,7 +268,7 @@ def _columns(db: sqlite3.Connection) -> list[str]:
     return [str(name) for _, name, *_ in db.execute("PRAGMA table_info(runs)")]
 
 
-# ── What was last known to be whole ─────────────────────────────────────────────────────────────────────────
+# ── Last known sound state ─────────────────────────────────────────────────────────────────────────
 
 
 def note(store: Path) -> None:

@@ -82,8 +82,8 @@ class StoreReader:
         """Return the replications of the latest result, of any scenario or of the given one."""
         result = self._catalogue.latest_result(scenario)
         if result is None:
-            what = "no runs" if scenario is None else f"no runs of {scenario!r}"
-            raise RunNotFound(f"{self.path} has {what}")
+            missing = "no runs" if scenario is None else f"no runs of {scenario!r}"
+            raise RunNotFound(f"{self.path} has {missing}")
         return self._left(self._catalogue.of_result(result), f"the latest runs in {self.path}")
 
     def find(self, name: str) -> list[Run]:
@@ -126,7 +126,7 @@ class StoreReader:
         return parameters
 
     def query(self, sql: str) -> pl.DataFrame:
-        """Ask DuckDB.
+        """Run a query in DuckDB.
 
         The table ``runs`` has a row per run, with a column for every parameter and every metric;
         ``connections`` has a row per connection of every run, and each recorded time series is a table of its
@@ -204,11 +204,11 @@ class StoreReader:
     def _folders(self, keys: Iterable[str]) -> list[str]:
         return [f"{self._runs}/{key}" for key in keys]
 
-    def _left(self, runs: list[Run], what: str) -> list[Run]:
+    def _left(self, runs: list[Run], name: str) -> list[Run]:
         """Return the sound runs of `runs`. It is an error if there are none."""
         if not (left := self._sound_of(runs)):
             raise RunNotFound(
-                f"all {len(runs)} of {what} are damaged; umts doctor {self.path} lists the damage"
+                f"all {len(runs)} of {name} are damaged; umts doctor {self.path} lists the damage"
             )
         return left
 
