@@ -25,7 +25,7 @@ def bare_timer(seconds: float) -> subprocess.Popen[str]:
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
 
-def told(bare: subprocess.Popen[str]) -> list[float]:
+def lateness_of(bare: subprocess.Popen[str]) -> list[float]:
     """Wait for the timer. Returns p50, p99 and maximum of its lateness in ms."""
     answer, _ = bare.communicate()
     return [1000 * value for value in json.loads(answer)]
@@ -45,7 +45,7 @@ def check(seconds: float) -> None:
         *probe("collect", SERVER[4], "--count", count),
     ]
     with emulations(options) as (done,):
-        p50, p99, most = told(bare)
+        p50, p99, most = lateness_of(bare)
     print(f"lateness over {seconds:g} s of a datagram in every TTI of 10 ms")
     print(f"  bare timer: p50 {p50:.3f}, p99 {p99:.3f}, max {most:.3f} ms")
     print(

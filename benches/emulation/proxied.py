@@ -24,13 +24,13 @@ import socket, time
 address = socket.getaddrinfo("a.example", 80, type=socket.SOCK_STREAM)[0][4]
 began = time.monotonic()
 server = socket.create_connection(address)
-asked = time.monotonic()
+requested_at = time.monotonic()
 server.sendall(b"GET /bytes/SIZE HTTP/1.0\\r\\nHost: a.example\\r\\n\\r\\n")
 head = server.recv(1)
 answered = time.monotonic()
 while server.recv(1 << 16):
     pass
-print(time.monotonic() - began - (answered - asked))
+print(time.monotonic() - began - (answered - requested_at))
 """.replace("SIZE", str(SIZE))
 """Time from the first SYN to the last byte, without the round trip of the request. In the
 simulation the server opens the connection, and there is neither a DNS query nor a request."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import figures
 
 from emulation.cell import cost
-from emulation.lateness import bare_timer, told
+from emulation.lateness import bare_timer, lateness_of
 from emulation.session import UMTS, Emulation, emulations
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "dsch-5km.toml"
@@ -20,7 +20,7 @@ def check(seconds: float) -> None:
     command = ["sh", "-c", f'timeout {seconds:g} sh -c "{DOWNLOADS}"; true']
     bare = bare_timer(seconds)
     with emulations(["--record", "--scenario", str(SCENARIO), "--", *command]) as (done,):
-        timer = told(bare)
+        timer = lateness_of(bare)
         replayed = subprocess.run([UMTS, "replay", str(done.folder)], capture_output=True, text=True)
     print(f"a program in the system of 36 cells over {seconds:g} s")
     print(f"  {cost(done)}")

@@ -178,7 +178,7 @@ def leading(*results: Means) -> str:
     return shown[0] if shown else "goodput_kbps"
 
 
-def what_of(name: str) -> str:
+def scope_of(name: str) -> str:
     """Describe the number of a metric in a few words: a sum, a mean, a direction."""
     if name in _OF:
         return _OF[name]

@@ -46,7 +46,7 @@ class Runs(list[Run]):
         """As in ``Runs(3 runs of ftp-on-fach, seed 1, umtslab 0.1.0)``."""
         if not self:
             return "Runs(no runs)"
-        count, rest = self._who().split(", ", 1)
+        count, rest = self._identity().split(", ", 1)
         return f"Runs({count} of {_listed({run.scenario for run in self})}, {rest})"
 
     def summary(self) -> dict[str, Summary]:
@@ -74,10 +74,10 @@ class Runs(list[Run]):
         if not self:
             return caption("no runs")
         shown = metrics_table(self.summary())
-        head = caption(_listed({run.scenario for run in self}), in_words(self.changes), self._who())
+        head = caption(_listed({run.scenario for run in self}), in_words(self.changes), self._identity())
         return head + table(shown)
 
-    def _who(self) -> str:
+    def _identity(self) -> str:
         """Describe the number of runs, their seeds and versions."""
         count = "1 run" if len(self) == 1 else f"{len(self)} runs"
         seeds = _listed({str(run.seed) for run in self})

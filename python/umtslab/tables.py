@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from umtslab.analyse.statistics import Summary
-from umtslab.headline_metrics import first_look, what_of
+from umtslab.headline_metrics import first_look, scope_of
 from umtslab.metrics import units
 from umtslab.numbers import estimate, number
 from umtslab.text_table import Table
@@ -35,7 +35,7 @@ def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> T
         summary = summaries[name]
         mean, width = estimate(summary.mean, summary.ci95, summary.n)
         values = (mean, width, str(summary.n)) if several else (number(summary.mean),)
-        table.add_row(name, *values, unit_of.get(name, ""), what_of(name))
+        table.add_row(name, *values, unit_of.get(name, ""), scope_of(name))
     return table
 
 

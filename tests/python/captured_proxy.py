@@ -72,7 +72,7 @@ def main(folder: Path, mode: str, count: int) -> None:
             listener = threading.Thread(target=capture, args=(hearing, packets, over))
             listener.start()
 
-            def ask(number: int) -> tuple[int, bytes, int]:
+            def fetch(number: int) -> tuple[int, bytes, int]:
                 word = random.Random(number).randbytes(16)
                 with proxied.connect(proxy.address) as connection:
                     own = connection.getsockname()[1]
@@ -90,7 +90,7 @@ def main(folder: Path, mode: str, count: int) -> None:
                 return own, word, octets
 
             with ThreadPoolExecutor(8) as pool:
-                found = list(pool.map(ask, range(count)))
+                found = list(pool.map(fetch, range(count)))
             time.sleep(0.3)
             over.set()
             listener.join()

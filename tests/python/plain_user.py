@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-NOBODY = 65534
+PLAIN_ID = 65534
 REPOSITORY = Path(__file__).parents[2]
 DEVICE = "/dev/net/tun"
 
@@ -66,5 +66,5 @@ def _mounts(folder: Path) -> list[str]:
 
 
 def _drop(words: Sequence[str], folder: Path) -> str:
-    drop = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
+    drop = f"setpriv --reuid {PLAIN_ID} --regid {PLAIN_ID} --clear-groups --inh-caps=-all --bounding-set=-all"
     return f"cd {shlex.quote(str(folder))}\nexport HOME=/nonexistent\nexec {drop} {shlex.join(words)}"

@@ -113,7 +113,7 @@ def at(host: str, program: str, *words: str, stdin: int | None = None) -> subpro
     return subprocess.Popen(line, text=True, stdin=stdin, stdout=subprocess.PIPE)
 
 
-def ask() -> Any:
+def query_servers() -> Any:
     """Run the client `ASK` against the server. Returns its findings."""
     return json.loads(at("client", ASK, *SERVER).communicate(timeout=3 * WAIT_S)[0])
 
@@ -158,10 +158,10 @@ def add_foreign_rules() -> None:
 def compared() -> dict[str, Any]:
     """Findings of a client without and with a proxy, and whether the proxy leaves changes."""
     make_path()
-    before, direct = state(), ask()
+    before, direct = state(), query_servers()
     made = proxy("--log", "log")
     rights = [_rights(pid) for pid in (made.pid, *_children(made.pid))]
-    split = ask()
+    split = query_servers()
     made.terminate()
     said = made.communicate(timeout=WAIT_S)[1]
     lines = [json.loads(line) for line in Path("log").read_text().splitlines()]
@@ -315,7 +315,7 @@ def held_names() -> list[Any]:
     killing = [[*nobody, "kill", "-9", pid] for pid in processes]
     kills = [subprocess.run(line, check=False, stderr=subprocess.DEVNULL) for line in killing]
     users = [_rights(int(pid))[0] for pid in processes]
-    works = ask()[SERVER[0]]["half-closed"][:2]
+    works = query_servers()[SERVER[0]]["half-closed"][:2]
     made.terminate()
     made.communicate(timeout=WAIT_S)
     cleaned = _run(sys.executable, "-m", "umtslab", "doctor", "--clean").strip()
@@ -355,11 +355,11 @@ def killed(if_dead: str) -> list[dict[str, Any]]:
             time.sleep(0.02)
         then = state()
         changed = [name for name in then if then[name] != before[name]]
-        now = ask()[SERVER[0]]["reset"]
+        now = query_servers()[SERVER[0]]["reset"]
         cleaned = _run(sys.executable, "-m", "umtslab", "doctor", "--clean")
         left = {"changed": changed, "reached": now, "cleaned": cleaned.strip(), "sound": _becomes(before)}
         left["told"] = told
-        found.append({**left, "reached then": ask()[SERVER[0]]["reset"]})
+        found.append({**left, "reached then": query_servers()[SERVER[0]]["reset"]})
     return found
 
 
@@ -428,7 +428,7 @@ def route_congestion_control() -> list[dict[str, Any]]:
         made = proxy("--log", "laws", *(word for key in words for word in ("--client-set", key)))
         assert made.stderr is not None
         said = [made.stderr.readline() for _ in range(2)]
-        ask()
+        query_servers()
         made.terminate()
         made.communicate(timeout=WAIT_S)
         started, *connections = map(json.loads, Path("laws").read_text().splitlines())
@@ -451,9 +451,9 @@ def flooded(count: str) -> dict[str, Any]:
     make_path()
     made = proxy()
     flood = at("client", FLOOD, SERVER[0], count)
-    found = [ask()[SERVER[0]]]
+    found = [query_servers()[SERVER[0]]]
     sent = flood.communicate(timeout=WAIT_S)[0]
-    found.append(ask()[SERVER[0]])
+    found.append(query_servers()[SERVER[0]])
     (worker,) = _children(made.pid)
     descriptors = len(list(Path(f"/proc/{worker}/fd").iterdir()))
     made.terminate()

@@ -24,7 +24,7 @@ def ends(connection, address):
         connection.sendall(bytes(1000))
         connection.shutdown(socket.SHUT_WR)
     hears(connection, address, end)
-def tells(connection, address):
+def sends_counts(connection, address):
     name = connection.recv(16, socket.MSG_WAITALL)
     while name not in heard:
         time.sleep(0.01)
@@ -49,7 +49,7 @@ def serve(what, port):
                 pass
     while True:
         threading.Thread(target=do, args=listening.accept(), daemon=True).start()
-for number, what in enumerate((half_closed, resets, much, tells, greets, waits, ends)):
+for number, what in enumerate((half_closed, resets, much, sends_counts, greets, waits, ends)):
     threading.Thread(target=serve, args=(what, 7001 + number), daemon=True).start()
 print("ready", flush=True)
 threading.Event().wait()

@@ -21,7 +21,7 @@ def server(recorded: Run) -> Path:
     return next(file for file in recorded.captures() if file.name == "server.pcapng")
 
 
-def test_metrics_of_a_capture_are_those_of_the_run(recorded: Run, server: Path) -> None:
+def test_metrics_of_a_capture_equal_the_metrics_of_the_run(recorded: Run, server: Path) -> None:
     [analysis] = analyse_captures([server])
     assert analysis.warnings == []
     for name in ("tcp_retransmissions", "rto_count", "total_packets", "mean_rtt_s", "dupack_runs"):
@@ -81,7 +81,7 @@ def test_the_figure_shows_the_requested_connection(umts: Umts, server: Path, tmp
     assert b"<svg" in (tmp_path / "one.svg").read_bytes()
 
 
-def test_series_are_those_of_one_connection(server: Path) -> None:
+def test_series_belong_to_one_connection(server: Path) -> None:
     [analysis] = analyse_captures([server], time_sequence=0)
     sent, acked = analysis.series("sent"), analysis.series("acked")
     assert sent["end"].max() == analysis.metrics["distinct_bytes"]

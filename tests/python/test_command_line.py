@@ -185,11 +185,15 @@ def test_shells_complete_verbs_and_options(shell: str, umts: Umts) -> None:
 
 def test_bash_understands_its_completions(umts: Umts, tmp_path: Path) -> None:
     (tmp_path / "umts.bash").write_text(umts("completions", "bash").stdout)
-    asked = (
+    script = (
         'source umts.bash; COMP_WORDS=(umts run --prec); COMP_CWORD=2; _shtab_umts; echo "${COMPREPLY[@]}"'
     )
     done = subprocess.run(
-        ["bash", "-c", f"source umts.bash; {asked}"], cwd=tmp_path, capture_output=True, text=True, check=True
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.split() == ["--precision"]
 

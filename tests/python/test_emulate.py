@@ -409,7 +409,7 @@ def test_a_plain_user_may_emulate(tmp_path: Path) -> None:
     inside = "import os; print(os.getuid(), end=' ', flush=True); open('made', 'w')"
     script = f"{shlex.join([sys.executable, '-c', inside])} && {shlex.join(words)}"
     done = plain_user.run(command("emulate", "-q", "--", "sh", "-c", script), tmp_path)
-    user = os.geteuid() or plain_user.NOBODY
+    user = os.geteuid() or plain_user.PLAIN_ID
     # The program is root inside the namespace. Its files belong to the user outside.
     assert (done.returncode, done.stdout) == (0, "0 3000"), done.stderr
     assert (tmp_path / "made").stat().st_uid == user

@@ -46,7 +46,7 @@ FETCH = "import urllib.request; print(len(urllib.request.urlopen('http://10.1.1.
         (4, "flow 0 (ftp) of `alone`, flow 1 (file) of `three` ("),
     ],
 )
-def test_a_warning_names_the_ues_whose_flows_are_omitted(programs: int, said: str) -> None:
+def test_a_warning_names_the_ues_without_their_flows(programs: int, said: str) -> None:
     scenario = Scenario.parse(GROUPS)
     told = left_out(scenario, programs)
     assert told is not None

@@ -39,7 +39,7 @@ def test_failures_during_the_emulation_are_reported(umts: Umts) -> None:
 DOWNLOAD = "curl -s http://a.example/bytes/600000 | wc -c"
 
 
-def test_a_full_disk_loses_only_what_does_not_fit(umts: Umts, small_disk: Path) -> None:
+def test_a_full_disk_loses_only_files_that_do_not_fit(umts: Umts, small_disk: Path) -> None:
     out = small_disk / "results"
     options = ("--bearer", "flat:wpt-3g-fast", "--pcap", "--record", "--series", "--json", "--out", out)
     done = umts("emulate", *options, "--", "sh", "-c", DOWNLOAD, status=125)

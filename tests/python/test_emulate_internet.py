@@ -208,7 +208,7 @@ def test_a_host_that_forwards_already_is_unchanged(tmp_path: Path) -> None:
     assert switch.read_text() == "1\n"
 
 
-def test_name_servers_are_those_of_the_host() -> None:
+def test_name_servers_come_from_the_host() -> None:
     text = (
         "# comment\nsearch example.org\nnameserver 192.0.2.9\nnameserver  2001:db8::1 # second\nnameserver\n"
     )

@@ -27,7 +27,7 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> User:
     return user
 
 
-def test_the_commands_work_and_print_what_the_page_shows(user: User) -> None:
+def test_the_commands_work_and_print_the_output_on_the_page(user: User) -> None:
     count = 0
     for block in shown("docs/guide.md"):
         for line in block.commands:

@@ -7,7 +7,7 @@ import json
 import pytest
 from conftest import DSCH, FTP, Umts
 from umtslab import Run, Scenario, simulate
-from umtslab.headline_metrics import first_look, leading, what_of
+from umtslab.headline_metrics import first_look, leading, scope_of
 from umtslab.tables import connections_table
 
 
@@ -57,7 +57,7 @@ def test_many_cells_show_power_and_waiting_requests(sectors: Run, many: Run) -> 
     told = {"load_factor_pct", "tx_power_dbm", "mean_calls", "call_bler_pct", "mean_sf", "dsch_postponed_pct"}
     assert told <= set(shown)
     assert not told & set(first_look(many.metrics))
-    assert what_of("dsch_users_per_tti") == "all cells"
+    assert scope_of("dsch_users_per_tti") == "all cells"
 
 
 def test_codes_and_legs_of_calls_are_shown_if_calls_exist(sectors: Run) -> None:
@@ -89,11 +89,11 @@ def test_several_results_show_the_metrics_of_any_of_them(many: Run, scenario: Sc
 
 
 def test_the_scope_of_a_metric_has_aggregation_and_direction() -> None:
-    assert what_of("goodput_kbps") == "sum over connections"
-    assert what_of("mean_rtt_s") == "mean over samples"
-    assert what_of("bler_pct") == "downlink, of blocks"
-    assert what_of("rlc_resets_uplink") == "uplink, all users"
-    assert what_of("udp_sent") == "downlink, all users"
+    assert scope_of("goodput_kbps") == "sum over connections"
+    assert scope_of("mean_rtt_s") == "mean over samples"
+    assert scope_of("bler_pct") == "downlink, of blocks"
+    assert scope_of("rlc_resets_uplink") == "uplink, all users"
+    assert scope_of("udp_sent") == "downlink, all users"
 
 
 def test_connections_stand_in_order_with_their_goodput_while_active(many: Run) -> None:

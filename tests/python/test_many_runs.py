@@ -57,7 +57,7 @@ def test_a_number_that_is_too_high_is_refused_before_the_first_run(scenario: Sce
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_parameters_are_what_the_file_says(path: Path) -> None:
+def test_parameters_equal_the_file(path: Path) -> None:
     scenario = Scenario.load(path)
     assert json.loads(scenario.parameters) == tomllib.loads(scenario.to_toml())
 

@@ -37,7 +37,7 @@ def test_every_kind_has_data_units_and_a_legend(kind: str, run_of_kind: Callable
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_files_are_what_their_suffix_says_and_the_same_twice(
+def test_files_have_the_format_of_their_suffix_and_are_reproducible(
     suffix: str, recorded: Run, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):

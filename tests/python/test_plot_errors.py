@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "campaign, not of 2"),
     ],
 )  # fmt: skip
-def test_the_error_names_what_is_wrong(words: tuple[str, ...], error: str, folder: Path) -> None:
+def test_the_error_names_the_wrong_word(words: tuple[str, ...], error: str, folder: Path) -> None:
     done = run_umts(folder, "plot", *words, status=2)
     assert done.stderr.startswith(f"umts: {error}")
     assert done.stderr.count("\n") == 1

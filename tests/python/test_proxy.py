@@ -40,14 +40,14 @@ def test_a_half_closed_client_gets_the_answer(family: socket.AddressFamily) -> N
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"%d octets" % len(all_of(connection)))
 
-    def ask(address: Address) -> bytes:
+    def fetch(address: Address) -> bytes:
         with connect(address) as connection:
             connection.sendall(bytes(LARGE))
             connection.shutdown(socket.SHUT_WR)
             return all_of(connection)
 
     with both_ways(serve, family) as addresses:
-        assert [ask(address) for address in addresses] == [b"10000000 octets"] * 2
+        assert [fetch(address) for address in addresses] == [b"10000000 octets"] * 2
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -113,7 +113,7 @@ def test_a_client_port_can_be_reused_at_once(family: socket.AddressFamily) -> No
     def serve(connection: socket.socket) -> None:
         connection.sendall(b"all")
 
-    def ask(address: Address, port: int) -> tuple[bytes, int]:
+    def fetch(address: Address, port: int) -> tuple[bytes, int]:
         with socket.socket(family) as connection:
             connection.settimeout(proxied.WAIT_S)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -125,8 +125,8 @@ def test_a_client_port_can_be_reused_at_once(family: socket.AddressFamily) -> No
         for address in addresses:
             # The end that closes first is in TIME-WAIT: the server, or the proxy instead of the
             # server.
-            said, port = ask(address, 0)
-            assert [said] + [ask(address, port)[0] for _ in range(3)] == [b"all"] * 4
+            said, port = fetch(address, 0)
+            assert [said] + [fetch(address, port)[0] for _ in range(3)] == [b"all"] * 4
 
 
 def test_urgent_bytes_keep_their_position() -> None:
@@ -232,23 +232,23 @@ def _server_resets_when_full(connection: socket.socket) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_reset_of_the_server_is_a_reset(family: socket.AddressFamily) -> None:
-    def ask(address: Address) -> str:
+    def fetch(address: Address) -> str:
         with connect(address) as connection:
             connection.sendall(b"x")
             return outcome(lambda: connection.recv(1))
 
     with both_ways(_server_resets, family) as addresses:
-        assert [ask(address) for address in addresses] == ["ConnectionResetError"] * 2
+        assert [fetch(address) for address in addresses] == ["ConnectionResetError"] * 2
 
 
 def test_a_reset_passes_a_full_buffer_at_once() -> None:
-    def ask(address: Address) -> str:
+    def fetch(address: Address) -> str:
         with connect(address) as connection:
             time.sleep(2.5)
             return outcome(lambda: all_of(connection))
 
     with both_ways(_server_resets_when_full, socket.AF_INET) as (_, address):
-        assert ask(address) == "ConnectionResetError"
+        assert fetch(address) == "ConnectionResetError"
 
 
 @pytest.mark.parametrize("family", FAMILIES)

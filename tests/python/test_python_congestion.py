@@ -50,7 +50,7 @@ def scenario(folder: Path, source: str, **overrides: str) -> Scenario:
     )
 
 
-def test_the_base_class_does_what_newreno_does(tmp_path: Path) -> None:
+def test_the_base_class_behaves_as_newreno(tmp_path: Path) -> None:
     [mine] = simulate(scenario(tmp_path, RENO))
     [newreno] = simulate(scenario(tmp_path, RENO, variant="newreno"))
     assert mine.metrics == newreno.metrics

@@ -117,7 +117,7 @@ document, and words of the reasons for these."""
 
 
 @pytest.mark.parametrize("name", WEB)
-def test_claims_of_the_web_chapters_are_scored_or_name_what_is_missing(
+def test_claims_of_the_web_chapters_are_scored_or_name_the_missing_part(
     name: str, ledger: list[Claim]
 ) -> None:
     plan = load_plan(ROOT / "dubois2005" / f"{name}.toml")

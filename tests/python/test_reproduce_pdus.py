@@ -12,7 +12,7 @@ from umtslab.plot.pdus import figure
 from umtslab.reproduce import reproduce, select
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData, Missing
-from umtslab.reproduce.pdus import Part, tell
+from umtslab.reproduce.pdus import Part, describe
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.run import Run
 from umtslab.store import open_store
@@ -75,11 +75,11 @@ def _run(tables: dict[str, pl.DataFrame]) -> Run:
 def test_missing_fields_and_columns_are_named() -> None:
     run = _run({"rlc_pdus": PDUS})
     with pytest.raises(BadData, match="the field 'seq'"):
-        tell([Part(REPORTS, {}, ("{seq}",))], run)
+        describe([Part(REPORTS, {}, ("{seq}",))], run)
     with pytest.raises(BadData, match="rlc_pdus has no column 'colour'; it has time_s"):
-        tell([Part({"colour": "red"}, {}, ("{sn}",))], run)
+        describe([Part({"colour": "red"}, {}, ("{sn}",))], run)
     with pytest.raises(Missing, match=r"measure\.rlc_pdus"):
-        tell([Part(REPORTS, {}, ("{ack}",))], _run({}))
+        describe([Part(REPORTS, {}, ("{ack}",))], _run({}))
 
 
 def test_the_message_sequence_shows_every_pdu() -> None:

@@ -53,7 +53,7 @@ def test_a_label_replaces_only_a_pass(plan: Plan, kind: Verdict) -> None:
     assert score(stated, plan, goodput(plan, lambda _: 32.0, NOISE)).verdict is INCONCLUSIVE
 
 
-def test_a_pass_whose_control_fails_stays_a_pass(plan: Plan) -> None:
+def test_a_pass_with_a_failing_control_stays_a_pass(plan: Plan) -> None:
     """The claim is about an error rate of 0.5. The control tests whether it also holds at 0.01."""
     label = Label(Verdict.BY_CONSTRUCTION, "It holds without errors too.", {"bler": 0.01})
     stated = replace(claim("value", 20.0, tcp="reno", bler=0.5), label=label)
@@ -359,7 +359,7 @@ def test_trend_is_limited_to_the_stated_values(plan: Plan) -> None:
     assert score(trend, plan, goodput(plan, by_bler(1, 2, 0))).verdict is PASS
 
 
-def test_rank_correlation_over_what_is_not_a_number(plan: Plan) -> None:
+def test_rank_correlation_needs_numbers(plan: Plan) -> None:
     rtt = by_bler(1, 2, 3)
     falling = claim("trend", "negative_rank_correlation(rtt_s)", vary="bler")
     for values, verdict in [((9, 5, 1), PASS), ((1, 5, 9), FAIL), ((5, 5, 5), INCONCLUSIVE)]:
@@ -478,7 +478,7 @@ def test_invalid_inequalities_are_not_evaluated(plan: Plan, expected: str) -> No
         (claim("ratio", 1, num="TO900", den="reno"), "TO900"),
     ],
 )
-def test_not_yet_names_what_is_missing(plan: Plan, missing: Claim, word: str) -> None:
+def test_not_yet_names_the_missing_part(plan: Plan, missing: Claim, word: str) -> None:
     scored = score(missing, plan, goodput(plan, lambda _: 1.0))
     assert scored.verdict is NOT_YET
     assert word in scored.detail

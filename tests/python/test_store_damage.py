@@ -181,7 +181,7 @@ def test_commands_survive_a_damaged_catalogue(umts: Umts, made: Path) -> None:
     assert "scenario.toml" in after[0]
 
 
-def test_a_store_whose_latest_runs_are_all_damaged_says_so(umts: Umts, made: Path) -> None:
+def test_a_store_with_damaged_latest_runs_only_reports_it(umts: Umts, made: Path) -> None:
     for file in (made / "runs").glob("*/metrics.json"):
         cut(file)
     done = umts("export", "store", "--csv", status=2)

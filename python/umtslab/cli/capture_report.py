@@ -212,13 +212,13 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
         count = len(analysis.core.connections)
         rows = _rows(analysis, connection) if connection is not None or count <= _MOST_SHOWN else []
         heading(analysis.file)
-        print(_what(analysis))
+        print(_packet_counts(analysis))
         if analysis.passed_over:
             counts = sorted(analysis.passed_over.items(), key=lambda item: (-item[1], item[0]))
             print("skipped: " + ", ".join(f"{count} {what}" for what, count in counts))
         if connection is not None:
             print()
-            print(_who(rows[0]))
+            print(_ends(rows[0]))
             show(_metrics_table(rows[0], show_all=show_all))
             continue
         if count:
@@ -230,7 +230,7 @@ def _print_connections(analysis: CaptureAnalysis, rows: list[dict[str, Any]], *,
     print()
     show(_metrics_table(analysis.metrics, show_all=show_all))
     if len(rows) == 1 and analysis.rest is None:
-        print(f"\n{_who(rows[0])}")
+        print(f"\n{_ends(rows[0])}")
     elif rows or analysis.rest is not None:
         print()
         show(_connections_table(rows, analysis.rest))
@@ -254,7 +254,7 @@ def _print_udp(analysis: CaptureAnalysis) -> None:
     show(table)
 
 
-def _what(analysis: CaptureAnalysis) -> str:
+def _packet_counts(analysis: CaptureAnalysis) -> str:
     counts = analysis.counts
     connections = analysis.connection_count
     plural = "" if connections == 1 else "s"
@@ -265,7 +265,7 @@ def _what(analysis: CaptureAnalysis) -> str:
     )
 
 
-def _who(row: dict[str, Any]) -> str:
+def _ends(row: dict[str, Any]) -> str:
     """Describe the ends of a connection and the options of its handshake."""
     sender = row["sender"]
     receiver = "server" if sender == "client" else "client"

@@ -123,14 +123,14 @@ def _as_json(
 ) -> dict[str, object]:
     rows = [comparison.of(metric) for metric in metrics] or comparison.differences
     return {
-        "first": _who(one),
-        "second": _who(two),
+        "first": _side(one),
+        "second": _side(two),
         "pairs": comparison.pairs,
         "differences": {row.metric: row.as_dict() for row in rows},
     }
 
 
-def _who(runs: list[Run]) -> dict[str, object]:
+def _side(runs: list[Run]) -> dict[str, object]:
     run = runs[0]
     return {
         "scenario": run.scenario,

@@ -12,7 +12,7 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_allow_code, add_dask, add_jobs, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
 from umtslab.cli.purposes import check_purpose
-from umtslab.cli.studies import study_place, tell
+from umtslab.cli.studies import print_result, study_place
 from umtslab.exit_status import FAILED
 from umtslab.studies.optimise import Outcome, Trial, load_optimisation
 from umtslab.studies.optimise import optimise as find_best
@@ -72,7 +72,7 @@ def optimise(
         save_outcome(place.store.path, outcome)
         best = outcome.ranking()[0] if outcome.ranking() else None
         command = _command(place.store.command(best.runs[0]), wanted.frame.runs) if best is not None else ""
-    tell(lambda: _as_json(outcome, command), lambda: _print(outcome, command), json=json)
+    print_result(lambda: _as_json(outcome, command), lambda: _print(outcome, command), json=json)
     if best is None:
         print(f"umts: none of {len(outcome.trials)} trials satisfies the constraints", file=sys.stderr)
         return FAILED

@@ -114,7 +114,7 @@ class Parser(ArgumentParser):
                 return None
             found, left = self.parse_known_args([*options, *(["--", *texts] if texts else [])])
         except ArgumentError as error:
-            raise UsageError(_told(error, words)) from None
+            raise UsageError(_error_text(error, words)) from None
         if left:
             from umtslab.cli.mistyped import surplus
 
@@ -201,7 +201,7 @@ def _placed(action: Action) -> str:
     return f"[{name}]" if action.nargs == "?" else name
 
 
-def _told(error: ArgumentError, words: Sequence[str]) -> str:
+def _error_text(error: ArgumentError, words: Sequence[str]) -> str:
     """Return the error text for an option's value, with the name of the option as it was typed."""
     names = (error.argument_name or "").split("/")
     typed = next((name for name in names for word in words if word.startswith(name)), names[0])

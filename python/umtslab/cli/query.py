@@ -73,11 +73,11 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
 
 def _kind(output: Path | None, *, csv: bool, json: bool) -> str:
     """Return the output format as a file suffix, or an empty text for a table on the terminal."""
-    asked = ".csv" if csv else ".json" if json else ""
+    given = ".csv" if csv else ".json" if json else ""
     if output is None:
-        return asked
+        return given
     check_folder(output)
-    kind = asked or output.suffix
+    kind = given or output.suffix
     if kind not in (".csv", ".json", ".parquet"):
         raise UsageError(f"{output}: the suffix must be .csv, .json or .parquet")
     return kind

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from umtslab.run import Run
     from umtslab.store import Damage, Store, StoreReader
 
-_MOST_TOLD = 10
+_MOST_REPORTED = 10
 """Maximum number of damaged items that are reported one by one."""
 
-_told: dict[Path, set[Damage]] = {}
+_reported: dict[Path, set[Damage]] = {}
 """Damage already reported for each results folder. A command may open a folder twice."""
 
 
@@ -75,7 +75,7 @@ def read_results(path: Path) -> StoreReader:
     from umtslab.store import read_store
 
     try:
-        return read_store(path, _teller(path))
+        return read_store(path, _reporter(path))
     except (OSError, sqlite3.Error) as error:
         raise CannotOpen(path, error) from error
 
@@ -93,26 +93,26 @@ def open_results(path: Path) -> Store:
     from umtslab.store import open_store
 
     try:
-        return open_store(path, _teller(path))
+        return open_store(path, _reporter(path))
     except (OSError, sqlite3.Error) as error:
         raise CannotOpen(path, error) from error
 
 
-def _teller(path: Path) -> Callable[[Damage], None]:
+def _reporter(path: Path) -> Callable[[Damage], None]:
     """Return a function that reports damage in a results folder, each item once.
 
     Damage is reported with ``--quiet`` too, because damaged runs are left out of the results.
     """
-    told = _told.setdefault(path, set())
+    reported = _reported.setdefault(path, set())
 
-    def tell(damage: Damage) -> None:
-        if damage in told:
+    def report(damage: Damage) -> None:
+        if damage in reported:
             return
-        told.add(damage)
-        if len(told) <= _MOST_TOLD:
+        reported.add(damage)
+        if len(reported) <= _MOST_REPORTED:
             without = " (left out)" if damage.kind == "run" else ""
             print(f"umts: damaged: {damage}{without}", file=sys.stderr)
-        elif len(told) == _MOST_TOLD + 1:
+        elif len(reported) == _MOST_REPORTED + 1:
             print(f"umts: more files are damaged: umts doctor {path} lists all", file=sys.stderr)
 
-    return tell
+    return report

@@ -41,7 +41,7 @@ def options(parser: Parser) -> None:
         "not reached; 2 wrong usage or input."
     )
     parser.add_argument("scenario", type=Path, metavar="SCENARIO", help="A scenario file (TOML).")
-    _what_is_run(parser.add_argument_group("runs"))
+    _runs_group(parser.add_argument_group("runs"))
     recorded = parser.add_argument_group("recording")
     add_flag(recorded, "--series", "Record time series for `umts plot`.")
     add_flag(
@@ -71,7 +71,7 @@ def options(parser: Parser) -> None:
     add_quiet(results)
 
 
-def _what_is_run(group: Options) -> None:
+def _runs_group(group: Options) -> None:
     add_set(group)
     add_value(group, "--duration", "TIME", 'Simulated time, for example "1500 s".')
     add_seed(group)

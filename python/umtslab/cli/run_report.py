@@ -36,7 +36,7 @@ def print_tables(
     from umtslab.text_table import heading, show
 
     heading(scenario.title or scenario.name)
-    print(f"{_what_was_run(scenario, runs)}\n")
+    print(f"{_heading(scenario, runs)}\n")
     summaries = summarise_metrics([run.metrics for run in runs])
     if (metrics := metrics_table(summaries, every=show_all)).rows:
         show(metrics)
@@ -60,7 +60,7 @@ def print_tables(
         print("\n".join(["", *_where(runs, store), *_not_captured(scenario, runs)]))
 
 
-def _what_was_run(scenario: Scenario, runs: Sequence[Run]) -> str:
+def _heading(scenario: Scenario, runs: Sequence[Run]) -> str:
     made = scenario.changes
     source = f"{after(scenario.source, made)}; " if scenario.source else ""
     count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from umtslab.cli.options import add_allow_code, add_dask, add_jobs, add_json, add_out, add_output, add_quiet
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.purposes import check_purpose
-from umtslab.cli.studies import study_place, tell
+from umtslab.cli.studies import print_result, study_place
 from umtslab.studies.record import save_findings
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
 from umtslab.version import code_version
@@ -58,7 +58,7 @@ def sensitivity(
         from umtslab.plot.effects import draw_effects
 
         save(draw_effects(findings), output)
-    tell(lambda: _as_json(findings), lambda: _print(findings), json=json)
+    print_result(lambda: _as_json(findings), lambda: _print(findings), json=json)
     return 0
 
 

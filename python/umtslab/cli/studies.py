@@ -51,7 +51,7 @@ def find_study(name: str, out: Path) -> Outcome | Findings | None:
         return load_study(store, name)
 
 
-def tell(content: Callable[[], dict[str, Any]], table: Callable[[], None], *, json: bool) -> None:
+def print_result(content: Callable[[], dict[str, Any]], table: Callable[[], None], *, json: bool) -> None:
     """Print the result as one JSON object or as a table."""
     if json:
         print(json_text.dumps(content(), indent=1, allow_nan=False))

@@ -64,7 +64,7 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
 
     If runs recorded time budgets, a table with their sum follows.
     """
-    from umtslab.headline_metrics import what_of
+    from umtslab.headline_metrics import scope_of
     from umtslab.metrics import units
     from umtslab.numbers import estimate, number
     from umtslab.text_table import Table, heading, show
@@ -85,7 +85,7 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
     heading(f"{record.title or record.name}, seed {record.seed}")
     if record.changes:
         print(in_words(record.changes))
-    print("; ".join(f"{name}: {of}" for name in metrics if (of := what_of(name))) + "\n")
+    print("; ".join(f"{name}: {of}" for name in metrics if (of := scope_of(name))) + "\n")
     show(table)
     budget = _budget(record)
     total = sum(budget.values())

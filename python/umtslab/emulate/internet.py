@@ -59,13 +59,13 @@ def address_of(name: str, version: int) -> str:
 def answer(query: bytes) -> bytes | None:
     """Answer to a DNS query; None if the packet is not a query."""
     try:
-        asked = dns.message.from_wire(query)
+        request = dns.message.from_wire(query)
     except dns.exception.DNSException:
         return None
-    if asked.flags & dns.flags.QR:
+    if request.flags & dns.flags.QR:
         return None
-    response = dns.message.make_response(asked, recursion_available=True)
-    for question in asked.question:
+    response = dns.message.make_response(request, recursion_available=True)
+    for question in request.question:
         version = {dns.rdatatype.A: 4, dns.rdatatype.AAAA: 6}.get(question.rdtype)
         if version is not None:
             address = address_of(question.name.to_text(), version)

@@ -224,7 +224,7 @@ def programs_own(file: Path) -> dict[str, float]:
 
 def identity(session: Session, scenario: Scenario, number: int) -> Identity:
     """Identity of emulation `number` among those with the same network, programs and settings."""
-    asked: list[object] = [
+    settings: list[object] = [
         session.command,
         session.ues,
         session.servers,
@@ -232,7 +232,7 @@ def identity(session: Session, scenario: Scenario, number: int) -> Identity:
         session.wires,
         session.has_internet,
     ]
-    words = json.dumps([*asked, session.proxy, session.proxy_sides] if session.proxy else asked)
+    words = json.dumps([*settings, session.proxy, session.proxy_sides] if session.proxy else settings)
     digest = blake2b(f"emulated\0{scenario.content_hash}\0{words}".encode(), digest_size=16).hexdigest()
     return Identity(digest, code_version(), session.seed, number)
 

@@ -36,9 +36,9 @@ TIMES = struct.Struct("!dd")
 
 def send(octets: int) -> None:
     """Send a file to the first host that announces itself."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
-        asked.bind(("0.0.0.0", PORT))
-        _, (address, _) = asked.recvfrom(100)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("0.0.0.0", PORT))
+        _, (address, _) = receiver.recvfrom(100)
         time.sleep(SETTLE_S)
         began = time.monotonic()
         with socket.create_connection((address, PORT)) as connection:

@@ -9,7 +9,7 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import has_budget
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.headline_metrics import TIMES, first_look, what_of
+from umtslab.headline_metrics import TIMES, first_look, scope_of
 from umtslab.labels import key_label, metric_with_unit, value_label
 from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
@@ -147,5 +147,5 @@ def _values(record: Record, cell: Cell) -> list[str]:
 
 def _counted(metric: str) -> str:
     """Describe the numbers of a metric, as a sentence."""
-    of = what_of(metric)
+    of = scope_of(metric)
     return f"Here: {of}." if of else ""

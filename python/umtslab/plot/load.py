@@ -66,12 +66,12 @@ def _seconds(rows: pl.DataFrame, column: str) -> pl.DataFrame:
     """Return for each time the mean over the cells and the edges of the band."""
     import polars as pl
 
-    asked = pl.col("grants") + pl.col("postponed")
-    rows = rows.with_columns((100 * pl.col("postponed") / asked).fill_nan(None).alias("postponed_pct"))
+    requests = pl.col("grants") + pl.col("postponed")
+    rows = rows.with_columns((100 * pl.col("postponed") / requests).fill_nan(None).alias("postponed_pct"))
     value = pl.col(column)
     mean = {
         "power_dbm": 10 * (10 ** (value / 10)).mean().log10(),
-        "postponed_pct": 100 * pl.col("postponed").sum() / asked.sum(),
+        "postponed_pct": 100 * pl.col("postponed").sum() / requests.sum(),
     }.get(column, value.mean())
     low, high = (
         value.quantile(share, interpolation="linear").alias(name)

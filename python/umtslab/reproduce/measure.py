@@ -78,7 +78,7 @@ def measure_series(plan: Plan, results: Results, name: str, point: Point) -> lis
     return results.series(_run_point(plan, moved), metric.series, None if user == "all" else int(user))
 
 
-def measure_told(plan: Plan, results: Results, name: str, point: Point) -> list[str]:
+def measure_words(plan: Plan, results: Results, name: str, point: Point) -> list[str]:
     """Return a quantity of the ledger that is expressed in words, per run."""
     metric = plan.metric(name, point)
     place = _run_point(plan, {**point, **metric.at})

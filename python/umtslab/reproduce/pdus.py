@@ -61,7 +61,7 @@ class Part:
         return {"number": number, "later": later, **_report(row)}
 
 
-def tell(parts: Sequence[Part], run: Run) -> str:
+def describe(parts: Sequence[Part], run: Run) -> str:
     """Describe the PDUs of a run, part by part.
 
     Raises

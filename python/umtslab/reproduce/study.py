@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.reproduce.counts import Count
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.pdus import Part, tell
+from umtslab.reproduce.pdus import Part, describe
 from umtslab.reproduce.phases import Phase, phases
 from umtslab.reproduce.plan import Draw, Key, Plan, Point, Sweep, key, text
 from umtslab.reproduce.requests import Requests
@@ -279,7 +279,7 @@ class StudyResults:
 
     def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
         """Return the description of the RLC PDUs, per run."""
-        return [tell(parts, run) for run in self._at(point)]
+        return [describe(parts, run) for run in self._at(point)]
 
     def answers(self, point: Point, requests: Requests) -> list[str]:
         """Return the answers to DCH requests, per run."""

@@ -19,7 +19,7 @@ from umtslab.reproduce.measure import (
     measure_beside,
     measure_phases,
     measure_series,
-    measure_told,
+    measure_words,
 )
 from umtslab.reproduce.order import OTHERS, Chain, judge_order, labels, parse_order
 from umtslab.reproduce.plan import Plan, Point, key, text
@@ -166,7 +166,7 @@ class _Judge:
     def told(self, asked: Question, case: Point, expected: str) -> Finding:
         """Require the same words in every run."""
         label = self.label(asked, case)
-        said = measure_told(self.plan, self.results, self.claim.metric, case)
+        said = measure_words(self.plan, self.results, self.claim.metric, case)
         for words, runs in Counter(said).items():
             self.ours.append(Reading(label, Summary(runs, None, None, None), words or "nothing"))
         wrong = [words for words in said if words != expected]

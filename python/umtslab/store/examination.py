@@ -29,7 +29,7 @@ class Examination:
     without_digests: int = 0
     """Sound runs written before digests existed. Most damage to them cannot be detected."""
     damage: list[Damage] = field(default_factory=list)
-    told_otherwise: list[str] = field(default_factory=list)
+    contradicted: list[str] = field(default_factory=list)
     """Keys of sound runs with a catalogue row that differs from their files."""
 
 
@@ -87,8 +87,8 @@ def repair(found: Examination) -> list[str]:
     catalogue_file.forget(found.store)
     again: list[Damage] = []
     with open_store(found.store, again.append) as store:
-        store.enter_anew(found.told_otherwise)
-    entered = [f"run {key} was added to the catalogue again" for key in found.told_otherwise]
+        store.reinsert(found.contradicted)
+    entered = [f"run {key} was added to the catalogue again" for key in found.contradicted]
     return [*done, *map(str, again), *entered]
 
 
@@ -119,9 +119,9 @@ def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Dama
         return
     with closing(catalogue):
         told = catalogue.of_keys(sound)
-    found.told_otherwise = sorted(run.key for run in told if run != sound[run.key])
+    found.contradicted = sorted(run.key for run in told if run != sound[run.key])
     if flaws := tuple(
-        f"its row of run {key} differs from the files of the run" for key in found.told_otherwise
+        f"its row of run {key} differs from the files of the run" for key in found.contradicted
     ):
         yield Damage("catalogue", name, flaws)
 

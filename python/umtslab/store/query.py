@@ -70,7 +70,7 @@ def query(contents: Contents, sql: str) -> pl.DataFrame:
         try:
             run_interruptibly(answer, db.interrupt)
         except duckdb.Error as error:
-            raise WrongQuery(_told(error, contents)) from None
+            raise WrongQuery(_error_text(error, contents)) from None
         return clean(pl.read_parquet(file))
 
 
@@ -150,7 +150,7 @@ def _named(contents: Contents, sql: str) -> set[str]:
     return {name for name in names if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", lower)}
 
 
-def _told(error: duckdb.Error, contents: Contents) -> str:
+def _error_text(error: duckdb.Error, contents: Contents) -> str:
     """DuckDB's message, followed by the tables that a query can use."""
     if _OUTSIDE.search(str(error)):
         return f"{error}\na query can read only the tables of the results folder"

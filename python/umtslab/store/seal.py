@@ -82,13 +82,13 @@ def unsealed(path: Path) -> dict[str, Any]:
 
 def flaws_of_run(folder: Path) -> tuple[str, ...]:
     """Return the damage to the folder of a run. Empty if it is intact."""
-    return _told(_core.check_run(str(folder)))
+    return _flaws(_core.check_run(str(folder)))
 
 
 def flaws_of_runs(folders: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the damage to each folder, checked on all processors."""
-    return [_told(flaws) for flaws in _core.check_runs(folders)]
+    return [_flaws(flaws) for flaws in _core.check_runs(folders)]
 
 
-def _told(flaws: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def _flaws(flaws: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{file} {wrong}" for file, wrong in flaws)

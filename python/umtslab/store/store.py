@@ -154,7 +154,7 @@ class Store(StoreReader):
 
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def enter_anew(self, keys: Iterable[str]) -> None:
+    def reinsert(self, keys: Iterable[str]) -> None:
         """Replace the catalogue rows of some runs by rows derived from their folders."""
         self._found.clear()
         with self._staging.exclusively():

@@ -258,18 +258,18 @@ def _past(study: Optimisation, store: Store) -> Any:
     folder.mkdir(exist_ok=True)
     file = folder / f"{study.frame.name}.sqlite"
     if (found := irregular(file)) is not None:
-        return _opened_anew(study, store, file, f"{file.name} is {found}, not a file")
+        return _reopened(study, store, file, f"{file.name} is {found}, not a file")
     try:
         return _opened(study, file)
     except ChangedTrial as error:
-        return _opened_anew(study, store, file, str(error))
+        return _reopened(study, store, file, str(error))
     except Exception as error:  # broken content raises many kinds of errors in Optuna and SQLAlchemy
         if not file.is_file() or not os.access(file, os.W_OK) or _is_disk_full(error):
             raise
-        return _opened_anew(study, store, file, f"Optuna cannot read it ({type(error).__name__})")
+        return _reopened(study, store, file, f"Optuna cannot read it ({type(error).__name__})")
 
 
-def _opened_anew(study: Optimisation, store: Store, file: Path, flaw: str) -> Any:
+def _reopened(study: Optimisation, store: Store, file: Path, flaw: str) -> Any:
     """Set the damaged file aside and create a new one."""
     aside = set_aside(store.path, [file])
     words = f"{flaw}; the file was moved to {aside}, and the trials are read from their runs"
