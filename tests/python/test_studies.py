@@ -254,7 +254,7 @@ def test_an_infeasible_scenario_is_not_compared_with_the_best(umts: Umts, tmp_pa
     assert "because only the best trial is feasible" in shown
     assert "differs from" not in shown
     page = Path(umts("report", "study").stdout.strip())
-    assert "breaks mean_outstanding_segments at most 2" in (tmp_path / page).read_text()
+    assert "violates mean_outstanding_segments at most 2" in (tmp_path / page).read_text()
 
 
 def test_uncertain_shares_are_marked() -> None:

@@ -32,7 +32,7 @@ def described(entries: Sequence[Entry], word: str, columns: Sequence[str]) -> li
 
 
 def print_entries(entries: Sequence[Entry], name: str, short: Sequence[str], *, text: str) -> None:
-    """Print few entries in full, many as a list: on a terminal as short blocks, otherwise as a table.
+    """Print few entries in full, many as a table.
 
     Parameters
     ----------
@@ -41,43 +41,22 @@ def print_entries(entries: Sequence[Entry], name: str, short: Sequence[str], *, 
     name : str
         The column with the name.
     short : sequence of str
-        The columns of many entries, after the name.
+        The columns of the table of many entries, after the name.
     text : str
         The column with the description, which comes first in a block.
     """
-    width = terminal_width(sys.stdout) if is_terminal(sys.stdout) else FILE_WIDTH
     if len(entries) > MOST_BLOCKS:
-        if is_terminal(sys.stdout):
-            _print_short_blocks(entries, name, short, text, width)
-        else:
-            _print_table(entries, name, short)
+        table = Table(name, *short)
+        for entry in entries:
+            table.add_row(entry[name], *(entry[column] for column in short))
+        show(table)
         return
+    width = terminal_width(sys.stdout) if is_terminal(sys.stdout) else FILE_WIDTH
     for number, entry in enumerate(entries):
         if number:
             print(file=own(sys.stdout))
         heading(f"{entry[name]}  {entry['label']}")
         for line in block(entry, name, text, width):
-            print(printable(line), file=own(sys.stdout))
-
-
-def _print_table(entries: Sequence[Entry], name: str, short: Sequence[str]) -> None:
-    table = Table(name, *short)
-    for entry in entries:
-        table.add_row(entry[name], *(entry[column] for column in short))
-    show(table)
-
-
-def _print_short_blocks(
-    entries: Sequence[Entry], name: str, short: Sequence[str], text: str, width: int
-) -> None:
-    """Print the name and the short columns of each entry on a line, and the description below them."""
-    for entry in entries:
-        values = [f"{column}: {entry[column]}" for column in short if column != text and entry[column]]
-        first = "  ".join([entry[name], *values])
-        fits = len(first) <= width
-        heading(first if fits else entry[name])
-        below = entry[text] if fits else f"{'; '.join(values)}. {entry[text]}"
-        for line in _filled(below, _INDENT, _INDENT, width):
             print(printable(line), file=own(sys.stdout))
 
 
