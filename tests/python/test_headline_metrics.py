@@ -133,7 +133,7 @@ def test_the_command_prints_the_changed_keys(umts: Umts) -> None:
     lines = umts("run", FTP, "--set", "radio.bler=0.2", "--duration", "5 s", "--budget").stdout.splitlines()
     assert lines[1].startswith("after Dubois (2005), Table 6.1, changed; 1 run of 5 s")
     assert lines[2] == "with radio.bler = 0.2, duration = 5 s"
-    assert lines[4].split() == ["metric", "value", "unit", "which", "is"]
+    assert lines[4].split() == ["metric", "value", "unit", "scope"]
     answer = json.loads(umts("run", FTP, "--set", "radio.bler=0.2", "--duration", "5 s", "--json").stdout)
     assert answer["changes"] == {"radio.bler": "0.2", "duration": "5 s"}
     plain = umts("run", FTP.with_name("three-losses.toml"), "--out", "other").stdout.splitlines()
