@@ -39,7 +39,7 @@ def main() -> int:
             words = (sys.executable, str(ROOT / "benches" / f"{name}.py"))
             if subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode != 0:
                 failed.append(name)
-        print("\n== All figures; times depend on the machine, what stands beside them was measured in turn\n")
+        print("\n== All figures; times depend on the machine; references were measured in alternation\n")
         figures.print_table(figures.read(kept))
     for name in failed:
         print(f"{name} failed", file=sys.stderr)

@@ -157,7 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", default="", help="networks whose name has this word")
+    parser.add_argument("--only", default="", help="networks with this word in their name")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout, set up")
     words = parser.parse_args()

@@ -23,7 +23,7 @@ COLOURS = 48
 
 @dataclass(frozen=True)
 class Picture:
-    """A file of this folder: what is run for it, and what is drawn of that."""
+    """A file of this folder, with its command and its figure."""
 
     name: str
     run: tuple[str, ...]
@@ -68,7 +68,7 @@ PICTURES = (
 
 
 def draw(pictures: tuple[Picture, ...], folder: Path) -> None:
-    """Runs what each needs, once, and writes the pictures into a folder."""
+    """Runs the commands of each picture once, and writes the pictures into a folder."""
     with tempfile.TemporaryDirectory() as work:
         for name in ("scenarios", "traces"):
             (Path(work) / name).symlink_to(ROOT / name)

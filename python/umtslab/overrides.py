@@ -10,7 +10,7 @@ OverridePairs = tuple[tuple[str, str], ...]
 """Pairs of dotted key and value. Each key occurs once."""
 
 _RECORDED_ONLY = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
-"""Keys that decide what is recorded of a run, but do not change the run."""
+"""Keys that select the records of a run and do not change the run."""
 
 
 def changes(overrides: Iterable[tuple[str, str]]) -> OverridePairs:

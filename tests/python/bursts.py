@@ -25,7 +25,7 @@ def main() -> None:
     client = words.add_parser("fetch")
     for word in (server, client):
         word.add_argument("counters", type=Path, help="where the counters go")
-    server.add_argument("bursts", nargs="+", help="OCTETS:SECONDS, what is written and the pause after it")
+    server.add_argument("bursts", nargs="+", help="OCTETS:SECONDS, a write and the pause after it")
     client.add_argument("address")
     chosen = parser.parse_args()
     if chosen.word == "serve":

@@ -117,7 +117,7 @@ FLOOD = (
 
 
 def unread() -> dict[str, Any]:
-    """Account of an emulation whose emulator is stopped during a flood of 12,000 datagrams."""
+    """Account of an emulation with an emulator that is stopped during a flood of 12,000 datagrams."""
     sockets = Path("/proc/net/packet")
     before = len(sockets.read_text().splitlines())
     words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--json", "--", "sleep", "2")

@@ -401,7 +401,7 @@ def windowed() -> dict[str, Any]:
 
 
 def vanished() -> list[str]:
-    """How the log reports connections whose client's network disappears."""
+    """How the log reports connections of a client with a vanished network."""
     make_path()
     made = proxy("--log", "log", "--user-timeout", "500 ms")
     asking = at("client", READ_A_LITTLE, SERVER[0])

@@ -1,4 +1,4 @@
-"""Synthetic results: a plan with a few dimensions, and runs whose numbers a test chooses."""
+"""Synthetic results: a plan with a few dimensions, and runs with numbers that a test chooses."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ marks = [{ claim = "paper.ch1.fig3.window", from_s = 0, to_s = 1000 }]
 id = "tab1"
 kind = "table"
 title = "A table"
-text = "What the table shows."
+text = "Content of the table."
 x = "bler"
 y = ["goodput_kbps"]
 curves = { bler = [0.01, 0.5], tcp = ["reno", "newreno"] }

@@ -73,7 +73,7 @@ def finished(words: tuple[object, ...], *statuses: int) -> str:
 
 
 def damage(store: Path, draw: random.Random) -> str:
-    """Damage a random file. Returns what was done."""
+    """Damage a random file. Returns a description of the damage."""
     file = draw.choice(sorted(path for path in store.rglob("*") if path.is_file()))
     content = bytearray(file.read_bytes())
     # Kind "log" is a damaged SQLite log beside the catalogue, as a killed writer could leave it.

@@ -38,7 +38,7 @@ WRONG_WORDS = {
     "no scenario": (("run",), "SCENARIO"),
     "no runs": (("run", FTP, "--runs", "0"), "--runs"),
     "runs that are no number": (("run", FTP, "--runs", "many"), "many"),
-    "a first run beyond what a database holds": (
+    "a first run beyond the range of a database": (
         ("run", FTP, "--first-run", 2**63 - 1, "--runs", 2),
         "numbers of runs end at 2^63 - 1",
     ),

@@ -187,12 +187,15 @@ WORDS = {
     "-P with an empty value": ((FTP, "-P", "radio.bler=0.1,,0.2"), "KEY=VALUE"),
     "-P of the seed": ((FTP, "-P", "seed=1,2"), "seed"),
     "nothing varied": ((FTP,), "-P"),
-    "set what is varied": ((FTP, "-P", "radio.bler=0.1", "--set", "radio.bler=0.2"), "radio.bler"),
+    "set a varied key": ((FTP, "-P", "radio.bler=0.1", "--set", "radio.bler=0.2"), "radio.bler"),
     "runs and precision": ((FTP, "-P", "radio.bler=0.1", "--runs", "3", "--precision", "5%"), "--precision"),
     "no runs": ((FTP, "-P", "radio.bler=0.1", "--runs", "0"), "--runs"),
     "no such metric": ((FTP, "-P", "radio.bler=0.1", "--metric", "speed"), "speed"),
     "jobs and dask": ((FTP, "-P", "radio.bler=0.1", "--jobs", "2", "--dask", "tcp://127.0.0.1:1"), "--dask"),
-    "nobody at the address": ((FTP, "-P", "radio.bler=0.1", "--dask", "tcp://127.0.0.1:1"), "127.0.0.1:1"),
+    "no scheduler there": (
+        (FTP, "-P", "radio.bler=0.1", "--dask", "tcp://127.0.0.1:1"),
+        "127.0.0.1:1",
+    ),
     "no address": ((FTP, "-P", "radio.bler=0.1", "--dask", "nonsense://x"), "nonsense"),
 }
 

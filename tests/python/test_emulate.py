@@ -170,7 +170,7 @@ def test_ctrl_c_ends_the_command_with_its_own_status(tmp_path: Path) -> None:
         (("--bearer", "", "--", "true"), "there is no bearer ``"),
         (("--tcp", "vegas", "--", "true"), "there is no preset 'vegas'"),
         (("--bearer", "flat:wpt-3g-fats", "--", "true"), "did you mean flat:wpt-3g-fast?"),
-        (("--bearer", "fach-dch:nobody", "--", "true"), "there is no RRC profile `nobody`"),
+        (("--bearer", "fach-dch:nosuch", "--", "true"), "there is no RRC profile `nosuch`"),
         (("--bearer", "trace:absent", "--", "true"), "cannot read"),
         (("--core-delay", "20", "--", "true"), "link.0.delay"),
         (("--tcp-set", "tcp_sack", "--", "true"), "is not NAME=VALUE"),
@@ -220,9 +220,11 @@ def test_two_ues_reach_a_user_supplied_server(umts: Umts) -> None:
         "print('ready', flush=True)\n"
         'while True:\n c, a = s.accept(); c.sendall(a[0].encode()); c.close()"'
     )
-    ask = "import socket, time\nc = socket.create_connection(('192.0.2.1', 7000)); print(c.recv(99).decode())"
-    other = f'exec {sys.executable} -c "{ask}"'
-    wait = f"{ask}\ntime.sleep(2)"
+    read = (
+        "import socket, time\nc = socket.create_connection(('192.0.2.1', 7000)); print(c.recv(99).decode())"
+    )
+    other = f'exec {sys.executable} -c "{read}"'
+    wait = f"{read}\ntime.sleep(2)"
     done = umts("emulate", "-q", "--server", server, "--ue", other, "--", sys.executable, "-c", wait)
     assert done.stdout == "10.45.0.2\n"
     assert "10.45.0.3" in done.stderr

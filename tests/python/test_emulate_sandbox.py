@@ -65,8 +65,8 @@ def inside(request: pytest.FixtureRequest, tmp_path: Path) -> Inside:
 def test_no_process_of_the_host_gives_access_to_its_network(inside: Inside) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        ask = f"{sys.executable} -c 'import urllib.request; urllib.request.urlopen(\"{url}\")'"
-        enter = f"nsenter --net=/proc/{os.getpid()}/ns/net {ask}"
+        fetch = f"{sys.executable} -c 'import urllib.request; urllib.request.urlopen(\"{url}\")'"
+        enter = f"nsenter --net=/proc/{os.getpid()}/ns/net {fetch}"
         said = inside(
             f"umount /proc || echo kept; umount -l /proc || echo kept; {enter} || echo refused;"
             "nsenter --net=/proc/1/ns/net true || echo refused; ls /proc/1/root/ || echo refused"

@@ -56,7 +56,7 @@ def seen(capture: Path) -> dict[tuple[int, int], float]:
     return {(int(kind), int(number)): 1000 * (float(at[-13:]) % 100) for at, kind, number in rows}
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="nobody reads the captures without tshark")
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="reading the captures needs tshark")
 def test_a_ping_alone_in_a_tdd_cell_takes_the_predicted_frames(umts: Umts, tmp_path: Path) -> None:
     """Uplink: RACH in the next frame, two frames until the grant, a frame with the block.
 

@@ -1,4 +1,4 @@
-"""The commands of docs/guide.md, run in order, print what the page shows."""
+"""The commands of docs/guide.md, run in order, print the output on the page."""
 
 from __future__ import annotations
 

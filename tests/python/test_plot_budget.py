@@ -144,7 +144,7 @@ def test_the_waterfall_of_a_split_transfer_has_both_connections_and_the_buffer(t
         with open_store(tmp_path / str(number)) as store:
             run = simulate(scenario, series=True, store=store)[0]
         tables.append(run.series("waterfall"))
-    assert tables[0].equals(tables[1]), "whichever of both it is asked for"
+    assert tables[0].equals(tables[1]), "either connection gives the waterfall of the transfer"
     table = tables[0]
     assert set(table["layer"]) == {"tcp_server", "proxy", "tcp_radio", "rlc"}
     buffer = table.filter(pl.col("layer") == "proxy")

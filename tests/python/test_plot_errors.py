@@ -1,4 +1,4 @@
-"""Errors of ``umts plot``: each names what is wrong and what exists."""
+"""Errors of ``umts plot``: each names the wrong word and the existing ones."""
 
 from __future__ import annotations
 

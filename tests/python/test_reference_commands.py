@@ -168,7 +168,7 @@ def _read_terminal(reader: int) -> bytes:
 
 def test_names_in_a_table_are_complete_if_they_fit() -> None:
     table = Table("name", "meaning")
-    table.add_row("budget_application_idle_s", "Nothing is asked for: all that was written has arrived.")
+    table.add_row("budget_application_idle_s", "The application is idle: all written data has arrived.")
     for width in (40, 60, 200):
         lines = list(table.lines(width))
         assert lines[1].split()[0] == "budget_application_idle_s"

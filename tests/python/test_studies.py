@@ -134,7 +134,7 @@ def test_sensitivity_prints_and_draws(umts: Umts, tmp_path: Path) -> None:
 WRONG = {
     "no parameters": ("optimise", HEAD + "[objective]\nmetric = 'goodput_kbps'", "parameters"),
     "bounds the wrong way": ("optimise", changed(BEST, RANGE, "from = 6, to = 1"), "study.toml:10: "),
-    "bounds in two units": ("optimise", changed(BEST, RANGE, "from = '1 s', to = '6 B'"), "one unit"),
+    "bounds in two units": ("optimise", changed(BEST, RANGE, "from = '1 s', to = '6 B'"), "same unit"),
     "a bound that is no number": ("optimise", changed(BEST, "from = 1,", "from = 'x',"), "number"),
     "one choice": ("optimise", changed(BEST, '["reno", "tahoe"]', '["reno"]'), "two"),
     "unknown key of a parameter": ("optimise", changed(BEST, "to = 6", "to = 6, stepp = 2"), "step"),
@@ -143,7 +143,7 @@ WRONG = {
     "no such metric": ("optimise", changed(BEST, '"goodput_kbps"', '"speed"'), "speed"),
     "no objective": ("optimise", changed(BEST, "[objective]\nmetric = \"goodput_kbps\"\n", ""), "metric"),
     "goal unknown": ("optimise", changed(BEST, "[[constraint]]", "goal = 'up'\n[[constraint]]"), "maximise"),
-    "constraint with two bounds": ("optimise", BEST + "at_least = 3", "one of"),
+    "constraint with two bounds": ("optimise", BEST + "at_least = 3", "either at_least or at_most"),
     "set and chosen": ("optimise", changed(BEST, "[set]", "[set]\nrlc.max_dat = 2"), "[set]"),
     "unknown key": ("optimise", changed(BEST, "trials", "trails"), "trials"),
     "unknown key of a range": ("sensitivity", changed(MATTERS, "cell.rlc_lead", "cell.lead"), "rlc_lead"),

@@ -1,4 +1,4 @@
-"""``umts doctor``: what is installed and what is missing, and damage in a results folder."""
+"""``umts doctor``: installed and missing components, and damage in a results folder."""
 
 from __future__ import annotations
 

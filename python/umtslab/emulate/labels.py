@@ -33,7 +33,7 @@ class Labels:
         self._wanted = -1
 
     def writer(self, label: str) -> int:
-        """Create the output of a program whose lines begin with `label`. Returns its descriptor.
+        """Create the output of a program, with `label` before each line. Returns its descriptor.
 
         If standard error is a terminal, it is a pseudo-terminal, so that programs flush each line.
         Otherwise it is a pipe.

@@ -49,7 +49,7 @@ def draw_map(
     matplotlib.figure.Figure
         One cell per pair of values, at equal distances. Numbers are sorted. A cell has the mean
         and, below, the half width of its 95 % interval if there is room, with as many digits as in
-        tables. A pair whose runs have no value has a dash. A pair without runs is empty.
+        tables. A pair with runs but without a value has a dash. A pair without runs is empty.
 
     Raises
     ------
