@@ -147,7 +147,7 @@ def test_a_user_has_the_mean_delay_and_rate_of_all_its_data() -> None:
     assert of_users(sdus, "octets", "rate").tolist() == pytest.approx([40.0, 2.0])
 
 
-@pytest.mark.parametrize(("kind", "advice"), [("load", r"of a layout"), ("codes", r"measure\.dsch=true")])
+@pytest.mark.parametrize(("kind", "advice"), [("load", r"with a layout"), ("codes", r"measure\.dsch=true")])
 def test_a_run_without_a_layout_is_an_error_that_names_the_key(recorded: Run, kind: str, advice: str) -> None:
     with pytest.raises(MissingSeries, match=advice):
         draw(recorded, kind)

@@ -82,7 +82,7 @@ def test_one_run_has_values_and_several_have_means(umts: Umts) -> None:
         )
         for runs in (1, 2)
     ]
-    last = ["unit", "which", "is"]
+    last = ["unit", "scope"]
     assert headings == [["metric", "value", *last], ["metric", "mean", "±", "95", "%", "n", *last]]
 
 

@@ -96,7 +96,7 @@ def _print_points(axes: Sequence[str], metric: str, rows: Sequence[tuple[Cell, C
     from umtslab.numbers import estimate, number
     from umtslab.text_table import Table, show
 
-    headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "the second is")
+    headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
     table = Table(*axes, *headings)
     for cell, found in rows:
         row = found.of(metric)
@@ -149,7 +149,7 @@ def _print(
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
     names = list(metrics) or (sorted(measured) if show_all else _first_look(comparison))
     unit_of = units()
-    table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "the second is")
+    table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "second is")
     for name in names:
         row = comparison.of(name)
         table.add_row(
