@@ -194,7 +194,7 @@ def test_the_page_has_verdict_ours_theirs_and_reason(chapter: Chapter) -> None:
 
 
 def test_page_and_report_describe_each_figure(chapter: Chapter) -> None:
-    assert "## tab1: A table\n\nWhat the table shows.\n" in markdown(chapter)
+    assert "## tab1: A table\n\nContent of the table.\n" in markdown(chapter)
     assert "<p>Content of the table.</p>" in html([chapter], version="1")
 
 
