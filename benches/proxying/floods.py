@@ -125,7 +125,7 @@ def _is_for(name: str, flood: Flood) -> bool:
     return name == OURS or not (flood.by_socks5 or flood.is_scarce)
 
 
-def _asked(honest: subprocess.Popen[str], what: str) -> dict[str, float]:
+def _exchange_times(honest: subprocess.Popen[str], what: str) -> dict[str, float]:
     assert honest.stdin is not None
     assert honest.stdout is not None
     honest.stdin.write(what + "\n")
@@ -150,12 +150,12 @@ def _turn(name: str, flood: Flood, seconds: float) -> Turn:
         all_.callback(honest.kill)
         assert honest.stdout is not None
         honest.stdout.readline()
-        alone = _asked(honest, what)
+        alone = _exchange_times(honest, what)
         hostile = at("client", HOSTILE, *to, flood.kind, str(flood.rate), str(flood.held))
         all_.callback(hostile.kill)
         assert hostile.stdout is not None
         hostile.stdout.readline()
-        beside = _asked(honest, what)
+        beside = _exchange_times(honest, what)
         hostile.terminate()
         count, failed, took = map(float, hostile.communicate()[0].split())
     return Turn(alone, beside, count / took, failed / max(1, count))

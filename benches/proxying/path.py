@@ -119,7 +119,7 @@ PRIORITY = 10
 """SCHED_FIFO priority, above all processes without a real-time priority."""
 
 
-def _ask(peer: Peer, seconds: float, what: str, *more: str) -> Any:
+def _request(peer: Peer, seconds: float, what: str, *more: str) -> Any:
     words = (peer.host, str(peer.sends), str(peer.echoes), str(seconds), what, *more)
     return json.loads(at("client", ASK, *words).communicate()[0])
 
@@ -137,13 +137,13 @@ def _measured(peer: Peer, seconds: float) -> dict[str, float]:
     row = {}
     for flows in (1, 4):
         before = _cpu(peer)
-        octets, took = _ask(peer, seconds, "download", str(flows))
+        octets, took = _request(peer, seconds, "download", str(flows))
         row[f"Gbit/s, {flows}"] = octets * 8 / took / 1e9
         row[f"CPU s/GB, {flows}"] = (_cpu(peer) - before) / octets * 1e9
-    quantiles = _ask(peer, seconds, "exchanges")
+    quantiles = _request(peer, seconds, "exchanges")
     row["100 octets p50 µs"], row["p99 µs"] = quantiles[49] * 1e6, quantiles[98] * 1e6
     before = _cpu(peer)
-    row["connections/s"] = _ask(peer, seconds, "openings")
+    row["connections/s"] = _request(peer, seconds, "openings")
     row["CPU µs each"] = (_cpu(peer) - before) / (row["connections/s"] * seconds) * 1e6
     return row
 

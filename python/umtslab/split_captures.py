@@ -158,11 +158,11 @@ def _connections(core: _core.Analysis) -> Iterator[_Seen]:
     for number in core.connection_numbers():
         row = json.loads(core.connection_lines(number, 1))
         begins = core.beginnings(number)
-        told = _told_the_proxy(begins)
+        preamble = _proxy_preamble(begins)
         before = 0
         if row["sender"] in ("client", "server"):
-            before = told[("client", "server").index(row["sender"])]
-        content = (_digest(begins[0][told[0] :][:_SAME]), _digest(begins[1][told[1] :][:_SAME]))
+            before = preamble[("client", "server").index(row["sender"])]
+        content = (_digest(begins[0][preamble[0] :][:_SAME]), _digest(begins[1][preamble[1] :][:_SAME]))
         yield _Seen(
             core,
             number,
@@ -183,7 +183,7 @@ def _without(course: Course, before: int) -> Course:
     return [(at, octets - before) for at, octets in course if octets > before] if before else course
 
 
-def _told_the_proxy(begins: tuple[bytes, bytes]) -> tuple[int, int]:
+def _proxy_preamble(begins: tuple[bytes, bytes]) -> tuple[int, int]:
     """Return the length of the proxy protocol before the data, from the client and from the server.
 
     Recognises a SOCKS5 request without a password and its replies (RFC 1928), and a header of the
@@ -193,8 +193,8 @@ def _told_the_proxy(begins: tuple[bytes, bytes]) -> tuple[int, int]:
     if client.startswith(_PROXY_SIGNATURE) and len(client) >= 16:
         return 16 + int.from_bytes(client[14:16]), 0
     if client[:1] == b"\x05" and server[:2] == b"\x05\x00":
-        asked = 2 + client[1]
-        return asked + _socks_words(client[asked:]), 2 + _socks_words(server[2:])
+        start = 2 + client[1]
+        return start + _socks_words(client[start:]), 2 + _socks_words(server[2:])
     return 0, 0
 
 

@@ -244,7 +244,7 @@ class Synthetic:
     def counted(self, point: Point, count: Count) -> Sample:
         raise Missing("made-up runs have no RLC PDUs")
 
-    def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
+    def words(self, point: Point, parts: Sequence[Part]) -> list[str]:
         raise Missing("made-up runs have no RLC PDUs")
 
     def answers(self, point: Point, requests: Requests) -> list[str]:

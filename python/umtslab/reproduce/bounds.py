@@ -34,15 +34,15 @@ class Judge(Protocol):
         """Return the claim's quantity, or `metric`, at a point."""
         ...
 
-    def labelled(self, asked: Question, case: Point, label: str, where: str) -> Sample:
+    def labelled(self, question: Question, case: Point, label: str, where: str) -> Sample:
         """Return the quantity at the point that a label names."""
         ...
 
-    def dip_pct(self, asked: Question, case: Point) -> Sample:
+    def dip_pct(self, question: Question, case: Point) -> Sample:
         """Return how far the lowest set is below the first, in per cent."""
         ...
 
-    def label(self, asked: Question, case: Point) -> str:
+    def label(self, question: Question, case: Point) -> str:
         """Return a label that distinguishes this case from the claim's other cases."""
         ...
 
@@ -51,7 +51,7 @@ class Judge(Protocol):
         ...
 
 
-def judge_bound(judge: Judge, asked: Question, case: Point) -> Finding:
+def judge_bound(judge: Judge, question: Question, case: Point) -> Finding:
     """Judge an inequality.
 
     Raises
@@ -61,47 +61,47 @@ def judge_bound(judge: Judge, asked: Question, case: Point) -> Finding:
     """
     expected = str(judge.claim.expected)
     if (limit := LIMIT.fullmatch(expected)) is not None:
-        return _limit(judge, asked, case, *limit.group("over", "relation", "at"))
+        return _limit(judge, question, case, *limit.group("over", "relation", "at"))
     if _SPREAD.fullmatch(expected) is not None:
-        return _spread(judge, asked, case, expected)
+        return _spread(judge, question, case, expected)
     expression = parse(expected)
     if not expression.is_inequality:
         raise Missing(f"{expression.text!r} is not an inequality")
     return conjunction(
-        _inequality(judge, asked, {**case, **point}, _place(judge, asked, case, point), expression)
-        for point in _points(asked, case, expression)
+        _inequality(judge, question, {**case, **point}, _place(judge, question, case, point), expression)
+        for point in _points(question, case, expression)
     )
 
 
-def _points(asked: Question, case: Point, expression: Expression) -> Iterator[Point]:
+def _points(question: Question, case: Point, expression: Expression) -> Iterator[Point]:
     """Yield the points to test: combinations of varied dimensions, or levels of one.
 
     With one varied dimension, only dimensions named in the inequality are expanded into levels.
     """
-    if len(asked.vary) > 1 and not asked.is_scatter:
-        yield from _combinations(asked, case)
+    if len(question.vary) > 1 and not question.is_scatter:
+        yield from _combinations(question, case)
         return
     # A varied dimension in the inequality has a different value at each level.
-    named = [name for name in asked.vary if Leaf(name) in expression.leaves and not asked.is_scatter]
-    levels = itertools.product(*(asked.levels(case, name) for name in named))
+    named = [name for name in question.vary if Leaf(name) in expression.leaves and not question.is_scatter]
+    levels = itertools.product(*(question.levels(case, name) for name in named))
     yield from (dict(zip(named, values, strict=True)) for values in levels)
 
 
-def _combinations(asked: Question, case: Point) -> list[Point]:
+def _combinations(question: Question, case: Point) -> list[Point]:
     """Return the distinct combinations of the varied dimensions that were run, in order."""
     found: dict[tuple[str, ...], Point] = {}
-    for point in asked.matching(case):
-        values = {name: point[name] for name in asked.vary}
-        if all(asked.lists(name, value) for name, value in values.items()):
+    for point in question.matching(case):
+        values = {name: point[name] for name in question.vary}
+        if all(question.lists(name, value) for name, value in values.items()):
             found.setdefault(tuple(map(text, values.values())), values)
     return sorted(found.values(), key=lambda point: [rank(value) for value in point.values()])
 
 
-def _spread(judge: Judge, asked: Question, case: Point, expected: str) -> Finding:
+def _spread(judge: Judge, question: Question, case: Point, expected: str) -> Finding:
     """Test the difference between the largest and the smallest mean, in each run."""
     rows = [
-        (tuple(point.values()), judge.look({**case, **point}, _place(judge, asked, case, point)))
-        for point in _combinations(asked, case)
+        (tuple(point.values()), judge.look({**case, **point}, _place(judge, question, case, point)))
+        for point in _combinations(question, case)
     ]
     spread = reduced("range", rows)
     judge.remember("largest minus smallest", spread)
@@ -109,16 +109,16 @@ def _spread(judge: Judge, asked: Question, case: Point, expected: str) -> Findin
     return over_interval(spread, expected, lambda value: expression.holds({Leaf("spread"): value}))
 
 
-def _place(judge: Judge, asked: Question, case: Point, point: Point) -> str:
+def _place(judge: Judge, question: Question, case: Point, point: Point) -> str:
     """Label a case and the values varied in it."""
-    words = [judge.label(asked, case), *(f"{name} {text(value)}" for name, value in point.items())]
+    words = [judge.label(question, case), *(f"{name} {text(value)}" for name, value in point.items())]
     return " ".join(filter(None, words))
 
 
-def _inequality(judge: Judge, asked: Question, case: Point, where: str, expression: Expression) -> Finding:
+def _inequality(judge: Judge, question: Question, case: Point, where: str, expression: Expression) -> Finding:
     """Test an inequality at one point."""
-    if asked.is_scatter:
-        dip = judge.dip_pct(asked, case)
+    if question.is_scatter:
+        dip = judge.dip_pct(question, case)
         leaf = next(iter(expression.leaves))
         return over_interval(dip, expression.text, lambda v: expression.holds({leaf: v}))
     subject = f"{where}: {expression.text}" if where else expression.text
@@ -142,10 +142,10 @@ def _inequality(judge: Judge, asked: Question, case: Point, where: str, expressi
     return Finding(Verdict.FAIL, f"{subject} fails in {truths.count(False)} of {len(truths)} runs")
 
 
-def _limit(judge: Judge, asked: Question, case: Point, over: str, relation: str, at: str) -> Finding:
+def _limit(judge: Judge, question: Question, case: Point, over: str, relation: str, at: str) -> Finding:
     """Test that the quantity at one level of a dimension bounds all others."""
-    others = [text(value) for value in asked.levels(case, over) if not same(value, float(at))]
+    others = [text(value) for value in question.levels(case, over) if not same(value, float(at))]
     chain = Chain(((at,), tuple(others)), (">=" if relation == "<=" else "<=",))
-    where = judge.label(asked, case)
-    samples = {label: judge.labelled(asked, case, label, where) for label in labels([chain])}
+    where = judge.label(question, case)
+    samples = {label: judge.labelled(question, case, label, where) for label in labels([chain])}
     return judge_order([chain], samples, {}, f"{where}: " if where else "")

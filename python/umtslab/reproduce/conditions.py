@@ -59,7 +59,7 @@ def matching(plan: Plan, case: Point, points: Sequence[Point]) -> list[Point]:
     return [point for point in points if all(same(point[k], v) for k, v in fixed.items())]
 
 
-def question(
+def resolve_conditions(
     claim: Claim, plan: Plan, points: Sequence[Point], sets: Sequence[Point] = (), **overrides: Value
 ) -> Question:
     """Convert the conditions of a claim to a question.

@@ -31,7 +31,7 @@ class Drawer:
 
     def begin(self, figures: Iterable[FigureData]) -> None:
         """Submit figures for drawing."""
-        self._begun += [(data, self._thread.submit(self._ask, data)) for data in figures if data.is_drawn]
+        self._begun += [(data, self._thread.submit(self._request, data)) for data in figures if data.is_drawn]
 
     def finish(self) -> None:
         """Wait until all figures are drawn. This process draws the last ones meanwhile."""
@@ -50,7 +50,7 @@ class Drawer:
         with suppress(BrokenPipeError), self._process:
             pass  # closes the pipes, which may contain part of a figure, and waits for the exit
 
-    def _ask(self, data: FigureData) -> Picture | None:
+    def _request(self, data: FigureData) -> Picture | None:
         """Draw a figure in the child.
 
         None on failure: drawing it in this process then reports the error.

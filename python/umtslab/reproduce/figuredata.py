@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.claims import Claim, Value
-from umtslab.reproduce.conditions import matching, question, rank
+from umtslab.reproduce.conditions import matching, rank, resolve_conditions
 from umtslab.reproduce.counts import recorded
 from umtslab.reproduce.course import bins
 from umtslab.reproduce.errors import Missing
@@ -327,7 +327,7 @@ def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Result
 
 def _all_cases(claim: Claim, plan: Plan, results: Results) -> Iterable[dict[str, Value]]:
     try:
-        return question(claim, plan, results.points(), results.sets()).cases
+        return resolve_conditions(claim, plan, results.points(), results.sets()).cases
     except Missing:
         return ()
 

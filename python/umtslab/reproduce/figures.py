@@ -247,8 +247,8 @@ def _channels(run: Run, until_s: float, look: Look) -> Figure:
     from umtslab.plot import View, draw
 
     figure = draw(run, "rrc", View(until_s=until_s), look)
-    asked = run.series("dch_requests")
-    refused = asked.filter((asked["answer"] == "refused") & (asked["time_s"] < until_s))
+    requests = run.series("dch_requests")
+    refused = requests.filter((requests["answer"] == "refused") & (requests["time_s"] < until_s))
     if len(refused):
         (crosses,) = figure.axes[0].plot(
             refused["time_s"].to_list(), refused["ue"].to_list(), "x", color="black", markersize=5 * scale(),

@@ -84,7 +84,7 @@ def measure_words(plan: Plan, results: Results, name: str, point: Point) -> list
     place = _run_point(plan, {**point, **metric.at})
     if metric.requests is not None:
         return results.answers(place, metric.requests)
-    return results.told(place, metric.told)
+    return results.words(place, metric.told)
 
 
 def measure_phases(plan: Plan, results: Results, name: str, point: Point) -> list[list[Phase]]:

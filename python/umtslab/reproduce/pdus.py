@@ -47,11 +47,11 @@ class Part:
             if self.since
             else None
         )
-        told = []
+        lines = []
         for place, row in enumerate(chosen):
             form = self.forms[min(place, len(self.forms) - 1)]
-            told.append(form.format(**row, **self._derived(row, origin)))
-        return f"[{', '.join(told)}]" if self.is_list else "; ".join(told)
+            lines.append(form.format(**row, **self._derived(row, origin)))
+        return f"[{', '.join(lines)}]" if self.is_list else "; ".join(lines)
 
     def _derived(self, row: Mapping[str, Any], origin: object) -> dict[str, Any]:
         later = None

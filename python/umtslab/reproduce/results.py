@@ -59,7 +59,7 @@ class Results(Protocol):
     def counted(self, point: Point, count: Count) -> Sample:
         """Return a number derived from recorded series, per run."""
 
-    def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
+    def words(self, point: Point, parts: Sequence[Part]) -> list[str]:
         """Return the description of the RLC PDUs, per run."""
 
     def answers(self, point: Point, requests: Requests) -> list[str]:

@@ -277,7 +277,7 @@ class StudyResults:
         """Return a number derived from recorded series, per run."""
         return [count.value(run) for run in self._at(point)]
 
-    def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
+    def words(self, point: Point, parts: Sequence[Part]) -> list[str]:
         """Return the description of the RLC PDUs, per run."""
         return [describe(parts, run) for run in self._at(point)]
 

@@ -11,7 +11,7 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.bounds import judge_bound
 from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.compare import Finding, Verdict, conjunction, show, usable_mean, within
-from umtslab.reproduce.conditions import Question, label_point, question, rank, side_point
+from umtslab.reproduce.conditions import Question, label_point, rank, resolve_conditions, side_point
 from umtslab.reproduce.course import judge_course, mean_between
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.measure import (
@@ -100,16 +100,16 @@ def not_yet(claim: Claim, detail: str) -> Scored:
 def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scored:
     judge = _Judge(claim, plan, results)
     try:
-        asked = question(claim, plan, results.points(), results.sets(), **overrides)
-        if not asked.cases:
-            return not_yet(claim, "; ".join(dict.fromkeys(asked.gaps)))
+        question = resolve_conditions(claim, plan, results.points(), results.sets(), **overrides)
+        if not question.cases:
+            return not_yet(claim, "; ".join(dict.fromkeys(question.gaps)))
     except Missing as missing:
         return not_yet(claim, str(missing))
-    if plan.is_averaged(claim) and claim.kind == "value" and not asked.vary:
-        findings = [judge.average(asked)]
+    if plan.is_averaged(claim) and claim.kind == "value" and not question.vary:
+        findings = [judge.average(question)]
     else:
-        findings = [judge.case(asked, case) for case in asked.cases]
-    findings += [Finding(Verdict.NOT_YET, gap) for gap in dict.fromkeys(asked.gaps)]
+        findings = [judge.case(question, case) for case in question.cases]
+    findings += [Finding(Verdict.NOT_YET, gap) for gap in dict.fromkeys(question.gaps)]
     found = conjunction(findings, limit=SHOWN)
     return Scored(claim, found.verdict, found.detail, tuple(judge.ours), tuple(judge.beside))
 
@@ -124,7 +124,7 @@ class _Judge:
         self.ours: list[Reading] = []
         self.beside: list[Reading] = []
 
-    def case(self, asked: Question, case: Point) -> Finding:
+    def case(self, question: Question, case: Point) -> Finding:
         rules = {
             "value": self.value,
             "ratio": self.ratio,
@@ -133,39 +133,39 @@ class _Judge:
             "bound": self.bound,
         }
         try:
-            return rules[self.claim.kind](asked, case)
+            return rules[self.claim.kind](question, case)
         except Missing as missing:
             return Finding(Verdict.NOT_YET, str(missing))
 
     # ── One number ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def value(self, asked: Question, case: Point) -> Finding:
+    def value(self, question: Question, case: Point) -> Finding:
         expected = str(self.claim.expected)
         metric = self.plan.metric(self.claim.metric, case)
         if metric.told or metric.requests:
-            return self.told(asked, case, expected)
+            return self.words(question, case, expected)
         if ":" in expected:
-            return self.value_by_label(asked, case, expected)
-        if asked.vary and not set(asked.vary) <= set(metric.over):
-            raise Missing(f"no rule gives one value over several of {', '.join(asked.vary)}")
-        sample = self.look(case, self.label(asked, case))
-        return self.against_expected(sample, self.label(asked, case) or self.claim.metric)
+            return self.value_by_label(question, case, expected)
+        if question.vary and not set(question.vary) <= set(metric.over):
+            raise Missing(f"no rule gives one value over several of {', '.join(question.vary)}")
+        sample = self.look(case, self.label(question, case))
+        return self.against_expected(sample, self.label(question, case) or self.claim.metric)
 
-    def value_by_label(self, asked: Question, case: Point, expected: str) -> Finding:
+    def value_by_label(self, question: Question, case: Point, expected: str) -> Finding:
         """Judge values for several labels: ``free: 0.5; preempting: 1.0``."""
         findings = []
         for part in expected.split(";"):
             label, _, number = part.partition(":")
-            values = label_point(label.strip(), self.plan, asked.vary)
+            values = label_point(label.strip(), self.plan, question.vary)
             if values is None:
                 raise Missing(f"the plan does not know {label.strip()!r}")
             sample = self.look({**case, **values}, label.strip())
             findings.append(self.against(sample, _number(number.strip()), label.strip()))
         return conjunction(findings)
 
-    def told(self, asked: Question, case: Point, expected: str) -> Finding:
+    def words(self, question: Question, case: Point, expected: str) -> Finding:
         """Require the same words in every run."""
-        label = self.label(asked, case)
+        label = self.label(question, case)
         said = measure_words(self.plan, self.results, self.claim.metric, case)
         for words, runs in Counter(said).items():
             self.ours.append(Reading(label, Summary(runs, None, None, None), words or "nothing"))
@@ -175,9 +175,9 @@ class _Judge:
         where = f"{label}: " if label else ""
         return Finding(Verdict.FAIL, f"{where}{len(wrong)} of {len(said)} runs say {wrong[0] or 'nothing'!r}")
 
-    def average(self, asked: Question) -> Finding:
+    def average(self, question: Question) -> Finding:
         """Judge the mean over the sets that were run, computed in each run."""
-        sets = {key(point): point for case in asked.cases for point in asked.matching(case)}
+        sets = {key(point): point for case in question.cases for point in question.matching(case)}
         if not sets:
             return Finding(Verdict.NOT_YET, "none of its parameter sets was run")
         columns = [measure(self.plan, self.results, self.claim.metric, point) for point in sets.values()]
@@ -186,18 +186,18 @@ class _Judge:
         self.ours.append(Reading(label, summarise(means)))
         return self.against_expected(means, label)
 
-    def ratio(self, asked: Question, case: Point) -> Finding:
+    def ratio(self, question: Question, case: Point) -> Finding:
         conditions = self.claim.conditions
         if "num" not in conditions or "den" not in conditions:
             raise Missing("the two sides of the ratio are not named by num and den")
         sides = [str(conditions["num"]), str(conditions["den"])]
         points = [{**case, **side_point(side, self.plan)} for side in sides]
         top, bottom = (
-            self.look(point, " ".join(filter(None, (self.label(asked, case), side))))
+            self.look(point, " ".join(filter(None, (self.label(question, case), side))))
             for point, side in zip(points, sides, strict=True)
         )
         ratio: Sample = [a / b if a is not None and b else None for a, b in zip(top, bottom, strict=False)]
-        label = " ".join(filter(None, (self.label(asked, case), "ratio")))
+        label = " ".join(filter(None, (self.label(question, case), "ratio")))
         self.ours.append(Reading(label, summarise(ratio)))
         return self.against_expected(ratio, label)
 
@@ -215,20 +215,20 @@ class _Judge:
 
     # ── Several points ──────────────────────────────────────────────────────────────────────────────────────
 
-    def order(self, asked: Question, case: Point) -> Finding:
-        where = self.label(asked, case)
-        chains = [self.spelled_out(asked, case, chain) for chain in parse_order(str(self.claim.expected))]
+    def order(self, question: Question, case: Point) -> Finding:
+        where = self.label(question, case)
+        chains = [self.spelled_out(question, case, chain) for chain in parse_order(str(self.claim.expected))]
         samples: dict[str, Sample] = {}
         gaps: dict[str, str] = {}
         for label in labels(chains):
             try:
-                samples[label] = self.labelled(asked, case, label, where)
+                samples[label] = self.labelled(question, case, label, where)
             except Missing as missing:
                 gaps[label] = str(missing)
         return judge_order(chains, samples, gaps, f"{where}: " if where else "")
 
-    def labelled(self, asked: Question, case: Point, label: str, where: str) -> Sample:
-        values = label_point(label, self.plan, asked.vary)
+    def labelled(self, question: Question, case: Point, label: str, where: str) -> Sample:
+        values = label_point(label, self.plan, question.vary)
         if values is not None:
             return self.look({**case, **values}, f"{where} {label}".strip())
         try:
@@ -238,42 +238,44 @@ class _Judge:
         runs = max((reading.summary.n for reading in self.ours), default=0)
         return [constant] * runs
 
-    def spelled_out(self, asked: Question, case: Point, chain: Chain) -> Chain:
+    def spelled_out(self, question: Question, case: Point, chain: Chain) -> Chain:
         """Replace "other combinations" in a chain by the other combinations that were run."""
         named = {label for group in chain.groups for label in group}
         if OTHERS not in named:
             return chain
-        run = {tuple(text(point[name]) for name in asked.vary) for point in asked.matching(case)}
+        run = {tuple(text(point[name]) for name in question.vary) for point in question.matching(case)}
         spelled = (
-            "_".join(_word(name, value) for name, value in zip(asked.vary, row, strict=True))
+            "_".join(_word(name, value) for name, value in zip(question.vary, row, strict=True))
             for row in sorted(run)
         )
-        known = [label_point(label, self.plan, asked.vary) for label in named]
-        others = [label for label in spelled if label_point(label, self.plan, asked.vary) not in known]
+        known = [label_point(label, self.plan, question.vary) for label in named]
+        others = [label for label in spelled if label_point(label, self.plan, question.vary) not in known]
         groups = (
             tuple(o for label in group for o in (others if label == OTHERS else [label]))
             for group in chain.groups
         )
         return Chain(tuple(groups), chain.relations)
 
-    def trend(self, asked: Question, case: Point) -> Finding:
+    def trend(self, question: Question, case: Point) -> Finding:
         if self.plan.metric(self.claim.metric, case).phases:
             return self.phases(case)
-        if asked.is_scatter:
-            return self.scatter(asked, case)
-        if len(asked.vary) > 1:
-            return self.surface(asked, case)
+        if question.is_scatter:
+            return self.scatter(question, case)
+        if len(question.vary) > 1:
+            return self.surface(question, case)
         trend = parse_trend(str(self.claim.expected))
         if trend.over == "time":
-            return self.course(asked, case, trend)
-        if not asked.vary:
+            return self.course(question, case, trend)
+        if not question.vary:
             raise Missing("no rule reads a trend without a varied dimension")
-        name = asked.vary[0]
-        levels = asked.levels(case, name)
+        name = question.vary[0]
+        levels = question.levels(case, name)
         lacking = [
-            reason for v in self.wanted(asked, name) if (reason := self.plan.dimensions[name].missing.get(v))
+            reason
+            for v in self.wanted(question, name)
+            if (reason := self.plan.dimensions[name].missing.get(v))
         ]
-        where = self.label(asked, case)
+        where = self.label(question, case)
         samples = [
             self.look({**case, name: level}, f"{where} {name} {text(level)}".strip()) for level in levels
         ]
@@ -305,13 +307,13 @@ class _Judge:
             return Finding(Verdict.PASS, "")
         return Finding(Verdict.FAIL, f"{len(wrong)} of {len(said)} runs have {', '.join(wrong[0])}")
 
-    def surface(self, asked: Question, case: Point) -> Finding:
+    def surface(self, question: Question, case: Point) -> Finding:
         """Judge a trend over several dimensions, at all combinations that were run."""
-        where = self.label(asked, case)
+        where = self.label(question, case)
         points = {
-            tuple(text(point[name]) for name in asked.vary): {name: point[name] for name in asked.vary}
-            for point in asked.matching(case)
-            if all(asked.lists(name, point[name]) for name in asked.vary)
+            tuple(text(point[name]) for name in question.vary): {name: point[name] for name in question.vary}
+            for point in question.matching(case)
+            if all(question.lists(name, point[name]) for name in question.vary)
         }
         rows = [
             (values, self.look({**case, **values}, f"{where} {'/'.join(words)}".strip()))
@@ -319,13 +321,13 @@ class _Judge:
         ]
         return judge_surface(str(self.claim.expected), rows)
 
-    def scatter(self, asked: Question, case: Point) -> Finding:
+    def scatter(self, question: Question, case: Point) -> Finding:
         """Judge a trend over a measured quantity, with one point per parameter set."""
         trend = parse_trend(str(self.claim.expected))
-        sets = asked.matching(case)
+        sets = question.matching(case)
         x = [measure(self.plan, self.results, trend.over, point) for point in sets]
         y = [measure(self.plan, self.results, self.claim.metric, point) for point in sets]
-        where = self.label(asked, case)
+        where = self.label(question, case)
         if trend.shape == "dip":
             curve = in_order_of(x, y)
             lowest = min(curve.y, key=usable_mean)
@@ -339,22 +341,22 @@ class _Judge:
             return judge_correlation(1 if trend.shape.startswith("positive") else -1, x, y)
         raise Missing(f"no rule reads the trend {trend.shape} over all sets")
 
-    def dip_pct(self, asked: Question, case: Point) -> Sample:
+    def dip_pct(self, question: Question, case: Point) -> Sample:
         """Return how far the lowest set is below the first by the varied quantity, in per cent."""
-        sets = asked.matching(case)
-        x = [measure(self.plan, self.results, asked.vary[0], point) for point in sets]
+        sets = question.matching(case)
+        x = [measure(self.plan, self.results, question.vary[0], point) for point in sets]
         y = [measure(self.plan, self.results, self.claim.metric, point) for point in sets]
         dip = depth_pct(in_order_of(x, y))
         self.ours.append(Reading("", summarise(dip)))
         return dip
 
-    def wanted(self, asked: Question, name: str) -> Sequence[str]:
+    def wanted(self, question: Question, name: str) -> Sequence[str]:
         """Return the values of the varied dimension in the claim, whether they were run or not."""
-        if name in asked.limits:
-            return [text(value) for value in asked.limits[name]]
+        if name in question.limits:
+            return [text(value) for value in question.limits[name]]
         return list(self.plan.dimensions[name].missing)
 
-    def course(self, asked: Question, case: Point, trend: Trend) -> Finding:
+    def course(self, question: Question, case: Point, trend: Trend) -> Finding:
         runs = measure_series(self.plan, self.results, self.claim.metric, case)
         instant = trend.options.get("at", trend.options.get("after", 0.0))
         before: Sample = [mean_between(run, 0.0, instant) for run in runs]
@@ -365,8 +367,8 @@ class _Judge:
 
     # ── Inequalities ────────────────────────────────────────────────────────────────────────────────────────
 
-    def bound(self, asked: Question, case: Point) -> Finding:
-        return judge_bound(self, asked, case)
+    def bound(self, question: Question, case: Point) -> Finding:
+        return judge_bound(self, question, case)
 
     # ── Looking at results ──────────────────────────────────────────────────────────────────────────────────
 
@@ -383,11 +385,11 @@ class _Judge:
         """Record a number that determines the verdict, for the report."""
         self.ours.append(Reading(label, summarise(sample)))
 
-    def label(self, asked: Question, case: Point) -> str:
+    def label(self, question: Question, case: Point) -> str:
         """Return a label that distinguishes this case from the claim's other cases."""
-        if len(asked.cases) < 2:
+        if len(question.cases) < 2:
             return ""
-        shared = set.intersection(*(set(key(other)) for other in asked.cases))
+        shared = set.intersection(*(set(key(other)) for other in question.cases))
         return ", ".join(
             f"{name} {text(value)}" for name, value in case.items() if (name, text(value)) not in shared
         )
