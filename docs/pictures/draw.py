@@ -1,6 +1,6 @@
 """Draws the pictures of these pages from runs of the scenarios that the pages name.
 
-Run by `make pictures`. The pictures have few colours, so all of them together are smaller than one photograph.
+Run by `make pictures`. The pictures have few colours: all together are smaller than one photograph.
 """
 
 from __future__ import annotations

@@ -194,7 +194,10 @@ def test_a_change_is_drawn_beside_the_scored_result_and_changes_no_verdict(data:
         by_change.setdefault(row["change"], []).append(float(row["mean"]))
     assert list(map(len, by_change.values())) == [6, 6]
     assert by_change[""] != by_change["tcp.variant=tahoe, rlc.max_dat=1"]
-    assert "not scored itself: the same with tcp.variant" in (data / "made/small/ch1/README.md").read_text()
+    assert (
+        "The figures also show the chapter with tcp.variant"
+        in (data / "made/small/ch1/README.md").read_text()
+    )
 
 
 def test_verdicts_under_a_change_are_shown_beside_the_scored_ones(data: Path) -> None:
