@@ -91,6 +91,16 @@ def test_without_columns_each_metric_is_one() -> None:
     assert r"\caption{c: mean and 95 \% interval of 3 runs}" in table.latex()
 
 
+def test_values_of_different_types_have_rows_of_their_own() -> None:
+    cells = tuple(
+        Cell({**cell("reno", 0.1).parameters, "rlc.buffer": value}, cell("reno", 0.1, goodput).runs)
+        for value, goodput in ((1, 10.0), (True, 20.0), (1.0, 30.0))
+    )
+    [table] = pivots(Record("c", "", AXES, 1, cells), "rlc.buffer", None, ["goodput_kbps"])
+    assert list(map(repr, table.row_values)) == ["1", "True", "1.0"]
+    assert [table.at(value, "goodput_kbps").mean for value in (1, True, 1.0)] == [10.0, 20.0, 30.0]
+
+
 def test_units_stand_in_the_heading() -> None:
     cells = (cell("reno", 0.1, 1.0, 2.0), cell("reno", 0.1, 1.0, 2.0, buffer="20 kB"))
     [table] = pivots(Record("c", "", AXES, 1, cells), "rlc.buffer", None, ["goodput_kbps"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import FTP
 from umtslab import Scenario, Store, simulate
 from umtslab.cli.failures import UsageError
 from umtslab.cli.plot_runs import Wanted, draw_runs
@@ -101,6 +102,14 @@ def test_chosen_users_are_shown_for_the_chosen_time(town: Run) -> None:
     ways = [np.array(line.get_xydata()) for line in axes.lines]
     length_km = sum(np.hypot(*np.diff(way, axis=0).T).sum() for way in ways)
     assert length_km == pytest.approx(0.1, rel=0.01), "100 m in three seconds"
+
+
+def test_a_map_until_the_start_marks_no_later_handover(tmp_path: Path) -> None:
+    scenario = Scenario.load(FTP.with_name("manhattan.toml"), [("duration", "20 s"), ("measure.from", "0 s")])
+    [run] = simulate(scenario, series=True, store=Store(tmp_path))
+    moved = tuple(run.series("handovers")["ue"].unique()[:1])
+    assert "handover" in names(draw_map(run, View(ues=moved)))
+    assert "handover" not in names(draw_map(run, View(until_s=0.0, ues=moved)))
 
 
 def test_unknown_users_cannot_be_drawn(town: Run) -> None:

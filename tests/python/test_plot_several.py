@@ -171,6 +171,14 @@ def test_a_band_reaches_from_the_least_to_the_most_of_each_bin() -> None:
     assert entries(figure) == ["range over 5 s", "buffer, mean"]
 
 
+def test_negative_values_are_inside_the_axes() -> None:
+    for from_zero in (True, False):
+        figure, axes = new_figure("", "x (1)")
+        axes.plot([0.0, 1.0], [-3.0, 5.0])
+        finish(figure, axes, from_zero=from_zero)
+        assert axes.get_ylim()[0] <= -3.0
+
+
 def test_segments_are_bars_with_the_window_and_blocks_where_they_are_few() -> None:
     sent = pl.DataFrame(
         {

@@ -8,18 +8,21 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from umtslab import ScenarioError
 from umtslab.campaign.file import load_campaign
 from umtslab.reproduce import reproduce, select
 from umtslab.reproduce.as_campaign import as_campaign
 from umtslab.reproduce.claims import papers
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import UnknownSelection
+from umtslab.reproduce.plan import Draw
 from umtslab.reproduce.plan_file import plans
 from umtslab.reproduce.report import to_json
-from umtslab.reproduce.study import run_plan, wanted_points
+from umtslab.reproduce.study import check_changes, run_plan, wanted_points
 from umtslab.scenario import Scenario
 from umtslab.store import open_store
 
@@ -145,6 +148,19 @@ def test_only_missing_runs_are_simulated(data: Path, tmp_path: Path) -> None:
     assert again == stamps
 
 
+def test_settings_of_a_plan_apply_to_checks_and_draws(data: Path, tmp_path: Path) -> None:
+    (plan,) = plans(data / "reproductions", "small")
+    entry = wanted_points(plan, plan.sweeps, quick=True)[0]
+    late = [("measure.from", "50 s"), ("duration", "55 s")]
+    check_changes(plan, [entry], data / "scenarios", late)
+    with pytest.raises(ScenarioError, match="end at 20 s"):
+        check_changes(plan, [replace(entry, settings=(("measure.to", "20 s"),))], data / "scenarios", late)
+    drawn = replace(entry, draw=Draw("errors", 100), settings=(("seed", "77"),))
+    with open_store(tmp_path / "store") as store:
+        results = run_plan(plan, [drawn], data / "scenarios", store=store, jobs=1)
+        assert results._at(entry.point)[0].seed == 77
+
+
 @pytest.mark.parametrize("paper", ["baiocchi2002", "dubois2005"])
 def test_every_point_of_the_project_s_plans_is_a_scenario(paper: str) -> None:
     for plan in plans(ROOT / "reproductions", paper):
@@ -155,7 +171,6 @@ def test_every_point_of_the_project_s_plans_is_a_scenario(paper: str) -> None:
 
 def test_the_model_refuses_everything_that_plans_call_missing() -> None:
     """A version that the model supports must not be listed as missing, or its claims stay open."""
-    from umtslab import ScenarioError
 
     data = ROOT / "reproductions"
     for plan in (plan for paper in papers(data) for plan in plans(data, paper)):

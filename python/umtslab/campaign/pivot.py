@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _NOBODY = Summary(0, None, None, None)
 
 
+_Value = tuple[type, object]
+"""A typed value: 1, 1.0 and true are equal in Python, but are different values of a key."""
+
+
 @dataclass(frozen=True)
 class Pivot:
     """Means of one metric. With several metrics, each is a column, and `columns` is empty."""
@@ -29,11 +33,11 @@ class Pivot:
     metrics: tuple[str, ...]
     row_values: tuple[object, ...]
     column_values: tuple[object, ...]
-    cells: Mapping[tuple[object, object], Summary]
+    cells: Mapping[tuple[_Value, _Value], Summary]
 
     def at(self, row: object, column: object) -> Summary:
         """Return the summary of a cell. Empty if the campaign has no such point."""
-        return self.cells.get((row, column), _NOBODY)
+        return self.cells.get((_value(row), _value(column)), _NOBODY)
 
     def _row(self, row: object) -> list[Summary]:
         return [self.at(row, column) for column in self.column_values]
@@ -90,8 +94,8 @@ def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str
     _check(record, rows, columns)
     of_rows = _values(record, rows)
     if columns is None:
-        cells: dict[tuple[object, object], Summary] = {
-            (cell.parameters.get(rows), metric): summarise(cell.values(metric))
+        cells: dict[tuple[_Value, _Value], Summary] = {
+            (_value(cell.parameters.get(rows)), _value(metric)): summarise(cell.values(metric))
             for cell in record.cells
             for metric in metrics
         }
@@ -105,7 +109,9 @@ def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str
             of_rows,
             _values(record, columns),
             {
-                (cell.parameters.get(rows), cell.parameters.get(columns)): summarise(cell.values(metric))
+                (_value(cell.parameters.get(rows)), _value(cell.parameters.get(columns))): summarise(
+                    cell.values(metric)
+                )
                 for cell in record.cells
             },
         )
@@ -129,4 +135,9 @@ def _check(record: Record, rows: str, columns: str | None) -> None:
 
 def _values(record: Record, key: str) -> tuple[object, ...]:
     """Return the values of a parameter, in the order of the points, with numbers as in the file."""
-    return tuple(dict.fromkeys(cell.parameters[key] for cell in record.cells if key in cell.parameters))
+    found = [cell.parameters[key] for cell in record.cells if key in cell.parameters]
+    return tuple({_value(value): value for value in found}.values())
+
+
+def _value(value: object) -> _Value:
+    return type(value), value

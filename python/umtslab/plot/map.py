@@ -242,10 +242,11 @@ def _handovers(axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: 
     """Mark the handovers, if they were recorded."""
     if "handovers" not in run.series_kinds():
         return None
+    until = run.duration_s if view.until_s is None else view.until_s
     rows = [
         (float(row["time_s"]), int(row["ue"]))
         for row in run.series("handovers").to_dicts()
-        if row["ue"] in ues and (view.from_s or 0.0) <= row["time_s"] <= (view.until_s or run.duration_s)
+        if row["ue"] in ues and (view.from_s or 0.0) <= row["time_s"] <= until
     ]
     places = [
         place

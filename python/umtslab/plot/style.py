@@ -163,7 +163,7 @@ def finish(figure: Figure, axes: Axes, *, from_zero: bool = True, note: str = ""
 
     The title of the legend is `note`. The horizontal axis begins at zero. With `from_zero`, the
     vertical axis begins at zero, or below if an interval is negative. Otherwise it begins at the
-    data, but not below zero.
+    data, and below zero only if the data are.
     """
     axes.margins(x=0)
     low, high = axes.get_ylim()
@@ -172,7 +172,7 @@ def finish(figure: Figure, axes: Axes, *, from_zero: bool = True, note: str = ""
         # negative.
         axes.set_ylim(low if float(axes.dataLim.y0) < 0 else 0, max(high, 1.05 * float(axes.dataLim.y1)))
     else:
-        axes.set_ylim(bottom=max(0.0, low))
+        axes.set_ylim(bottom=low if float(axes.dataLim.y0) < 0 else max(0.0, low))
     axes.set_xlim(left=0)
     legend_of(figure, [axes], title=note)
     return figure

@@ -181,7 +181,7 @@ def check_changes(
 
     for entry in wanted:
         name, overrides = plan.scenario_of(entry.point)
-        Scenario.load(scenarios / name, [*overrides, *changes])
+        Scenario.load(scenarios / name, [*entry.settings, *overrides, *changes])
 
 
 def _draws(
@@ -198,7 +198,7 @@ def _draws(
     draw = wanted.draw
     assert draw is not None, "only these are drawn"
     name, overrides = plan.scenario_of(wanted.point)
-    scenario = Scenario.load(scenarios / name, [*overrides, *more])
+    scenario = Scenario.load(scenarios / name, [*wanted.settings, *overrides, *more])
 
     def one(run: int) -> Run:
         if draw.what == "traffic":
