@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.indented import Written
 from umtslab.run import Run
 from umtslab.version import code_version
 
@@ -85,7 +84,7 @@ def _stacked(runs: Sequence[Run], tables: Sequence[pl.DataFrame]) -> pl.DataFram
 
 
 def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
-    """Return the object of ``umts run --json``, to be written by `umtslab.indented`."""
+    """Return the object of ``umts run --json``."""
     return {
         "scenario": scenario,
         "changes": dict(runs[0].changes) if runs else {},
@@ -95,7 +94,7 @@ def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
                 "seed": run.seed,
                 "run": run.run,
                 "metrics": run.metrics,
-                "connections": Written(run.connection_text),
+                "connections": run.connection_rows(),
             }
             for run in runs
         ],

@@ -119,16 +119,6 @@ class Run:
         rows: list[dict[str, Any]] = [json.loads(line) for line in lines.splitlines()]
         return sorted(rows, key=lambda row: int(row["connection"]))
 
-    def connection_text(self, depth: int) -> str:
-        """Return the rows of `connections` as JSON, one value per line, indented for `depth`."""
-        from umtslab import _core
-
-        if self.folder is None:
-            from umtslab.indented import indented
-
-            return indented(self.connection_rows(), depth)
-        return _core.read_table(str(self.folder / "connections.parquet")).json_list("connection", depth)
-
     def connection_count(self) -> int:
         """Return the number of rows of `connections` without reading them."""
         return self._rows("connections", "connections.parquet")

@@ -11,14 +11,12 @@ from typing import Any
 
 import pytest
 from conftest import FTP, short
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from umtslab import Progress, Scenario, open_store, simulate
 from umtslab.campaign import run_missing
 from umtslab.cli import replications
 from umtslab.cli.progress import ProgressBar
-from umtslab.indented import indented
 from umtslab.run import Run
+from umtslab.simulation import execute
 from umtslab.store import Store
 from umtslab.store.folder import _in_lines
 from umtslab.task import Task
@@ -62,31 +60,9 @@ def test_parameters_equal_the_file(path: Path) -> None:
     assert json.loads(scenario.parameters) == tomllib.loads(scenario.to_toml())
 
 
-NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow])  # A busy machine would fail it.
-@given(st.dictionaries(st.text(max_size=6), st.none() | NUMBERS, max_size=6))
-def test_rows_on_single_lines_equal_the_standard_librarys_json(content: dict[str, float | None]) -> None:
-    assert _in_lines(content) == json.dumps(content, indent=1, sort_keys=True) + "\n"
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.text(max_size=6) | NUMBERS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
-    max_leaves=30,
-)
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow])
-@given(VALUES)
-def test_printed_json_equals_the_standard_librarys(content: object) -> None:
-    assert indented(content) == json.dumps(content, indent=1)
-
-
-def test_nan_and_infinity_are_never_printed() -> None:
+def test_nan_and_infinity_are_never_stored() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        indented({"runs": [{"goodput_kbps": float("nan")}]})
+        _in_lines({"goodput_kbps": float("nan")})
 
 
 def test_batch_lookup_of_runs_equals_single_lookups(tmp_path: Path) -> None:
@@ -117,3 +93,24 @@ def test_the_first_of_two_tasks_of_a_run_decides_the_recording(store: Store, sce
     tasks = [Task(scenario, 1, 0, series=True), Task(scenario, 1, 0)]
     [(key, run)] = run_missing(tasks, store)
     assert (key, bool(run.series_kinds())) == (tasks[0].identity.key, True)
+
+
+def test_progress_is_reported_for_every_task() -> None:
+    told: list[tuple[Task, float]] = []
+    tasks = [Task(short(), 1, number) for number in range(2)]
+    list(execute(tasks, watch=lambda task, part: told.append((task, part))))
+    for task in tasks:
+        parts = [part for of, part in told if of is task]
+        assert parts == sorted(parts)
+        assert parts[-1] == 1.0
+        assert len(parts) > 50
+
+
+def test_tasks_that_differ_in_measure_have_the_results_of_separate_executions() -> None:
+    tasks = [
+        Task(short().with_overrides(measure), 1, 0)
+        for measure in ({}, {"measure.from": "2 s", "measure.to": "8 s", "measure.budget": True})
+    ]
+    whole, part = execute(tasks)
+    assert [whole, part] == [run for task in tasks for run in execute([task])]
+    assert whole.metrics["goodput_kbps"] != part.metrics["goodput_kbps"]

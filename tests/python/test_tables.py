@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from conftest import FTP, tree
 from umtslab import Scenario, _core, open_store, simulate
+from umtslab.export import runs_object
 from umtslab.run import Run
 
 GROUP_ROWS = 100_000
@@ -105,14 +106,10 @@ def test_rows_of_connections_equal_the_table(recorded: Run) -> None:
     assert recorded.connection_rows() == recorded.connections().to_dicts()
 
 
-@pytest.mark.parametrize("depth", [0, 3])
-def test_printed_connections_equal_the_standard_librarys_json(
-    recorded: Run, long: Scenario, depth: int
-) -> None:
+def test_printed_connections_equal_the_table(recorded: Run, long: Scenario) -> None:
     for run in (recorded, simulate(long, store=None)[0]):
-        text = run.connection_text(depth)
-        expected = json.dumps(run.connection_rows(), indent=1, allow_nan=False)
-        assert text == expected.replace("\n", "\n" + " " * depth)
+        printed = json.loads(json.dumps(runs_object(run.scenario, [run]), allow_nan=False))
+        assert printed["runs"][0]["connections"] == run.connections().to_dicts()
 
 
 def test_a_stored_run_equals_the_one_in_memory_with_any_number_of_jobs(

@@ -254,12 +254,6 @@ impl Columns {
         text
     }
 
-    /// The rows as an indented JSON list with one value per line, sorted by the numbers in column
-    /// `order`. `depth` is the indentation of the list.
-    fn json_list(&self, order: &str, depth: usize) -> String {
-        lines::indented_list(&self.batches, order, depth)
-    }
-
     /// The table as an Arrow C stream. It always has its own schema; the interface allows to ignore
     /// the requested one.
     #[pyo3(signature = (requested_schema=None))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,9 +22,8 @@ _MOST_CONNECTIONS = 20
 def print_json(scenario: str, runs: Sequence[Run]) -> None:
     """Print one JSON object and nothing else."""
     from umtslab.export import runs_object
-    from umtslab.indented import indented
 
-    print(indented(runs_object(scenario, runs)))
+    print(json.dumps(runs_object(scenario, runs), indent=1, allow_nan=False))
 
 
 def print_tables(

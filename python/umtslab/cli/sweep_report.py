@@ -14,7 +14,6 @@ from umtslab.campaign.plan import Plan
 from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
 from umtslab.cli.options import RESULTS
-from umtslab.indented import indented
 from umtslab.labels import cause_label, value_label
 from umtslab.overrides import in_words
 from umtslab.version import code_version
@@ -56,7 +55,7 @@ def _budget(record: Record) -> dict[str, float]:
 
 def print_json(record: Record, study: Study) -> None:
     """Print one JSON object and nothing else."""
-    print(indented(as_json(record, study)))
+    print(json.dumps(as_json(record, study), indent=1, allow_nan=False))
 
 
 def print_table(record: Record, metrics: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
@@ -119,10 +120,9 @@ def where_lines(run: Run) -> Iterator[str]:
 def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
     """Write the object of ``umts run --json``, with the account `became` under ``emulation``."""
     from umtslab.export import runs_object
-    from umtslab.indented import indented
 
     content = {**runs_object(run.scenario, [run]), "emulation": dict(became)}
-    print(indented(content), file=file, flush=True)
+    print(json.dumps(content, indent=1, allow_nan=False), file=file, flush=True)
 
 
 def _print_budgets(run: Run) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from umtslab import _core
 from umtslab.atomic_files import stored_text
 from umtslab.former_names import current_metrics
-from umtslab.indented import indented
 from umtslab.run import Identity, Run
 from umtslab.store.seal import Damage, Damaged, flaws_of_run, sealed
 from umtslab.version import CodeVersion
@@ -154,4 +153,4 @@ def _identity_card(run: Run) -> Mapping[str, object]:
 
 def _in_lines(content: Mapping[str, object]) -> str:
     """Format names and values as JSON, one per line."""
-    return indented(dict(sorted(content.items()))) + "\n"
+    return json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n"
