@@ -56,7 +56,7 @@ def main() -> None:
         )
     listed = listed.only(words.of or listed.open_points)
     outcomes = []
-    print("| what is open | reading | verdicts that turn |\n|---|---|---|", flush=True)
+    print("| open point | reading | changed verdicts |\n|---|---|---|", flush=True)
     with open_store(words.out) as store:
         for reading in listed.readings:
             outcome = Outcome(reading, listed.outcome(reading, store, words.jobs))
