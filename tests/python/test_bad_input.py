@@ -96,7 +96,7 @@ WRONG_WORDS = {
     ),
     "several values of a run": (
         ("run", FTP, "--set", "tcp.variant=reno,vegas"),
-        "one value is meant; `umts sweep FILE -P KEY=…` varies it",
+        "only one value is allowed; `umts sweep FILE -P KEY=…` varies it",
     ),
     "a metric without its unit": (
         ("run", FTP, "--precision", "5%", "--metric", "goodput"),

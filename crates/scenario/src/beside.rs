@@ -28,7 +28,7 @@ impl<'a> Beside<'a> {
             let message = format!("cannot read {}: {}", beside.place.display(), reason(&error));
             check::problem(tree, path, message)
                 .label("this file")
-                .help("the name is relative to the folder of the file that it stands in".to_owned())
+                .help("the name is relative to the folder of the file that contains it".to_owned())
         })?;
         Ok(beside)
     }

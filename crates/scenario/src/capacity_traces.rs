@@ -32,7 +32,7 @@ fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Resul
     let beside = Beside::read(file, path, tree, sources)?;
     let trace = parse(&beside.bytes).map_err(|wrong| {
         beside.wrong_line(wrong).help(
-            "a line is a whole number of milliseconds, not below the line above: 1,500 octets can pass then"
+            "a line is the time of an opportunity to send 1,500 octets: a whole number of milliseconds, not below the line above"
                 .to_owned(),
         )
     })?;
@@ -57,7 +57,7 @@ fn parse(bytes: &[u8]) -> Result<CapacityTrace, (usize, String)> {
         lines += 1;
         let at = line.trim().parse().map_err(|_| {
             let shown: String = line.chars().take(20).collect();
-            (lines, format!("`{}` is no number of milliseconds below 2^32", shown.escape_debug()))
+            (lines, format!("`{}` is not a number of milliseconds below 2^32", shown.escape_debug()))
         })?;
         if let Some(before) = trace.last().filter(|before| at < **before) {
             return Err((lines, format!("{at} is before {before} in the line above")));
@@ -67,8 +67,9 @@ fn parse(bytes: &[u8]) -> Result<CapacityTrace, (usize, String)> {
     if trace.is_empty() {
         return Err((1, "the file is empty".to_owned()));
     }
-    CapacityTrace::new(trace)
-        .ok_or_else(|| (lines, "the trace ends at 0: its last line says how long it is".to_owned()))
+    CapacityTrace::new(trace).ok_or_else(|| {
+        (lines, "the trace ends at 0: the last line is its length and must be above 0".to_owned())
+    })
 }
 
 #[cfg(test)]
@@ -86,12 +87,12 @@ mod tests {
     fn wrong_lines_are_reported_with_their_number() {
         for (text, line, wrong) in [
             ("", 1, "the file is empty"),
-            ("1\n\n2", 2, "`` is no number of milliseconds below 2^32"),
-            ("1\n2.5", 2, "`2.5` is no number of milliseconds below 2^32"),
-            ("-1", 1, "`-1` is no number of milliseconds below 2^32"),
-            ("4294967296", 1, "`4294967296` is no number of milliseconds below 2^32"),
+            ("1\n\n2", 2, "`` is not a number of milliseconds below 2^32"),
+            ("1\n2.5", 2, "`2.5` is not a number of milliseconds below 2^32"),
+            ("-1", 1, "`-1` is not a number of milliseconds below 2^32"),
+            ("4294967296", 1, "`4294967296` is not a number of milliseconds below 2^32"),
             ("5\n4", 2, "4 is before 5 in the line above"),
-            ("0\n0", 2, "the trace ends at 0: its last line says how long it is"),
+            ("0\n0", 2, "the trace ends at 0: the last line is its length and must be above 0"),
         ] {
             assert_eq!(parse(text.as_bytes()), Err((line, wrong.to_owned())), "{text:?}");
         }

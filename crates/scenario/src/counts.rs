@@ -14,7 +14,7 @@ macro_rules! count {
             fn from_str(text: &str) -> Result<Self, String> {
                 match count_of(text, &[$noun, $one]) {
                     Some(count) => count.map($name),
-                    None => Err(format!("`{text}` is no number of {0}: write it as in \"20 {0}\"", $noun)),
+                    None => Err(format!("`{text}` is not a number of {0}: write for example \"20 {0}\"", $noun)),
                 }
             }
         }

@@ -95,7 +95,7 @@ impl de::Error for Problem {
     }
 }
 
-const ONE_VALUE: &str = "one value is meant; `umts sweep FILE -P KEY=…` varies it";
+const ONE_VALUE: &str = "only one value is allowed; `umts sweep FILE -P KEY=…` varies it";
 
 /// Help for a text where `expected` is required: a probability in per cent, several numbers, or a
 /// range of numbers.
@@ -228,7 +228,7 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Problem> {
-        let node = self.value.take().expect("serde asks for the key first");
+        let node = self.value.take().expect("serde requests the key first");
         // An error of a conversion (`try_from`) after the table was read also belongs to this node.
         seed.deserialize(node).map_err(|problem| problem.within(node))
     }

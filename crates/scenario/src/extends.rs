@@ -48,7 +48,10 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let position = error.utf8_error().valid_up_to();
-        Problem::new(format!("{} is not UTF-8 text: its byte {position} begins no character", path.display()))
+        Problem::new(format!(
+            "{} is not UTF-8 text: byte {position} does not begin a character",
+            path.display()
+        ))
     })
 }
 
@@ -86,17 +89,20 @@ impl Files {
         };
         let path = folder.join(name);
         if self.open.contains(&identity(&path)) {
-            let help = "let one of the files in the circle stand alone".to_owned();
+            let help = "remove `extends` from one of the files in the circle".to_owned();
             return fail(self, Problem::new(format!("{name} extends itself in a circle")).help(help));
         }
         if self.open.len() >= LONGEST_CHAIN {
             let problem = Problem::new(format!("{LONGEST_CHAIN} files extend one another"));
-            return fail(self, problem.help("let one of the files in the chain stand alone".to_owned()));
+            return fail(
+                self,
+                problem.help("remove `extends` from one of the files in the chain".to_owned()),
+            );
         }
         let base = match read_text(&path) {
             Ok(text) => self.read_base(&path, &relative.join(name), text)?,
             Err(problem) => {
-                let help = "the name is relative to the folder of the file that it stands in".to_owned();
+                let help = "the name is relative to the folder of the file that contains it".to_owned();
                 return fail(self, problem.help(help));
             }
         };

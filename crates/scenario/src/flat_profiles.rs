@@ -70,7 +70,7 @@ fn profile(tree: &Node, path: &str, name: &str, files: &mut Files) -> Result<Nod
     let text = profile.table();
     let source = files.add(&format!("flat profile {name}"), text.clone());
     let read = Reader { source, by_override: false, shift: 0 }.read(&text)?;
-    Ok(read.get("flat").expect("the text begins with the table").clone())
+    Ok(read.get("flat").expect("the text begins with [flat]").clone())
 }
 
 impl FlatProfile {
@@ -221,7 +221,7 @@ static PROFILES: [FlatProfile; 18] = [
         rtt_us: 117_500,
         loss_percent: 0,
         source: "Android emulator, android/utils of 2010 and later: -netspeed and -netdelay umts: 35 to 200 \
-                 ms, here their middle; its source calls the latencies imaginary",
+                 ms, here their middle; according to its source the latencies are imaginary",
     },
     FlatProfile {
         name: "browserstack-umts-good",

@@ -36,8 +36,8 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
                 return Err(wrong.help(format!("formats are {}", known.join(", "))));
             }
             let table = LinkTable::new(&points).map_err(|wrong| {
-                beside.problem(&format!(": the table of {format} is none: {wrong}")).help(
-                    "write the points of a format in rising Eb/N0; its block error ratio falls".to_owned(),
+                beside.problem(&format!(": the table of {format} is not valid: {wrong}")).help(
+                    "write the points of a format in ascending order of Eb/N0, with descending block error ratios".to_owned(),
                 )
             })?;
             tables.insert(format, table);
@@ -66,15 +66,15 @@ fn parse(text: &str) -> Result<Points, (usize, String)> {
 
 fn point(fields: &[&str]) -> Result<(String, (f64, f64)), String> {
     let [format, ebn0_db, bler] = fields else {
-        return Err(format!("{} fields where three are expected", fields.len()));
+        return Err(format!("{} fields instead of three", fields.len()));
     };
-    let number = |text: &str, what: &str| {
+    let number = |text: &str, quantity: &str| {
         let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-        number.ok_or_else(|| format!("`{text}` is no {what}"))
+        number.ok_or_else(|| format!("`{text}` is not {quantity}"))
     };
-    let (ebn0_db, ratio) = (number(ebn0_db, "Eb/N0 in dB")?, number(bler, "block error ratio")?);
+    let (ebn0_db, ratio) = (number(ebn0_db, "an Eb/N0 in dB")?, number(bler, "a block error ratio")?);
     if !(0.0..=1.0).contains(&ratio) {
-        return Err(format!("`{bler}` is no block error ratio"));
+        return Err(format!("`{bler}` is not a block error ratio"));
     }
     Ok(((*format).to_owned(), (ebn0_db, ratio)))
 }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn points_are_gathered_by_format() {
         let text = "format,ebn0_db,bler\n# measured\nTF1, 1.0, 0.2\nTF2,0,0.5\nTF1,2.5,0.01 # target\n";
-        let points = parse(text).expect("it is right");
+        let points = parse(text).expect("valid");
         assert_eq!(points["TF1"], [(1.0, 0.2), (2.5, 0.01)]);
         assert_eq!(points["TF2"], [(0.0, 0.5)]);
     }
@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn a_wrong_line_is_named() {
         for (text, line, wrong) in [
-            ("TF1,1\n", 1, "2 fields where three are expected"),
-            ("TF1,1,0.1\nTF1,x,0.1\n", 2, "`x` is no Eb/N0 in dB"),
-            ("TF1,nan,0.1\n", 1, "`nan` is no Eb/N0 in dB"),
-            ("TF1,1,1.5\n", 1, "`1.5` is no block error ratio"),
+            ("TF1,1\n", 1, "2 fields instead of three"),
+            ("TF1,1,0.1\nTF1,x,0.1\n", 2, "`x` is not an Eb/N0 in dB"),
+            ("TF1,nan,0.1\n", 1, "`nan` is not an Eb/N0 in dB"),
+            ("TF1,1,1.5\n", 1, "`1.5` is not a block error ratio"),
         ] {
             assert_eq!(parse(text), Err((line, wrong.to_owned())), "{text}");
         }

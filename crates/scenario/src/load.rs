@@ -75,7 +75,7 @@ fn resolve(
             problem.origin.get_or_insert(files.beginning());
             ScenarioError::new(problem, &files.sources)
         });
-        let first = errors.next().expect("a scenario is refused for a mistake");
+        let first = errors.next().expect("there is a mistake");
         first.with(errors.collect())
     })
 }
@@ -242,8 +242,8 @@ fn count_no_calls(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Pro
     for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.calls.is_some()) {
         let path = format!("ue.{i}.count");
         if tree.find(&path).1 {
-            return Err(check::problem(tree, &path, "calls come and go, and are not counted")
-                .help("leave `count` out, and say in `calls` how many Erlang are offered".to_owned()));
+            return Err(check::problem(tree, &path, "`count` does not apply to calls, which come and go")
+                .help("leave `count` out, and set the offered traffic in `calls`, as in calls = { offered = \"24 Erl\" }".to_owned()));
         }
         ue.count = 0;
     }
@@ -264,7 +264,7 @@ fn fill_cells(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem
                 return Err(check::problem(
                     tree,
                     &format!("ue.{i}.cell"),
-                    "which cell these users are in is not said",
+                    "`cell` is required when there are several cells",
                 )
                 .help(format!("add cell = \"…\", one of {}", names.join(", "))));
             }

@@ -23,7 +23,7 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) 
     let placed = match keys.contains(&"") {
         true => Err(Problem::new(format!("`{key}` is not a key"))
             .at(key_at)
-            .help("a key is names with dots between, as in radio.bler=0.05".to_owned())),
+            .help("a key consists of names separated by dots, as in radio.bler=0.05".to_owned())),
         false => place(tree, &keys, key_at, value),
     };
     placed.map_err(|problem| ScenarioError::new(problem.path(key), &files.sources))
@@ -75,7 +75,7 @@ fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<
             });
             place(next, rest, key_at, value)
         }
-        _ => Err(Problem::new(format!("`{path}` is {described} and holds no keys")).at(key_at)),
+        _ => Err(Problem::new(format!("`{path}` is {described}, which has no keys")).at(key_at)),
     }
 }
 
@@ -101,8 +101,8 @@ fn choose(elements: &[Node], keys: &[&str], path: &str, key_at: Origin) -> Resul
     }
     let known: Vec<String> =
         elements.iter().enumerate().map(|(i, e)| identity(e).map_or(i.to_string(), str::to_owned)).collect();
-    let help = format!("say which one by its name or by its place from 0: {}", known.join(", "));
-    Err(Problem::new(format!("`{key}` is none of the {} tables of `{path}`", elements.len()))
+    let help = format!("select one by its name or its index from 0: {}", known.join(", "));
+    Err(Problem::new(format!("`{key}` is not one of the {} tables of `{path}`", elements.len()))
         .at(key_at)
         .help(help))
 }

@@ -17,7 +17,8 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     }
     for (i, cell) in scenario.cell.iter_mut().enumerate() {
         let Some(dsch) = cell.dsch.as_mut().filter(|dsch| !dsch.python.is_empty()) else { continue };
-        let wrong = ("a scheduler is a file and a class in it", "python = \"my_scheduler.py:MyScheduler\"");
+        let wrong =
+            ("a scheduler needs a file and a class in it", "python = \"my_scheduler.py:MyScheduler\"");
         let class = read(&mut dsch.python, &format!("cell.{i}.dsch.python"), wrong, (tree, sources))?;
         dsch.python_scheduler = Some(class);
     }
@@ -49,7 +50,7 @@ fn read(
     let place = source.folder.join(file);
     let text = read_text(&place).map_err(|problem| {
         fail(problem.message.clone())
-            .help("the name is relative to the folder of the file that it stands in".to_owned())
+            .help("the name is relative to the folder of the file that contains it".to_owned())
     })?;
     let read = PythonClass { file: place, class: class.to_owned(), text };
     *named = format!("{}:{class}", source.relative_folder.join(file).display());

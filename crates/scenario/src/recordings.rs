@@ -29,7 +29,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
             )
         })?;
         if records.is_empty() {
-            return Err(beside.problem(" holds no line to send"));
+            return Err(beside.problem(" has no line to send"));
         }
         replay.records = records.into();
         replay.file = beside.name;
@@ -57,12 +57,12 @@ fn parse(text: &str, most: u32) -> Result<Vec<Record>, (usize, String)> {
 
 fn record(words: &[&str], most: u32) -> Result<Record, String> {
     let [time, bytes, direction] = words else {
-        return Err(format!("{} words where three are expected", words.len()));
+        return Err(format!("{} words instead of three", words.len()));
     };
     let at = time.parse().ok().filter(|at: &f64| (0.0..=LATEST_S).contains(at));
-    let at = at.ok_or_else(|| format!("`{time}` is no time in seconds from 0 on"))?;
+    let at = at.ok_or_else(|| format!("`{time}` is not a time of at least 0 seconds"))?;
     let bytes = bytes.parse().ok().filter(|number| (1..=most).contains(number));
-    let bytes = bytes.ok_or_else(|| format!("`{}` is no number of bytes from 1 to {most}", words[1]))?;
+    let bytes = bytes.ok_or_else(|| format!("`{}` is not a number of bytes from 1 to {most}", words[1]))?;
     let direction = match *direction {
         "down" => Direction::Downlink,
         "up" => Direction::Uplink,
@@ -92,11 +92,11 @@ mod tests {
     #[test]
     fn wrong_lines_are_reported_with_their_number() {
         for (text, line, wrong) in [
-            ("0 1 down\n1 1", 2, "2 words where three are expected"),
-            ("-1 1 down", 1, "`-1` is no time in seconds from 0 on"),
-            ("nan 1 down", 1, "`nan` is no time in seconds from 0 on"),
-            ("0 0 down", 1, "`0` is no number of bytes from 1 to 65507"),
-            ("0 65508 down", 1, "`65508` is no number of bytes from 1 to 65507"),
+            ("0 1 down\n1 1", 2, "2 words instead of three"),
+            ("-1 1 down", 1, "`-1` is not a time of at least 0 seconds"),
+            ("nan 1 down", 1, "`nan` is not a time of at least 0 seconds"),
+            ("0 0 down", 1, "`0` is not a number of bytes from 1 to 65507"),
+            ("0 65508 down", 1, "`65508` is not a number of bytes from 1 to 65507"),
             ("0 1 left", 1, "`left` is neither down nor up"),
             ("\n1 1 up\n0.5 1 up", 3, "0.5 is before the line above"),
         ] {

@@ -134,7 +134,7 @@ pub(crate) fn dedicated() -> impl Iterator<Item = (Bearer, &'static ReferenceBea
 
 const DEFAULT_RLC: &str = "pdu_payload = \"40 B\"";
 const SIGNALLING_RLC: &str = "pdu_payload = \"16 B\"";
-const UNSEEN: &str = "TS 34.108 §6.10.2.4.1; UNSURE: that it has this row is from general knowledge";
+const UNSEEN: &str = "TS 34.108 §6.10.2.4.1; UNSURE: the existence of this row is from general knowledge";
 
 /// A DCH for packets: AMD PDUs of 336 bits, no MAC header.
 const fn packets(formats: &'static [u32], tti_ms: u32, coding: Coding) -> ReferenceChannel {
@@ -221,7 +221,7 @@ static BEARERS: [ReferenceBearer; 13] = [
     ),
     ReferenceBearer {
         name: "common",
-        description: "FACH and RACH for packets; the rates are those of the cell, these are their defaults",
+        description: "FACH and RACH for packets; the cell sets the rates, these are the defaults",
         downlink: ReferenceChannel {
             channel: "FACH",
             block_bits: 360,
@@ -240,7 +240,7 @@ static BEARERS: [ReferenceBearer; 13] = [
         },
         carries_packets: true,
         rlc: DEFAULT_RLC,
-        source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: that it has these rows is from general knowledge",
+        source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the existence of these rows is from general knowledge",
     },
     both_ways(
         "srb-3.4",
@@ -277,7 +277,7 @@ static BEARERS: [ReferenceBearer; 13] = [
         },
         carries_packets: false,
         rlc: SIGNALLING_RLC,
-        source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the coding of the FACH, and that it has these rows",
+        source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the coding of the FACH, and the existence of these rows",
     },
 ];
 

@@ -67,7 +67,7 @@ fn profile(tree: &Node, path: &str, name: &str, files: &mut Files) -> Result<Nod
     let text = format!("[rrc]\n{}", profile.keys);
     let source = files.add(&format!("RRC profile {name}"), text.clone());
     let read = Reader { source, by_override: false, shift: 0 }.read(&text)?;
-    Ok(read.get("rrc").expect("the text begins with the table").clone())
+    Ok(read.get("rrc").expect("the text begins with [rrc]").clone())
 }
 
 fn put_below(node: &mut Node, profile: Option<Node>) -> Option<String> {
@@ -93,8 +93,8 @@ fach_to_dch = "0.9 s"
 dch_to_fach = "0.9 s"
 fach_inactivity = "off"
 "#,
-        source: "Dubois (2005), Tables 7.2 and 7.4; EURANE for the uplink's threshold and the interval of 10 ms; that a \
-                 release takes as long as an allocation is a reading of §5.2",
+        source: "Dubois (2005), Tables 7.2 and 7.4; EURANE for the uplink's threshold and the interval of 10 ms; a release \
+                 that takes as long as an allocation is a reading of §5.2",
     },
     RrcProfile {
         name: "dubois2005-ch8",
@@ -110,7 +110,7 @@ fach_to_dch = "0.5 s"
 dch_to_fach = "0.5 s"
 fach_inactivity = "off"
 "#,
-        source: "Dubois (2005), Table 8.1; which of its timers: any of the grid; the rest as in dubois2005-ch7",
+        source: "Dubois (2005), Table 8.1; the timers are one pair of its grid; the rest is as in dubois2005-ch7",
     },
     RrcProfile {
         name: "eurane",
@@ -126,7 +126,7 @@ fach_to_dch = "0 s"
 dch_to_fach = "0 s"
 fach_inactivity = "off"
 "#,
-        source: "EURANE on ns-2.29; its downswitch below 8 kbit/s is null throughput here",
+        source: "EURANE on ns-2.29; its downswitch below 8 kbit/s is a downswitch at zero throughput here",
     },
     RrcProfile {
         name: "att-2010",
@@ -164,13 +164,13 @@ fach_to_dch = "1.3 s"
     },
     RrcProfile {
         name: "nokia-ran",
-        description: "a vendor's data sheet: T1 = 3 s on 64 kbit/s, (5 s up to 32 kbit/s, 2 s from 128), 1 kB for a DCH",
+        description: "a vendor's data sheet: T1 = 3 s at 64 kbit/s (5 s up to 32 kbit/s, 2 s from 128 kbit/s), 1 kB for a DCH",
         keys: r#"
 upswitch_threshold = "1 kB"
 upswitch_threshold_uplink = "1 kB"
 inactivity = "3 s"
 "#,
-        source: "Nokia RAN parameter sheet; its low threshold is 128 B; delays and the rest are defaults",
+        source: "Nokia RAN parameter sheet; its low threshold is 128 B; delays and other keys are defaults",
     },
     RrcProfile {
         name: "aalto-2011",

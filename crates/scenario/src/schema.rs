@@ -56,7 +56,7 @@ pub(crate) fn cached() -> &'static Value {
         schema["title"] = json!("Scenario of umtslab");
         schema["properties"]["extends"] = json!({
             "type": "string",
-            "description": "A scenario file to start from, relative to this one; the keys here go on top of its own.",
+            "description": "The scenario file to extend, relative to this file. Keys of this file override its keys.",
         });
         spell_bounds(&mut schema);
         schema

@@ -143,7 +143,7 @@ impl std::str::FromStr for Pdus {
     fn from_str(text: &str) -> Result<Self, String> {
         match count_of(text, &["PDUs", "PDU"]) {
             Some(count) => count.map(Pdus),
-            None => Err(format!("`{text}` is no number of PDUs: write it as in \"9 PDUs\"")),
+            None => Err(format!("`{text}` is not a number of PDUs: write for example \"9 PDUs\"")),
         }
     }
 }
@@ -179,10 +179,10 @@ pub(crate) mod seed {
             }
             fn visit_i64<E: serde::de::Error>(self, seed: i64) -> Result<u64, E> {
                 u64::try_from(seed)
-                    .map_err(|_| E::custom(format_args!("`{seed}` is negative: a seed is not")))
+                    .map_err(|_| E::custom(format_args!("`{seed}` is negative, but a seed must not be")))
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<u64, E> {
-                text.parse().map_err(|_| E::custom(format_args!("`{text}` is no whole number below 2^64")))
+                text.parse().map_err(|_| E::custom(format_args!("`{text}` is not a whole number below 2^64")))
             }
         }
         d.deserialize_any(Seed)

@@ -28,11 +28,11 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let beside = Beside::read(file, &path, tree, sources)?;
         let points = parse(&beside.text()).map_err(|wrong| {
             beside.wrong_line(wrong).help(
-                "a line is a time in seconds and a place in metres, as in 12.5 1040 980; the first time is 0"
+                "a line is a time in seconds and a position in metres, as in 12.5 1040 980; the first time is 0"
                     .to_owned(),
             )
         })?;
-        let read = Track::new(&points).ok_or_else(|| beside.problem(" holds no line with a place"))?;
+        let read = Track::new(&points).ok_or_else(|| beside.problem(" has no line with a position"))?;
         *track = Some(Arc::new(read));
         *file = beside.name;
     }
@@ -52,7 +52,7 @@ fn parse(text: &str) -> Result<Vec<(Duration, Place)>, (usize, String)> {
         let point = point(&words).map_err(wrong)?;
         match points.last() {
             None if !point.0.is_zero() => {
-                return Err(wrong(format!("a track begins at 0, not at {}", words[0])));
+                return Err(wrong(format!("a track must begin at 0, not at {}", words[0])));
             }
             Some(last) if point.0 <= last.0 => {
                 return Err(wrong(format!("{} is not after the line above", words[0])));
@@ -65,13 +65,13 @@ fn parse(text: &str) -> Result<Vec<(Duration, Place)>, (usize, String)> {
 
 fn point(words: &[&str]) -> Result<(Duration, Place), String> {
     let [time, x, y] = words else {
-        return Err(format!("{} words where three are expected", words.len()));
+        return Err(format!("{} words instead of three", words.len()));
     };
     let at = time.parse().ok().filter(|at: &f64| (0.0..=LATEST_S).contains(at));
-    let at = at.ok_or_else(|| format!("`{time}` is no time in seconds from 0 on"))?;
+    let at = at.ok_or_else(|| format!("`{time}` is not a time of at least 0 seconds"))?;
     let metres = |word: &str| {
         let number = word.parse().ok().filter(|metres: &f64| metres.abs() <= FARTHEST_M);
-        number.ok_or_else(|| format!("`{word}` is no number of metres"))
+        number.ok_or_else(|| format!("`{word}` is not a number of metres"))
     };
     Ok((Duration::from_secs_f64(at), Place { x: metres(x)?, y: metres(y)? }))
 }
@@ -82,8 +82,7 @@ mod tests {
 
     #[test]
     fn places_and_times_are_read() {
-        let points =
-            parse("# a walk\n0 100 200\n\n12.5 110 -5.5 # behind the border\n").expect("it is right");
+        let points = parse("# a walk\n0 100 200\n\n12.5 110 -5.5 # behind the border\n").expect("valid");
         assert_eq!(points[1], (Duration::from_millis(12_500), Place { x: 110.0, y: -5.5 }));
         assert_eq!(points.len(), 2);
     }
@@ -92,11 +91,11 @@ mod tests {
     fn a_wrong_line_is_named() {
         for (text, line, part) in [
             ("0 1 1\n5 2\n", 2, "2 words"),
-            ("1 1 1\n", 1, "begins at 0"),
+            ("1 1 1\n", 1, "must begin at 0"),
             ("0 1 1\n5 1 1\n5 2 2\n", 3, "not after"),
-            ("0 x 1\n", 1, "`x` is no number of metres"),
-            ("-1 1 1\n", 1, "no time"),
-            ("0 nan 1\n", 1, "no number"),
+            ("0 x 1\n", 1, "`x` is not a number of metres"),
+            ("-1 1 1\n", 1, "not a time"),
+            ("0 nan 1\n", 1, "not a number"),
         ] {
             let (at, wrong) = parse(text).expect_err(text);
             assert_eq!(at, line, "{text}");

@@ -66,7 +66,7 @@ impl Node {
         let keys = hidden.join(", ");
         (!hidden.is_empty()).then(|| {
             format!(
-                "{}: the scenario itself writes {keys}, which stay: set them too to have the profile's",
+                "{}: the scenario itself sets {keys}, which take precedence over the profile; set them too to change them",
                 named.path
             )
         })
@@ -117,7 +117,10 @@ impl Reader {
             Problem::new(format!("this is not TOML: {}", error.message().trim_end()))
                 .at(at)
                 .label("here")
-                .help("keys and values are KEY = VALUE, one a line; texts stand in double quotes, tables begin with [NAME]".to_owned())
+                .help(
+                    "write KEY = VALUE, one per line; put texts in double quotes; begin tables with [NAME]"
+                        .to_owned(),
+                )
         })?;
         let at = self.origin(table.span());
         self.table(table.get_ref(), at, at, "", 0)
@@ -167,19 +170,24 @@ impl Reader {
     ) -> Result<Node, Problem> {
         let at = self.origin(value.span());
         if depth > DEEPEST {
-            return Err(Problem::new("no scenario is nested this deep").at(at).path(&path));
+            return Err(Problem::new(format!("tables are nested deeper than {DEEPEST} levels"))
+                .at(at)
+                .path(&path));
         }
         let value = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
             DeValue::Integer(digits) => {
                 let number = i64::from_str_radix(digits.as_str(), digits.radix());
                 Value::Integer(number.map_err(|_| {
-                    let help = "a larger seed may be written as text, in quotes".to_owned();
+                    let help = "write a larger seed as text, in quotes".to_owned();
                     Problem::new("this number is too large for TOML").at(at).path(&path).help(help)
                 })?)
             }
             DeValue::Float(digits) => Value::Float(
-                digits.as_str().parse().map_err(|_| Problem::new("this is no number").at(at).path(&path))?,
+                digits
+                    .as_str()
+                    .parse()
+                    .map_err(|_| Problem::new("this is not a number").at(at).path(&path))?,
             ),
             DeValue::Boolean(value) => Value::Bool(*value),
             DeValue::Datetime(date) => Value::Date(date.to_string()),

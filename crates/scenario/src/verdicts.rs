@@ -29,13 +29,13 @@ fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -
     let BlockErrors::Trace { file, verdicts } = errors else { return Ok(()) };
     let beside = Beside::read(file, path, tree, sources)?;
     let read = parse(&beside.bytes).map_err(|(position, byte)| {
-        beside.problem(&format!(": byte {position} is `{}`, neither 0 nor 1", byte.escape_ascii())).help(
-            "a trace holds 0 for a block received and 1 for one lost, white space, and comments from # on"
+        beside.problem(&format!(": byte {position} is `{}`, not 0 or 1", byte.escape_ascii())).help(
+            "a trace contains 0 for a received block, 1 for a lost block, white space, and comments that begin with #"
                 .to_owned(),
         )
     })?;
     if read.is_empty() {
-        return Err(beside.problem(" holds no verdict"));
+        return Err(beside.problem(" contains neither 0 nor 1"));
     }
     *verdicts = read.into();
     *file = beside.name;

@@ -31,7 +31,7 @@ impl Scenario {
     pub fn parameters(&self) -> Value {
         let (rest, flows) = self.parts();
         let [mut whole, mut flows] = [serde_json::to_value(rest), serde_json::to_value(flows)]
-            .map(|part| part.expect("a scenario holds nothing that JSON cannot say"));
+            .map(|part| part.expect("JSON can represent every scenario"));
         if let (Some(whole), Some(flows)) = (whole.as_object_mut(), flows.as_object_mut()) {
             whole.append(flows);
         }
@@ -48,7 +48,7 @@ impl Scenario {
 
     /// The scenario as JSON, with the keys and values of the TOML file.
     pub fn to_json(&self) -> Value {
-        serde_json::to_value(self).expect("a scenario holds nothing that JSON cannot say")
+        serde_json::to_value(self).expect("JSON can represent every scenario")
     }
 }
 
@@ -122,7 +122,7 @@ impl crate::Scenario {
 }
 
 fn toml_of(value: &impl Serialize) -> String {
-    toml::to_string(value).expect("a scenario holds nothing that TOML cannot say")
+    toml::to_string(value).expect("TOML can represent every scenario")
 }
 
 /// Removes null values, as the TOML form does.

@@ -112,7 +112,7 @@ impl<'de> serde::Deserialize<'de> for Probability {
             }
             fn visit_f64<E: serde::de::Error>(self, p: f64) -> Result<Probability, E> {
                 Probability::new(p).ok_or_else(|| {
-                    E::custom(format_args!("{p} is no probability: it must lie between 0 and 1"))
+                    E::custom(format_args!("{p} is not a probability: choose a number from 0 to 1"))
                 })
             }
             fn visit_i64<E: serde::de::Error>(self, p: i64) -> Result<Probability, E> {

@@ -60,7 +60,7 @@ pub enum UnitError {
 /// none of the units.
 pub fn count_of(text: &str, units: &[&str]) -> Option<Result<u32, String>> {
     let number = units.iter().find_map(|unit| text.trim().strip_suffix(unit))?.trim_end();
-    let wrong = || format!("`{text}` is no count: write a whole number of {}, as in \"20 {0}\"", units[0]);
+    let wrong = || format!("`{text}` is not a count: write a whole number of {}, as in \"20 {0}\"", units[0]);
     Some(number.parse().map_err(|_| wrong()))
 }
 

@@ -119,10 +119,10 @@ impl Inspection<'_> {
             Some((key, delay, tti)) => Err(self
                 .problem(
                     &format!("cell.{i}.{key}"),
-                    format!("after a delay of up to {delay} a block may overtake those of the TTI before"),
+                    format!("with a delay of up to {delay} a block may overtake blocks of the previous TTI"),
                 )
                 .label("this delay")
-                .help(format!("choose at most the TTI of {tti}"))),
+                .help(format!("choose at most one TTI, {tti}"))),
         }
     }
 
@@ -234,7 +234,7 @@ impl Inspection<'_> {
         let pdus = format.blocks;
         if pdus > MOST_BLOCKS {
             let message = format!(
-                "{name} at {rate} carries {pdus} PDUs of {size} in {tti}: {MOST_BLOCKS} are the most"
+                "{name} at {rate} carries {pdus} PDUs of {size} in {tti}: at most {MOST_BLOCKS} are possible"
             );
             return Err(self
                 .problem(&path, message)
@@ -244,8 +244,8 @@ impl Inspection<'_> {
         if !is_whole(*rate, *tti, size) {
             let used = rate_of(pdus, size, *tti).map(|rate| rate.to_string()).unwrap_or_default();
             let message = format!(
-                "{name} at {rate} is {} bits in {tti}, {pdus} PDUs of {size} and a remainder that is never \
-                 used: the rate is really {used}",
+                "{name} at {rate} carries {} bits in {tti}: {pdus} PDUs of {size} and an unused remainder. The \
+                 effective rate is {used}",
                 rate.bits_in(*tti)
             );
             self.warn(&path, &message);
@@ -264,7 +264,7 @@ impl Inspection<'_> {
             let uplink = radio.uplink.as_ref().map(|errors| (format!("{path}.uplink"), errors));
             for (path, errors) in std::iter::once((path, &radio.downlink)).chain(uplink) {
                 if loses_everything(errors) {
-                    self.warn(&path, "every block is lost, nothing will arrive");
+                    self.warn(&path, "every block is lost: no data will arrive");
                 }
             }
         }
@@ -284,10 +284,11 @@ fn rate_of(pdus: u32, size: Bytes, tti: Duration) -> Option<BitRate> {
 }
 
 fn too_many_pdus_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
-    let most = rate_of(MOST_BLOCKS, size, tti).map(|rate| format!("{rate} is the highest rate with them"));
+    let most =
+        rate_of(MOST_BLOCKS, size, tti).map(|rate| format!("the highest rate with this size is {rate}"));
     let larger = (rate.bits_in(tti) / u64::from(MOST_BLOCKS)).div_ceil(8);
     let larger = match larger {
-        0..=LARGEST_PDU => format!("; rlc.pdu_payload = \"{}\" goes with this rate", Bytes(larger)),
+        0..=LARGEST_PDU => format!("; rlc.pdu_payload = \"{}\" suits this rate", Bytes(larger)),
         _ => String::new(),
     };
     format!("{}{larger}", most.unwrap_or_default())
@@ -295,7 +296,7 @@ fn too_many_pdus_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
 
 fn no_pdu_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
     let lowest =
-        rate_of(1, size, tti).map(|rate| format!("{rate} is the lowest rate that carries one in {tti}"));
+        rate_of(1, size, tti).map(|rate| format!("the lowest rate that carries one in {tti} is {rate}"));
     let longer = TTIS
         .iter()
         .map(|ms| Duration::from_millis(*ms))

@@ -55,8 +55,9 @@ impl Inspection<'_> {
             }
         }
         if power.pilot >= power.max {
-            let message = format!("a pilot of {} leaves users nothing of {}", power.pilot, power.max);
-            let help = format!("choose less than `max`, {}", power.max);
+            let message =
+                format!("cell.power.pilot ({}) must be below cell.power.max ({})", power.pilot, power.max);
+            let help = format!("choose less than {}", power.max);
             return Err(self.problem(&format!("{path}.pilot"), message).label("this power").help(help));
         }
         Ok(())
@@ -66,13 +67,13 @@ impl Inspection<'_> {
         for (key, Db(step)) in [("step", power.step), ("outer_step", power.outer_step)] {
             if !(step > 0.0 && step <= MOST_STEP_DB) {
                 let message = format!("`{key}` cannot be {}", Db(step));
-                let help = format!("choose more than 0 dB, and {} at most", Db(MOST_STEP_DB));
+                let help = format!("choose more than 0 dB and at most {}", Db(MOST_STEP_DB));
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this step").help(help));
             }
         }
         let bler = power.bler_target.value();
         if !(bler > 0.0 && bler < 1.0) {
-            let message = format!("no Eb/N0 has a block error ratio of {bler}");
+            let message = format!("no Eb/N0 gives a block error ratio of {bler}");
             let help = "choose more than 0 and less than 1, as in bler_target = 0.01".to_owned();
             return Err(self.problem(&format!("{path}.bler_target"), message).label("this ratio").help(help));
         }
@@ -81,21 +82,18 @@ impl Inspection<'_> {
 
     fn dsch_formats(&self, path: &str, dsch: &Dsch) -> Result<(), Problem> {
         if ![10, 20].map(Duration::from_millis).contains(&dsch.tti) {
-            let message = format!("a DSCH has no TTI of {}", dsch.tti);
+            let message = format!("a DSCH cannot have a TTI of {}", dsch.tti);
             return Err(self
                 .problem(&format!("{path}.tti"), message)
                 .help("choose 10 ms or 20 ms".to_owned()));
         }
         if dsch.decision != Decision::EachTti && dsch.tti != FRAME * 2 {
-            let message = format!("a TTI of {} is decided on as a whole", dsch.tti);
+            let message = format!("decisions at each frame need a TTI of {}, not {}", FRAME * 2, dsch.tti);
             let help = format!("leave `decision` at \"each_tti\", or choose tti = \"{}\"", FRAME * 2);
-            return Err(self
-                .problem(&format!("{path}.decision"), message)
-                .label("no frame within a TTI")
-                .help(help));
+            return Err(self.problem(&format!("{path}.decision"), message).label("this decision").help(help));
         }
         if dsch.format.is_empty() {
-            let message = "a DSCH without a transport format carries nothing";
+            let message = "a DSCH needs at least one transport format";
             return Err(self.problem(&format!("{path}.format"), message).help(
                 "write one or more, as in format = [{ rate = \"64 kbit/s\", spreading_factor = 32, ebn0 = \"2.25 dB\" }]"
                     .to_owned(),
@@ -136,14 +134,18 @@ impl Inspection<'_> {
                 format!("choose {branch} or more, or a larger part of the tree in `codes`"),
             )
         } else if before.is_some_and(|before| before.rate >= format.rate) {
-            let message = "transport formats stand in rising order of their rates".to_owned();
-            ("rate", message, "write the smallest first".to_owned())
+            let message = "transport formats must be in ascending order of their rates".to_owned();
+            ("rate", message, "write the format with the lowest rate first".to_owned())
         } else if before.is_some_and(|before| before.spreading_factor < sf) {
             let message =
-                format!("more bits do not fit a code of spreading factor {sf} where fewer have a larger one");
-            ("spreading_factor", message, "choose that of the format before, or a smaller one".to_owned())
+                format!("spreading factor {sf} is larger than the spreading factor of the lower rate before");
+            (
+                "spreading_factor",
+                message,
+                "choose the spreading factor of the format before, or a smaller one".to_owned(),
+            )
         } else if !(format.ebn0.0 + dsch.ebn0_offset.0).abs().le(&MOST_DB) {
-            let message = format!("no format needs an Eb/N0 of {}", format.ebn0 + dsch.ebn0_offset);
+            let message = format!("`ebn0` plus `ebn0_offset` cannot be {}", format.ebn0 + dsch.ebn0_offset);
             ("ebn0", message, format!("choose {} to {}", Db(-MOST_DB), Db(MOST_DB)))
         } else {
             return Ok(());
@@ -163,13 +165,13 @@ impl Inspection<'_> {
             ("guaranteed", message, format!("choose {least} kbit/s or more"))
         } else if dsch.credit_limit.is_some_and(|most| f64::from(most.0) < per_tti) {
             let message = format!(
-                "a user who keeps {} never has a TTI of {}",
-                dsch.credit_limit.expect("it is one"),
+                "a credit limit of {} is less than one TTI at {}",
+                dsch.credit_limit.expect("compared above"),
                 dsch.guaranteed
             );
             ("credit_limit", message, format!("choose {} blocks or more, or \"auto\"", per_tti.ceil()))
         } else if dsch.timeout < dsch.tti {
-            let message = format!("no SDU is through after {}: a TTI lasts {}", dsch.timeout, dsch.tti);
+            let message = format!("a timeout of {} is shorter than a TTI of {}", dsch.timeout, dsch.tti);
             ("timeout", message, format!("choose {} or more", dsch.tti))
         } else {
             return Ok(());

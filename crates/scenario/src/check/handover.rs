@@ -62,7 +62,10 @@ impl Inspection<'_> {
             }
         }
         if soft.drop < soft.add {
-            let message = format!("a cell that joins within {} would leave beyond {}", soft.add, soft.drop);
+            let message = format!(
+                "with `add` = {} and `drop` = {} a cell would leave the active set as soon as it joins",
+                soft.add, soft.drop
+            );
             return self.out_of(&path("drop"), message, format!("choose `add`, {}, or more", soft.add));
         }
         Ok(())
@@ -97,7 +100,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message = format!("common channels with {share} of the tree leave no room for the DSCH");
-        let help = "choose less, as in common = \"1/32\", or a smaller part for `dsch.codes`".to_owned();
+        let help = "choose less, as in common = \"1/32\", or reduce `dsch.codes`".to_owned();
         self.out_of(&format!("cell.{i}.dch.common"), message, help)
     }
 
@@ -114,12 +117,12 @@ impl Inspection<'_> {
         let most = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
         if of.rate.bps() as f64 > most {
             let message =
-                format!("a code of spreading factor {} carries no {}", of.spreading_factor, of.rate);
-            let help = format!("choose {} kbit/s at most, or a smaller spreading factor", most / 1000.0);
+                format!("a code of spreading factor {} cannot carry {}", of.spreading_factor, of.rate);
+            let help = format!("choose at most {} kbit/s, or a smaller spreading factor", most / 1000.0);
             return self.out_of(&path("rate"), message, help);
         }
         if of.ebn0.0.abs() > MOST_DB {
-            let message = format!("no channel needs an Eb/N0 of {}", of.ebn0);
+            let message = format!("`ebn0` cannot be {}", of.ebn0);
             return self.out_of(
                 &path("ebn0"),
                 message,
@@ -134,7 +137,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let nearest = factor.clamp(least, LARGEST_SF).next_power_of_two();
-        let message = format!("there is no such code of spreading factor {factor}");
+        let message = format!("the spreading factor cannot be {factor}");
         self.out_of(
             path,
             message,
@@ -158,8 +161,7 @@ impl Inspection<'_> {
         if codes.any(|code| taken.iter().all(|other| !other.meets(code))) {
             return Ok(());
         }
-        let message =
-            format!("beside the DSCH and the common channels no code of spreading factor {factor} is left");
-        self.out_of(&path, message, "choose a larger one, or give the DSCH less of the tree".to_owned())
+        let message = format!("the DSCH and the common channels leave no code of spreading factor {factor}");
+        self.out_of(&path, message, "choose a larger spreading factor, or reduce `dsch.codes`".to_owned())
     }
 }

@@ -38,7 +38,7 @@ fn taken(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     match scenario.cell.iter().position(|cell| cell.name == BEST) {
         None => Ok(()),
         Some(i) => {
-            let message = format!("`{BEST}` is the cell of users who choose one and cannot be defined");
+            let message = format!("the name `{BEST}` is reserved: it selects the best cell of a layout");
             Err(problem(tree, &format!("cell.{i}.name"), message).help("choose another name".to_owned()))
         }
     }
@@ -49,18 +49,18 @@ fn taken(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
 fn without(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     let help = "add [layout], or leave this out".to_owned();
     if scenario.propagation.is_some() {
-        let message = "without [layout] there is no distance that a loss could grow with";
+        let message = "[propagation] requires [layout]: path loss needs the positions of cells";
         return Err(problem(tree, "propagation", message).label("this table").help(help));
     }
     for (i, ue) in scenario.ue.iter().enumerate() {
         if ue.cell == BEST {
-            let message = "without [layout] no cell is better than another";
+            let message = "cell = \"best\" requires [layout]";
             let names: Vec<&str> = scenario.cell.iter().map(|cell| cell.name.as_str()).collect();
             let help = format!("write the name of a cell ({}), or add [layout]", names.join(", "));
             return Err(problem(tree, &format!("ue.{i}.cell"), message).label("this cell").help(help));
         }
         if ue.mobility.is_some() {
-            let message = "without [layout] there is nowhere to go";
+            let message = "mobility requires [layout]: without it users have no position";
             return Err(problem(tree, &format!("ue.{i}.mobility"), message).label("this table").help(help));
         }
     }
@@ -73,11 +73,12 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
     };
     if let Some(lattice) = &layout.sites {
         if !layout.site.is_empty() {
-            let message = "sites are a lattice or a list, not both".to_owned();
-            return wrong(message, "leave `sites` out, or each [[layout.site]]".to_owned());
+            let message =
+                "sites are either a lattice (`sites`) or a list ([[layout.site]]), not both".to_owned();
+            return wrong(message, "leave out one of the two".to_owned());
         }
         let [columns, rows] = lattice[..] else {
-            let message = format!("a lattice has columns and rows, not {} numbers", lattice.len());
+            let message = format!("a lattice needs two numbers, columns and rows, not {}", lattice.len());
             return wrong(message, "write two, as in sites = [3, 4]".to_owned());
         };
         if columns == 0 || rows == 0 {
@@ -104,7 +105,7 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
         };
         let message = format!("{number} sites are too many");
         let sectors = if layout.streets.is_some() { 1 } else { SECTORS };
-        let help = format!("a layout holds {MOST_SITES} at most, {sectors} cells each");
+        let help = format!("a layout can have at most {MOST_SITES} sites with {sectors} cells each");
         return Err(problem(tree, key, message).help(help));
     }
     Ok(())
@@ -112,33 +113,35 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
 
 fn area(layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let wrong = |message: &str, help: &str| {
-        Err(problem(tree, "layout.area", message.to_owned()).label("this area").help(help.to_owned()))
+        Err(problem(tree, "layout.area", message).label("this area").help(help.to_owned()))
     };
     let example = "write two lengths, as in area = [\"5 km\", \"5 km\"]";
     let Some(area) = &layout.area else {
         return match layout.sites {
             Some(_) => Ok(()),
-            None => wrong("sites that are listed stand in an area, which is not said", example),
+            None => wrong("layout.area is required when sites are listed with [[layout.site]]", example),
         };
     };
     if area.len() != 2 {
-        return wrong("an area has a width and a height", example);
+        return wrong("layout.area needs two lengths, a width and a height", example);
     }
     if area.iter().any(|side| side.metres() == 0.0) {
-        return wrong("an area without width or height holds nobody", example);
+        let got = format!("got {} by {}", area[0], area[1]);
+        return wrong(&format!("layout.area: width and height must be greater than 0 ({got})"), example);
     }
     if layout.sites.is_some() && layout.border == Border::Torus {
-        let message = "the area of a torus is that of its lattice, where the last hexagons meet the first";
+        let message =
+            "layout.area cannot be set with border = \"torus\": it follows from `sites` and `sector_radius`";
         return wrong(message, "leave `area` out, or write border = \"reflect\"");
     }
     for (i, site) in layout.site.iter().enumerate() {
         for (key, at, side) in [("x", site.x, area[0]), ("y", site.y, area[1])] {
             if at > side {
                 let message =
-                    format!("a site at {key} = {at} is not in an area of {} by {}", area[0], area[1]);
+                    format!("a site at {key} = {at} is outside the area of {} by {}", area[0], area[1]);
                 return Err(problem(tree, &format!("layout.site.{i}.{key}"), message)
                     .label("this place")
-                    .help(format!("choose {side} at most, or a larger area")));
+                    .help(format!("choose at most {side}, or a larger area")));
             }
         }
     }
@@ -150,14 +153,16 @@ fn one_cell(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     match &scenario.cell[..] {
         [cell] if cell.duplex == Duplex::Fdd => Ok(()),
         [cell] => {
-            let message = format!("cell `{}` is TDD, and the sectors of a layout are FDD", cell.name);
+            let message = format!("cell `{}` is TDD, but the sectors of a layout must be FDD", cell.name);
             Err(problem(tree, "cell.0.duplex", message).help("write duplex = \"fdd\"".to_owned()))
         }
         cells => {
-            let message =
-                format!("sectors of a layout are all alike, and there are {} [[cell]]", cells.len());
+            let message = format!(
+                "a layout needs one [[cell]], which describes every sector; there are {}",
+                cells.len()
+            );
             Err(problem(tree, "cell", message)
-                .help("write one [[cell]], as in name = \"sector\": it describes each".to_owned()))
+                .help("write one [[cell]], for example with name = \"sector\"".to_owned()))
         }
     }
 }
@@ -166,21 +171,27 @@ fn in_best_cell(i: usize, ue: &Ue, tree: &Node) -> Result<(), Problem> {
     if ue.cell == BEST {
         return Ok(());
     }
-    let message = format!("users of a layout are in the best cell, not in `{}`", ue.cell);
+    let message = format!("users of a layout cannot choose the cell `{}`", ue.cell);
     Err(problem(tree, &format!("ue.{i}.cell"), message)
         .label("this cell")
-        .help(format!("write cell = \"{BEST}\"; mobility.place says where they are")))
+        .help(format!("write cell = \"{BEST}\"; set their position with mobility.place")))
 }
 
 fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let is_track = mobility.model == MobilityModel::Track;
     if is_track && mobility.file.is_none() {
-        return Err(problem(tree, path, "a track is read from a file, which is not named")
-            .help("add file = \"…\": lines of a time in seconds and a place in metres".to_owned()));
+        return Err(problem(tree, path, "mobility.model = \"track\" requires `file`").help(
+            "add file = \"…\" with lines of a time in seconds and a position in metres, as in 12.5 1040 980"
+                .to_owned(),
+        ));
     }
     if !is_track && mobility.file.is_some() {
-        return Err(problem(tree, &format!("{path}.file"), "this track is not followed")
-            .help("write model = \"track\", or leave `file` out".to_owned()));
+        return Err(problem(
+            tree,
+            &format!("{path}.file"),
+            "`file` applies to mobility.model = \"track\" only",
+        )
+        .help("write model = \"track\", or leave `file` out".to_owned()));
     }
     streets::moves(path, mobility, layout, tree)?;
     let Some(place) = &mobility.place else { return Ok(()) };
@@ -188,16 +199,19 @@ fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Resul
         Err(problem(tree, &format!("{path}.place"), message).label("this place").help(help.to_owned()))
     };
     if is_track {
-        return wrong("a track says itself where it begins".to_owned(), "leave `place` out");
+        return wrong(
+            "`place` has no effect: the track defines the start position".to_owned(),
+            "leave `place` out",
+        );
     }
     if place.len() != 2 {
-        let message = format!("a place has two lengths, not {}", place.len());
+        let message = format!("a place needs two lengths, not {}", place.len());
         return wrong(message, "write two, as in place = [\"1 km\", \"2.2 km\"]");
     }
     let size = layout.config().size();
     if place.iter().zip(size).any(|(at, side)| at.metres() > side) {
         let message = format!(
-            "{} and {} are not in an area of {:.0} m by {:.0} m",
+            "the place ({}, {}) is outside the area of {:.0} m by {:.0} m",
             place[0], place[1], size[0], size[1]
         );
         return wrong(message, "choose a place within the area");

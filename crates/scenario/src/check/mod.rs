@@ -151,9 +151,9 @@ fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
         return Err(problem(
             tree,
             "measure.from",
-            format!("the metrics begin at {}, after the run's end", measure.from),
+            format!("the metrics begin at {}, not before the end of the run", measure.from),
         )
-        .label("not before the end")
+        .label("this time")
         .help(format!("the run lasts {duration}: choose an earlier time, or a longer run")));
     }
     if measure.waterfall.is_some() && !measure.budget {
@@ -168,11 +168,11 @@ fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
         Some(to) if to <= measure.from => Err(problem(
             tree,
             "measure.to",
-            format!("the metrics end at {to}, before they begin at {}", measure.from),
+            format!("the metrics end at {to}, but begin at {}", measure.from),
         )
         .help("choose a later time, or \"end\"".to_owned())),
         Some(to) if to > *duration => {
-            Err(problem(tree, "measure.to", format!("the metrics end at {to}, after the run's end"))
+            Err(problem(tree, "measure.to", format!("the metrics end at {to}, after the end of the run"))
                 .help(format!("the run lasts {duration}: choose an earlier time, or \"end\"")))
         }
         _ => Ok(()),

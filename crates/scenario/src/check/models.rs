@@ -18,13 +18,15 @@ impl Inspection<'_> {
             }
             let Some(traces) = traces else { continue };
             if ue.bearer != "common" {
-                let message = format!("these users have the bearer `{}` and a measured radio", ue.bearer);
-                let help = "the trace stands for the bearer: leave one of the two out".to_owned();
+                let message =
+                    format!("these users have both the bearer `{}` and a capacity trace", ue.bearer);
+                let help = "the trace replaces the bearer: leave one of the two out".to_owned();
                 return Err(self.problem(&format!("ue.{i}.bearer"), message).help(help));
             }
             for (way, trace) in ["downlink", "uplink"].iter().zip(traces) {
                 if let Some(silence) = long_silence(trace.milliseconds()) {
-                    let message = format!("nothing can pass for {silence} at a time");
+                    let message =
+                        format!("the trace has a gap of {silence} without a transmission opportunity");
                     self.warn(&format!("ue.{i}.capacity.{way}"), &message);
                 }
             }
@@ -34,11 +36,11 @@ impl Inspection<'_> {
 
     fn flat(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
         let (message, key) = match &*ue.bearer {
-            _ if ue.capacity.is_some() => ("a measured radio and a flat one".to_owned(), "capacity"),
+            _ if ue.capacity.is_some() => ("both a capacity trace and a flat radio".to_owned(), "capacity"),
             "common" => return Ok(()),
-            bearer => (format!("the bearer `{bearer}` and a flat radio"), "bearer"),
+            bearer => (format!("both the bearer `{bearer}` and a flat radio"), "bearer"),
         };
-        let help = "either is all of the radio: leave one of the two out".to_owned();
+        let help = "each replaces the whole radio access: leave one of the two out".to_owned();
         Err(self.problem(&format!("ue.{i}.{key}"), format!("these users have {message}")).help(help))
     }
 
@@ -64,11 +66,14 @@ impl Inspection<'_> {
         if web.embedded_most < web.embedded_least {
             let (least, most) = (web.embedded_least, web.embedded_most);
             let message = format!("embedded_most = {most} is below embedded_least = {least}");
-            let help = "with both alike, a page has no embedded object".to_owned();
+            let help = "equal values give pages without embedded objects".to_owned();
             return Err(self.problem(&format!("{path}.embedded_most"), message).help(help));
         }
         if web.connections > 1 && web.request.is_none() {
-            let message = "data that are pushed come over one connection".to_owned();
+            let message = format!(
+                "connections = {} needs a request: without one, pages are pushed over one connection",
+                web.connections
+            );
             let help = "choose connections = 1, or a request, as in request = \"350 B\"".to_owned();
             return Err(self.problem(&format!("{path}.connections"), message).help(help));
         }
@@ -81,7 +86,7 @@ impl Inspection<'_> {
 
     fn pareto_www(&self, path: &str, www: &ParetoWww, flow: &Flow) -> Result<(), Problem> {
         if www.file_mean >= www.file_max {
-            let message = format!("no law up to {} has a mean of {}", www.file_max, www.file_mean);
+            let message = format!("no distribution up to {} has a mean of {}", www.file_max, www.file_mean);
             let help = "raise file_max, or lower file_mean".to_owned();
             return Err(self.problem(&format!("{path}.file_max"), message).help(help));
         }
@@ -94,7 +99,7 @@ impl Inspection<'_> {
         if request.is_none() || flow.tcp.connection == TcpConnection::FullDuplex {
             return Ok(());
         }
-        let message = "a request goes the other way than the data, and a one-way connection has one way";
+        let message = "a request needs the other direction, which a one-way connection does not have";
         let help = "choose request = \"none\", or connection = \"full_duplex\" for the flow's TCP".to_owned();
         Err(self.problem(&format!("{path}.request"), message).label("this request").help(help))
     }
@@ -105,7 +110,7 @@ impl Inspection<'_> {
             && flow.tcp.connection == TcpConnection::OneWay
             && replay.records.iter().any(is_other)
         {
-            let message = "the recording sends both ways, and a one-way connection has one way";
+            let message = "the recording sends in both directions, but a one-way connection has only one";
             let help =
                 "choose connection = \"full_duplex\" for the flow's TCP, or transport = \"udp\"".to_owned();
             return Err(self.problem(&format!("{path}.transport"), message).help(help));
@@ -114,14 +119,14 @@ impl Inspection<'_> {
     }
 
     /// Checks minimum, mean and maximum of a truncated size distribution.
-    fn limits(&self, path: &str, what: &str, [min, mean, max]: [Bytes; 3]) -> Result<(), Problem> {
+    fn limits(&self, path: &str, size: &str, [min, mean, max]: [Bytes; 3]) -> Result<(), Problem> {
         for (key, wrong, message) in [
-            ("min", min > max, format!("the least size, {min}, is above the largest, {max}")),
+            ("min", min > max, format!("the minimum size, {min}, is above the maximum, {max}")),
             ("mean", mean < min || mean > max, format!("a mean of {mean} is not between {min} and {max}")),
         ] {
             if wrong {
-                let help = format!("choose {what}_min <= {what}_mean <= {what}_max");
-                return Err(self.problem(&format!("{path}.{what}_{key}"), message).help(help));
+                let help = format!("choose {size}_min <= {size}_mean <= {size}_max");
+                return Err(self.problem(&format!("{path}.{size}_{key}"), message).help(help));
             }
         }
         Ok(())

@@ -67,7 +67,7 @@ impl Names {
     pub fn of(scenario: &Scenario, tree: &Node) -> Result<Names, Problem> {
         let Scenario { name, cell, bearer, ue, flow, link, .. } = scenario;
         if name.is_empty() || !name.chars().all(is_name_character) {
-            let message = format!("`{name}` cannot name a scenario");
+            let message = format!("`{name}` cannot be the name of a scenario");
             return Err(problem(tree, "name", message).help("use letters, digits, - _ and .".to_owned()));
         }
         for (i, link) in link.iter().enumerate() {
@@ -82,14 +82,14 @@ impl Names {
         }
         let taken = [
             (COMMON, "FACH and RACH"),
-            (SWITCHED, "users whose channels RRC chooses"),
+            (SWITCHED, "switched users"),
             (GRANTED, "users of a TDD cell"),
             (DSCH, "users of the DSCHs of a layout"),
             (CONVERSATIONAL, "calls in a layout"),
         ];
         for (taken, meaning) in taken {
             if let Some(i) = bearers.iter().position(|name| *name == taken) {
-                let message = format!("`{taken}` is the bearer of {meaning} and cannot be defined");
+                let message = format!("`{taken}` is the bearer of {meaning}, so it cannot be defined");
                 let help = "choose another name".to_owned();
                 return Err(problem(tree, &format!("bearer.{i}.name"), message).help(help));
             }
@@ -106,7 +106,7 @@ impl Names {
         if let Some(i) = flows.iter().position(|&group| ue[group].calls.is_some()) {
             let group = flows[i];
             let message = format!("`{}` are calls, which carry speech and no flow", ue[group].name);
-            let help = "name users with a bearer of their own, or leave the flow out".to_owned();
+            let help = "name users that do not call, or leave the flow out".to_owned();
             return Err(problem(tree, &format!("flow.{i}.ue"), message).label("these calls").help(help));
         }
         number_of_ues(scenario, tree)?;
@@ -166,8 +166,8 @@ fn number_of_ues(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
         0 if scenario.ue.iter().any(|ue| ue.calls.is_some()) => Ok(()),
         0 => Err(problem(tree, "ue", "there is no user").help("add a [[ue]] with a name".to_owned())),
         1..=UeId::MOST => Ok(()),
-        _ => Err(problem(tree, "ue", format!("{total} user equipments are too many"))
-            .help(format!("a scenario holds {} at most", UeId::MOST))),
+        _ => Err(problem(tree, "ue", format!("{total} UEs are too many"))
+            .help(format!("a scenario can have at most {}", UeId::MOST))),
     }
 }
 
@@ -176,7 +176,7 @@ fn well_formed(tree: &Node, path: &str, name: &str) -> Result<(), Problem> {
     if begins_well && name.chars().all(|c| is_name_character(c) && c != '.') {
         return Ok(());
     }
-    let help = "begin with a letter and go on with letters, digits, - and _".to_owned();
+    let help = "begin with a letter, followed by letters, digits, - and _".to_owned();
     Err(problem(tree, path, format!("`{name}` cannot be a name")).label("this name").help(help))
 }
 
@@ -185,7 +185,7 @@ fn distinct(tree: &Node, kind: &str, names: &[&str]) -> Result<(), Problem> {
         let path = format!("{kind}.{i}.name");
         well_formed(tree, &path, name)?;
         if names[..i].contains(name) {
-            let message = format!("there are two [[{kind}]] of the name `{name}`");
+            let message = format!("there are two [[{kind}]] with the name `{name}`");
             let help = "give each its own name".to_owned();
             return Err(problem(tree, &path, message).label("the second").help(help));
         }

@@ -17,9 +17,8 @@ impl Inspection<'_> {
             if let Some((j, outage)) =
                 link.outage.iter().enumerate().find(|(_, outage)| outage.to <= outage.from)
             {
-                let message =
-                    format!("the outage ends at {}, not after its begin at {}", outage.to, outage.from);
-                let help = "write the later instant as `to`".to_owned();
+                let message = format!("the outage ends at {}, but begins at {}", outage.to, outage.from);
+                let help = "`to` must be later than `from`".to_owned();
                 return Err(self.problem(&format!("link.{i}.outage.{j}.to"), message).help(help));
             }
         }
@@ -36,24 +35,25 @@ impl Inspection<'_> {
                 };
                 let InternetDelay { minimum, mean, maximum, .. } = delay;
                 if minimum >= mean {
-                    let message = format!("the shortest delay, {minimum}, is not below the mean, {mean}");
+                    let message = format!("the minimum delay, {minimum}, must be below the mean, {mean}");
                     return fail(
                         "internet_delay.minimum",
                         message,
-                        "choose a shorter one, or a longer mean".to_owned(),
+                        "choose a shorter minimum, or a longer mean".to_owned(),
                     );
                 }
                 if mean >= maximum {
-                    let message = format!("the mean delay, {mean}, is not below the longest, {maximum}");
+                    let message = format!("the mean delay, {mean}, must be below the maximum, {maximum}");
                     return fail(
                         "internet_delay.mean",
                         message,
-                        "choose a shorter one, or a longer maximum".to_owned(),
+                        "choose a shorter mean, or a longer maximum".to_owned(),
                     );
                 }
                 if delay.config().law().is_none() {
-                    let message =
-                        format!("no lognormal law has a mean of {mean} and is that seldom above {maximum}");
+                    let message = format!(
+                        "no lognormal distribution with a mean of {mean} exceeds {maximum} that rarely"
+                    );
                     let most = delay.config().longest_maximum();
                     return fail("internet_delay.maximum", message, format!("choose at most {most}"));
                 }
@@ -82,12 +82,12 @@ impl Inspection<'_> {
             (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (false, f64::from(min), f64::from(max)),
             (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (true, min.0 as f64, max.0 as f64),
             _ => {
-                let message = format!("min_thresh is {min} and max_thresh {max}: not in one unit");
+                let message = format!("min_thresh ({min}) and max_thresh ({max}) must have the same unit");
                 return fail("red.max_thresh", message, "give both in packets, or both in octets");
             }
         };
         if min_thresh >= max_thresh {
-            let message = format!("max_thresh is {max}, not above min_thresh, {min}");
+            let message = format!("max_thresh ({max}) must be above min_thresh ({min})");
             return fail("red.max_thresh", message, "choose three times min_thresh, as Floyd (1997) does");
         }
         if link.rate.is_none() {
@@ -115,12 +115,15 @@ impl Inspection<'_> {
             return fail("link".to_owned(), "there is no link".to_owned());
         };
         if first.from != FIRST {
-            return fail("link.0.from".to_owned(), format!("the chain of links begins at `{}`", first.from));
+            return fail(
+                "link.0.from".to_owned(),
+                format!("the chain of links must begin at `server`, not at `{}`", first.from),
+            );
         }
         for (i, pair) in links.windows(2).enumerate() {
             if pair[0].to != pair[1].from {
                 let message = format!(
-                    "the chain of links is broken: one ends at `{}`, the next begins at `{}`",
+                    "the chain of links is broken: one link ends at `{}`, the next begins at `{}`",
                     pair[0].to, pair[1].from
                 );
                 return fail(format!("link.{}.from", i + 1), message);
@@ -129,7 +132,7 @@ impl Inspection<'_> {
         if last.to != LAST {
             return fail(
                 format!("link.{}.to", links.len() - 1),
-                format!("the chain of links ends at `{}`", last.to),
+                format!("the chain of links must end at `rnc`, not at `{}`", last.to),
             );
         }
         let nodes: Vec<&str> = links.iter().map(|link| link.to.as_str()).collect();

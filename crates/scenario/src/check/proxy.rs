@@ -22,9 +22,8 @@ impl Inspection<'_> {
         self.proxy_helper(proxy)?;
         for (i, outage) in proxy.outage.iter().enumerate() {
             if outage.to <= outage.from {
-                let message =
-                    format!("the outage ends at {}, not after its begin at {}", outage.to, outage.from);
-                let help = "write the later instant as `to`".to_owned();
+                let message = format!("the outage ends at {}, but begins at {}", outage.to, outage.from);
+                let help = "`to` must be later than `from`".to_owned();
                 return Err(self.problem(&format!("proxy.outage.{i}.to"), message).help(help));
             }
         }
@@ -36,10 +35,10 @@ impl Inspection<'_> {
     fn proxy_sides(&mut self, proxy: &Proxy) -> Result<Vec<[Tcp; 2]>, Problem> {
         let tree = self.tree;
         // Without flows the sides are checked against the top-level `[tcp]`.
-        let nobody = [tree.get("tcp")];
+        let top_level = [tree.get("tcp")];
         let flows = tree.get("flow").map(Node::elements).unwrap_or_default();
         let of_flows: Vec<_> = flows.iter().map(|flow| flow.get("tcp")).collect();
-        let bases = if of_flows.is_empty() { &nobody[..] } else { &of_flows };
+        let bases = if of_flows.is_empty() { &top_level[..] } else { &of_flows };
         let mut sides = Vec::new();
         for (number, base) in bases.iter().enumerate() {
             let [server, radio] = SIDES.map(|side| side_of(*base, tree.find(&format!("proxy.{side}"))));
@@ -61,7 +60,7 @@ impl Inspection<'_> {
         let links = &self.scenario.link;
         let Some(before) = links.iter().position(|link| link.to == proxy.at) else {
             let nodes: Vec<&str> = links.iter().map(|link| link.to.as_str()).collect();
-            let help = format!("between the servers and the users are {}", nodes.join(", "));
+            let help = format!("the nodes between servers and users are {}", nodes.join(", "));
             let message = format!("no node of the chain of links is called `{}`", proxy.at);
             return Err(self.problem("proxy.at", message).label("this node").help(help));
         };
@@ -118,11 +117,13 @@ impl Inspection<'_> {
             && memory.0 < 2 * buffer.0
         {
             let message = format!("memory = {memory} has no room for the two buffers of one transfer");
-            let help = format!("two of {buffer} are {} B: raise memory, or lower buffer", 2 * buffer.0);
+            let help =
+                format!("two buffers of {buffer} need {} B: raise memory, or lower buffer", 2 * buffer.0);
             return Err(self.problem("proxy.memory", message).help(help));
         }
         if proxy.memory.is_some() && proxy.buffer.is_none() {
-            let message = "a bound of all buffers needs a bound of each".to_owned();
+            let message =
+                "a limit for all buffers (`memory`) requires a limit for each (`buffer`)".to_owned();
             return Err(self
                 .problem("proxy.memory", message)
                 .help("set buffer, as in buffer = \"64 kB\"".to_owned()));
@@ -130,8 +131,10 @@ impl Inspection<'_> {
         let payload = sides.iter().flatten().map(|tcp| tcp.segment_payload).max();
         match proxy.buffer.zip(payload) {
             Some((buffer, payload)) if buffer.0 < u64::from(payload.0) => {
-                let message = format!("a buffer of {buffer} holds no segment of {payload}");
-                Err(self.problem("proxy.buffer", message).help("one segment is the least".to_owned()))
+                let message = format!("a buffer of {buffer} is smaller than a segment of {payload}");
+                Err(self
+                    .problem("proxy.buffer", message)
+                    .help("choose at least the size of one segment".to_owned()))
             }
             _ => Ok(()),
         }
@@ -148,13 +151,16 @@ impl Inspection<'_> {
         };
         let payload = self.scenario.flow.iter().map(|flow| flow.tcp.segment_payload).max();
         if let Some(payload) = payload.filter(|payload| octets.0 < u64::from(payload.0)) {
-            let message = format!("{octets} are less than a segment of {payload}");
-            return Err(self.problem(key, message).help("one segment is the least".to_owned()));
+            let message = format!("{octets} is less than a segment of {payload}");
+            return Err(self
+                .problem(key, message)
+                .help("choose at least the size of one segment".to_owned()));
         }
         if proxy.outage.is_empty() {
             return Ok(());
         }
-        let message = "only a proxy that splits has outages: the others keep nothing that connections need";
+        let message =
+            "outages require mode = \"split\": in other modes the proxy keeps no state that connections need";
         let help = "remove [[proxy.outage]], or set mode = \"split\"".to_owned();
         Err(self.problem("proxy.outage.0.from", message.to_owned()).help(help))
     }
@@ -166,15 +172,19 @@ impl Inspection<'_> {
         };
         if tcp.connection == TcpConnection::OneWay {
             let help = "set connection = \"full_duplex\" in [tcp]";
-            return fail("connection", "a proxy's connections are full duplex", help);
+            return fail("connection", "the connections of a proxy must be full duplex", help);
         }
         if matches!(tcp.variant, TcpVariant::User(_)) {
-            let help = "choose one that the stack has, as in variant = \"reno\"";
-            return fail("variant", "a proxy's ends have no class in Python", help);
+            let help = "choose a built-in variant, as in variant = \"reno\"";
+            return fail("variant", "a proxy cannot use a congestion control written in Python", help);
         }
         if tcp.read_rate.is_some() {
-            let help = "leave read_rate to the users' flows";
-            return fail("read_rate", "a proxy reads when it has room", help);
+            let help = "leave it out; set `read_rate` for the flows only";
+            return fail(
+                "read_rate",
+                "`read_rate` has no effect in a proxy: it reads whenever its buffer has room",
+                help,
+            );
         }
         Ok(())
     }

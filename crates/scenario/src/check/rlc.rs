@@ -12,11 +12,11 @@ use crate::model::{
     RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
 
-const STANDS_STILL: &str = "nothing asks for a report while the buffer never empties, so a busy sender may fill its window and \
-                            stand still for good: set poll_window, poll_pdu, poll_sdu or timer_poll_periodic";
+const STALLS: &str = "no status report is requested while the buffer never empties, so a busy sender may fill its window and \
+                      stall for good: set poll_window, poll_pdu, poll_sdu or timer_poll_periodic";
 
-const STANDS_STILL_GRANTED: &str = "the window that the receiver grants may be full before a PDU polls, and a busy sender stand still for good: \
-                                    set timer_poll_periodic or timer_status_periodic, or poll_pdu below granted_window";
+const STALLS_IF_GRANTED: &str = "the window that the receiver grants may be full before a PDU polls, so a busy sender may stall for good: \
+                                 set timer_poll_periodic or timer_status_periodic, or poll_pdu below granted_window";
 
 impl Inspection<'_> {
     /// Checks RLC of all user groups. Returns their SDU discard modes.
@@ -34,16 +34,16 @@ impl Inspection<'_> {
             let radio = self.scenario.radio_of(ue);
             let packet = self.largest_packet(i);
             if !ue.has_substitute()
-                && let Some(why) = may_stand_still(rlc, loses_nothing(&radio.downlink), packet)
+                && let Some(warning) = stall_warning(rlc, loses_nothing(&radio.downlink), packet)
             {
-                self.warn(&path, why);
+                self.warn(&path, warning);
             }
             let cell = &self.scenario.cell[self.names.groups[i].cell];
             let fach = cell.fach.as_ref().filter(|_| ue.bearer == COMMON || ue.is_switched());
             let pushed = fach.is_some_and(|fach| fach.scheduling == FachScheduling::PerUePush);
             if pushed && rlc.mode == RlcMode::Tm && rlc.tm_segmentation {
                 let path = format!("{path}.mode");
-                let message = "transparent mode sends the blocks of an SDU together, EURANE's FACH pushes them one by one";
+                let message = "transparent mode sends the blocks of an SDU together, but scheduling = \"per_ue_push\" pushes them one by one";
                 let help = "choose scheduling = \"pull\", or tm_segmentation = false".to_owned();
                 return Err(self.problem(&path, message).label("this mode").help(help));
             }
@@ -77,9 +77,9 @@ impl Inspection<'_> {
         ];
         let Some((_, key, value)) = options.into_iter().find(|(chosen, ..)| *chosen) else { return Ok(()) };
         let message =
-            format!("{key} = \"{value}\" cannot be written as PDUs of TS 25.322, which wire_mode asks for");
-        let help = "leave wire_mode out, or choose what 3GPP has".to_owned();
-        Err(self.problem(&format!("{path}.{key}"), &message).label("no bits can say this").help(help))
+            format!("{key} = \"{value}\" cannot be encoded in PDUs of TS 25.322, which wire_mode requires");
+        let help = "leave wire_mode out, or choose a value of `{key}` that 3GPP defines".to_owned();
+        Err(self.problem(&format!("{path}.{key}"), &message).label("no encoding").help(help))
     }
 
     fn discard(&self, path: &str, rlc: &Rlc) -> Result<Discard, Problem> {
@@ -92,17 +92,17 @@ impl Inspection<'_> {
                 let help = "write it as in timer_discard = \"5 s\"".to_owned();
                 return Err(self
                     .problem(&format!("{path}.sdu_discard"), message)
-                    .label("by which timer?")
+                    .label("timer_discard is missing")
                     .help(help));
             }
         };
         if rlc.max_dat_reading == MaxDatReading::Ts25322 && rlc.max_dat == Some(1) {
-            let message = "max_dat = 1 as TS 25.322 reads it means that nothing is ever sent";
+            let message = "max_dat = 1 means in TS 25.322 that nothing is ever sent";
             let help =
-                "2 means no retransmission; so does 1 with max_dat_reading = \"transmissions\"".to_owned();
+                "choose 2 for no retransmission, or 1 with max_dat_reading = \"transmissions\"".to_owned();
             return Err(self
                 .problem(&format!("{path}.max_dat"), message)
-                .label("one transmission less")
+                .label("one transmission fewer")
                 .help(help));
         }
         Ok(discard)
@@ -115,21 +115,21 @@ impl Inspection<'_> {
 /// receiver that reports gaps needs a loss. A poll after a number of PDUs or SDUs must come before
 /// the window is full. An unsolicited report may grant a window below the number of outstanding
 /// PDUs. Then no new PDU leaves, and Poll_Window counts only new PDUs.
-fn may_stand_still(rlc: &Rlc, loses_nothing: bool, packet: Bytes) -> Option<&'static str> {
+fn stall_warning(rlc: &Rlc, loses_nothing: bool, packet: Bytes) -> Option<&'static str> {
     let granted = rlc.granted_window.filter(|granted| *granted < rlc.window);
     let window = u64::from(granted.unwrap_or(rlc.window));
-    let hears_of_gaps = rlc.missing_pdu_indication != MissingPduIndication::Off && !loses_nothing;
+    let reports_gaps = rlc.missing_pdu_indication != MissingPduIndication::Off && !loses_nothing;
     let pdus_of_packet = packet.0.div_ceil(rlc.pdu_payload.0.into()).max(1);
-    let is_asked = rlc.timer_poll_periodic.is_some()
+    let is_polled = rlc.timer_poll_periodic.is_some()
         || rlc.timer_status_periodic.is_some()
         || rlc.poll_pdu.is_some_and(|pdus| u64::from(pdus) <= window)
         || rlc.poll_sdu.is_some_and(|sdus| u64::from(sdus) * pdus_of_packet <= window)
-        || (rlc.poll_window.is_some() && !(granted.is_some() && hears_of_gaps));
-    if rlc.mode != RlcMode::Am || is_asked {
+        || (rlc.poll_window.is_some() && !(granted.is_some() && reports_gaps));
+    if rlc.mode != RlcMode::Am || is_polled {
         return None;
     }
     match granted {
-        Some(_) => Some(STANDS_STILL_GRANTED),
-        None => (!hears_of_gaps).then_some(STANDS_STILL),
+        Some(_) => Some(STALLS_IF_GRANTED),
+        None => (!reports_gaps).then_some(STALLS),
     }
 }

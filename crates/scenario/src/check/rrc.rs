@@ -27,7 +27,7 @@ impl Inspection<'_> {
                     self.threshold(&path, ue, rrc);
                 }
                 None if ue.rrc.as_ref().is_some_and(Rrc::concerns_switching) => {
-                    let message = "these users are not switched: of their [rrc] only the keys of the cell update have an effect; set bearer = \"switched\" to switch them";
+                    let message = "these users are not switched, so only the keys of the cell update in [rrc] have an effect; set bearer = \"switched\" to switch them";
                     self.warn(&format!("ue.{i}.rrc"), message);
                 }
                 None => {}
@@ -48,7 +48,7 @@ impl Inspection<'_> {
                 return Err(self
                     .problem(&format!("{path}.{key}"), message)
                     .label("this state")
-                    .help("the states in their order are cell_fach, cell_pch, ura_pch, idle".to_owned()));
+                    .help("the order of the states is cell_fach, cell_pch, ura_pch, idle".to_owned()));
             }
         }
         Ok(())
@@ -58,13 +58,13 @@ impl Inspection<'_> {
         let dchs = &self.names.groups[i].dchs;
         if dchs.is_empty() {
             return Err(self
-                .problem(&format!("{path}.dch"), "there is no DCH that these users could be given")
+                .problem(&format!("{path}.dch"), "switched users need at least one DCH in `dch`")
                 .help("name a bearer, as in dch = [\"ps-64\"], or choose bearer = \"common\"".to_owned()));
         }
         if dchs.len() > MOST_DCHS {
             return Err(self
                 .problem(&format!("{path}.dch"), format!("{} bearers are too many", dchs.len()))
-                .help(format!("{MOST_DCHS} at most can be offered")));
+                .help(format!("choose at most {MOST_DCHS}")));
         }
         let rates: Vec<BitRate> = dchs.iter().map(|named| named.bearer.downlink.rate).collect();
         match rates.windows(2).position(|pair| pair[0] <= pair[1]) {
@@ -72,10 +72,10 @@ impl Inspection<'_> {
             Some(i) => Err(self
                 .problem(
                     &format!("{path}.dch.{}", i + 1),
-                    format!("{} is not smaller than {}", rates[i + 1], rates[i]),
+                    format!("{} is not below {}, the rate of the bearer before", rates[i + 1], rates[i]),
                 )
                 .label("this bearer")
-                .help("name the bearers from the largest downlink rate to the smallest".to_owned())),
+                .help("name the bearers in descending order of their downlink rates".to_owned())),
         }
     }
 
@@ -85,8 +85,9 @@ impl Inspection<'_> {
         if kept >= FRAME {
             return Ok(());
         }
-        let message = format!("a DCH is given up {kept} after it was got, before a block can leave on it");
-        let help = format!("inactivity and preemptive_inactivity must be {FRAME} together, a radio frame");
+        let message = format!("a DCH is released {kept} after its allocation, before it can carry a block");
+        let help =
+            format!("inactivity and preemptive_inactivity together must be at least {FRAME}, a radio frame");
         Err(self.problem(&format!("{path}.inactivity"), message).label("this timer").help(help))
     }
 
@@ -119,14 +120,22 @@ impl Inspection<'_> {
             self.problem(&format!("cell.{i}.admission.{}", keys[key]), message).label("this limit")
         };
         if let Some(key) = over([0; 3]) {
-            let message = "the FACH, what else is shared, and the DCHs that users have for good are more than the cell gives away";
-            return Err(problem(key, message).help("raise the limit, or have fewer such users".to_owned()));
+            let needed = match BitRate::from_bps(held[key]) {
+                Some(rate) if key < 2 => rate.to_string(),
+                _ => format!("{} DCHs", held[key]),
+            };
+            let message = format!(
+                "the FACH, other shared channels and permanent DCHs need {needed}, more than this limit"
+            );
+            return Err(problem(key, &message).help("raise the limit, or reserve less".to_owned()));
         }
         let here = self.names.groups.iter().filter(|named| named.cell == i);
         for Dedicated { bearer, .. } in here.filter_map(|named| named.dchs.last()) {
             if let Some(key) = over([bearer.downlink.rate.bps(), bearer.uplink.rate.bps(), 1]) {
-                let message =
-                    format!("not one DCH of bearer `{}` fits beside what is always reserved", bearer.name);
+                let message = format!(
+                    "no DCH of bearer `{}` fits next to the permanently reserved capacity",
+                    bearer.name
+                );
                 return Err(problem(key, &message).help("raise the limit, or offer a smaller DCH".to_owned()));
             }
         }

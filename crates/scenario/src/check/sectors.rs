@@ -18,28 +18,28 @@ impl Inspection<'_> {
     /// Checks keys that only cells of a layout have, and keys that they do not have.
     pub(super) fn sectors(&self) -> Result<(), Problem> {
         let is_layout = self.scenario.layout.is_some();
-        let needs = |path: String, what: &str| {
-            let message = format!("{what} where there is no layout");
+        let needs = |path: String, table: &str| {
+            let message = format!("[{table}] has no effect without [layout]");
             let help = "add [layout], or leave this out".to_owned();
             Err(self.problem(&path, message).label("this table").help(help))
         };
         if !is_layout && self.scenario.handover.is_some() {
-            return needs("handover".to_owned(), "nobody changes cells");
+            return needs("handover".to_owned(), "handover");
         }
         for (i, cell) in self.scenario.cell.iter().enumerate() {
             if !is_layout && cell.power.is_some() {
-                return needs(format!("cell.{i}.power"), "nothing depends on a cell's power");
+                return needs(format!("cell.{i}.power"), "cell.power");
             }
             if !is_layout && cell.dsch.is_some() {
-                return needs(format!("cell.{i}.dsch"), "a cell has no DSCH of this kind");
+                return needs(format!("cell.{i}.dsch"), "cell.dsch");
             }
             if !is_layout && cell.dch.is_some() {
-                return needs(format!("cell.{i}.dch"), "DCHs have no codes");
+                return needs(format!("cell.{i}.dch"), "cell.dch");
             }
             let common = [("fach", cell.fach.is_some()), ("rach", cell.rach.is_some())];
             if let Some((key, _)) = common.into_iter().find(|(_, is_there)| is_layout && *is_there) {
                 let message =
-                    format!("the cells of a layout have DCHs and a DSCH, and no {}", key.to_uppercase());
+                    format!("the cells of a layout have DCHs and a DSCH, but no {}", key.to_uppercase());
                 let help = format!("leave `{key}` out");
                 return Err(self
                     .problem(&format!("cell.{i}.{key}"), message)
@@ -59,7 +59,7 @@ impl Inspection<'_> {
         match (ue.bearer.as_str(), is_layout) {
             (DSCH | CONVERSATIONAL, false) => {
                 let message =
-                    format!("bearer `{}` is one of the cells of a layout, and there is none", ue.bearer);
+                    format!("bearer `{}` requires [layout]: only cells of a layout have it", ue.bearer);
                 let help = "add [layout], or choose another bearer".to_owned();
                 Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
             }
@@ -83,7 +83,7 @@ impl Inspection<'_> {
                 format!("write bearer = \"{CONVERSATIONAL}\""),
             ),
             (None, true) => (
-                format!("`{CONVERSATIONAL}` is the bearer of calls, and these users do not call"),
+                format!("`{CONVERSATIONAL}` is the bearer of calls, but these users do not call"),
                 "add calls = { offered = \"24 Erl\" }, or write bearer = \"dsch\"".to_owned(),
             ),
         };
@@ -91,21 +91,22 @@ impl Inspection<'_> {
     }
 
     fn dsch_channels(&self, i: usize, ue: &Ue) -> Result<GroupChannels, Problem> {
-        let dsch = self.scenario.cell[0].dsch.as_ref().expect("the loader gives cells of a layout one");
+        let dsch = self.scenario.cell[0].dsch.as_ref().expect("the loader adds a DSCH to cells of a layout");
         let rlc = self.scenario.rlc_of(ue);
         if rlc.mode == RlcMode::Tm {
-            let message = "a DSCH has another number of blocks in each TTI, and transparent mode needs all of an SDU in one";
+            let message = "the number of blocks on a DSCH varies from TTI to TTI, but transparent mode needs all blocks of an SDU in one TTI";
             let help = "write rlc.mode = \"am\" or \"um\"".to_owned();
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc.mode") } else { "rlc.mode".to_owned() };
             return Err(self.problem(&path, message).label("this mode").help(help));
         }
         let payload = rlc.pdu_payload.into();
         if dsch.block != payload {
-            let message = format!("PDUs have {payload} of payload, and blocks of the DSCH {}", dsch.block);
+            let message =
+                format!("PDUs have {payload} of payload, but blocks of the DSCH have {}", dsch.block);
             let help = format!("write rlc.pdu_payload = \"{}\", or dsch.block = \"{payload}\"", dsch.block);
             return Err(self.problem(&format!("ue.{i}.rlc.pdu_payload"), message).help(help));
         }
-        let largest = dsch.format.last().expect("it was checked that there is one");
+        let largest = dsch.format.last().expect("checked: there is a format");
         let downlink = self.plain_channel(trace::Channel::Dsch, largest.rate, dsch.tti, dsch.block);
         let uplink = self.plain_channel(trace::Channel::Dch, dsch.uplink, ASSOCIATED_TTI, payload);
         let Some(uplink) = uplink else {
@@ -113,7 +114,7 @@ impl Inspection<'_> {
             let help = "choose a larger rate, as in \"64 kbit/s\"".to_owned();
             return Err(self.problem("cell.0.dsch.uplink", message).label("this rate").help(help));
         };
-        let downlink = downlink.expect("it was checked that formats are whole blocks");
+        let downlink = downlink.expect("checked: formats are whole blocks");
         Ok(GroupChannels { own: [downlink, uplink], dchs: Vec::new() })
     }
 

@@ -27,7 +27,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let message =
-            "no scheduler is asked where RLC pushes each user's blocks (scheduling = \"per_ue_push\")";
+            "`scheduler` has no effect with scheduling = \"per_ue_push\": RLC pushes each user's blocks";
         let help = "leave `scheduler` out, or set scheduling = \"pull\"".to_owned();
         Err(self.problem(&format!("cell.{i}.fach.scheduler"), message).label("this scheduler").help(help))
     }
@@ -38,14 +38,14 @@ impl Inspection<'_> {
             return Err(self
                 .problem(
                     &format!("bearer.{i}.uplink.shared"),
-                    "an uplink is not shared: each user has a DCH of its own",
+                    "an uplink cannot be shared: each user has its own DCH",
                 )
-                .help("leave `shared` out, or write it for the downlink".to_owned()));
+                .help("leave `shared` out, or set it for the downlink".to_owned()));
         }
         for (way, channel) in [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)] {
             if !channel.shared && channel.scheduler != SchedulerKind::default() {
                 let message =
-                    format!("nobody shares the {way} of bearer `{}`, so nobody is scheduled", bearer.name);
+                    format!("`scheduler` has no effect: the {way} of bearer `{}` is not shared", bearer.name);
                 return Err(self
                     .problem(&format!("bearer.{i}.{way}.scheduler"), message)
                     .label("this scheduler")
@@ -68,7 +68,7 @@ impl Inspection<'_> {
         };
         if groups.iter().any(|named| named.dchs.iter().any(is_this)) {
             return fail(
-                format!("users that are switched may be given bearer `{name}`: its downlink is not theirs"),
+                format!("switched users may be allocated bearer `{name}`, so its downlink cannot be shared"),
                 "name the bearer in [[ue]], or take it out of `dch` of [rrc]".to_owned(),
             );
         }
@@ -94,13 +94,13 @@ impl Inspection<'_> {
                 let has_radio = !ue.has_substitute() && !other.has_substitute();
                 if has_radio && shares && here.cell == self.names.groups[before].cell && payload != theirs {
                     let message = format!(
-                        "these users share a channel with `{}`, whose PDUs have {theirs} of payload, not {payload}",
+                        "these users share a channel with `{}`, but have PDUs of {payload} of payload instead of {theirs}",
                         other.name
                     );
                     return Err(self
                         .problem(&format!("ue.{i}.rlc.pdu_payload"), message)
                         .label("this size")
-                        .help("give both the same rlc.pdu_payload, or a channel of their own".to_owned()));
+                        .help("give both the same rlc.pdu_payload, or separate channels".to_owned()));
                 }
             }
         }

@@ -16,19 +16,24 @@ pub(super) fn town(layout: &Layout, streets: &Streets, tree: &Node) -> Result<()
         Err(problem(tree, &format!("layout.{key}"), message).label("this key").help(help))
     };
     if layout.sites.is_some() {
-        let help = "leave `sites` out: `streets.stations` says where they are, or [[layout.site]] does";
-        return wrong("sites", "stations of streets are on no lattice".to_owned(), help.to_owned());
+        let help = "leave `sites` out: `streets.stations` or [[layout.site]] places the stations";
+        return wrong(
+            "sites",
+            "`sites` describes a lattice, but the stations of a layout with streets are in the streets"
+                .to_owned(),
+            help.to_owned(),
+        );
     }
     if layout.area.is_some() {
-        let message = "the area is that of the blocks and streets".to_owned();
+        let message = "layout.area cannot be set: it follows from the blocks and streets".to_owned();
         return wrong("area", message, "leave `area` out, or choose other `streets.blocks`".to_owned());
     }
     let [columns, rows] = streets.blocks[..] else {
-        let message = format!("blocks have columns and rows, not {} numbers", streets.blocks.len());
+        let message = format!("`blocks` needs two numbers, columns and rows, not {}", streets.blocks.len());
         return wrong("streets.blocks", message, "write two, as in blocks = [6, 6]".to_owned());
     };
     if [columns, rows].iter().any(|number| !(1..=MOST_BLOCKS).contains(number)) {
-        let message = format!("{columns} columns and {rows} rows of blocks are no town");
+        let message = format!("{columns} columns and {rows} rows of blocks are not possible");
         return wrong(
             "streets.blocks",
             message,
@@ -61,12 +66,17 @@ fn stations(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Probl
         let place = Place { x: site.x.metres(), y: site.y.metres() };
         let path = format!("layout.site.{i}");
         if place.x > width || place.y > height {
-            let message =
-                format!("{} and {} are not in an area of {width:.0} m by {height:.0} m", site.x, site.y);
+            let message = format!(
+                "the site ({}, {}) is outside the area of {width:.0} m by {height:.0} m",
+                site.x, site.y
+            );
             return Err(problem(tree, &path, message).help("choose a place within the area".to_owned()));
         }
         if grid.spot(place).is_indoors {
-            let message = format!("{} and {} are in a house, and stations stand in streets", site.x, site.y);
+            let message = format!(
+                "the site ({}, {}) is inside a block, but stations must be in a street",
+                site.x, site.y
+            );
             return Err(problem(tree, &path, message).help(next_street(streets, &grid)));
         }
     }
@@ -75,7 +85,7 @@ fn stations(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Probl
 
 fn next_street(streets: &Streets, grid: &umts_stack::environment::Streets) -> String {
     format!(
-        "streets are {} wide, the middle of the first {:.0} m from the corner of the area, the next {:.0} m further",
+        "streets are {} wide; the centre of the first is {:.0} m from the corner of the area, the next follow every {:.0} m",
         streets.width,
         grid.line(0),
         grid.period()
@@ -86,13 +96,13 @@ fn next_street(streets: &Streets, grid: &umts_stack::environment::Streets) -> St
 pub(super) fn losses(scenario: &Scenario, layout: &Layout, tree: &Node) -> Result<(), Problem> {
     let Some(propagation) = &scenario.propagation else { return Ok(()) };
     if propagation.model == PathLoss::Manhattan && layout.streets.is_none() {
-        let message = "the losses of `manhattan` are those along streets, and there are none";
+        let message = "propagation.model = \"manhattan\" requires [layout.streets]";
         return Err(problem(tree, "propagation.model", message).label("this model").help(
             "add [layout.streets], or choose `vehicular`, `pedestrian` or `indoor_office`".to_owned(),
         ));
     }
     if propagation.model != PathLoss::Manhattan && propagation.streets.is_some() {
-        let message = "nothing is lost along streets by this model";
+        let message = "[propagation.streets] applies to model = \"manhattan\" only";
         return Err(problem(tree, "propagation.streets", message)
             .label("this table")
             .help("write model = \"manhattan\", or leave it out".to_owned()));
@@ -111,29 +121,33 @@ pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Nod
         ("speed_change", mobility.speed_change.is_some()),
     ] {
         if is_there && !is_on_foot {
-            let message = "only who walks in streets changes his speed".to_owned();
+            let message = format!("`{key}` applies to mobility.model = \"manhattan\" only");
             return wrong(key, message, "write model = \"manhattan\", or leave it out");
         }
     }
     let Some(streets) = &layout.streets else {
         return match is_on_foot {
             true => {
-                let message = "there are no streets to walk in".to_owned();
+                let message = "mobility.model = \"manhattan\" requires [layout.streets]".to_owned();
                 wrong("model", message, "add [layout.streets], or write model = \"vehicular\"")
             }
             false => Ok(()),
         };
     };
     if mobility.model == MobilityModel::Vehicular {
-        let message = "who drives by `vehicular` goes through houses".to_owned();
-        return wrong("model", message, "write model = \"manhattan\" with his speed, or \"track\"");
+        let message =
+            "mobility.model = \"vehicular\" ignores streets and passes through buildings".to_owned();
+        return wrong("model", message, "write model = \"manhattan\" with a `speed`, or \"track\"");
     }
     if !is_on_foot {
         return Ok(());
     }
-    let leg = mobility.leg.expect("the loader completes it");
+    let leg = mobility.leg.expect("the loader sets a default");
     if leg > streets.block {
-        let message = format!("a leg of {leg} passes several crossings of blocks of {}", streets.block);
+        let message = format!(
+            "a leg of {leg} is longer than a block of {}, so it may pass several crossings",
+            streets.block
+        );
         return wrong("leg", message, "choose a leg no longer than a block, as in leg = \"5 m\"");
     }
     let grid = streets.config(layout.border);
@@ -143,7 +157,8 @@ pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Nod
     });
     match place.filter(|place| grid.spot(*place).is_indoors) {
         Some(place) => {
-            let message = format!("{:.0} m and {:.0} m are in a house", place.x, place.y);
+            let message =
+                format!("the place ({:.0} m, {:.0} m) is inside a block, not in a street", place.x, place.y);
             wrong("place", message, &next_street(streets, &grid))
         }
         None => Ok(()),

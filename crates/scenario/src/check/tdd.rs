@@ -29,11 +29,11 @@ impl Inspection<'_> {
             match (cell.duplex, &cell.tdd) {
                 (Duplex::Fdd, None) => {}
                 (Duplex::Fdd, Some(_)) => {
-                    let message = format!("cell `{}` is FDD and has no slots", cell.name);
+                    let message = format!("cell `{}` is FDD, so [cell.tdd] does not apply", cell.name);
                     let help = "write duplex = \"tdd\", or leave [cell.tdd] out".to_owned();
                     return Err(self.problem(&format!("cell.{i}.tdd"), message).help(help));
                 }
-                (Duplex::Tdd, None) => unreachable!("the loader gives it one"),
+                (Duplex::Tdd, None) => unreachable!("the loader adds [cell.tdd]"),
                 (Duplex::Tdd, Some(tdd)) => {
                     self.no_fdd_keys(i)?;
                     self.slots_of(i, tdd)?;
@@ -50,28 +50,25 @@ impl Inspection<'_> {
     fn no_fdd_keys(&self, i: usize) -> Result<(), Problem> {
         let cell = &self.scenario.cell[i];
         let wrong = [
-            ("fach", cell.fach.is_some(), "a FACH: grants are answered by it at once"),
-            ("rach", cell.rach.is_some(), "a RACH of this kind: see tdd.rach"),
+            ("fach", cell.fach.is_some(), "has no [cell.fach]: its FACH answers requests at once"),
+            ("rach", cell.rach.is_some(), "has no [cell.rach]: see cell.tdd.rach"),
             (
                 "admission",
                 cell.admission != Admission::default(),
-                "DCHs to admit: capacity is granted on request",
+                "has no DCHs to admit: capacity is granted on request",
             ),
-            ("rlc_lead", !cell.rlc_lead.is_zero(), "a lead: RLC is asked when the frame begins"),
+            ("rlc_lead", !cell.rlc_lead.is_zero(), "has no `rlc_lead`: RLC is queried when the frame begins"),
             (
                 "iub.timing",
                 cell.iub.timing != IubTiming::JustInTime,
-                "an Iub on which blocks wait for another frame",
+                "supports only iub.timing = \"just_in_time\"",
             ),
         ];
         match wrong.into_iter().find(|(_, is_wrong, _)| *is_wrong) {
             None => Ok(()),
-            Some((key, _, what)) => Err(self
-                .problem(
-                    &format!("cell.{i}.{key}"),
-                    format!("cell `{}` is TDD and has not {what}", cell.name),
-                )
-                .label("this key of FDD")
+            Some((key, _, difference)) => Err(self
+                .problem(&format!("cell.{i}.{key}"), format!("cell `{}` is TDD and {difference}", cell.name))
+                .label("this FDD key")
                 .help(format!("leave `{key}` out, or write duplex = \"fdd\""))),
         }
     }
@@ -107,26 +104,29 @@ impl Inspection<'_> {
             format!("[{}]", weights.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
         };
         let (key, message, help) = if levels.len() != 2 {
-            let message = format!("three levels of backlog have two bounds, not {}", levels.len());
+            let message = format!("the three backlog levels need two bounds, not {}", levels.len());
             ("levels", message, "write two, as in [\"1 SDU\", \"5 SDUs\"]".to_owned())
         } else if levels[0] >= levels[1] {
-            let message = format!("levels of backlog rise: {} does not lie below {}", levels[0], levels[1]);
+            let message = format!(
+                "the bounds of the backlog levels must ascend: {} is not below {}",
+                levels[0], levels[1]
+            );
             ("levels", message, "write the lower one first, as in [\"1 SDU\", \"5 SDUs\"]".to_owned())
         } else if weights.len() != 3 {
-            let message = format!("three levels of backlog have three weights, not {}", weights.len());
+            let message = format!("the three backlog levels need three weights, not {}", weights.len());
             ("weights", message, "write three, as in [1, 2, 4]".to_owned())
         } else if weights.contains(&0) {
-            let message = "a grant has one block per frame at least".to_owned();
+            let message = "a grant needs at least one block per frame".to_owned();
             ("weights", message, "write 1 or more for each level, as in [1, 2, 4]".to_owned())
         } else if !weights.is_sorted() {
             let mut sorted = weights.clone();
             sorted.sort_unstable();
-            let message = "more backlog is not worth less: the weights fall".to_owned();
-            ("weights", message, format!("write them in rising order, as in {}", written(&sorted)))
+            let message = "the weights must not decrease as the backlog grows".to_owned();
+            ("weights", message, format!("write them in ascending order, as in {}", written(&sorted)))
         } else if weights[2] > most {
             let message =
-                format!("a grant of {} blocks is more than the {most} that a frame has", weights[2]);
-            ("weights", message, format!("write {most} at most"))
+                format!("a grant of {} blocks is more than the {most} blocks of a frame", weights[2]);
+            ("weights", message, format!("write at most {most}"))
         } else {
             return Ok(());
         };
@@ -140,7 +140,7 @@ impl Inspection<'_> {
             return Ok(());
         }
         let up = Duration::from_nanos(answer.as_nanos().next_multiple_of(FRAME.as_nanos()));
-        let message = format!("an answer after {answer} is not one after whole frames of {FRAME}");
+        let message = format!("`answer` must be a multiple of a frame of {FRAME} (got {answer})");
         Err(self
             .problem(&format!("cell.{i}.tdd.rach.answer"), message)
             .label("this time")
@@ -211,7 +211,7 @@ impl Inspection<'_> {
         let rlc = self.scenario.rlc_of(ue);
         let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
         if rlc.mode != RlcMode::Am {
-            let message = "grants carry acknowledged mode: its SDUs are what they count";
+            let message = "TDD cells require rlc.mode = \"am\": grants count SDUs of acknowledged mode";
             let help = "write mode = \"am\"".to_owned();
             return Err(self.problem(&format!("{path}.mode"), message).label("this mode").help(help));
         }
@@ -235,7 +235,7 @@ impl Inspection<'_> {
         if loses_nothing(radio) || (ue.radio.is_none() && has_fdd) {
             return Ok(());
         }
-        let message = "the block errors of a TDD cell are those of its slots";
+        let message = "[radio] does not apply to UEs of a TDD cell: block errors come from its slots";
         let help = "set cell.tdd.radio, and leave this out".to_owned();
         Err(self.problem(&path, message).label("these block errors").help(help))
     }
@@ -249,15 +249,15 @@ fn loses_nothing(radio: &Radio) -> bool {
 fn pattern_message(pattern: &str, wrong: PatternError) -> String {
     match wrong {
         PatternError::Length { is, needed } => {
-            format!("`{pattern}` has {is} letters, and the frame {needed} slots")
+            format!("`{pattern}` has {is} letters, but the frame has {needed} slots")
         }
         PatternError::Letter { slot, letter, usage } => {
             let needed = match usage {
-                SlotUse::RandomAccess => "R, random access",
-                SlotUse::Common => "C, common channels",
-                SlotUse::Data => "U or D, data",
+                SlotUse::RandomAccess => "R (random access)",
+                SlotUse::Common => "C (common channels)",
+                SlotUse::Data => "U or D (data)",
             };
-            format!("slot {slot} of `{pattern}` cannot be {letter}: it is {needed}")
+            format!("slot {slot} of `{pattern}` cannot be {letter}: it must be {needed}")
         }
         PatternError::NoSlot(Direction::Uplink) => format!("`{pattern}` has no uplink slot (U)"),
         PatternError::NoSlot(Direction::Downlink) => format!("`{pattern}` has no downlink slot (D)"),

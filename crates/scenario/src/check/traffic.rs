@@ -17,7 +17,7 @@ impl Inspection<'_> {
     /// Checks TCP and the flows. Returns the flow of each `[[impairment]]`.
     pub(super) fn traffic(&mut self) -> Result<Vec<FlowId>, Problem> {
         if self.scenario.flow.is_empty() {
-            self.warn("flow", "there is no flow, nothing will be sent");
+            self.warn("flow", "there is no flow: no data will be sent");
             self.tcp("tcp", &self.scenario.tcp)?;
             if !self.scenario.impairment.is_empty() {
                 return Err(self.problem("impairment", "there is no flow to impair".to_owned()));
@@ -67,13 +67,15 @@ impl Inspection<'_> {
         let windows = [("advertised_window", tcp.advertised_window), ("initial_window", tcp.initial_window)];
         for (key, window) in windows {
             if window.in_bytes(tcp.segment_payload) > LARGEST {
-                let message = format!("a window of {window} is larger than TCP knows");
-                let help = format!("{LARGEST} is the most (RFC 7323)");
+                let message = format!("a window of {window} is larger than the largest TCP window");
+                let help = format!("choose at most {LARGEST} (RFC 7323)");
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
             }
             if window.in_bytes(tcp.segment_payload) < tcp.segment_payload.into() {
-                let message = format!("a window of {window} holds no segment of {}", tcp.segment_payload);
-                let help = "one segment is the least: write it as \"1 segments\" or in octets".to_owned();
+                let message =
+                    format!("a window of {window} is smaller than a segment of {}", tcp.segment_payload);
+                let help =
+                    "choose at least one segment, as in \"1 segments\", or a size in octets".to_owned();
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
             }
         }
@@ -81,7 +83,7 @@ impl Inspection<'_> {
             && octets > LARGEST
         {
             let message = format!("a slow start threshold of {window} is larger than any window of TCP");
-            let help = format!("{LARGEST} is as good as none; so is \"unlimited\"");
+            let help = format!("choose at most {LARGEST}, or \"unlimited\"");
             return Err(self.problem(&format!("{path}.initial_ssthresh"), message).help(help));
         }
         for (key, value) in [("rto_min", tcp.rto_min), ("rto_initial", tcp.rto_initial)] {
@@ -93,20 +95,20 @@ impl Inspection<'_> {
         }
         self.tcp_version(path, tcp)?;
         if tcp.eifel && !tcp.timestamps {
-            let message = "eifel compares timestamps, and there are none".to_owned();
-            let help = "it needs timestamps = true".to_owned();
+            let message = "eifel needs TCP timestamps, which are off".to_owned();
+            let help = "set timestamps = true".to_owned();
             return Err(self.problem(&format!("{path}.eifel"), message).help(help));
         }
         if tcp.tail_loss_probes && !tcp.rack {
-            let message = "tail_loss_probes are answered by rack, and that is off".to_owned();
-            let help = "it needs rack = true".to_owned();
+            let message = "tail_loss_probes needs rack, which is off".to_owned();
+            let help = "set rack = true".to_owned();
             return Err(self.problem(&format!("{path}.tail_loss_probes"), message).help(help));
         }
         let times_each = tcp.timestamps || tcp.rto_rule == RtoRule::Linux;
         if tcp.slow_start != SlowStart::Standard && !times_each {
             let message =
-                "this slow start ends by the round trips of all acknowledgements, of which few are timed";
-            let help = "it needs timestamps = true, or rto_rule = \"linux\"".to_owned();
+                "this slow start needs the round-trip time of every ACK, but only a few ACKs are timed";
+            let help = "set timestamps = true, or rto_rule = \"linux\"".to_owned();
             return Err(self.problem(&format!("{path}.slow_start"), message.to_owned()).help(help));
         }
         let unscaled = tcp.connection == TcpConnection::FullDuplex && !tcp.window_scaling;
@@ -129,12 +131,13 @@ impl Inspection<'_> {
         if tcp.vegas_alpha > tcp.vegas_beta {
             let message =
                 format!("vegas_alpha = {} is above vegas_beta = {}", tcp.vegas_alpha, tcp.vegas_beta);
-            let help = "between the two the window stays: raise vegas_beta".to_owned();
+            let help =
+                "the window is kept between the two: raise vegas_beta, or lower vegas_alpha".to_owned();
             return Err(self.problem(&format!("{path}.vegas_alpha"), message).help(help));
         }
         if tcp.rto_clock_phase > Duration::ZERO && tcp.rto_clock_phase >= tcp.rto_granularity {
             let message = format!(
-                "rto_clock_phase = {} is no part of a tick of {}",
+                "rto_clock_phase = {} must be less than a tick of {}",
                 tcp.rto_clock_phase, tcp.rto_granularity
             );
             let help = "choose less than rto_granularity".to_owned();
@@ -153,7 +156,7 @@ impl Inspection<'_> {
 
     fn flow(&mut self, i: usize, flow: &Flow) {
         if flow.start >= self.scenario.duration {
-            let message = format!("{} is not before the end of the run, the flow never starts", flow.start);
+            let message = format!("{} is not before the end of the run: the flow never starts", flow.start);
             self.warn(&format!("flow.{i}.start"), &message);
         }
         let packet = flow.tcp.full_segment();
@@ -161,7 +164,8 @@ impl Inspection<'_> {
             if let Some(QueueLimit::Bytes(room)) =
                 link.queue.filter(|queue| matches!(queue, QueueLimit::Bytes(room) if *room < packet))
             {
-                let message = format!("{room} holds no packet of {packet}: every full segment is dropped");
+                let message =
+                    format!("{room} is smaller than a packet of {packet}: every full segment is dropped");
                 self.warn(&format!("link.{j}.queue"), &message);
             }
         }
@@ -171,7 +175,8 @@ impl Inspection<'_> {
         if let Some(room) = rlc.buffer.filter(|room| *room < packet) {
             let path =
                 if ue.rlc.is_some() { format!("ue.{group}.rlc.buffer") } else { "rlc.buffer".to_owned() };
-            let message = format!("{room} holds no packet of {packet}: every full segment is dropped");
+            let message =
+                format!("{room} is smaller than a packet of {packet}: every full segment is dropped");
             self.warn(&path, &message);
         }
     }

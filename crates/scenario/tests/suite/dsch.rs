@@ -100,7 +100,7 @@ fn measured_tables_replace_the_curve() {
     assert!((10.0 * formats[1].target.log10() - 2.0).abs() < 1e-9, "1 % as measured");
     assert!((10.0 * formats[0].target.log10() - 3.25).abs() < 1e-9, "not measured");
     let other = with_tables("other", &text.replace("0.1", "0.2")).unwrap().scenario;
-    assert_ne!(scenario.content_hash(), other.content_hash(), "what the file says decides");
+    assert_ne!(scenario.content_hash(), other.content_hash(), "the content of the file counts");
 }
 
 #[test]
@@ -109,10 +109,10 @@ fn invalid_link_table_is_reported_with_its_line() {
         (
             "falls",
             "TF1,1,0.1\nTF1,2,0.1\n",
-            "the table of TF1 is none: it does not fall from 1 dB to 2 dB",
-            "rising Eb/N0",
+            "the table of TF1 is not valid: it does not fall from 1 dB to 2 dB",
+            "ascending order of Eb/N0",
         ),
-        ("short", "TF1,1,0.1\n", "it has 1 of the two points", "rising Eb/N0"),
+        ("short", "TF1,1,0.1\n", "it has 1 points", "ascending order of Eb/N0"),
         ("words", "TF1,1,0.1\nTF1,2\n", "line 2: 2 fields", "TF1,3.25,0.01"),
         (
             "format",
@@ -169,17 +169,22 @@ fn mistakes_are_reported_at_their_key() {
         (
             format("rate = \"16 kbit/s\", spreading_factor = 64, ebn0 = \"3 dB\""),
             "cell.0.dsch.format.1.rate",
-            "rising order",
-            "smallest first",
+            "ascending order",
+            "lowest rate first",
         ),
         (
             format("rate = \"32 kbit/s\", spreading_factor = 256, ebn0 = \"3 dB\""),
             "cell.0.dsch.format.1.spreading_factor",
-            "more bits do not fit",
+            "spreading factor 256 is larger than the spreading factor of the lower rate",
             "a smaller one",
         ),
-        (with("DSCH", "format = []"), "cell.0.dsch.format", "carries nothing", "spreading_factor = 32"),
-        (with("DSCH", "tti = \"40 ms\""), "cell.0.dsch.tti", "no TTI of 40 ms", "10 ms or 20 ms"),
+        (
+            with("DSCH", "format = []"),
+            "cell.0.dsch.format",
+            "at least one transport format",
+            "spreading_factor = 32",
+        ),
+        (with("DSCH", "tti = \"40 ms\""), "cell.0.dsch.tti", "cannot have a TTI of 40 ms", "10 ms or 20 ms"),
         (
             with("DSCH", "guaranteed = \"15 kbit/s\""),
             "cell.0.dsch.guaranteed",
@@ -189,13 +194,13 @@ fn mistakes_are_reported_at_their_key() {
         (
             with("DSCH", "guaranteed = \"256 kbit/s\"\ncredit_limit = \"8 blocks\""),
             "cell.0.dsch.credit_limit",
-            "who keeps 8 blocks never has a TTI of 256 kbit/s",
+            "a credit limit of 8 blocks is less than one TTI at 256 kbit/s",
             "16 blocks or more",
         ),
         (
             with("DSCH", "timeout = \"19 ms\""),
             "cell.0.dsch.timeout",
-            "no SDU is through after 19 ms",
+            "a timeout of 19 ms is shorter than a TTI of 20 ms",
             "20 ms or more",
         ),
         (with("DSCH", "priority = \"max_cl\""), "cell.0.dsch.priority", "not a known value", "\"max_ci\""),
@@ -212,7 +217,7 @@ fn invalid_frame_decisions_are_reported_at_their_key() {
                 "tti = \"10 ms\"\ndecision = \"each_frame\"\nguaranteed = \"64 kbit/s\"\nblock = \"20 B\"",
             ),
             "cell.0.dsch.decision",
-            "a TTI of 10 ms is decided on as a whole",
+            "decisions at each frame need a TTI of 20 ms, not 10 ms",
             "tti = \"20 ms\"",
         ),
         (with("DSCH", "decision = \"10 ms\""), "cell.0.dsch.decision", "not a known value", "\"each_frame\""),
@@ -225,10 +230,10 @@ fn power_mistakes_are_reported_at_their_key() {
         (
             with("POWER", "pilot = \"43 dBm\""),
             "cell.0.power.pilot",
-            "a pilot of 43 dBm leaves users nothing of 43 dBm",
-            "less than `max`",
+            "cell.power.pilot (43 dBm) must be below cell.power.max (43 dBm)",
+            "choose less than 43 dBm",
         ),
-        (with("POWER", "max = \"5 dBm\""), "cell.0.power.pilot", "leaves users nothing", "5 dBm"),
+        (with("POWER", "max = \"5 dBm\""), "cell.0.power.pilot", "must be below cell.power.max", "5 dBm"),
         (with("POWER", "max = \"300 dBm\""), "cell.0.power.max", "cannot be 300 dBm", "-50 dBm to 80 dBm"),
         (with("POWER", "noise = \"10 dBm\""), "cell.0.power.noise", "cannot be 10 dBm", "-150 dBm to 0 dBm"),
         (with("POWER", "step = \"0 dB\""), "cell.0.power.step", "cannot be 0 dB", "more than 0 dB"),

@@ -130,64 +130,64 @@ fn layout_mistakes_are_reported_at_their_key() {
     // place, keys, key, part of the message, part of the help
     let cases: &[(&str, &str, &str, &str, &str)] = &[
         ("LAYOUT", "sites = [3, 5]", "layout.sites", "a torus of 5 rows does not close", "sites = [3, 6]"),
-        ("LAYOUT", "sites = [3]", "layout.sites", "not 1 numbers", "sites = [3, 4]"),
+        ("LAYOUT", "sites = [3]", "layout.sites", "not 1", "sites = [3, 4]"),
         ("LAYOUT", "sites = [0, 4]", "layout.sites", "has no site", "1 or more"),
-        ("LAYOUT", "sites = [100, 100]", "layout.sites", "10000 sites are too many", "1000 at most"),
+        ("LAYOUT", "sites = [100, 100]", "layout.sites", "10000 sites are too many", "at most 1000"),
         ("LAYOUT", "sector_radius = \"0 m\"", "layout.sector_radius", "cannot be 0 m", "10 m to 100 km"),
         (
             "LAYOUT",
             "area = [\"5 km\", \"5 km\"]",
             "layout.area",
-            "that of its lattice",
+            "it follows from `sites`",
             "border = \"reflect\"",
         ),
         (
             "LAYOUT",
             "border = \"reflect\"\narea = [\"5 km\"]",
             "layout.area",
-            "a width and a height",
+            "needs two lengths",
             "two lengths",
         ),
         (
             "LAYOUT",
             "border = \"reflect\"\narea = [\"5 km\", \"0 m\"]",
             "layout.area",
-            "holds nobody",
+            "must be greater than 0 (got 5 km by 0 m)",
             "two lengths",
         ),
-        ("LAYOUT", "[[layout.site]]\nx = \"1 m\"\ny = \"1 m\"", "layout.area", "is not said", "area = "),
+        (
+            "LAYOUT",
+            "[[layout.site]]\nx = \"1 m\"\ny = \"1 m\"",
+            "layout.area",
+            "layout.area is required",
+            "area = ",
+        ),
         (
             "LAYOUT",
             "sites = [3, 4]\n[[layout.site]]\nx = \"1 m\"\ny = \"1 m\"",
             "layout.sites",
-            "a lattice or a list",
-            "leave `sites` out",
+            "either a lattice (`sites`) or a list",
+            "leave out one",
         ),
         (
             "LAYOUT",
             "area = [\"1 km\", \"1 km\"]\n[[layout.site]]\nx = \"1 m\"\ny = \"2 km\"",
             "layout.site.0.y",
-            "y = 2 km is not in an area of 1 km by 1 km",
-            "1 km at most",
+            "y = 2 km is outside the area of 1 km by 1 km",
+            "at most 1 km",
         ),
-        ("UE", "cell = \"cell\"", "ue.0.cell", "in the best cell, not in `cell`", "cell = \"best\""),
-        (
-            "REST",
-            "[[cell]]\nname = \"a\"\n[[cell]]\nname = \"b\"",
-            "cell",
-            "there are 2 [[cell]]",
-            "one [[cell]]",
-        ),
+        ("UE", "cell = \"cell\"", "ue.0.cell", "cannot choose the cell `cell`", "cell = \"best\""),
+        ("REST", "[[cell]]\nname = \"a\"\n[[cell]]\nname = \"b\"", "cell", "there are 2", "one [[cell]]"),
         ("REST", "[[cell]]\nname = \"a\"\nduplex = \"tdd\"", "cell.0.duplex", "is TDD", "duplex = \"fdd\""),
-        ("REST", "[[cell]]\nname = \"best\"", "cell.0.name", "cannot be defined", "another name"),
-        ("UE", "mobility = { model = \"track\" }", "ue.0.mobility", "is not named", "add file"),
+        ("REST", "[[cell]]\nname = \"best\"", "cell.0.name", "is reserved", "another name"),
+        ("UE", "mobility = { model = \"track\" }", "ue.0.mobility", "requires `file`", "add file"),
         ("UE", "mobility = { file = \"x\" }", "ue.0.mobility.file", "cannot read", "relative to the folder"),
         ("UE", "mobility = { place = [\"1 m\"] }", "ue.0.mobility.place", "two lengths, not 1", "write two"),
         (
             "UE",
             "mobility = { place = [\"1 m\", \"6 km\"] }",
             "ue.0.mobility.place",
-            "not in an area of 4500 m by 5196 m",
+            "(1 m, 6 km) is outside the area of 4500 m by 5196 m",
             "within the area",
         ),
         (
@@ -197,7 +197,7 @@ fn layout_mistakes_are_reported_at_their_key() {
             "cannot be 600 km/h",
             "500 km/h",
         ),
-        ("UE", "count = 65535\n[[ue]]\nname = \"more\"", "ue", "65536 user equipments are too many", "65535"),
+        ("UE", "count = 65535\n[[ue]]\nname = \"more\"", "ue", "65536 UEs are too many", "65535"),
         (
             "REST",
             "[propagation]\nshadowing = { deviation = \"-1 dB\" }",
@@ -228,7 +228,7 @@ fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
     let environment = scenario.environment().expect("it has one");
     assert_eq!((environment.layout.cells(), environment.layout.size()), (18, [1380.0, 1380.0]));
     assert_eq!(environment.propagation.streets, StreetLossConfig::default());
-    let mobility = scenario.ue[0].mobility.as_ref().expect("he moves");
+    let mobility = scenario.ue[0].mobility.as_ref().expect("it moves");
     let MobilityConfig::Walk(walk) = mobility.config() else { panic!("on foot") };
     assert_eq!((walk.speed, walk.deviation), (3000.0 / 3600.0, 300.0 / 3600.0));
     assert_eq!((walk.leg, walk.turning, walk.changing), (5.0, 0.5, 0.2));
@@ -239,16 +239,16 @@ fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
 #[test]
 fn town_mistakes_are_reported_at_their_key() {
     let cases: &[(&str, &str, &str, &str, &str)] = &[
-        ("LAYOUT", "sites = [3, 4]", "layout.sites", "on no lattice", "streets.stations"),
+        ("LAYOUT", "sites = [3, 4]", "layout.sites", "`sites` describes a lattice", "streets.stations"),
         (
             "LAYOUT",
             "area = [\"1 km\", \"1 km\"]",
             "layout.area",
-            "of the blocks and streets",
+            "it follows from the blocks and streets",
             "leave `area` out",
         ),
-        ("TOWN", "blocks = [6]", "layout.streets.blocks", "not 1 numbers", "blocks = [6, 6]"),
-        ("TOWN", "blocks = [0, 6]", "layout.streets.blocks", "no town", "1 to 100"),
+        ("TOWN", "blocks = [6]", "layout.streets.blocks", "not 1", "blocks = [6, 6]"),
+        ("TOWN", "blocks = [0, 6]", "layout.streets.blocks", "are not possible", "1 to 100"),
         ("TOWN", "blocks = [7, 6]", "layout.streets.blocks", "does not close", "blocks = [8, 6]"),
         ("TOWN", "every = 0", "layout.streets.every", "cannot be 0", "1 to 100"),
         ("TOWN", "blocks = [100, 100]", "layout.streets.blocks", "5000 sites are too many", "1 cells each"),
@@ -257,8 +257,8 @@ fn town_mistakes_are_reported_at_their_key() {
             "REST",
             "[[layout.site]]\nx = \"100 m\"\ny = \"100 m\"",
             "layout.site.0",
-            "are in a house",
-            "the middle of the first 15 m",
+            "the site (100 m, 100 m) is inside a block",
+            "the centre of the first is 15 m",
         ),
         (
             "REST",
@@ -271,7 +271,7 @@ fn town_mistakes_are_reported_at_their_key() {
             "UE",
             "mobility = { speed = \"50 km/h\" }",
             "ue.0.mobility.model",
-            "goes through houses",
+            "ignores streets",
             "model = \"manhattan\"",
         ),
         (
@@ -285,8 +285,8 @@ fn town_mistakes_are_reported_at_their_key() {
             "UE",
             "mobility = { model = \"manhattan\", place = [\"100 m\", \"100 m\"] }",
             "ue.0.mobility.place",
-            "in a house",
-            "230 m further",
+            "the place (100 m, 100 m) is inside a block",
+            "every 230 m",
         ),
         (
             "REST",
@@ -308,28 +308,28 @@ fn street_keys_without_streets_are_refused() {
             "REST",
             "[propagation]\nmodel = \"manhattan\"",
             "propagation.model",
-            "there are none",
+            "requires [layout.streets]",
             "add [layout.streets]",
         ),
         (
             "REST",
             "[propagation.streets]\ncorner = 1.0",
             "propagation.streets",
-            "nothing is lost",
+            "applies to model = \"manhattan\" only",
             "model = \"manhattan\"",
         ),
         (
             "UE",
             "mobility = { model = \"manhattan\" }",
             "ue.0.mobility.model",
-            "no streets",
+            "requires [layout.streets]",
             "model = \"vehicular\"",
         ),
         (
             "UE",
             "mobility = { speed_change = 0.5 }",
             "ue.0.mobility.speed_change",
-            "only who walks",
+            "`speed_change` applies to mobility.model = \"manhattan\" only",
             "leave it out",
         ),
     ];
@@ -341,9 +341,21 @@ fn street_keys_without_streets_are_refused() {
 #[test]
 fn positions_without_a_layout_are_refused() {
     let cases: &[(&str, &str, &str, &str, &str)] = &[
-        ("UE", "cell = \"best\"", "ue.0.cell", "no cell is better", "add [layout]"),
-        ("UE", "mobility = { speed = \"3 km/h\" }", "ue.0.mobility", "nowhere to go", "add [layout]"),
-        ("REST", "[propagation]\nmodel = \"vehicular\"", "propagation", "no distance", "add [layout]"),
+        ("UE", "cell = \"best\"", "ue.0.cell", "cell = \"best\" requires [layout]", "add [layout]"),
+        (
+            "UE",
+            "mobility = { speed = \"3 km/h\" }",
+            "ue.0.mobility",
+            "mobility requires [layout]",
+            "add [layout]",
+        ),
+        (
+            "REST",
+            "[propagation]\nmodel = \"vehicular\"",
+            "propagation",
+            "[propagation] requires [layout]",
+            "add [layout]",
+        ),
     ];
     for (place, keys, path, message, help) in cases {
         mistake(&with(place, keys).replace("[layout]\n", ""), path, message, help);

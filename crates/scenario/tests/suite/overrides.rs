@@ -109,10 +109,10 @@ fn a_wrong_override_is_shown_as_it_was_typed() {
     assert_eq!((error.file(), error.key()), ("override", "tcp.variant"));
     assert!(error.render(false).contains("│ tcp.variant=compound"), "{}", error.render(false));
     for (key, value, message) in [
-        ("ue.count", "3", "none of the 2 tables of `ue`"),
-        ("ue.5.count", "3", "none of the 2 tables"),
+        ("ue.count", "3", "not one of the 2 tables of `ue`"),
+        ("ue.5.count", "3", "not one of the 2 tables"),
         ("ue.near", "3", "is a whole table"),
-        ("tcp.variant.x", "3", "holds no keys"),
+        ("tcp.variant.x", "3", "has no keys"),
         ("tpc.variant", "reno", "unknown key `tpc`"),
         ("radio..bler", "1", "is not a key"),
         ("", "1", "is not a key"),
@@ -132,8 +132,8 @@ fn text_instead_of_a_number_gets_a_suggestion() {
         ("10%", "write 0.1"),
         ("7 %", "write 0.07"),
         ("0..0.3", "`umts sweep FILE -P KEY=…` varies it, as in 0:0.3:0.05"),
-        ("0:0.3:0.1", "one value is meant"),
-        ("0.1,0.2", "one value is meant"),
+        ("0:0.3:0.1", "only one value is allowed"),
+        ("0.1,0.2", "only one value is allowed"),
     ] {
         let error = set(TWO_GROUPS, &[("radio.bler", value)]).unwrap_err();
         assert!(error.help().is_some_and(|found| found.contains(help)), "{value}: {}", error.render(false));
@@ -142,7 +142,7 @@ fn text_instead_of_a_number_gets_a_suggestion() {
     let error = set(TWO_GROUPS, &[("radio.bler", "much")]).unwrap_err();
     assert_eq!(error.help(), None);
     let error = set(TWO_GROUPS, &[("tcp.variant", "reno,vegas")]).unwrap_err();
-    assert!(error.help().is_some_and(|help| help.starts_with("one value is meant")), "{error}");
+    assert!(error.help().is_some_and(|help| help.starts_with("only one value is allowed")), "{error}");
 }
 
 /// A temporary folder, removed when dropped.
@@ -227,6 +227,6 @@ fn mistakes_in_a_base_are_shown_there() {
         "{circle}"
     );
     let trace = folder.load("trace.toml").unwrap_err();
-    assert!(trace.message().contains("t.txt: byte 7 is `x`, neither 0 nor 1"), "{trace}");
+    assert!(trace.message().contains("t.txt: byte 7 is `x`, not 0 or 1"), "{trace}");
     assert_eq!(trace.line(), Some(3));
 }

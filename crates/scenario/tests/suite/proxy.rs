@@ -33,17 +33,17 @@ fn mistakes_are_reported_with_a_correction() {
         ("ports = [65536]", "a whole number from 0 to 65535 is expected"),
         ("ports = [\"http\"]", "a whole number is expected here, not the text \"http\""),
         ("mode = \"snop\"", "snoop"),
-        ("mode = \"snoop\"\nsnoop.cache = \"1 kB\"", "1 kB are less than a segment of 1.46 kB"),
-        ("mode = \"ack_regulation\"\nack_regulation.queue = \"100 B\"", "one segment is the least"),
+        ("mode = \"snoop\"\nsnoop.cache = \"1 kB\"", "1 kB is less than a segment of 1.46 kB"),
+        ("mode = \"ack_regulation\"\nack_regulation.queue = \"100 B\"", "at least the size of one segment"),
         ("mode = \"window_clamp\"\nwindow_clamp.window = \"0 B\"", "cannot be 0 B"),
         ("mode = \"window_clamp\"\nwindow_clamp.queue = \"9 kB\"", "unknown key"),
         (
             "mode = \"snoop\"\n[[proxy.outage]]\nfrom = \"1 s\"\nto = \"2 s\"",
-            "only a proxy that splits has outages",
+            "outages require mode = \"split\"",
         ),
-        ("buffer = \"100 B\"", "holds no segment"),
+        ("buffer = \"100 B\"", "smaller than a segment"),
         ("memory = \"64 kB\"", "has no room for the two buffers"),
-        ("server_side.read_rate = \"8 kbit/s\"", "a proxy reads when it has room"),
+        ("server_side.read_rate = \"8 kbit/s\"", "it reads whenever its buffer has room"),
     ];
     for (lines, said) in cases {
         let error = refused(lines);
@@ -79,12 +79,13 @@ fn proxy_selects_flows_by_name_user_and_port() {
         let split: Vec<_> = flows.filter(|(i, flow)| proxy.splits(*i, flow)).map(|(i, _)| i).collect();
         assert_eq!(split, taken, "{choice}");
         let again = scenario.to_toml();
-        let again = Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("what is written loads");
+        let again =
+            Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("the written scenario loads");
         assert_eq!(again.scenario.content_hash(), scenario.content_hash(), "{choice}");
     }
     let [by_name, by_number] =
         ["flows = [\"download\"]", "flows = [0, 1]"].map(|flows| chosen(flows).content_hash());
-    assert_eq!(by_name, by_number, "names decide nothing but whom they mean");
+    assert_eq!(by_name, by_number, "names only select flows");
 }
 
 #[test]
@@ -93,7 +94,8 @@ fn keys_of_another_proxy_mode_are_allowed() {
     let loaded = Scenario::parse(&with_proxy(lines), "test.toml", Path::new(""), &[]).expect("it is right");
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let again = loaded.scenario.to_toml();
-    let again = Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("what is written loads");
+    let again =
+        Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("the written scenario loads");
     assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
 }
 
@@ -131,8 +133,9 @@ fn proxy_side_round_trips_through_toml() {
         "{written}"
     );
     assert!(!written.contains("server_side"), "{written}");
-    let again =
-        Scenario::parse(&written, "again.toml", Path::new(""), &[]).expect("what is written loads").scenario;
+    let again = Scenario::parse(&written, "again.toml", Path::new(""), &[])
+        .expect("the written scenario loads")
+        .scenario;
     assert_eq!(again.content_hash(), loaded.content_hash());
     assert_eq!(again.plan().proxy, loaded.plan().proxy);
     // Overrides of a flow's own TCP affect the proxy's ends.

@@ -53,7 +53,7 @@ fn overrides_precede_keys_and_keys_precede_the_profile() {
     assert_eq!((att.initial_state, att.promotion), (RestingState::Idle, Promotion::CellDch));
     assert_eq!((att.inactivity, att.fach_to_dch), (Duration::from_secs(7), Duration::from_millis(1500)));
     assert_eq!(att.power.cell_dch, MilliWatts::new(700.0).unwrap());
-    assert_eq!(att.power.cell_pch, Rrc::default().power.cell_pch, "what it does not name is a default");
+    assert_eq!(att.power.cell_pch, Rrc::default().power.cell_pch, "other keys have their defaults");
     let overridden = rrc(
         "[rrc]\ninactivity = \"7 s\"",
         &[("rrc.profile", "t-mobile-us-2010"), ("rrc.fach_to_dch", "1 s")],
@@ -82,19 +82,19 @@ fn rrc_mistakes_are_reported_with_a_correction() {
     let cases = [
         ("[rrc]\nprofile = \"at-2010\"", "there is no RRC profile `at-2010`", "did you mean \"att-2010\"?"),
         ("[rrc]\nprofile = \"x\"", "there is no RRC profile `x`", "the known profiles are dubois2005-ch7"),
-        ("[rrc]\ndch = []", "there is no DCH that these users could be given", "dch = [\"ps-64\"]"),
+        ("[rrc]\ndch = []", "switched users need at least one DCH", "dch = [\"ps-64\"]"),
         ("[rrc]\ndch = [\"ps-65\"]", "there is no bearer `ps-65`", "did you mean \"ps-64\"?"),
         ("[rrc]\ndch = [\"common\"]", "there is no bearer `common`", ""),
-        (
-            "[rrc]\ndch = [\"ps-64\", \"ps-384\"]",
-            "384 kbit/s is not smaller than 64 kbit/s",
-            "from the largest",
-        ),
+        ("[rrc]\ndch = [\"ps-64\", \"ps-384\"]", "384 kbit/s is not below 64 kbit/s", "in descending order"),
         ("[rrc]\nafter_fach = \"cell_fach\"", "must cost less than CELL_FACH", "cell_fach, cell_pch"),
         ("[rrc]\nafter_cell_pch = \"cell_pch\"", "must cost less than CELL_PCH", ""),
         ("[rrc]\ninitial_state = \"cell_dch\"", "`cell_dch` is not a known", "\"cell_fach\""),
         ("[rrc]\nretry = \"0 s\"", "rrc.retry cannot be 0 s", "1 ms to 60 s"),
-        ("[rrc]\ninactivity = \"0 s\"", "given up 0 s after it was got", "10 ms together"),
+        (
+            "[rrc]\ninactivity = \"0 s\"",
+            "released 0 s after its allocation",
+            "together must be at least 10 ms",
+        ),
         ("[rrc]\nfach_inactivity = \"0 s\"", "rrc.fach_inactivity cannot be 0 s", "10 ms to 24 h"),
         ("[rrc]\nura_pch_inactivity = \"9 ms\"", "rrc.ura_pch_inactivity cannot be 9 ms", "10 ms to 24 h"),
         ("[rrc]\ninactivity = \"off\"", "`off` does not start with a number", ""),
@@ -103,7 +103,7 @@ fn rrc_mistakes_are_reported_with_a_correction() {
         ("[rrc.power]\ncell_dch = \"inf mW\"", "does not start with a number", ""),
         (
             "[[cell]]\nname = \"cell\"\nadmission = { downlink = \"90 kbit/s\" }",
-            "not one DCH of bearer `ps-64` fits",
+            "no DCH of bearer `ps-64` fits",
             "raise the limit",
         ),
         ("[[cell]]\nname = \"cell\"\nrach = \"none\"", "has no RACH", ""),
@@ -124,9 +124,9 @@ fn rrc_mistakes_are_reported_with_a_correction() {
 fn permanent_dchs_count_towards_admission() {
     let fixed = "[[ue]]\nname = \"fixed\"\ncount = 2\nbearer = \"ps-64\"\n";
     assert!(load(&format!("{CELL}downlink = \"224 kbit/s\"\n{fixed}"), &[]).is_ok(), "32 + 2 x 64 + 64");
-    assert!(refused(&format!("{CELL}downlink = \"223 kbit/s\"\n{fixed}")).contains("not one DCH"));
-    assert!(refused(&format!("{CELL}dchs = 1\n{fixed}")).contains("more than the cell gives away"));
-    assert!(refused(&format!("{CELL}uplink = \"191 kbit/s\"\n{fixed}")).contains("not one DCH"));
+    assert!(refused(&format!("{CELL}downlink = \"223 kbit/s\"\n{fixed}")).contains("no DCH"));
+    assert!(refused(&format!("{CELL}dchs = 1\n{fixed}")).contains("more than this limit"));
+    assert!(refused(&format!("{CELL}uplink = \"191 kbit/s\"\n{fixed}")).contains("no DCH"));
 }
 
 #[test]
@@ -152,11 +152,14 @@ fn overriding_a_profile_warns_of_keys_in_the_file() {
     let kept =
         load(own, &[("rrc.profile", "att-2010"), ("rrc.fach_to_dch", "1 s")]).expect("it loads").warnings;
     assert_eq!(kept.len(), 1, "{kept:?}");
-    let expected = "rrc.profile: the scenario itself writes inactivity, power.cell_fach, which stay";
+    let expected = "rrc.profile: the scenario itself sets inactivity, power.cell_fach, which take precedence";
     assert!(kept[0].starts_with(expected), "{kept:?}");
     // Keys beside a profile in a file are intended.
     let meant = load("[rrc]\nprofile = \"att-2010\"\ninactivity = \"7 s\"", &[]).expect("it loads").warnings;
     assert_eq!(meant, [] as [&str; 0]);
     let tcp = load("[tcp]\nvariant = \"vegas\"", &[("tcp.profile", "linux-2.4")]).expect("it loads").warnings;
-    assert!(tcp[0].starts_with("tcp.profile: the scenario itself writes variant, which stay"), "{tcp:?}");
+    assert!(
+        tcp[0].starts_with("tcp.profile: the scenario itself sets variant, which take precedence"),
+        "{tcp:?}"
+    );
 }

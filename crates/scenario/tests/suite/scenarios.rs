@@ -41,7 +41,7 @@ fn shipped_scenarios_load_without_warnings_except_the_deadlock() {
         let warnings = load_with(stem, &[]).warnings;
         match &**stem {
             "rlc-deadlock" => {
-                assert!(warnings.len() == 1 && warnings[0].contains("stand still"), "{warnings:?}")
+                assert!(warnings.len() == 1 && warnings[0].contains("stall for good"), "{warnings:?}")
             }
             _ => assert_eq!(warnings, [] as [&str; 0], "{stem}"),
         }

@@ -66,7 +66,7 @@ fn invalid_layout_keys_are_reported_with_their_location() {
         (with("UE", "bearer = \"dch-64\""), "ue.0.bearer", "no bearer `dch-64`", "dsch"),
         (with("UE", "bearer = \"conversational-64\""), "ue.0.bearer", "these users do not call", "calls = {"),
         (with("CALL", "calls = {}\nbearer = \"dsch\""), "ue.1.bearer", "not `dsch`", "conversational-64"),
-        (with("CALL", "calls = {}\ncount = 3"), "ue.1.count", "not counted", "Erlang"),
+        (with("CALL", "calls = {}\ncount = 3"), "ue.1.count", "does not apply to calls", "24 Erl"),
         (with("CALL", "calls = { offered = \"-1 Erl\" }"), "ue.1.calls.offered", "-1 Erl", ""),
         (with("CALL", "calls = { offered = \"24\" }"), "ue.1.calls.offered", "24", "Erl"),
         (
@@ -87,7 +87,7 @@ fn invalid_layout_keys_are_reported_with_their_location() {
         (
             with("UE", "rlc = { pdu_payload = \"80 B\" }"),
             "ue.0.rlc.pdu_payload",
-            "blocks of the DSCH 40 B",
+            "blocks of the DSCH have 40 B",
             "80 B",
         ),
         (
@@ -110,10 +110,25 @@ fn invalid_layout_keys_are_reported_with_their_location() {
         ),
         (with("REST", "[handover]\nrlc = \"lost\""), "handover.rlc", "lost", "kept"),
         (with("REST", "[handover]\nbuffer = \"gone\""), "handover.buffer", "gone", "lost"),
-        (no_layout(&with("CELL", "[cell.power]")), "cell.0.power", "no layout", "add [layout]"),
-        (no_layout(&with("CELL", "[cell.dsch]")), "cell.0.dsch", "no layout", "add [layout]"),
-        (no_layout(&with("REST", "[handover]")), "handover", "no layout", "add [layout]"),
-        (no_layout(&with("UE", "bearer = \"dsch\"")), "ue.0.bearer", "there is none", "add [layout]"),
+        (
+            no_layout(&with("CELL", "[cell.power]")),
+            "cell.0.power",
+            "has no effect without [layout]",
+            "add [layout]",
+        ),
+        (
+            no_layout(&with("CELL", "[cell.dsch]")),
+            "cell.0.dsch",
+            "has no effect without [layout]",
+            "add [layout]",
+        ),
+        (
+            no_layout(&with("REST", "[handover]")),
+            "handover",
+            "has no effect without [layout]",
+            "add [layout]",
+        ),
+        (no_layout(&with("UE", "bearer = \"dsch\"")), "ue.0.bearer", "requires [layout]", "add [layout]"),
     ];
     assert_refused(cases);
 }
@@ -122,7 +137,7 @@ fn invalid_layout_keys_are_reported_with_their_location() {
 fn invalid_windows_and_gaps_are_reported_at_their_key() {
     assert_refused(&[
         (with("REST", "[handover.soft]\nadd = \"-1 dB\""), "handover.soft.add", "cannot be -1 dB", "0 dB to"),
-        (with("REST", "[handover.soft]\ndrop = \"2 dB\""), "handover.soft.drop", "beyond 2 dB", "3 dB"),
+        (with("REST", "[handover.soft]\ndrop = \"2 dB\""), "handover.soft.drop", "`drop` = 2 dB", "3 dB"),
         (with("REST", "[handover.soft]\nlegs = 1"), "handover.soft.legs", "cannot be 1", "2"),
         (with("REST", "[handover]\nsoft = \"3 dB\""), "handover.soft", "3 dB", ""),
         (
@@ -161,34 +176,39 @@ fn invalid_codes_are_reported_at_their_key() {
         (
             with("CELL", "dch.associated = { spreading_factor = 200 }"),
             "cell.0.dch.associated.spreading_factor",
-            "spreading factor 200",
+            "the spreading factor cannot be 200",
             "256",
         ),
         (
             with("CELL", "dch.associated = { rate = \"64 kbit/s\" }"),
             "cell.0.dch.associated.rate",
-            "carries no 64",
+            "cannot carry 64",
             "30 kbit/s",
         ),
         (
             with("CALL", "calls = { spreading_factor = 48 }"),
             "ue.1.calls.spreading_factor",
-            "spreading factor 48",
+            "the spreading factor cannot be 48",
             "64",
         ),
         (
             with("CELL", "dch = { codes = \"one_tree\", common = \"1/2\" }\ndsch = { codes = \"1/2\" }"),
             "ue.1.calls.spreading_factor",
-            "no code of spreading factor 32 is left",
+            "leave no code of spreading factor 32",
             "DSCH",
         ),
         (
             with("CALL", "calls = { spreading_factor = 4 }")
                 .replace("[[flow]]", "[handover.compressed_mode]\n[[flow]]"),
             "ue.1.calls.spreading_factor",
-            "spreading factor 4",
+            "the spreading factor cannot be 4",
             "8",
         ),
-        (no_layout(&with("CELL", "[cell.dch]")), "cell.0.dch", "no layout", "add [layout]"),
+        (
+            no_layout(&with("CELL", "[cell.dch]")),
+            "cell.0.dch",
+            "has no effect without [layout]",
+            "add [layout]",
+        ),
     ]);
 }

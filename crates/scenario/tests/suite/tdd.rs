@@ -32,7 +32,7 @@ fn tdd_cell_has_tdd_defaults_and_no_fdd_channels() {
         (20, &vec![Sdus(1), Sdus(5)], &vec![1, 2, 4])
     );
     assert_eq!((tdd.rach.codes, tdd.rach.backoff, tdd.ack.uplink_places), (8, Frames(64), 1));
-    assert_eq!(loaded.warnings, ["flow: there is no flow, nothing will be sent"]);
+    assert_eq!(loaded.warnings, ["flow: there is no flow: no data will be sent"]);
     let group = &loaded.scenario.plan().groups[0];
     assert!(group.is_granted);
     assert_eq!((group.channels[0].rate.bps(), group.channels[0].format.blocks), (128_000, 4));
@@ -75,20 +75,20 @@ fn mistakes_are_reported_at_their_key() {
         (
             with("TDD", "slots = \"RUUDDC\""),
             "cell.0.tdd.slots",
-            "has 6 letters, and the frame 15 slots",
+            "has 6 letters, but the frame has 15 slots",
             "\"RUUUUUUDDDDDDDC\"",
         ),
         (
             with("TDD", "slots = \"UUUUUDDDDDDDDDC\""),
             "cell.0.tdd.slots",
-            "slot 0 of `UUUUUDDDDDDDDDC` cannot be U: it is R, random access",
+            "slot 0 of `UUUUUDDDDDDDDDC` cannot be U: it must be R (random access)",
             "dynamic",
         ),
         (with("TDD", "slots = \"RUUUUDDDDDDDDDD\""), "cell.0.tdd.slots", "slot 14 of", "dynamic"),
         (
             with("TDD", "slots = \"RUUUUXDDDDDDDDC\""),
             "cell.0.tdd.slots",
-            "cannot be X: it is U or D, data",
+            "cannot be X: it must be U or D (data)",
             "dynamic",
         ),
         (with("TDD", "slots = \"RDDDDDDDDDDDDDC\""), "cell.0.tdd.slots", "has no uplink slot (U)", "dynamic"),
@@ -107,7 +107,7 @@ fn mistakes_are_reported_at_their_key() {
         (
             with("TDD", "layout = \"1.28 Mcps\"\nslots = \"RUUUUDDDDDDDDDC\""),
             "cell.0.tdd.slots",
-            "the frame 7 slots",
+            "the frame has 7 slots",
             "CUUUDDD",
         ),
         (
@@ -120,45 +120,45 @@ fn mistakes_are_reported_at_their_key() {
         (
             with("TDD", "grant.weights = [4, 2, 1]"),
             "cell.0.tdd.grant.weights",
-            "the weights fall",
+            "must not decrease",
             "[1, 2, 4]",
         ),
         (
             with("TDD", "grant.weights = [1, 2]"),
             "cell.0.tdd.grant.weights",
-            "have three weights, not 2",
+            "need three weights, not 2",
             "[1, 2, 4]",
         ),
         (
             with("TDD", "grant.weights = [0, 2, 4]"),
             "cell.0.tdd.grant.weights",
-            "one block per frame at least",
+            "at least one block per frame",
             "1 or more",
         ),
         (
             with("TDD", "grant.weights = [1, 2, 60]"),
             "cell.0.tdd.grant.weights",
-            "60 blocks is more than the 47",
+            "60 blocks is more than the 47 blocks of a frame",
             "47 at most",
         ),
         (with("TDD", "grant.weights = \"1, 2, 4\""), "cell.0.tdd.grant.weights", "is expected here", ""),
         (
             with("TDD", "grant.levels = [\"1 SDU\"]"),
             "cell.0.tdd.grant.levels",
-            "have two bounds, not 1",
+            "need two bounds, not 1",
             "two",
         ),
         (
             with("TDD", "grant.levels = [\"5 SDUs\", \"1 SDU\"]"),
             "cell.0.tdd.grant.levels",
-            "5 SDUs does not lie below 1 SDU",
+            "5 SDUs is not below 1 SDU",
             "the lower one first",
         ),
         (with("TDD", "grant.levels = [1, 5]"), "cell.0.tdd.grant.levels.0", "`1` has no unit", "5 SDUs"),
         (
             with("TDD", "grant.levels = [\"1 PDU\", \"5 SDUs\"]"),
             "cell.0.tdd.grant.levels.0",
-            "`1 PDU` is no number of SDUs",
+            "`1 PDU` is not a number of SDUs",
             "",
         ),
         (
@@ -171,7 +171,7 @@ fn mistakes_are_reported_at_their_key() {
         (
             with("TDD", "rach.answer = \"25 ms\""),
             "cell.0.tdd.rach.answer",
-            "not one after whole frames of 10 ms",
+            "a multiple of a frame of 10 ms",
             "choose 30 ms",
         ),
         (
@@ -215,7 +215,7 @@ fn mistakes_are_reported_at_their_key() {
         (
             with("TDD", "radio.joint_detection = 1.5"),
             "cell.0.tdd.radio.joint_detection",
-            "1.5 is no probability",
+            "1.5 is not a probability",
             "",
         ),
         (
@@ -233,21 +233,21 @@ fn mistakes_are_reported_at_their_key() {
         (
             with("CELL", "fach = { rate = \"64 kbit/s\" }"),
             "cell.0.fach",
-            "is TDD and has not a FACH",
+            "is TDD and has no [cell.fach]",
             "duplex = \"fdd\"",
         ),
-        (with("CELL", "rach = {}"), "cell.0.rach", "is TDD and has not a RACH", "leave `rach` out"),
+        (with("CELL", "rach = {}"), "cell.0.rach", "is TDD and has no [cell.rach]", "leave `rach` out"),
         (
             with("CELL", "admission = { dchs = 3 }"),
             "cell.0.admission",
             "DCHs to admit",
             "leave `admission` out",
         ),
-        (with("CELL", "rlc_lead = \"1 ms\""), "cell.0.rlc_lead", "has not a lead", "leave `rlc_lead` out"),
+        (with("CELL", "rlc_lead = \"1 ms\""), "cell.0.rlc_lead", "has no `rlc_lead`", "leave `rlc_lead` out"),
         (
             with("CELL", "iub = { timing = \"next_frame\" }"),
             "cell.0.iub.timing",
-            "wait for another frame",
+            "supports only iub.timing = \"just_in_time\"",
             "leave `iub.timing` out",
         ),
         (
@@ -256,7 +256,7 @@ fn mistakes_are_reported_at_their_key() {
             "`tdm` is not a known value",
             "tdd",
         ),
-        (fdd(with("CELL", "")), "cell.0.tdd", "is FDD and has no slots", "duplex = \"tdd\""),
+        (fdd(with("CELL", "")), "cell.0.tdd", "is FDD, so [cell.tdd] does not apply", "duplex = \"tdd\""),
         (
             fdd(with("CELL", "")).replace("[cell.tdd]\n", ""),
             "ue.0.bearer",
@@ -291,7 +291,7 @@ fn mistakes_are_reported_at_their_key() {
         (
             with("UE", "rlc = { mode = \"um\" }"),
             "ue.0.rlc.mode",
-            "grants carry acknowledged mode",
+            "grants count SDUs of acknowledged mode",
             "mode = \"am\"",
         ),
         (
@@ -300,8 +300,13 @@ fn mistakes_are_reported_at_their_key() {
             "holds a PDU of 40 B of payload, not 80 B",
             "40 B",
         ),
-        (with("UE", "radio = { bler = 0.1 }"), "ue.0.radio", "are those of its slots", "cell.tdd.radio"),
-        (with("REST", "[radio]\nbler = 0.1"), "radio", "are those of its slots", "cell.tdd.radio"),
+        (
+            with("UE", "radio = { bler = 0.1 }"),
+            "ue.0.radio",
+            "block errors come from its slots",
+            "cell.tdd.radio",
+        ),
+        (with("REST", "[radio]\nbler = 0.1"), "radio", "block errors come from its slots", "cell.tdd.radio"),
     ];
     for (text, key, message, help) in cases {
         let error = match load(text) {

@@ -26,7 +26,7 @@ fn measured(trace: &str, flow: &str) -> Result<Scenario, String> {
 
 fn series(scenario: &Scenario) -> SeriesTables {
     let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
-    run(scenario, options).expect("nothing stops it").series.expect("it was asked for")
+    run(scenario, options).expect("nothing stops it").series.expect("enabled above")
 }
 
 /// Times of packet deliveries in milliseconds.
@@ -76,7 +76,7 @@ fn tcp_fills_a_measured_radio() {
 #[test]
 fn invalid_trace_is_refused_with_its_line() {
     for (trace, says) in [
-        ("1\n2\nx\n", "line 3: `x` is no number of milliseconds"),
+        ("1\n2\nx\n", "line 3: `x` is not a number of milliseconds"),
         ("5\n4\n", "line 2: 4 is before 5"),
         ("", "line 1: the file is empty"),
         ("0\n", "the trace ends at 0"),
@@ -87,7 +87,7 @@ fn invalid_trace_is_refused_with_its_line() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/measured-radio.toml");
     let with_bearer = [("ue.0.bearer".to_owned(), "ps-64".to_owned())];
     let error = Scenario::load(&path, &with_bearer).unwrap_err().render(false);
-    assert!(error.contains("the bearer `ps-64` and a measured radio"), "{error}");
+    assert!(error.contains("both the bearer `ps-64` and a capacity trace"), "{error}");
     assert!(
         load(&path, &[]).ue[0].capacity.is_some()
             && crate::common::scenario("measured-radio", &[]).ue.len() == 1
