@@ -10,15 +10,15 @@ const INTRODUCTION: &str = "\
 
 <!-- Generated from crates/record/src/metrics/definitions.rs by `UMTS_BLESS=1 cargo test --release -p umts-record`. -->
 
-Every metric is computed from the events of a run and from nothing else. `_kbps` is 1,000 bit/s.
+Every metric is computed from the events of a run only. `_kbps` is 1,000 bit/s.
 
-- **Run window**: from `measure.from` (default: the start) to `measure.to` (default: the end of the run); the start
-  belongs to it, the end does not. Counts are of what happens inside it.
-- **Active time**: the time in the window in which a connection has data that are unsent or unacknowledged. What was
-  under way when the window opens counts from there.
-- A connection's data are those of its flow's direction; what the other end sends counts as acknowledgments.
-- The label is what figures and tables for readers say, without the unit; the uplink has `, uplink` behind it.
-- A metric without a value (`null`) had nothing to be computed from, such as a mean without samples.
+- **Run window**: from `measure.from` (default: the start) to `measure.to` (default: the end of the run). The
+  start is included, the end is not. Counters count events inside the window.
+- **Active time**: the time in the window in which a connection has data that are unsent or unacknowledged. A
+  transfer that is in progress when the window opens counts from there.
+- The data of a connection flow in the direction of its flow. Data that the other end sends count as acknowledgments.
+- Figures and tables show the label, without the unit. Labels of the uplink end with `, uplink`.
+- A metric has no value (`null`) if there are no data for it, such as a mean without samples.
 - A mean over runs comes with n, the standard deviation and the half width of the 95 % Student-t interval.
 ";
 
@@ -26,19 +26,19 @@ Every metric is computed from the events of a run and from nothing else. `_kbps`
 pub fn reference_page() -> String {
     let mut page = INTRODUCTION.to_owned();
     let sections = [
-        (Scope::Connection, "TCP: the network, and each connection under the same name"),
+        (Scope::Connection, "TCP: the network, and each connection with the same name"),
         (
             Scope::Radio,
-            "RLC, Iub and air: all users; downlink under this name, uplink with `_uplink` behind it",
+            "RLC, Iub and air: all users; the downlink has this name, the uplink has the suffix `_uplink`",
         ),
-        (Scope::Datagram, "UDP: all flows; downlink under this name, uplink with `_uplink` behind it"),
-        (Scope::Cell, "Cells: users with `bearer = \"switched\"`, and what is reserved for them"),
+        (Scope::Datagram, "UDP: all flows; the downlink has this name, the uplink has the suffix `_uplink`"),
+        (Scope::Cell, "Cells: users with `bearer = \"switched\"`, and the capacity reserved for them"),
         (Scope::Network, "The network only"),
         (Scope::Layout, "The cells of a layout, with `[layout]`: all together"),
         (Scope::Proxy, "A proxy, with `[proxy]`"),
         (
             Scope::Budget,
-            "The time budget, with `measure.budget = true`: the network (all connections together, in the run window) and each connection (its whole time) under the same name",
+            "The time budget, with `measure.budget = true`: the network (all connections together, in the run window) and each connection (its whole time) with the same name",
         ),
         (
             Scope::Transfers,
@@ -71,7 +71,7 @@ mod tests {
     fn the_page_in_the_docs_is_the_generated_one() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/metrics.md");
         if std::env::var_os("UMTS_BLESS").is_some() {
-            std::fs::create_dir_all(path.parent().expect("it is in a folder"))
+            std::fs::create_dir_all(path.parent().expect("it has a parent folder"))
                 .expect("the folder can be made");
             std::fs::write(&path, reference_page()).expect("the page can be written");
         }

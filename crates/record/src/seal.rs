@@ -177,7 +177,7 @@ fn check_file(folder: &Path, name: &str, wanted: &str) -> Option<Flaw> {
 fn irregular_files(folder: &Path) -> Vec<Flaw> {
     let names = files_below(folder, "").unwrap_or_default();
     let is_irregular = |name: &String| fs::metadata(folder.join(name)).is_ok_and(|found| !found.is_file());
-    names.into_iter().filter(is_irregular).map(|name| Flaw::new(&name, "is no file")).collect()
+    names.into_iter().filter(is_irregular).map(|name| Flaw::new(&name, "is not a file")).collect()
 }
 
 /// Files in the folders of the run that do not belong to it.
@@ -188,7 +188,7 @@ fn strangers(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
             Ok(names) => names
                 .into_iter()
                 .filter(|name| !files.keys().any(|file| file.starts_with(name)))
-                .map(|name| Flaw::new(&name, "is not of this run"))
+                .map(|name| Flaw::new(&name, "does not belong to this run"))
                 .collect(),
             Err(error) => vec![Flaw::new(part, unreadable(&error))],
         }
@@ -237,7 +237,7 @@ fn digest_of_file(path: &Path) -> io::Result<String> {
 /// Opens a regular file. Anything else, such as a pipe without a writer, is refused before reading.
 fn open(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     File::open(path)
 }
@@ -304,7 +304,7 @@ mod tests {
         fs::write(folder.path().join("metrics.json"), "{}").unwrap();
         assert_eq!(check(folder.path()), []);
         std::os::unix::fs::symlink("/dev/zero", folder.path().join("series/cwnd.parquet")).unwrap();
-        assert_eq!(check(folder.path()), [Flaw::new("series/cwnd.parquet", "is no file")]);
+        assert_eq!(check(folder.path()), [Flaw::new("series/cwnd.parquet", "is not a file")]);
     }
 
     #[test]
@@ -365,7 +365,7 @@ mod tests {
         let flaws = [
             Flaw::new("metrics.json", "is gone"),
             Flaw::new("series/cwnd.parquet", "is not as it was written"),
-            Flaw::new("series/rtt.parquet", "is not of this run"),
+            Flaw::new("series/rtt.parquet", "does not belong to this run"),
         ];
         assert_eq!(check(folder.path()), flaws);
     }
@@ -375,7 +375,7 @@ mod tests {
         let folder = sealed();
         fs::remove_file(folder.path().join("metrics.json")).unwrap();
         fs::create_dir(folder.path().join("metrics.json")).unwrap();
-        assert_eq!(check(folder.path()), [Flaw::new("metrics.json", "cannot be read: it is no file")]);
+        assert_eq!(check(folder.path()), [Flaw::new("metrics.json", "cannot be read: it is not a file")]);
     }
 
     #[test]

@@ -65,43 +65,43 @@ macro_rules! causes {
 }
 
 causes! {
-    RtoNeeded = "rto_needed", "needed RTO": "Every copy of the packet was lost, and the retransmission timer of the end that holds the packet had to expire.";
+    RtoNeeded = "rto_needed", "needed RTO": "Every copy of the packet was lost, and only the retransmission timer of the end that holds the packet could repair it.";
     ChannelSwitch = "channel_switch", "channel switch": "The packet waits in RLC's buffer while the UE is switched between channels, or is in a state that carries no data.";
-    DchRefused = "dch_refused", "DCH refused": "The packet waits on the FACH or RACH because the request for a DCH is refused or queued: the time beyond what the same blocks take on the DCH.";
+    DchRefused = "dch_refused", "DCH refused": "The packet waits on the FACH or RACH because the request for a DCH is refused or queued: the time in excess of the time of the same blocks on the DCH.";
     Handover = "handover", "handover": "The packet waits in RLC's buffer while its UE changes cells and cannot be served on a DSCH.";
-    CapacityRequest = "capacity_request", "capacity request": "The packet waits for requested capacity of a TDD cell: random access, a collision there and its back-off, the answer.";
+    CapacityRequest = "capacity_request", "capacity request": "The packet waits for requested capacity of a TDD cell: random access, collisions and back-off, the answer.";
     CapacityWait = "capacity_wait", "wait for capacity": "There was no room in the TDD cell: the request waits at the RNC, or the UE backs off before the next request.";
     PostponedCodes = "postponed_codes", "postponed, codes": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because no code was left.";
     PostponedPower = "postponed_power", "postponed, power": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because the cell lacked power.";
     PostponedCredit = "postponed_credit", "postponed, credit": "The packet waits for a TTI of the DSCH: the request of its user for the last TTI was refused because the user had no service credit.";
     RlcReestablishment = "rlc_reestablishment", "RLC re-establishment": "The packet is in RLC while a cell update re-establishes RLC after an unrecoverable error or a radio link failure.";
     RlcReset = "rlc_reset", "RLC reset": "The packet waits for the end of an RLC RESET procedure; or the RESET discarded the packet, and TCP has not sent it again.";
-    AckChannel = "ack_channel", "acknowledgment channel": "The packet waits for a repair in a TDD cell whose STATUS collided on the common channel, or had to wait for that channel.";
-    StatusProhibited = "status_prohibited", "prohibited STATUS": "The packet waits for a repair, and Timer_Status_Prohibit holds back the STATUS that would ask for the lost PDU.";
+    AckChannel = "ack_channel", "acknowledgment channel": "The packet waits for a repair in a TDD cell because the STATUS collided on the common channel, or had to wait for that channel.";
+    StatusProhibited = "status_prohibited", "prohibited STATUS": "The packet waits for a repair, and Timer_Status_Prohibit delays the STATUS that would request the lost PDU.";
     NodebDrop = "nodeb_drop", "Node B queue drop": "The packet waits for the repair of a PDU that the full queue of the Node B dropped; or was lost by that drop, and TCP has not sent it again.";
     RlcRecovery = "rlc_recovery", "RLC recovery": "The packet waits for the repair of a PDU that was lost on the air.";
     RlcWindow = "rlc_window", "RLC window": "The packet waits in RLC's buffer because the transmission window of RLC is full.";
     RadioQueue = "radio_queue", "radio queue": "The packet waits in RLC's buffer or at the Node B while other users, or other connections of the user, are served.";
     CoreQueue = "core_queue", "core network queue": "The packet is in the fixed network for longer than an empty one takes.";
-    NeedlessRepeats = "needless_repeats", "needless repeats": "The radio or a link carries a copy of data that had arrived, ahead of the packet.";
+    NeedlessRepeats = "needless_repeats", "needless repeats": "The radio or a link carries a copy of data that had already arrived, ahead of the packet.";
     AckLoss = "ack_loss", "lost acknowledgment": "The sender waits for an acknowledgment; the last one was lost, and no other is on its way.";
-    RlcDiscard = "rlc_discard", "RLC discard": "RLC gave the packet up after MaxDAT transmissions or Timer_Discard, and TCP has not sent it again.";
-    RadioLoss = "radio_loss", "radio loss": "The packet was lost on a radio that repairs nothing (unacknowledged or transparent mode), and TCP has not sent it again.";
+    RlcDiscard = "rlc_discard", "RLC discard": "RLC discarded the packet after MaxDAT transmissions or Timer_Discard, and TCP has not sent it again.";
+    RadioLoss = "radio_loss", "radio loss": "The packet was lost on a radio without repair (unacknowledged or transparent mode), and TCP has not sent it again.";
     BufferFull = "buffer_full", "full RLC buffer": "RLC's buffer had no room for the packet, and TCP has not sent it again.";
     CoreDrop = "core_drop", "core queue drop": "The queue of a link of the fixed network dropped the packet, and TCP has not sent it again.";
     CoreOutage = "core_outage", "core link outage": "The packet was lost in an outage of a link of the fixed network, and TCP has not sent it again.";
-    CoreLoss = "core_loss", "core network loss": "The packet was lost at random or by script in the fixed network, and TCP has not sent it again.";
-    Names = "names", "name lookup": "A program looks up a name (DNS), where nothing above delays the question or the answer.";
-    Setup = "setup", "handshake": "TCP's handshake, where nothing above delays it.";
-    SlowStartSpurious = "slow_start_spurious", "slow start after spurious RTO": "The congestion window holds data back, and is still smaller than before a retransmission timeout that was not needed.";
-    SlowStart = "slow_start", "slow start": "The congestion window, below the slow start threshold, holds data back.";
-    CongestionAvoidance = "congestion_avoidance", "congestion avoidance": "The congestion window, at or above the slow start threshold, holds data back.";
-    AdvertisedWindow = "advertised_window", "advertised window": "The window of the receiver holds data back.";
+    CoreLoss = "core_loss", "core network loss": "The packet was lost at random or by an impairment in the fixed network, and TCP has not sent it again.";
+    Names = "names", "name lookup": "A program looks up a name (DNS), and no cause above delays the query or the answer.";
+    Setup = "setup", "handshake": "TCP's handshake, if no cause above delays it.";
+    SlowStartSpurious = "slow_start_spurious", "slow start after spurious RTO": "The congestion window limits the sender, and is still smaller than before a spurious retransmission timeout.";
+    SlowStart = "slow_start", "slow start": "The congestion window, below the slow start threshold, limits the sender.";
+    CongestionAvoidance = "congestion_avoidance", "congestion avoidance": "The congestion window, at or above the slow start threshold, limits the sender.";
+    AdvertisedWindow = "advertised_window", "advertised window": "The window advertised by the receiver limits the sender.";
     Serialisation = "serialisation", "serialisation": "The packet is on the radio: its blocks are sent, wait for their TTI, or cross Iub and air.";
     Propagation = "propagation", "propagation": "The last data, or the last acknowledgment, is on its way through an empty fixed network, or the acknowledgment is delayed.";
-    SenderIdle = "sender_idle", "sender idle": "The sender has data and window and waits all the same: Nagle's algorithm, pacing.";
-    ApplicationIdle = "application_idle", "application idle": "Nothing is asked for: all that was written has arrived and is acknowledged.";
-    NotVisible = "not_visible", "not visible": "No packet of the real program is in the network; the reason is not visible to the lab.";
+    SenderIdle = "sender_idle", "sender idle": "The sender has data and an open window but waits: Nagle's algorithm, pacing.";
+    ApplicationIdle = "application_idle", "application idle": "The application has no data to send: all written data have arrived and are acknowledged.";
+    NotVisible = "not_visible", "not visible": "No packet of the real program is in the network. The reason is not visible to the laboratory.";
     Unexplained = "unexplained", "unexplained": "None of the other causes.";
 }
 

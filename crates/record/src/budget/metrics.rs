@@ -26,7 +26,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
     let total = of(
         (TOTAL, "Time with a connection open"),
         "s",
-        "Time for which connections were open: the sum of the causes.",
+        "Time in which connections were open: the sum of the causes.",
         "close (or end of the run) - open, summed over connections",
         "",
     );
@@ -35,7 +35,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
             (cause.metrics().0, cause.label()),
             "s",
             cause.meaning(),
-            "time under this cause, summed over connections",
+            "time with this cause, summed over connections",
             "",
         )
     });
@@ -44,23 +44,21 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
     });
     let needed = Loss::ALL.iter().map(move |loss| {
         let (name, label, meaning) = loss.needed_metric();
-        of((name, label), "s", meaning, "time under this cause, summed over connections", "")
+        of((name, label), "s", meaning, "time with this cause, summed over connections", "")
     });
     let silence = of(
         (SPURIOUS_SILENCE, "Silence before spurious RTOs"),
         "s",
-        "Silence of a sender before retransmission timeouts that were not needed; the time is counted under the causes of the delay, too.",
-        "expiry - last segment that left or reached the sender, summed over timeouts",
+        "Silence of a sender before spurious retransmission timeouts. This time is also part of the causes of the delay.",
+        "expiry - last segment sent or received by the sender, summed over timeouts",
         "",
     );
     let timeouts = Because::ALL.iter().flat_map(move |because| {
         let [spurious, needed] = because.metrics();
         let [as_spurious, as_needed] = because.labels();
         [
-            spurious.map(|name| {
-                of((name, as_spurious), "1", because.meaning(), "timeouts that were not needed", "")
-            }),
-            needed.map(|name| of((name, as_needed), "1", because.meaning(), "timeouts that were needed", "")),
+            spurious.map(|name| of((name, as_spurious), "1", because.meaning(), "spurious timeouts", "")),
+            needed.map(|name| of((name, as_needed), "1", because.meaning(), "needed timeouts", "")),
         ]
     });
     let whole = std::iter::once(total).chain(parts).chain(shares).chain(needed).chain([silence]);
@@ -72,17 +70,17 @@ const TRANSFER: [(&str, &str, &str); 3] = [
     (
         "transfer_budget_total_s",
         "Time of split transfers",
-        "Time for which transfers that a proxy splits were open: the sum of the parts.",
+        "Time in which transfers that a proxy splits were open: the sum of the parts.",
     ),
     (
         "transfer_budget_proxy_queue_s",
         "Transfers: in the proxy",
-        "The octet that the receiver waits for is in the proxy, whose other connection could send it.",
+        "The next octet for the receiver is in the proxy, and the connection towards the receiver could send it.",
     ),
     (
         "transfer_budget_proxy_setup_s",
-        "Transfers: set-up of the second connection",
-        "The transfer waits for the connection that the proxy opens.",
+        "Transfers: handshake of the second connection",
+        "The transfer waits for the handshake of the connection that the proxy opens.",
     ),
 ];
 

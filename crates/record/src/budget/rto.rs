@@ -50,29 +50,29 @@ macro_rules! reasons {
 
 reasons! {
     ChannelSwitch = "channel_switch", "channel switch", Some("budget_spurious_rtos_channel_switch"), None,
-        "Timeouts in a silence in which the user was switched, or waited for a channel.";
+        "Timeouts after a silence in which the user was switched, or waited for a channel.";
     Handover = "handover", "handover", Some("budget_spurious_rtos_handover"), None,
-        "Timeouts in a silence in which the user changed cells.";
+        "Timeouts after a silence in which the user changed cells.";
     Capacity = "capacity", "wait for capacity", Some("budget_spurious_rtos_capacity"), None,
-        "Timeouts in a silence in which the user waited for capacity of a TDD cell.";
+        "Timeouts after a silence in which the user waited for capacity of a TDD cell.";
     DchRefused = "dch_refused", "DCH refused", Some("budget_spurious_rtos_dch_refused"), None,
-        "Timeouts in a silence in which the user stayed on common channels because a DCH was refused.";
+        "Timeouts after a silence in which the user stayed on common channels because a DCH was refused.";
     RlcRecovery = "rlc_recovery", "RLC recovery", Some("budget_spurious_rtos_rlc_recovery"), None,
-        "Timeouts in a silence in which RLC repaired PDUs.";
+        "Timeouts after a silence in which RLC repaired PDUs.";
     RadioDelay = "radio_delay", "delay at the radio", Some("budget_spurious_rtos_radio_delay"), None,
-        "Timeouts in a silence in which the segment or its acknowledgment was queued or sent at the radio.";
+        "Timeouts after a silence in which the segment or its acknowledgment was queued or sent at the radio.";
     AckLoss = "ack_loss", "lost acknowledgment", Some("budget_spurious_rtos_ack_loss"), None,
         "Timeouts although the segment had arrived: its acknowledgment was lost.";
     CoreDelay = "core_delay", "delay in the core network", Some("budget_spurious_rtos_core_delay"), None,
-        "Timeouts in a silence in which the fixed network delayed the segment or its acknowledgment.";
+        "Timeouts after a silence in which the fixed network delayed the segment or its acknowledgment.";
     RlcReset = "rlc_reset", "RLC reset", Some("budget_spurious_rtos_rlc_reset"), Some("budget_needed_rtos_rlc_reset"),
-        "Timeouts in a silence in which RLC was reset, or after the RESET discarded the segment.";
+        "Timeouts after a silence in which RLC was reset, or after the RESET discarded the segment.";
     NodebDrop = "nodeb_drop", "Node B queue drop", None, Some("budget_needed_rtos_nodeb_drop"),
         "Timeouts after the full queue of the Node B dropped a block of the segment, and RLC did not repair it.";
     RadioLoss = "radio_loss", "radio loss", None, Some("budget_needed_rtos_radio_loss"),
-        "Timeouts after the segment was lost on a radio that repairs nothing.";
+        "Timeouts after the segment was lost on a radio without repair.";
     RlcDiscard = "rlc_discard", "RLC discard", None, Some("budget_needed_rtos_rlc_discard"),
-        "Timeouts after RLC gave the segment up.";
+        "Timeouts after RLC discarded the segment.";
     BufferFull = "buffer_full", "full RLC buffer", None, Some("budget_needed_rtos_buffer_full"),
         "Timeouts after RLC's buffer had no room for the segment.";
     CoreDrop = "core_drop", "core queue drop", None, Some("budget_needed_rtos_core_drop"),
@@ -80,9 +80,9 @@ reasons! {
     CoreOutage = "core_outage", "core link outage", None, Some("budget_needed_rtos_core_outage"),
         "Timeouts after the segment was lost in an outage of a link of the fixed network.";
     CoreLoss = "core_loss", "core network loss", None, Some("budget_needed_rtos_core_loss"),
-        "Timeouts after the fixed network lost the segment at random or by script.";
+        "Timeouts after the fixed network lost the segment at random or by an impairment.";
     Unknown = "unknown", "unknown reason", Some("budget_spurious_rtos_unknown"), Some("budget_needed_rtos_unknown"),
-        "Timeouts whose reason is not visible in the network.";
+        "Timeouts without a visible reason in the network.";
 }
 
 impl Because {

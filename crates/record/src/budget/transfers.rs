@@ -300,8 +300,8 @@ mod tests {
                 Place::Setup,
             ),
         ];
-        for (what, first, second, at) in cases {
-            assert_eq!(place(Some(first), Some(second)), at, "{what}");
+        for (case, first, second, at) in cases {
+            assert_eq!(place(Some(first), Some(second)), at, "{case}");
         }
         assert_eq!(place(None, Some(Progress { sent: 2001, ..SECOND })), Place::Leg(1));
     }

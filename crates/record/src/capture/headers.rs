@@ -206,8 +206,8 @@ impl Encoded {
             Some(SendCause::DupAck) => add(format_args!(" after duplicate acknowledgments")),
             Some(SendCause::Rto) => add(format_args!(" after a timeout")),
             Some(SendCause::TailLoss) => add(format_args!(" as a tail loss probe")),
-            Some(SendCause::KeepAlive) => add(format_args!(", asks whether anybody is there")),
-            Some(SendCause::WindowProbe) => add(format_args!(", asks for the window")),
+            Some(SendCause::KeepAlive) => add(format_args!(", keep-alive")),
+            Some(SendCause::WindowProbe) => add(format_args!(", window probe")),
             Some(SendCause::New | SendCause::Ack | SendCause::Reset) | None => {}
         }
         let charged = packet.size();

@@ -109,7 +109,7 @@ fn output(program: &str, arguments: &[&str], file: &Path) -> Option<String> {
             Some(String::from_utf8_lossy(&output.stdout).into_owned())
         }
         Err(error) => {
-            eprintln!("SKIPPED: {program} cannot be run ({error}), so nobody judges this capture");
+            eprintln!("SKIPPED: {program} cannot be run ({error}), so this capture is not checked");
             None
         }
     }

@@ -57,7 +57,7 @@ mod tests {
         assert!(!gaps.end(ms(9_000)), "no round trip is known");
         gaps.wait(ms(9_000), Some(Duration::from_millis(100)));
         gaps.wait(ms(9_080), Some(Duration::from_millis(1_000)));
-        assert!(gaps.end(ms(9_100)), "more data do not begin it anew");
+        assert!(gaps.end(ms(9_100)), "more data do not restart the gap");
         assert!(!gaps.end(ms(20_000)), "all data had left");
     }
 }

@@ -54,7 +54,7 @@ impl Format {
 impl Pieces {
     /// Parses a PDU that the composer encoded.
     pub fn read(format: Format, octets: &[u8]) -> Self {
-        const OURS: &str = "what was composed can be read";
+        const OURS: &str = "composed PDUs can be parsed";
         match format {
             Format::Am(format) => match AmPdu::parse(octets, format).expect(OURS) {
                 AmPdu::Data(pdu) => Self::of(pdu.payload(), pdu.poll()),
