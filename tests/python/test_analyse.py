@@ -208,7 +208,7 @@ def test_connections_beyond_the_limit_are_one_row(umts: Umts, tmp_path: Path) ->
     [found] = json.loads(done.stdout)["runs"]
     assert [row["connection"] for row in found["connections"]] == list(range(10))
     assert found["rest"]["connections"] == 90
-    assert "90 connections have no rows of their own" in done.stderr
+    assert "90 connections have no separate rows" in done.stderr
     text = umts("analyse", "flood.pcap", "--connections-limit", 10).stdout
     assert "100 connections" in text
     assert "90 more" in text

@@ -42,7 +42,7 @@ def test_a_connection_in_gtp_u_is_shown_with_its_tunnel(umts: Umts) -> None:
 
 def test_warnings_name_impossible_and_late_segments(umts: Umts) -> None:
     told = umts("analyse", REPORTS / "challenge.pcap").stderr
-    assert "2 segments acknowledge or reset what their connection cannot have sent" in told
+    assert "2 segments acknowledge or reset data that their connection cannot have sent" in told
     told = umts("analyse", REPORTS / "hole.pcap").stderr
     assert "5 segments filled holes more than 3 ms late" in told
 
@@ -76,7 +76,7 @@ def test_skipped_packets_are_counted_by_reason(umts: Umts, tmp_path: Path) -> No
     pcap(tmp_path / "other.pcap", [(1, icmp), (2, esp), (3, esp)])
     done = umts("analyse", "other.pcap")
     assert "skipped: 2 ESP, 1 ICMP" in done.stdout
-    assert "2 packets are ESP, whose contents are not read here" in done.stderr
+    assert "2 packets are ESP, which is not decoded" in done.stderr
 
 
 def test_compressed_captures_are_read_also_from_folders(umts: Umts, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_captures_without_tcp_have_no_transfers(umts: Umts, datagrams: Path, tmp
         assert "Traceback" not in done.stderr
         told = json.loads(umts("analyse", first, second, "--split", "--json", "-q").stdout)
         assert told == {"transfers": []}
-    assert "no TCP among them" in umts("analyse", datagrams, full, "--split").stderr
+    assert "none of them is TCP" in umts("analyse", datagrams, full, "--split").stderr
 
 
 def transfers(folder: Path, count: int) -> tuple[Path, Path]:
@@ -147,7 +147,7 @@ def test_the_limit_holds_for_both_sides_of_a_proxy(umts: Umts, tmp_path: Path) -
     assert "30 transfers" in umts("analyse", *sides, "--split").stdout
     done = umts("analyse", *sides, "--split", "--connections-limit", 10)
     assert "10 transfers" in done.stdout
-    assert "20 connections have no rows of their own" in done.stderr
+    assert "20 connections have no separate rows" in done.stderr
     told = json.loads(umts("analyse", *sides, "--split", "--json").stdout)["transfers"]
     assert len(told) == 30
     assert told[7]["delay_s"] == pytest.approx(0.0004, abs=2e-6)

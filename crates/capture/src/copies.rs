@@ -123,7 +123,7 @@ mod tests {
         let mut recent = Recent::default();
         assert_eq!(recent.age(us(0), 77), None);
         assert_eq!(recent.age(us(5_000), 77), Some(Duration::from_millis(5)));
-        assert_eq!(recent.age(us(10_001), 77), None, "too late: it is remembered again");
+        assert_eq!(recent.age(us(10_001), 77), None, "too late: stored again");
         assert_eq!(recent.age(us(10_002), 77), Some(Duration::from_micros(1)));
     }
 

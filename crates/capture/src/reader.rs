@@ -40,16 +40,14 @@ pub enum Reason {
     #[error("the file is empty")]
     Empty,
     /// The file is compressed in a format that is not supported, or twice.
-    #[error(
-        "the file is compressed in a way that is not read here (gzip, Zstandard and LZ4 are): unpack it first"
-    )]
+    #[error("the compression of the file is not supported (gzip, Zstandard and LZ4 are): unpack it first")]
     Compressed,
     /// The file is compressed, and cut off or damaged before a capture begins.
-    #[error("the compressed file is cut off or damaged before a capture begins in it")]
+    #[error("the compressed file is cut off or damaged before the beginning of the capture")]
     NotUnpacked,
     /// The clock of an interface has an impossible unit.
     #[error(
-        "interface {interface} counts time in units of {resolution}, as no clock does: \
+        "interface {interface} counts time in units of {resolution}, which no clock has: \
          the times of its packets are not known"
     )]
     Clock {
@@ -163,9 +161,9 @@ pub fn analyse<R: Read + Send + 'static>(
 pub(crate) fn damage(ending: Ending, offset: u64) -> Option<String> {
     match ending {
         Ending::Complete => None,
-        Ending::CutOff => {
-            Some(format!("the file ends inside of what begins at byte {offset}: analysed up to there"))
-        }
+        Ending::CutOff => Some(format!(
+            "the file ends inside the record that begins at byte {offset}: analysed up to there"
+        )),
         Ending::Damaged => Some(format!("the file is damaged at byte {offset}: analysed up to there")),
         Ending::NotUnpacked(Fault::CutOff) => {
             Some(format!("the compressed file is cut off: analysed up to byte {offset} of its content"))

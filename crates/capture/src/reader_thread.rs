@@ -106,7 +106,7 @@ impl Reading {
             Ok(Err(end)) => Next::End(end),
             Err(RecvTimeoutError::Timeout) => Next::Nothing,
             Err(RecvTimeoutError::Disconnected) => {
-                unreachable!("the thread tells its end, and does not panic")
+                unreachable!("the thread sends its end and does not panic")
             }
         }
     }
@@ -153,7 +153,7 @@ fn stopped(blocks: &Blocks) -> End {
 /// Returns a warning if packets were sorted by time.
 pub(crate) fn moved(packets: u64) -> Option<String> {
     (packets > 0).then(|| {
-        format!("{packets} packets were not in the order of their times in the file, and were put into it")
+        format!("{packets} packets were not in the order of their times in the file and were reordered")
     })
 }
 

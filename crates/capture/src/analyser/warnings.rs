@@ -8,59 +8,58 @@ impl Analyser {
         let counts = &self.counts;
         let without_tcp = if counts.tcp == 0 { counts.packets } else { 0 };
         let general = [
-            (counts.unknown_link, "packets are of a link type that is not read here"),
-            (counts.fragments, "packets are IP fragments, and were left out"),
+            (counts.unknown_link, "packets have an unsupported link type"),
+            (counts.fragments, "packets are IP fragments and were ignored"),
             (
                 counts.unreadable,
-                "packets are cut off or wrong before the end of the header of TCP or UDP, and were left out",
+                "packets are cut off or invalid before the end of the TCP or UDP header and were ignored",
             ),
-            (counts.too_deep, "packets have more nested headers than are read, and were left out"),
+            (counts.too_deep, "packets have too many nested headers and were ignored"),
             (
                 counts.beyond_frame,
-                "packets have headers that promise more octets than their frames had: only those of the frame count",
+                "packets have headers with a length beyond the end of the frame: only the octets of the frame count",
             ),
-            (counts.captured_twice, "packets were captured twice, and count once"),
+            (counts.captured_twice, "packets were captured twice and count once"),
             (
                 counts.not_believed,
-                "segments acknowledge or reset what their connection cannot have sent, and were not believed",
+                "segments acknowledge or reset data that their connection cannot have sent and were ignored",
             ),
             (
                 self.totals.ambiguous,
-                "segments filled holes more than 3 ms late and count as sent again; without timestamps they cannot be \
-                 distinguished from first copies that were overtaken",
+                "segments filled holes more than 3 ms late and count as retransmitted; without timestamps they cannot be \
+                 distinguished from reordered first copies",
             ),
             (
                 self.half_open.one_sided,
-                "connections of which one end was heard only were let go of early, since there were too many at a \
-                 time: what came of them later counts as another connection",
+                "connections with packets of one end only were dropped early, because too many were open at the same \
+                 time: their later packets count as another connection",
             ),
             (
                 self.half_open.open,
-                "connections were let go of while they were open, the quietest first, since there were too many at a \
-                 time: what came of them later counts as another connection",
+                "connections were dropped while they were open, the least active first, because too many were open at the \
+                 same time: their later packets count as another connection",
             ),
             (
                 self.rest.connections,
-                "connections have no rows of their own, since there are too many: they are summed in one row",
+                "connections have no separate rows, because there are too many: they are summed in one row",
             ),
             (
                 self.udp.rest.packets,
-                "datagrams are of UDP flows that have no rows of their own, since there are too many",
+                "datagrams belong to UDP flows without separate rows, because there are too many flows",
             ),
             (
                 self.watched.thinned(),
-                "connections have fewer steps in their courses than were seen, to bound memory: delays are less exact",
+                "connections have fewer points in their time series than were captured, to limit memory: delays are less exact",
             ),
             (
                 counts.out_of_time,
-                "packets have earlier times than those before them, and count as of the same time",
+                "packets are earlier than the packet before and get the time of that packet",
             ),
-            (without_tcp, "packets, and no TCP among them"),
+            (without_tcp, "packets, but none of them is TCP"),
         ];
         let unread = self.passed_over.iter().filter(|(kind, _)| kind.may_carry_tcp());
-        let unread = unread.map(|(kind, number)| {
-            format!("{number} packets are {}, whose contents are not read here", kind.name())
-        });
+        let unread = unread
+            .map(|(kind, number)| format!("{number} packets are {}, which is not decoded", kind.name()));
         general
             .into_iter()
             .filter(|(number, _)| *number > 0)

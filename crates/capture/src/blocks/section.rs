@@ -48,10 +48,10 @@ impl LeftOut {
     /// Returns warnings about packets that were left out and about times.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let counted = [
-            (self.without_time, "packets have no time (Simple Packet Blocks), and were left out"),
+            (self.without_time, "packets have no time (Simple Packet Blocks) and were ignored"),
             (
                 self.without_interface,
-                "packets are of interfaces that the file does not describe, and were left out",
+                "packets belong to interfaces that the file does not describe and were ignored",
             ),
             (
                 self.large_fractions,
@@ -60,7 +60,7 @@ impl LeftOut {
             ),
             (
                 self.other_impossible_times,
-                "packets of further interfaces have times before 1970 or after 2262, and were left out",
+                "packets of other interfaces have times before 1970 or after 2262 and were ignored",
             ),
         ];
         let counted = counted.into_iter().filter(|(number, _)| *number > 0);

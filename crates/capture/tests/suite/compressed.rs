@@ -84,11 +84,11 @@ fn damaged_compressed_file_is_analysed_partly_or_refused() {
 #[test]
 fn doubly_compressed_files_and_other_contents_are_refused() {
     for pack in PACKERS {
-        let twice = read(&gzip(&pack(&capture()))).expect_err("twice is once too often");
+        let twice = read(&gzip(&pack(&capture()))).expect_err("compressed twice");
         assert!(matches!(twice.reason, Reason::Compressed), "{twice}");
-        let text = read(&pack(b"hello, world: this is a text, and no capture")).expect_err("it is a text");
+        let text = read(&pack(b"hello, world: this is a text, and no capture")).expect_err("not a capture");
         assert!(matches!(text.reason, Reason::NoCapture), "{text}");
-        let empty = read(&pack(b"")).expect_err("there is nothing in it");
+        let empty = read(&pack(b"")).expect_err("empty");
         assert!(matches!(empty.reason, Reason::Empty), "{empty}");
     }
 }

@@ -190,7 +190,7 @@ fn truncated_file_is_analysed_with_a_warning() {
     for whole in [pcap(Order::Big, false), pcapng()] {
         let mut most = 0;
         for length in 24..whole.len() {
-            let analysis = read(&whole[..length]).expect("what is there can be read");
+            let analysis = read(&whole[..length]).expect("the complete records can be read");
             assert!(analysis.counts.packets >= most && analysis.counts.packets <= most + 1);
             most = analysis.counts.packets;
             match &analysis.warnings[..] {

@@ -128,7 +128,7 @@ fn packets_of_many_interfaces_with_impossible_times_are_all_counted() {
     let of_interfaces =
         analysis.warnings.iter().filter(|warning| warning.starts_with("1 packets of interface ")).count();
     assert_eq!(of_interfaces, 16);
-    let of_others = "4 packets of further interfaces have times before 1970";
+    let of_others = "4 packets of other interfaces have times before 1970";
     assert!(analysis.warnings.iter().any(|warning| warning.starts_with(of_others)));
 }
 

@@ -44,7 +44,10 @@ fn challenge_ack_of_an_old_connection_is_rejected() {
         ],
     );
     assert_eq!(analysis.counts.not_believed, 2);
-    assert!(has_warning(&analysis, "2 segments acknowledge or reset what their connection cannot have sent"));
+    assert!(has_warning(
+        &analysis,
+        "2 segments acknowledge or reset data that their connection cannot have sent"
+    ));
 }
 
 /// The copies leave 0.45 s and 0.9 s after the one before: the timeout doubles (RFC 6298 §5.5), so
@@ -84,7 +87,7 @@ fn length_beyond_the_frame_is_reduced_to_the_frame() {
     let analysis = analysed("iplen.pcap");
     expect(only_row(&analysis), &[("payload_bytes", 4000.0), ("total_packets", 4.0)]);
     assert_eq!(analysis.counts.beyond_frame, 1);
-    assert!(has_warning(&analysis, "1 packets have headers that promise more octets than their frames had"));
+    assert!(has_warning(&analysis, "1 packets have headers with a length beyond the end of the frame"));
 }
 
 #[test]

@@ -173,10 +173,10 @@ fn first_processor() -> String {
 }
 
 /// Waits for a condition that becomes true soon on any working machine, however busy.
-fn wait_for(what: &str, condition: impl Fn() -> bool) {
+fn wait_for(event: &str, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(120);
     while !condition() {
-        assert!(Instant::now() < deadline, "{what}: not within two minutes");
+        assert!(Instant::now() < deadline, "{event}: not within two minutes");
         sleep(Duration::from_millis(20));
     }
 }

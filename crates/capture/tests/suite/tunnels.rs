@@ -284,9 +284,9 @@ fn skipped_protocols_are_counted_by_name() {
     let expected = expected.map(|(name, count)| (name.to_owned(), count));
     assert_eq!(analysis.passed_over, expected.into());
     let told = |words: &str| analysis.warnings.iter().any(|warning| warning == words);
-    assert!(told("2 packets are ESP, whose contents are not read here"), "{:?}", analysis.warnings);
-    assert!(told("1 packets are L2TP, whose contents are not read here"));
-    assert!(told("8 packets, and no TCP among them"));
+    assert!(told("2 packets are ESP, which is not decoded"), "{:?}", analysis.warnings);
+    assert!(told("1 packets are L2TP, which is not decoded"));
+    assert!(told("8 packets, but none of them is TCP"));
 }
 
 #[test]

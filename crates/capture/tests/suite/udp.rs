@@ -85,7 +85,7 @@ fn flows_beyond_the_limit_are_summed() {
     let analysis = analyser.finish();
     assert_eq!(analysis.udp_flows.len(), 2);
     assert_eq!((analysis.udp_rest.packets, analysis.udp_rest.payload_bytes), (3, 120));
-    assert!(analysis.warnings.iter().any(|warning| warning.starts_with("3 datagrams are of UDP flows")));
+    assert!(analysis.warnings.iter().any(|warning| warning.starts_with("3 datagrams belong to UDP flows")));
 }
 
 #[test]
