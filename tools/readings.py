@@ -127,9 +127,9 @@ class Listed:
 
     def part(self, part: Part) -> Part:
         """Return a part of the document with the number and length of runs from the file."""
-        return _each_plan(part, self.as_told)
+        return _each_plan(part, self.with_runs)
 
-    def as_told(self, plan: Plan) -> Plan:
+    def with_runs(self, plan: Plan) -> Plan:
         """Return a plan with the number and length of runs from the file."""
         settings = {**plan.quick_settings, **self.runs.get("set", {})}
         return replace(plan, quick_runs=self.runs.get("number", plan.quick_runs), quick_settings=settings)
@@ -145,12 +145,12 @@ class Listed:
             yield f"| {of} | " + " | ".join(group["is"] for group in groups) + " |"
             yield "|---" * (1 + len(groups)) + "|"
             yield self.line("the document", groups, scored, _stated)
-            yield self.line("as scored", groups, scored, _told)
+            yield self.line("as scored", groups, scored, _counts)
             for outcome in outcomes:
                 changed = [entry for chapter in outcome.chapters for entry in chapter.changed]
                 if any(self.members(group, changed) for group in groups):
                     name = f"{outcome.reading['of']}: {outcome.reading['is']}"
-                    yield self.line(name, groups, changed, _told)
+                    yield self.line(name, groups, changed, _counts)
 
     def line(
         self,
@@ -185,7 +185,7 @@ def _measured_otherwise(part: Part, formulas: Mapping[str, str]) -> Part:
     return _each_plan(part, change)
 
 
-def _told(entries: Sequence[Scored]) -> str:
+def _counts(entries: Sequence[Scored]) -> str:
     """Return how many claims pass, fail and are inconclusive, then our mean if all are numbers."""
     if not entries:
         return ""
