@@ -110,7 +110,7 @@ def test_units_stand_in_the_heading() -> None:
 
 def test_other_varying_parameters_must_be_chosen() -> None:
     record = Record("c", "", AXES, 1, (*CELLS, cell("reno", 0.1, 1.0, buffer="20 kB")))
-    with pytest.raises(CampaignError, match=r"c varies rlc\.buffer too: c@rlc\.buffer=9 kB"):
+    with pytest.raises(CampaignError, match=r"c also varies rlc\.buffer: c@rlc\.buffer=9 kB"):
         pivots(record, "radio.bler", "tcp.variant", ["goodput_kbps"])
     with pytest.raises(CampaignError, match=r"not vary radio\.blerr; it varies tcp\.variant, radio\.bler"):
         pivots(record, "radio.blerr", None, ["goodput_kbps"])
