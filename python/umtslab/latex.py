@@ -84,8 +84,10 @@ def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
     rows = []
     for row in table.filter(table["n"] > 0).iter_rows(named=True):
         at = [_cell(row[key]) for key in front]
-        what = escape(metric_label(row["metric"]))
-        rows.append([*at, what, escape(row["unit"]), str(row["n"]), mean(row["mean"], row["ci95"], row["n"])])
+        label = escape(metric_label(row["metric"]))
+        rows.append(
+            [*at, label, escape(row["unit"]), str(row["n"]), mean(row["mean"], row["ci95"], row["n"])]
+        )
     kinds = "".join("r" if table[key].dtype.is_numeric() else "l" for key in front) + "llrr"
     headings = [
         *(escape(key_label(key)) for key in front),

@@ -115,16 +115,16 @@ def guarded(work: Work) -> int:
     child reports it and exits.
     """
     handed_on = [number for number in _HANDED_ON if signal.getsignal(number) != signal.SIG_IGN]
-    heard = {*handed_on, signal.SIGCHLD}
-    signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+    signals = {*handed_on, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     ended, held = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(held)
-        _be_proxy(work, ended, heard)
+        _be_proxy(work, ended, signals)
     os.close(ended)
     _core.guard_proxy()
-    status = _wait(pid, heard)
+    status = _wait(pid, signals)
     killed = status < 0
     # If the process lacks the right to clean up, the child cannot have set up anything.
     with suppress(PermissionError):
@@ -136,7 +136,7 @@ def guarded(work: Work) -> int:
     return FAILED
 
 
-def _be_proxy(work: Work, guard: int, heard: Iterable[int]) -> None:
+def _be_proxy(work: Work, guard: int, signals: Iterable[int]) -> None:
     """Run the proxy in the child, and exit.
 
     The child has its own process group. So Ctrl-C in a terminal reaches it once, through the
@@ -145,7 +145,7 @@ def _be_proxy(work: Work, guard: int, heard: Iterable[int]) -> None:
     status = FAILED
     try:
         os.setpgid(0, 0)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, heard)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
         status = work(guard=guard)
     except Exception:
         traceback.print_exc()
@@ -155,13 +155,13 @@ def _be_proxy(work: Work, guard: int, heard: Iterable[int]) -> None:
         os._exit(status)
 
 
-def _wait(pid: int, heard: Iterable[int]) -> int:
+def _wait(pid: int, signals: Iterable[int]) -> int:
     """Forward signals until the child exits. Returns its status, negative if a signal killed it."""
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
-        received = signal.sigwait(heard)
+        received = signal.sigwait(signals)
         if received != signal.SIGCHLD:
             with suppress(ProcessLookupError):
                 os.kill(pid, received)

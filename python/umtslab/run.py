@@ -195,9 +195,9 @@ class Run:
         from umtslab.tables import metrics_table
 
         shown = metrics_table(summarise_metrics([self.metrics]))
-        who = f"{self.duration_s:g} s, seed {self.seed}, run {self.run}, umtslab {self.identity.code}"
+        identity = f"{self.duration_s:g} s, seed {self.seed}, run {self.run}, umtslab {self.identity.code}"
         where = "" if self.folder is None else str(self.folder)
-        return caption(self.scenario, in_words(self.changes), who, where) + table(shown)
+        return caption(self.scenario, in_words(self.changes), identity, where) + table(shown)
 
     def _rows(self, name: str, file: str) -> int:
         from umtslab import _core

@@ -48,6 +48,6 @@ def connections_table(connections: Sequence[Mapping[str, Any]]) -> Table:
     legs = ["leg"] if any(row.get("leg", "whole") != "whole" for row in connections) else []
     table = Table(">connection", *legs, ">ue", *headings)
     for row in sorted(connections, key=lambda row: int(row["connection"])):
-        who = [str(row[name]) for name in ("connection", *legs, "ue")]
-        table.add_row(*who, *(number(row[name]) for name in names))
+        identity = [str(row[name]) for name in ("connection", *legs, "ue")]
+        table.add_row(*identity, *(number(row[name]) for name in names))
     return table

@@ -40,9 +40,9 @@ def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
     lap = modulus if highest < _ACKNOWLEDGED_MODE else 0
     new = pdus.filter(pl.col("what") == "pdu")
     begin, latest, numbers = -int((new if len(new) else pdus)["first"][0]), -1, []
-    for what, first, last in pdus.select("what", "first", "last").rows():
+    for kind, first, last in pdus.select("what", "first", "last").rows():
         number = begin + first
-        if what == "pdu":
+        if kind == "pdu":
             if number < latest - _OUT_OF_ORDER:
                 begin += lap
                 number += lap

@@ -215,7 +215,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
         print(_packet_counts(analysis))
         if analysis.passed_over:
             counts = sorted(analysis.passed_over.items(), key=lambda item: (-item[1], item[0]))
-            print("skipped: " + ", ".join(f"{count} {what}" for what, count in counts))
+            print("skipped: " + ", ".join(f"{count} {reason}" for reason, count in counts))
         if connection is not None:
             print()
             print(_ends(rows[0]))
@@ -246,8 +246,8 @@ def _print_udp(analysis: CaptureAnalysis) -> None:
     flows.sort(key=lambda flow: flow["payload_bytes"] + flow["reverse_payload_bytes"], reverse=True)
     table = Table(">UDP flow", "client", "server", "sender", *(f">{heading}" for heading in _OF_FLOWS))
     for flow in flows[:_MOST_SHOWN]:
-        who = (str(flow[name]) for name in ("flow", "client", "server", "sender"))
-        table.add_row(*who, *(number(flow[name]) for name in _OF_FLOWS.values()))
+        identity = (str(flow[name]) for name in ("flow", "client", "server", "sender"))
+        table.add_row(*identity, *(number(flow[name]) for name in _OF_FLOWS.values()))
     if count > _MOST_SHOWN:
         table.add_row("", f"{count - _MOST_SHOWN} more", "", "", *("" for _ in _OF_FLOWS))
     print()
@@ -312,8 +312,8 @@ def _connections_table(rows: list[dict[str, Any]], rest: tuple[int, dict[str, An
     headings = [f">{name}{unit}" for name, unit in shown.items()]
     table = Table(">connection", "client", "server", "sender", "position", *headings)
     for row in rows:
-        who = (str(row[name]) for name in ("connection", "client", "server", "sender", "position"))
-        table.add_row(*who, *(number(row[name]) for name in _OF_CONNECTIONS))
+        identity = (str(row[name]) for name in ("connection", "client", "server", "sender", "position"))
+        table.add_row(*identity, *(number(row[name]) for name in _OF_CONNECTIONS))
     if rest is not None:
         count, metrics = rest
         table.add_row(

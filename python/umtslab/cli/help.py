@@ -64,7 +64,7 @@ def overview() -> str:
             for name, verb in verbs.items()
         ]
         parts.append("\n".join([f"{title}:", *lines]))
-    parts.append("\n".join(["examples:", *(f"  {typed}\n      {what}" for typed, what in EXAMPLES)]))
+    parts.append("\n".join(["examples:", *(f"  {typed}\n      {result}" for typed, result in EXAMPLES)]))
     parts.append("`umts VERB --help` describes a verb; `umts --version` prints version and commit.")
     parts.append(filled(EXIT_STATUS))
     return "\n\n".join(parts) + "\n"

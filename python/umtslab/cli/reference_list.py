@@ -67,7 +67,7 @@ def block(entry: Entry, name: str, text: str, width: int) -> Iterator[str]:
     rows = [(column, entry[column]) for column in columns]
     choices = [line.partition(": ") for line in entry.get("choices", "").splitlines()]
     indent = max((len(word) for word, _ in [*rows, *((one[0], "") for one in choices)]), default=0) + 2
-    for column, value in [*rows, *((word, said) for word, _, said in choices)]:
+    for column, value in [*rows, *((word, meaning) for word, _, meaning in choices)]:
         yield from _filled(value, f"{_INDENT}{column.ljust(indent)}", _INDENT + " " * indent, width)
 
 

@@ -61,8 +61,8 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
         pcap_dir=None if pcap is None else str(pcap),
         pdus=True,
     )
-    for what in again.lost:
-        print(f"umts: {what}", file=sys.stderr)
+    for failure in again.lost:
+        print(f"umts: {failure}", file=sys.stderr)
     print(f"replayed {again.duration_s:.3f} s with {again.events} events")
     if _form(again.digest) != _form(card["digest"]):
         print(

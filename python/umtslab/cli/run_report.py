@@ -64,8 +64,8 @@ def _heading(scenario: Scenario, runs: Sequence[Run]) -> str:
     made = scenario.changes
     source = f"{after(scenario.source, made)}; " if scenario.source else ""
     count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    what = f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
-    return "\n".join(filter(None, [what, in_words(made)]))
+    summary = f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
+    return "\n".join(filter(None, [summary, in_words(made)]))
 
 
 def _not_captured(scenario: Scenario, runs: Sequence[Run]) -> list[str]:

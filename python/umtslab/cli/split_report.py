@@ -87,8 +87,8 @@ def _show_legs(found: Sequence[SplitTransfer], out: TextIO) -> None:
             is_elsewhere = row["position"] != "sender"
             is_doubtful |= is_elsewhere and row["mean_rtt_s"] is not None
             values = (number(row[name]) + _mark(name, is_elsewhere, row[name]) for name in _OF_LEGS)
-            who = (str(place), Path(capture).name, str(row["connection"]), row["position"])
-            table.add_row(*who, *values)
+            identity = (str(place), Path(capture).name, str(row["connection"]), row["position"])
+            table.add_row(*identity, *values)
     show(table, out)
     if is_doubtful:
         print("\n* not captured at the sender: round-trip times are not the sender's", file=out)

@@ -108,8 +108,8 @@ def _emulate(
     if output is not None:
         with output:
             print_json(became, run, output)
-    for what in lost:
-        print(f"umts: {what}", file=sys.stderr)
+    for failure in lost:
+        print(f"umts: {failure}", file=sys.stderr)
     return EMULATION_FAILED if lost else _exit_status(session, result)
 
 
@@ -214,8 +214,8 @@ def _show_start(tcp: dict[str, str], proxy: list[dict[str, str]], changes: list[
         print(f"changed on this host until the emulation ends: {change}", file=sys.stderr)
     if tcp:
         print(describe(tcp, "kernel TCP"), file=sys.stderr)
-    for side, whom in zip(proxy, ("servers", "users"), strict=False):
-        print(describe(side, f"proxy, towards {whom}"), file=sys.stderr)
+    for side, peer in zip(proxy, ("servers", "users"), strict=False):
+        print(describe(side, f"proxy, towards {peer}"), file=sys.stderr)
     sys.stderr.flush()
 
 

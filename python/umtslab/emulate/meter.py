@@ -64,11 +64,11 @@ class Meter:
         self._write(f"\r{line_of(reading, columns - 1)}\x1b[K")
         self._drawn = self._shown
 
-    def say(self, what: str) -> None:
+    def say(self, text: str) -> None:
         """Print a problem on a separate line, even if no readings are shown."""
         self._write(self._end())
         with suppress(OSError):
-            print(f"umts: {what}", file=sys.stderr, flush=True)
+            print(f"umts: {text}", file=sys.stderr, flush=True)
 
     def _end(self) -> str:
         """Return the escape sequence that erases the last reading."""

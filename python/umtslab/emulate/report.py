@@ -76,7 +76,7 @@ def cut_off(session: Session, result: _core.EmulationResult) -> list[str]:
 def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
     """The counts of UDP datagrams that programs sent and that did not arrive; empty without any."""
     sent, arrived = (
-        [metrics.get(f"udp_{what}{way}") or 0.0 for way in ("_uplink", "")] for what in ("sent", "received")
+        [metrics.get(f"udp_{kind}{way}") or 0.0 for way in ("_uplink", "")] for kind in ("sent", "received")
     )
     if not any(sent):
         return []
@@ -135,10 +135,10 @@ def _print_budgets(run: Run) -> None:
     from umtslab.terminal import budget_table, transfers_table
     from umtslab.text_table import heading, show
 
-    for whose, metrics in (("programs", run.metrics), ("simulated users", simulated_budget(run))):
+    for owner, metrics in (("programs", run.metrics), ("simulated users", simulated_budget(run))):
         if metrics:
             print(file=sys.stderr)
-            heading(whose, sys.stderr)
+            heading(owner, sys.stderr)
             summaries = summarise_metrics([metrics])
             show(budget_table(summaries), sys.stderr)
             if (transfers := transfers_table(summaries)) is not None:

@@ -51,11 +51,11 @@ def receive(octets: int) -> dict[str, float]:
     """Request the file, receive it, and return the metrics of the transfer."""
     with (
         socket.create_server(("0.0.0.0", PORT)) as listener,
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as announcer,
     ):
         listener.settimeout(ANNOUNCE_EVERY_S)
         for _ in range(MOST_ANNOUNCEMENTS):
-            asking.sendto(b"ready", (NAME_SERVER, PORT))
+            announcer.sendto(b"ready", (NAME_SERVER, PORT))
             with suppress(TimeoutError):
                 connection, _ = listener.accept()
                 break

@@ -37,8 +37,8 @@ def lines_or_bands(
         lines(axes, table, column, name, by=by)
         return
     begin, end = float(str(table["time_s"].min())), float(str(table["time_s"].max()))
-    whose = [_name(strand, found, name) for strand in found]
-    equal = equal_to(whose, [strand.values(column) for strand in found])
+    owners = [_name(strand, found, name) for strand in found]
+    equal = equal_to(owners, [strand.values(column) for strand in found])
     for number, strand in enumerate(found):
         bins = envelope(strand.rows, column, begin, end, _BINS)
         look = style(number)
@@ -47,7 +47,7 @@ def lines_or_bands(
                     label="_" if number else f"range over {(end - begin) / _BINS:.2g} s")  # fmt: skip
         times = [*bins["time_s"], end]
         means = [*bins["mean"], bins["mean"][-1]]
-        label = with_equal(f"{whose[number]}, mean", equal[number])
+        label = with_equal(f"{owners[number]}, mean", equal[number])
         axes.plot(times, means, drawstyle="steps-post", label=label, **look)
 
 

@@ -226,8 +226,8 @@ def _legend(
     keys = dict.fromkeys(key for record in records.values() for key in others(record, over))
     several = len({record.name for record in records.values()}) > 1
     heading = ", ".join([*(["Campaign"] if several else []), *map(key_label, keys)])
-    told = how_many(summaries)
+    counts = how_many(summaries)
     if not heading and len(records) == 1:
-        put_legend(figure, handles, [told, *labels[1:]])
+        put_legend(figure, handles, [counts, *labels[1:]])
         return
-    put_legend(figure, handles, labels, title=f"{heading} ({told})" if heading else told)
+    put_legend(figure, handles, labels, title=f"{heading} ({counts})" if heading else counts)

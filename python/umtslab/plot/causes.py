@@ -62,9 +62,9 @@ IN_PROXY = {"proxy_queue": ("#332288", ""), "proxy_setup": ("#332288", "////")}
 """Colour and hatch of causes that apply only to transfers split by a proxy."""
 
 
-def look_of(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
+def look_of(cause: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
     """Return the arguments for matplotlib."""
-    colour, hatch = looks[what]
+    colour, hatch = looks[cause]
     return {"facecolor": colour, "hatch": hatch, "edgecolor": "#333333", "linewidth": 0.3}
 
 

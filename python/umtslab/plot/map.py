@@ -251,7 +251,10 @@ def _handovers(axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: 
     places = [
         place
         for ue in ues
-        for place in scenario.track(ue, [at for at, who in rows if who == ue], run.seed, run.run) or []
+        for place in scenario.track(
+            ue, [at for at, handover_ue in rows if handover_ue == ue], run.seed, run.run
+        )
+        or []
     ]
     if not places:
         return None

@@ -132,11 +132,11 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
     import polars as pl
 
     ours = tcp.filter(pl.col("direction") == direction)
-    for name, what, colour in (
+    for name, kind, colour in (
         ("segment or PDU, sender to receiver", "segment", _NEW),
         ("retransmission", "retransmission", _AGAIN),
     ):
-        rows = ours.filter((pl.col("what") == what) & (pl.col("lost_at") == ""))
+        rows = ours.filter((pl.col("what") == kind) & (pl.col("lost_at") == ""))
         arrived, on_way = rows.filter(pl.col("end_s").is_not_null()), rows.filter(pl.col("end_s").is_null())
         _lines(axes, arrived, pl.col("first") / 1e3, pl.col("last") / 1e3, colour, name)
         _marks(axes, on_way["time_s"], on_way["last"] / 1e3, ">", colour, "in flight at the end")
@@ -170,11 +170,11 @@ def _buffer(axes: Axes, buffer: pl.DataFrame) -> None:
     """Draw the occupancy of the proxy's buffer, darker while the buffer is full."""
     from matplotlib.patches import Rectangle
 
-    for what, colour, name in (
+    for kind, colour, name in (
         ("buffer", "#bbbbbb", "in the proxy's buffer"),
         ("full", "#666666", "proxy's buffer full"),
     ):
-        rows = buffer.filter(buffer["what"] == what).select("time_s", "end_s", "first").rows()
+        rows = buffer.filter(buffer["what"] == kind).select("time_s", "end_s", "first").rows()
         for number, (begin, end, octets) in enumerate(rows):
             label = "_" if number else name
             axes.add_patch(
@@ -189,22 +189,22 @@ def _pdus(axes: Axes, numbered: pl.DataFrame) -> None:
     """Draw PDUs by number. Numbers are counted from the first PDU and do not wrap around."""
     import polars as pl
 
-    for name, what, colour in (
+    for name, kind, colour in (
         ("segment or PDU, sender to receiver", "pdu", _NEW),
         ("retransmission", "pdu_again", _AGAIN),
     ):
-        rows = numbered.filter((pl.col("what") == what) & (pl.col("lost_at") == ""))
+        rows = numbered.filter((pl.col("what") == kind) & (pl.col("lost_at") == ""))
         _lines(axes, rows, pl.col("first"), pl.col("last"), colour, name)
     _lost(axes, numbered, "end_s", (pl.col("first") + pl.col("last")) / 2, "PDU ")
 
 
-def _lost(axes: Axes, rows: pl.DataFrame, when: str, height: pl.Expr, what: str) -> None:
+def _lost(axes: Axes, rows: pl.DataFrame, when: str, height: pl.Expr, layer: str) -> None:
     """Draw a mark for each loss, by place."""
     import polars as pl
 
-    for place, (told, marker, colour) in _PLACES.items():
+    for place, (fate, marker, colour) in _PLACES.items():
         lost = rows.filter(pl.col("lost_at") == place).select(when, height.alias("height"))
-        _marks(axes, lost[when], lost["height"], marker, colour, what + told)
+        _marks(axes, lost[when], lost["height"], marker, colour, layer + fate)
 
 
 def _lines(axes: Axes, rows: pl.DataFrame, first: pl.Expr, last: pl.Expr, colour: str, name: str) -> None:
@@ -231,12 +231,12 @@ def _marks(axes: Axes, times: pl.Series, values: pl.Series, marker: str, colour:
 
 def _strip(axes: Axes, spans: pl.DataFrame, name: str, looks: Mapping[str, tuple[str, str]]) -> None:
     """Draw time spans in the style of their kind."""
-    groups = {str(what): rows for (what,), rows in spans.partition_by("what", as_dict=True).items()}
-    for what in (known for known in looks if known in groups):
-        rows = groups[what]
+    groups = {str(kind): rows for (kind,), rows in spans.partition_by("what", as_dict=True).items()}
+    for kind in (known for known in looks if known in groups):
+        rows = groups[kind]
         bars = [(begin, end - begin) for begin, end in rows.select("time_s", "end_s").rows() if end > begin]
-        text = f"RRC: {what}" if name == "RRC" else words(what)
-        axes.broken_barh(bars, (0.0, 1.0), label=text, **look_of(what, looks))
+        text = f"RRC: {kind}" if name == "RRC" else words(kind)
+        axes.broken_barh(bars, (0.0, 1.0), label=text, **look_of(kind, looks))
     axes.set_ylim(0, 1)
     axes.set_yticks([])
     axes.set_ylabel(name, rotation=0, ha="right", va="center")

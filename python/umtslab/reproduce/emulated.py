@@ -202,9 +202,9 @@ def why_not() -> str | None:
     """Describe what this user lacks for an emulation, with advice. None if nothing is missing."""
     from umtslab.emulate import machine
 
-    for what, answer, advice in machine.needs():
-        if what in {"namespaces", "TUN devices"} and answer != "yes":
-            return f"{what}: {answer}; {advice}"
+    for component, answer, advice in machine.needs():
+        if component in {"namespaces", "TUN devices"} and answer != "yes":
+            return f"{component}: {answer}; {advice}"
     return None
 
 

@@ -118,8 +118,8 @@ def _heading(data: FigureData) -> str:
     of = [data.curves_label] if len({line.label for line in data.lines}) > 1 else []
     if data.figure.kind == "scatter":
         return "".join(of)
-    told = how_many([dot.y for line in data.lines for dot in line.dots])
-    return "; ".join([*of, told.replace("interval", "band") if data.figure.kind == "time" else told])
+    counts = how_many([dot.y for line in data.lines for dot in line.dots])
+    return "; ".join([*of, counts.replace("interval", "band") if data.figure.kind == "time" else counts])
 
 
 @dataclass(frozen=True)

@@ -310,8 +310,8 @@ def _changed_json(entry: Scored) -> dict[str, Any]:
 
 
 def _reading_json(reading: Reading) -> dict[str, Any]:
-    told = {"words": reading.words} if reading.words else {}
-    return {"label": reading.label, **reading.summary.as_dict(), **told}
+    words = {"words": reading.words} if reading.words else {}
+    return {"label": reading.label, **reading.summary.as_dict(), **words}
 
 
 def _readings(readings: Sequence[Reading]) -> str:

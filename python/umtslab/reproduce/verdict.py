@@ -166,14 +166,16 @@ class _Judge:
     def words(self, question: Question, case: Point, expected: str) -> Finding:
         """Require the same words in every run."""
         label = self.label(question, case)
-        said = measure_words(self.plan, self.results, self.claim.metric, case)
-        for words, runs in Counter(said).items():
+        outputs = measure_words(self.plan, self.results, self.claim.metric, case)
+        for words, runs in Counter(outputs).items():
             self.ours.append(Reading(label, Summary(runs, None, None, None), words or "nothing"))
-        wrong = [words for words in said if words != expected]
+        wrong = [words for words in outputs if words != expected]
         if not wrong:
             return Finding(Verdict.PASS, "")
         where = f"{label}: " if label else ""
-        return Finding(Verdict.FAIL, f"{where}{len(wrong)} of {len(said)} runs say {wrong[0] or 'nothing'!r}")
+        return Finding(
+            Verdict.FAIL, f"{where}{len(wrong)} of {len(outputs)} runs say {wrong[0] or 'nothing'!r}"
+        )
 
     def average(self, question: Question) -> Finding:
         """Judge the mean over the sets that were run, computed in each run."""
@@ -201,17 +203,17 @@ class _Judge:
         self.ours.append(Reading(label, summarise(ratio)))
         return self.against_expected(ratio, label)
 
-    def against_expected(self, sample: Sample, what: str) -> Finding:
+    def against_expected(self, sample: Sample, subject: str) -> Finding:
         expected = self.claim.expected
         try:
             number = float(expected)
         except ValueError:
             raise Missing(f"no rule reads the expected outcome {expected!r}") from None
-        return self.against(sample, number, what)
+        return self.against(sample, number, subject)
 
-    def against(self, sample: Sample, expected: float, what: str) -> Finding:
+    def against(self, sample: Sample, expected: float, subject: str) -> Finding:
         margin = (self.claim.tolerance or 0.0) * abs(expected)
-        return within(summarise(sample), expected - margin, expected + margin, what)
+        return within(summarise(sample), expected - margin, expected + margin, subject)
 
     # ── Several points ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -301,11 +303,11 @@ class _Judge:
         for place, word in enumerate(wanted):
             lengths = [run[place].end_s - run[place].start_s for run in runs if len(run) > place]
             self.ours.append(Reading(f"{word} (s)", summarise(lengths)))
-        said = [[phase.word for phase in run] for run in runs]
-        wrong = [words for words in said if words != wanted]
+        outputs = [[phase.word for phase in run] for run in runs]
+        wrong = [words for words in outputs if words != wanted]
         if not wrong:
             return Finding(Verdict.PASS, "")
-        return Finding(Verdict.FAIL, f"{len(wrong)} of {len(said)} runs have {', '.join(wrong[0])}")
+        return Finding(Verdict.FAIL, f"{len(wrong)} of {len(outputs)} runs have {', '.join(wrong[0])}")
 
     def surface(self, question: Question, case: Point) -> Finding:
         """Judge a trend over several dimensions, at all combinations that were run."""

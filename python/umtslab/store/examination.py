@@ -118,8 +118,8 @@ def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Dama
         yield Damage("catalogue", name, (str(broken),))
         return
     with closing(catalogue):
-        told = catalogue.of_keys(sound)
-    found.contradicted = sorted(run.key for run in told if run != sound[run.key])
+        rows = catalogue.of_keys(sound)
+    found.contradicted = sorted(run.key for run in rows if run != sound[run.key])
     if flaws := tuple(
         f"its row of run {key} differs from the files of the run" for key in found.contradicted
     ):

@@ -231,9 +231,9 @@ class _Search:
             self._now.tell(self._asked, state=optuna.trial.TrialState.FAIL)
         else:
             self._now.tell(self._asked, trial.objective.mean)
-        told = self._now.get_trials()[-1]
-        told.set_user_attr(DIGEST, digest(told))
-        self._past.add_trial(told)
+        reported = self._now.get_trials()[-1]
+        reported.set_user_attr(DIGEST, digest(reported))
+        self._past.add_trial(reported)
 
     def _values(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """Convert drawn numbers to values of scenario keys."""
