@@ -169,9 +169,9 @@ def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -
 
 
 def test_attached_devices_need_both_options_and_no_others(umts: Umts) -> None:
-    assert "go together" in umts("emulate", "--attach-ue", "a", "--", "true", status=2).stderr
+    assert "must be given together" in umts("emulate", "--attach-ue", "a", "--", "true", status=2).stderr
     both = ("--attach-ue", "a", "--attach-net", "b")
-    assert "leave out" in umts("emulate", *both, "--ue", "true", "--", "true", status=2).stderr
+    assert "remove --internet" in umts("emulate", *both, "--ue", "true", "--", "true", status=2).stderr
 
 
 def test_forwarding_is_restored_when_the_last_holder_releases_it(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_the_command_writes_a_table_for_a_paper(umts: Umts, tmp_path: Path) -> N
     assert "udp" not in plain
     assert "& 0 &" not in plain
     told = umts(*words, "--rows", "radio.bler", status=2).stderr
-    assert "varies tcp.variant too" in told
+    assert "also varies tcp.variant" in told
     assert "did you mean goodput_kbps?" in umts(*words, "--metric", "goodput", status=2).stderr
     csv = umts("export", "pair", "--csv", "--rows", "radio.bler", "--columns", "tcp.variant").stdout
     assert csv.splitlines()[0] == "radio.bler,reno,± reno,tahoe,± tahoe"

@@ -113,7 +113,7 @@ def test_a_map_until_the_start_marks_no_later_handover(tmp_path: Path) -> None:
 
 
 def test_unknown_users_cannot_be_drawn(town: Run) -> None:
-    with pytest.raises(NobodyChosen, match="no user 7"):
+    with pytest.raises(NobodyChosen, match="no UE 7"):
         draw_map(town, View(ues=(7,)))
 
 

@@ -97,14 +97,14 @@ def test_points_without_runs_are_reported(page: Path) -> None:
         assert record is not None
         emptied = replace(record, cells=(*record.cells[:3], Cell(record.cells[3].parameters, ())))
         text = write_report(emptied, store, output=page.with_name("emptied.html")).read_text()
-    assert "1 of the points have no run yet" in text
-    assert "1 of the points have no run yet" not in page.read_text()
+    assert "1 of the points have no runs yet" in text
+    assert "1 of the points have no runs yet" not in page.read_text()
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("nothing",), "has no campaign 'nothing'"),
+        (("nothing",), "has no campaign or study 'nothing'"),
         (("pair", "--metric", "speed"), "there is no metric 'speed'"),
         (("pair", "--over", "rlc.max_dat"), "does not vary 'rlc.max_dat'"),
         (("pair", "--metric", "udp_loss_pct"), "no run of pair measured udp_loss_pct"),

@@ -73,4 +73,4 @@ def test_a_sweep_takes_a_range(umts: Umts) -> None:
 
 def test_an_invalid_range_is_reported_with_its_option(umts: Umts) -> None:
     said = umts("sweep", FTP, "-P", "radio.bler=0:0.3:0", status=2).stderr
-    assert said.startswith("umts: -P radio.bler: '0:0.3:0' is FIRST:LAST:STEP")
+    assert said.startswith("umts: -P radio.bler: '0:0.3:0' must be FIRST:LAST:STEP")
