@@ -464,19 +464,22 @@ def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
     [
         (["--to", "127.0.0.1:1"], "--listen is missing"),
         (["--listen", "127.0.0.1:0"], "--to is missing"),
-        (["--listen", "TAKEN", "--to", "127.0.0.1:1"], "is taken: `ss -ltnp` says by whom"),
+        (["--listen", "TAKEN", "--to", "127.0.0.1:1"], "is already in use (`ss -ltnp` shows the process)"),
         (["--listen", "192.0.2.77:8080", "--to", "127.0.0.1:1"], "this host has no address 192.0.2.77"),
-        (["--listen", "TAKEN", "--to", "TAKEN"], "is where this proxy listens itself"),
+        (["--listen", "TAKEN", "--to", "TAKEN"], "is an address on which this proxy listens"),
         (["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--metrics", "TAKEN"], "--metrics 127.0.0.1:"),
         (
             ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--client-set", "congestion_control=evil"],
-            "--client-set congestion_control=evil: this kernel has ",
+            "--client-set congestion_control=evil: not in this kernel, which has ",
         ),
         (
             ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--server-set", "congestion_control=evil"],
-            "--server-set congestion_control=evil: this kernel has ",
+            "--server-set congestion_control=evil: not in this kernel, which has ",
         ),
-        (["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--buffer", "1 kB"], "--buffer 1 kB: less than"),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--buffer", "1 kB"],
+            "--buffer 1 kB: a buffer of less than",
+        ),
         (
             ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--log", "/nowhere/log"],
             "--log /nowhere/log: ",
@@ -487,7 +490,7 @@ def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
         ),
         (
             ["--listen", "127.0.0.1:0", "--to", "nowhere.invalid:80"],
-            "--to nowhere.invalid:80: nobody knows this host",
+            "--to nowhere.invalid:80: cannot resolve the host name",
         ),
         (
             ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--connections", "9999999"],
@@ -618,7 +621,7 @@ def test_a_fifo_that_no_process_reads_is_refused_at_the_start(tmp_path: Path) ->
     done = subprocess.run(line, capture_output=True, text=True, timeout=proxied.WAIT_S, check=False)
     assert (done.returncode, done.stderr) == (
         2,
-        f"umts: --log {fifo}: no process reads this FIFO: start its reader first\n",
+        f"umts: --log {fifo}: no process reads this FIFO: start the reader first\n",
     )
 
 
@@ -653,7 +656,7 @@ def test_a_proxy_to_itself_is_refused(listen: str, to: str) -> None:
     line = [sys.executable, "-m", "umtslab", "proxy", *words]
     done = subprocess.run(line, capture_output=True, text=True, timeout=proxied.WAIT_S, check=False)
     assert done.returncode == 2
-    assert "is where this proxy listens itself" in done.stderr
+    assert "is an address on which this proxy listens" in done.stderr
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

@@ -166,7 +166,9 @@ def test_a_port_alone_means_loopback_and_an_open_proxy_warns() -> None:
         assert "warning" not in made.process.stderr.read()
     with proxy("--socks5", listen="[::]:0") as made:
         assert made.process.stderr is not None
-        assert made.process.stderr.readline().startswith("warning: listens at every address of this host")
+        assert made.process.stderr.readline().startswith(
+            "warning: the proxy listens on every address of this host"
+        )
 
 
 def test_an_incomplete_request_times_out() -> None:

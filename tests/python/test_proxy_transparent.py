@@ -144,9 +144,11 @@ def test_missing_devices_and_privileges_are_errors_that_leave_nothing(tmp_path: 
     said = "umts: --from absent: there is no such device; `ip link` lists them\n"
     assert absent == [2, said, True]
     assert (nobody[0], nobody[2]) == (2, True)
-    assert nobody[1].startswith("umts: --transparent takes root")
+    assert nobody[1].startswith("umts: --transparent requires root")
     assert (window[0], window[2]) == (2, True)
-    assert window[1].startswith("umts: initial_window and min_rto belong to routes, which are root's to make")
+    assert window[1].startswith(
+        "umts: initial_window and min_rto are settings of routes, which only root can create"
+    )
 
 
 @pytest.mark.usefixtures("_path")

@@ -13,15 +13,15 @@ pub enum ProxyError {
     Wrong(String),
     /// The parent process, which removes the network settings at the end, was killed.
     #[error(
-        "the process that removes what this proxy set up was killed: a policy rule is left (`ip rule` shows it as \
-         proto 117), which leads to an empty table; `umts doctor --clean` or the next such proxy removes it"
+        "the parent process, which restores the network settings at the end, was killed: a policy rule is left (`ip rule` shows \
+         it as proto 117), which leads to an empty table; `umts doctor --clean` or the next such proxy removes it"
     )]
     Orphaned,
     /// A system call failed while the proxy ran.
-    #[error("{what}: {source}")]
+    #[error("{action}: {source}")]
     System {
         /// The failed action.
-        what: &'static str,
+        action: &'static str,
         /// The error of the system call.
         source: io::Error,
     },
@@ -38,8 +38,8 @@ impl ProxyError {
 }
 
 /// Returns a function that maps an I/O error to [`ProxyError::System`].
-pub fn system(what: &'static str) -> impl Fn(io::Error) -> ProxyError {
-    move |source| ProxyError::System { what, source }
+pub fn system(action: &'static str) -> impl Fn(io::Error) -> ProxyError {
+    move |source| ProxyError::System { action, source }
 }
 
 /// Creates an error about an option.

@@ -44,9 +44,11 @@ impl Limits {
     /// [`ProxyError::Wrong`] if no connection fits, or fewer than the options request.
     pub fn of(options: &Options, descriptors: usize) -> Result<Limits, ProxyError> {
         let fit = descriptors.saturating_sub(OF_PROCESS + OF_WORKER * options.workers) / OF_CONNECTION;
-        if let Some(asked) = options.connections.filter(|&asked| asked > fit) {
-            let help = "raise the hard limit of open files, or ask for fewer";
-            return Err(wrong(format!("--connections {asked}: {descriptors} descriptors fit {fit}; {help}")));
+        if let Some(requested) = options.connections.filter(|&requested| requested > fit) {
+            let help = "raise the hard limit of open files, or choose fewer connections";
+            return Err(wrong(format!(
+                "--connections {requested}: {descriptors} descriptors suffice for {fit}; {help}"
+            )));
         }
         let mut connections = options.connections.unwrap_or(fit);
         let mut buffer = options.buffer;
@@ -61,7 +63,7 @@ impl Limits {
                 let (all, fit) = (Bytes(memory), of_each(least));
                 let each = Bytes(2 * least);
                 return Err(wrong(format!(
-                    "--memory {all}: at {each} each it fits {fit} connections; ask for more memory, or fewer connections"
+                    "--memory {all}: at {each} each it suffices for {fit} connections; choose more memory, or fewer connections"
                 )));
             }
             buffer = buffer.or(Some(share));
@@ -109,7 +111,10 @@ mod tests {
         let room = Limits::of(&options(&[]), 20_000).unwrap();
         assert_eq!((room.connections, room.buffer, room.chunk), (9_931, None, 524_288));
         let error = Limits::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
-        assert!(error.starts_with("--connections 10000: 20000 descriptors fit 9931; raise"), "{error}");
+        assert!(
+            error.starts_with("--connections 10000: 20000 descriptors suffice for 9931; raise"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -122,7 +127,7 @@ mod tests {
         assert_eq!((room.connections, room.buffer, room.chunk), (100, Some(320_000), 40_000));
         let error = Limits::of(&options(&[("--memory", "1 MB"), ("--connections", "1000")]), 20_000);
         let error = error.unwrap_err().to_string();
-        assert!(error.starts_with("--memory 1 MB: at 32 kB each it fits 31 connections"), "{error}");
+        assert!(error.starts_with("--memory 1 MB: at 32 kB each it suffices for 31 connections"), "{error}");
     }
 
     #[test]

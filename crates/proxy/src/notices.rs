@@ -23,14 +23,16 @@ fn open_proxy_warning(listen: IpAddr, policy: &Policy) -> Option<String> {
         return None;
     }
     let place = match listen.is_unspecified() {
-        true => "at every address of this host".to_owned(),
-        false => format!("at {listen}"),
+        true => "on every address of this host".to_owned(),
+        false => format!("on {listen}"),
     };
     let destinations = match policy.allowed.is_empty() {
-        true => "everything that this host reaches, except this host's loopback: limit it by --allow",
-        false => "what --allow names",
+        true => "everything that this host can reach, except its loopback; limit it with --allow",
+        false => "the destinations of --allow",
     };
-    Some(format!("warning: listens {place}: without a password, other hosts reach through it {destinations}"))
+    Some(format!(
+        "warning: the proxy listens {place}: without a password, other hosts can reach {destinations}"
+    ))
 }
 
 /// Returns the notice of a transparent proxy: the host's rules for forwarded packets do not apply
@@ -46,10 +48,10 @@ fn forward_rules_notice(policy: &Policy) -> String {
         missed += " and net.ipv4.ip_forward = 0";
     }
     let repair = match *policy == Policy::default() {
-        true => "repeat the rules by --deny and --allow, or in a chain of the hook input",
-        false => "--deny and --allow do",
+        true => "repeat the rules with --deny and --allow, or in a chain of the hook input",
+        false => "--deny and --allow apply",
     };
-    format!("intercepted connections are not forwarded: this host's {missed} do not hold for them; {repair}")
+    format!("intercepted connections are not forwarded: this host's {missed} do not apply to them; {repair}")
 }
 
 #[cfg(test)]
@@ -67,13 +69,13 @@ mod tests {
         assert_eq!(notice_for("127.0.0.1:1080", &all), None);
         assert_eq!(notice_for("[::1]:1080", &all), None);
         let warning = notice_for("[::]:1080", &all).expect("a warning");
-        assert!(warning.contains("at every address") && warning.contains("--allow"), "{warning}");
-        assert!(notice_for("192.0.2.1:1080", &all).expect("a warning").contains("at 192.0.2.1:"));
+        assert!(warning.contains("on every address") && warning.contains("--allow"), "{warning}");
+        assert!(notice_for("192.0.2.1:1080", &all).expect("a warning").contains("on 192.0.2.1:"));
         let some = Policy { allowed: Destinations::list("--allow", ":80").expect("ports"), ..all };
         assert!(
             notice_for("192.0.2.1:1080", &some)
                 .expect("a warning")
-                .ends_with("reach through it what --allow names")
+                .ends_with("other hosts can reach the destinations of --allow")
         );
     }
 }

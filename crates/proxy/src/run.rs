@@ -142,13 +142,15 @@ fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
     if !has_paths && !matches!(options.destination, Destination::Original(_)) {
         return Ok(None);
     }
-    let what = match has_paths {
-        true => "initial_window and min_rto belong to routes, which are root's to make",
-        false => "--transparent takes root, to lead connections here",
+    let reason = match has_paths {
+        true => "initial_window and min_rto are settings of routes, which only root can create",
+        false => "--transparent requires root to redirect connections",
     };
     let refused = |error: io::Error| match error.kind() {
-        io::ErrorKind::PermissionDenied => wrong(format!("{what} ({error}): run as root, or leave them out")),
-        _ => wrong(format!("what is set up in the kernel's network takes nftables ({error})")),
+        io::ErrorKind::PermissionDenied => {
+            wrong(format!("{reason} ({error}): run as root, or leave them out"))
+        }
+        _ => wrong(format!("these options require nftables ({error})")),
     };
     Ok(Some(Arc::new(Slot::free().map_err(refused)?)))
 }
@@ -179,13 +181,13 @@ fn listeners(options: &Options, client: &SocketConfig) -> Result<Vec<Socket>, Pr
 
 /// Resets the linger time of a listener that is only tried, so that closing it resets no client.
 fn clear_linger(listener: Socket) -> Result<Socket, ProxyError> {
-    listener.set_linger(None).map_err(system("cannot try the address"))?;
+    listener.set_linger(None).map_err(system("cannot test the address"))?;
     Ok(listener)
 }
 
 fn local_address(listener: &Socket) -> Result<SocketAddr, ProxyError> {
     let address = listener.local_addr().map_err(system("the listener has no address"))?;
-    address.as_socket().ok_or_else(|| wrong("the listener has no address of IP"))
+    address.as_socket().ok_or_else(|| wrong("the listener has no IP address"))
 }
 
 fn metrics_listener(at: SocketAddr) -> Result<std::net::TcpListener, ProxyError> {

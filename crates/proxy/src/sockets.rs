@@ -114,9 +114,12 @@ fn unknown_congestion_control(option: &str, law: &str, error: &io::Error) -> io:
     let known = known.unwrap_or_default();
     let help = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "it takes root, or net.ipv4.tcp_allowed_congestion_control".to_owned()
+            "this requires root, or an entry in net.ipv4.tcp_allowed_congestion_control".to_owned()
         }
-        _ => format!("this kernel has {}", known.split_whitespace().collect::<Vec<_>>().join(", ")),
+        _ => format!(
+            "not in this kernel, which has {}",
+            known.split_whitespace().collect::<Vec<_>>().join(", ")
+        ),
     };
     io::Error::new(error.kind(), format!("{option} congestion_control={law}: {help}"))
 }
@@ -134,7 +137,7 @@ pub fn listen(options: &Options, at: SocketAddr, client: &SocketConfig) -> Resul
     if matches!(options.destination, Destination::Original(_)) {
         // The IPv4 option sets the same flag for both versions.
         socket.set_ip_transparent_v4(true).map_err(|error| {
-            wrong(format!("--transparent takes root, to have other hosts' addresses ({error})"))
+            wrong(format!("--transparent requires root to use the addresses of other hosts ({error})"))
         })?;
     }
     let listen = || {
@@ -154,10 +157,13 @@ pub fn listen(options: &Options, at: SocketAddr, client: &SocketConfig) -> Resul
 pub fn listen_error(at: SocketAddr, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("port {} is taken: `ss -ltnp` says by whom; choose another one", at.port())
+            format!(
+                "port {} is already in use (`ss -ltnp` shows the process): choose another port",
+                at.port()
+            )
         }
         io::ErrorKind::PermissionDenied => {
-            format!("port {} is root's: choose one from 1024 on", at.port())
+            format!("port {} requires root: choose a port of at least 1024", at.port())
         }
         io::ErrorKind::AddrNotAvailable => format!("this host has no address {}", at.ip()),
         _ => error.to_string(),

@@ -217,7 +217,7 @@ mod tests {
         listener.set_nonblocking(true).expect("a listener that does not block");
         SockRef::from(&listener)
             .set_linger(Some(Duration::ZERO))
-            .expect("a listener whose clients are reset");
+            .expect("a listener that resets its clients");
         let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         (listener, closed.expect("an address"))
     }

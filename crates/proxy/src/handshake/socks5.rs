@@ -76,7 +76,7 @@ impl Socks5 {
 
     /// Parses exactly as many octets as the last step requested.
     pub fn handle(&mut self, octets: &[u8]) -> Step {
-        assert_eq!(octets.len(), self.wanted, "as many as were asked for");
+        assert_eq!(octets.len(), self.wanted, "the requested length");
         match (self.expected, octets) {
             (Expected::Greeting, &[VERSION, methods]) if methods > 0 => {
                 self.want(Expected::Methods, methods.into())
@@ -222,7 +222,7 @@ mod tests {
         );
         assert_eq!(parse_request(&[5, 1, 0, 3, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "no name");
         assert_eq!(parse_request(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Over(reply(NO_SUCH_ADDRESS)));
-        assert_eq!(parse_stream(b"GET / HTTP/1.1\r\n").0, Step::Over(Vec::new()), "it is no SOCKS5");
+        assert_eq!(parse_stream(b"GET / HTTP/1.1\r\n").0, Step::Over(Vec::new()), "not SOCKS5");
         assert_eq!(parse_stream(&[4, 1]).0, Step::Over(Vec::new()), "it is SOCKS4");
     }
 

@@ -221,14 +221,14 @@ fn no_such_device(name: &str) -> ProxyError {
 
 fn refused(error: io::Error) -> ProxyError {
     let help = match error.kind() {
-        io::ErrorKind::PermissionDenied => "it takes root, or CAP_NET_ADMIN and /dev/net/tun",
+        io::ErrorKind::PermissionDenied => "this requires root, or CAP_NET_ADMIN and /dev/net/tun",
         io::ErrorKind::NotFound => {
             "the kernel needs nftables with nft_tproxy, nft_socket and nft_fib_inet, and /dev/net/tun"
         }
         _ if error.raw_os_error() == Some(EMSGSIZE) => {
-            "the kernel takes no so long list at once: give fewer --ports, as ranges, or fewer devices"
+            "the list is too long for the kernel: give fewer --ports, as ranges, or fewer devices"
         }
-        _ => "`umts doctor` says what this host lacks",
+        _ => "`umts doctor` shows missing components of this host",
     };
-    wrong(format!("--transparent: connections cannot be led here ({error}): {help}"))
+    wrong(format!("--transparent: cannot redirect connections ({error}): {help}"))
 }

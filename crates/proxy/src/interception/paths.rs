@@ -137,7 +137,7 @@ impl Drop for Paths {
 
 fn refused(error: io::Error) -> ProxyError {
     wrong(format!(
-        "initial_window and min_rto belong to routes, which are root's to make ({error}): run as root, or leave them out"
+        "initial_window and min_rto are settings of routes, which only root can create ({error}): run as root, or leave them out"
     ))
 }
 

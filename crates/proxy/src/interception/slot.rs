@@ -59,7 +59,9 @@ impl Slot {
                 return Ok(slot);
             }
         }
-        Err(io::Error::other(format!("there are {SLOTS} proxies in this network already")))
+        Err(io::Error::other(format!(
+            "there are already {SLOTS} proxies in this network namespace, the maximum"
+        )))
     }
 
     /// Takes the slot of this number. Returns `None` if another process holds it.

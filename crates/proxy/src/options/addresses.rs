@@ -48,7 +48,10 @@ pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
         None => text.to_socket_addrs().map_err(|error| unknown_host(text, error))?.collect(),
     };
     if let Some(group) = found.iter().find(|address| !is_of_one_host(address.ip())) {
-        return Err(wrong(format!("--to {text}: {} is no one host's: TCP has two ends", group.ip())));
+        return Err(wrong(format!(
+            "--to {text}: {} is not the address of a single host, which TCP requires",
+            group.ip()
+        )));
     }
     match found.is_empty() {
         true => Err(unknown_host(text, "it has no address")),
@@ -77,7 +80,7 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
 }
 
 fn unknown_host(text: &str, why: impl Display) -> ProxyError {
-    wrong(format!("--to {text}: nobody knows this host ({why})"))
+    wrong(format!("--to {text}: cannot resolve the host name ({why})"))
 }
 
 /// Returns an error if the proxy would connect to itself.
@@ -88,9 +91,9 @@ pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) ->
                 || listen.ip().is_unspecified() && is_of_this_host(canonical(*server).ip()))
     };
     match servers.iter().any(is_own) {
-        true => {
-            Err(wrong(format!("--to {typed} is where this proxy listens itself: name the server behind it")))
-        }
+        true => Err(wrong(format!(
+            "--to {typed} is an address on which this proxy listens: give the address of the server"
+        ))),
         false => Ok(()),
     }
 }

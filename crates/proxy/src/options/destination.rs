@@ -16,12 +16,12 @@ pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination,
         ["--to", "--socks5", "--transparent"].into_iter().filter(|name| typed.is_set(name)).collect();
     let of_transparent = ["--from", "--ports", "--if-dead"].into_iter().find(|name| typed.is_set(name));
     if let (Some(name), false) = (of_transparent, ways.contains(&"--transparent")) {
-        return Err(wrong(format!("{name} goes with --transparent")));
+        return Err(wrong(format!("{name} requires --transparent")));
     }
     let of_policy = ["--allow", "--deny"].into_iter().find(|name| typed.is_set(name));
     if let (Some(name), ["--to"]) = (of_policy, &ways[..]) {
         return Err(wrong(format!(
-            "{name} goes with --socks5 or --transparent: --to names the only destination"
+            "{name} requires --socks5 or --transparent: with --to there is only one destination"
         )));
     }
     match ways[..] {
@@ -34,10 +34,10 @@ pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination,
         ["--socks5"] => Ok(Destination::Socks5(policy(typed)?)),
         [_] => selection(typed).map(Destination::Original),
         [] => Err(wrong(
-            "--to is missing, the server: --to 192.0.2.1:80; or --socks5 or --transparent, by which each client says it",
+            "--to is missing: give the server, as in --to 192.0.2.1:80, or --socks5 or --transparent if clients choose it",
         )),
         [first, second, ..] => {
-            Err(wrong(format!("{first} and {second} both say where to: give one of them")))
+            Err(wrong(format!("{first} and {second} exclude each other: give one of them")))
         }
     }
 }
@@ -45,7 +45,9 @@ pub fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination,
 /// Parses the selection of intercepted connections.
 fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
     let Some(devices) = typed.get("--from") else {
-        return Err(wrong("--from is missing, the device by which clients' packets come: --from eth1"));
+        return Err(wrong(
+            "--from is missing: give the device on which packets of clients arrive, as in --from eth1",
+        ));
     };
     let ports = typed.get("--ports").map(port_ranges).transpose()?.unwrap_or_default();
     let if_dead = match typed.get("--if-dead") {

@@ -100,7 +100,9 @@ impl Options {
             }
             (None, true) => SocketAddr::from(([0_u16; 8], 0)),
             (None, false) => {
-                return Err(wrong("--listen is missing, where clients connect: --listen 127.0.0.1:8080"));
+                return Err(wrong(
+                    "--listen is missing: give the address to which clients connect, as in --listen 127.0.0.1:8080",
+                ));
             }
         };
         let destination = destination(listen, &typed)?;
@@ -222,31 +224,43 @@ mod tests {
     #[test]
     fn invalid_options_are_refused_with_a_correction() {
         for (words, said) in [
-            (vec![LEAST[1]], "--listen is missing, where clients connect"),
-            (vec![LEAST[0]], "--to is missing, the server"),
+            (vec![LEAST[1]], "--listen is missing: give the address"),
+            (vec![LEAST[0]], "--to is missing: give the server"),
             (vec![("--listen", "here"), LEAST[1]], "--listen takes an address of this host and a port"),
-            (vec![LEAST[0], LEAST[1], ("--socks5", "")], "--to and --socks5 both say where to"),
-            (vec![("--transparent", "")], "--from is missing, the device"),
+            (vec![LEAST[0], LEAST[1], ("--socks5", "")], "--to and --socks5 exclude each other"),
+            (vec![("--transparent", "")], "--from is missing: give the device"),
             (
                 vec![("--transparent", ""), ("--from", "lo"), ("--ports", "90-80")],
                 "--ports takes ports as in",
             ),
             (vec![("--transparent", ""), ("--from", "lo"), ("--if-dead", "wait")], "--if-dead takes pass or"),
-            (vec![LEAST[0], LEAST[1], ("--from", "lo")], "--from goes with --transparent"),
-            (vec![LEAST[0], LEAST[1], ("--allow", ":80")], "--allow goes with --socks5 or --transparent"),
+            (vec![LEAST[0], LEAST[1], ("--from", "lo")], "--from requires --transparent"),
+            (vec![LEAST[0], LEAST[1], ("--allow", ":80")], "--allow requires --socks5 or --transparent"),
             (
                 vec![LEAST[0], ("--socks5", ""), ("--deny", "here")],
                 "--deny takes addresses, networks and ports",
             ),
-            (vec![LEAST[0], ("--to", "0.0.0.0:8080")], "--to 0.0.0.0:8080 is where this proxy listens"),
-            (vec![LEAST[0], ("--to", "[::ffff:127.0.0.1]:8080")], "--to [::ffff:127.0.0.1]:8080 is where"),
+            (
+                vec![LEAST[0], ("--to", "0.0.0.0:8080")],
+                "--to 0.0.0.0:8080 is an address on which this proxy listens",
+            ),
+            (
+                vec![LEAST[0], ("--to", "[::ffff:127.0.0.1]:8080")],
+                "--to [::ffff:127.0.0.1]:8080 is an address on which",
+            ),
             (vec![LEAST[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
             (vec![LEAST[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
-            (vec![LEAST[0], ("--to", "127.0.0.1:8080")], "--to 127.0.0.1:8080 is where this proxy listens"),
-            (vec![("--listen", "80"), LEAST[1]], "--to 127.0.0.1:80 is where this proxy listens"),
+            (
+                vec![LEAST[0], ("--to", "127.0.0.1:8080")],
+                "--to 127.0.0.1:8080 is an address on which this proxy listens",
+            ),
+            (
+                vec![("--listen", "80"), LEAST[1]],
+                "--to 127.0.0.1:80 is an address on which this proxy listens",
+            ),
             (
                 vec![LEAST[0], LEAST[1], ("--buffer", "100 B")],
-                "--buffer 100 B: less than 16 kB leaves no room",
+                "--buffer 100 B: a buffer of less than 16 kB is too small",
             ),
             (vec![LEAST[0], LEAST[1], ("--buffer", "64")], "--buffer: "),
             (vec![LEAST[0], LEAST[1], ("--connections", "0")], "--connections takes a whole number"),
@@ -254,11 +268,11 @@ mod tests {
             (vec![LEAST[0], LEAST[1], ("--client-set", "reno")], "--client-set takes KEY=VALUE"),
             (
                 vec![LEAST[0], LEAST[1], ("--client-set", "window=3")],
-                "--client-set window=3: there is no window",
+                "--client-set window=3: there is no setting window",
             ),
             (
                 vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=1 B")],
-                "--server-set send_buffer 1 B: less",
+                "--server-set send_buffer 1 B: a buffer of less",
             ),
             (
                 vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=3 GB")],
@@ -267,7 +281,7 @@ mod tests {
             (vec![LEAST[0], LEAST[1], ("--buffer", "16 GB")], "--buffer 16 GB: at most 1 GB"),
             (vec![LEAST[0], LEAST[1], ("--user-timeout", "600 h")], "--user-timeout takes 1 ms to 596 h"),
             (vec![LEAST[0], LEAST[1], ("--user-timeout", "1 us")], "--user-timeout takes 1 ms to 596 h"),
-            (vec![LEAST[0], ("--to", "224.0.0.1:80")], "--to 224.0.0.1:80: 224.0.0.1 is no one host's"),
+            (vec![LEAST[0], ("--to", "224.0.0.1:80")], "--to 224.0.0.1:80: 224.0.0.1 is not the address"),
             (vec![("--listen", "255.255.255.255:80"), LEAST[1]], "--listen takes an address of this host"),
             (vec![("--listen", "[fe80::1%nowhere]:80"), LEAST[1]], "--listen takes an address of this host"),
         ] {

@@ -32,7 +32,9 @@ pub fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> 
             "min_rto" => side.path.min_rto = Some(timeout(option, pair, value)?),
             _ => {
                 let known = "congestion_control, initial_window, min_rto, receive_buffer and send_buffer";
-                return Err(wrong(format!("{option} {pair}: there is no {key}; there are {known}")));
+                return Err(wrong(format!(
+                    "{option} {pair}: there is no setting {key}; the settings are {known}"
+                )));
             }
         }
     }

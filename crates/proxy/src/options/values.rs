@@ -69,16 +69,18 @@ pub fn size(name: &str, text: &str, least: u64) -> Result<u64, ProxyError> {
     let Bytes(octets) = text.parse().map_err(|error: UnitError| wrong(format!("{name}: {error}")))?;
     if octets < least {
         let least = Bytes(least);
-        return Err(wrong(format!("{name} {text}: less than {least} leaves no room for a segment")));
+        return Err(wrong(format!(
+            "{name} {text}: a buffer of less than {least} is too small for a segment"
+        )));
     }
     Ok(octets)
 }
 
 /// Returns `octets` if the kernel supports a buffer of that size.
-pub fn most(octets: u64, what: &str) -> Result<u64, ProxyError> {
+pub fn most(octets: u64, option: &str) -> Result<u64, ProxyError> {
     match octets <= MOST_BUFFER {
         true => Ok(octets),
-        false => Err(wrong(format!("{what} {}: at most {}", Bytes(octets), Bytes(MOST_BUFFER)))),
+        false => Err(wrong(format!("{option} {}: at most {}", Bytes(octets), Bytes(MOST_BUFFER)))),
     }
 }
 
@@ -87,7 +89,7 @@ pub fn user_timeout(typed: &Typed<'_>) -> Result<Option<Duration>, ProxyError> {
     let most = Duration::from_millis(i32::MAX as u64);
     match typed.time("--user-timeout")? {
         Some(time) if time > most || time < Duration::from_millis(1) => {
-            Err(wrong("--user-timeout takes 1 ms to 596 h, what the kernel can count"))
+            Err(wrong("--user-timeout takes 1 ms to 596 h, the range of the kernel"))
         }
         found => Ok(found),
     }

@@ -83,7 +83,7 @@ fn opened(path: &Path) -> io::Result<File> {
     let file =
         OpenOptions::new().create(true).append(true).custom_flags(flags).open(path).map_err(|error| {
             match error.raw_os_error() {
-                Some(ENXIO) => io::Error::other("no process reads this FIFO: start its reader first"),
+                Some(ENXIO) => io::Error::other("no process reads this FIFO: start the reader first"),
                 _ => error,
             }
         })?;
@@ -152,7 +152,7 @@ fn reopen(out: &mut Output) {
         Ok(file) => out.file = file,
         Err(error) => {
             eprintln!(
-                "umts: --log {}: cannot be opened again ({error}): lines still go to the old file",
+                "umts: --log {}: cannot reopen it ({error}): the log continues in the old file",
                 path.display()
             );
         }

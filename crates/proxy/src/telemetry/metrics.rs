@@ -66,7 +66,7 @@ async fn answer(stream: &TcpStream, page: &Page) -> io::Result<()> {
     match (words.next(), words.next()) {
         (Some("GET"), Some("/metrics" | "/")) => send(stream, "200 OK", &page()).await,
         (Some("GET"), _) => send(stream, "404 Not Found", "metrics are at /metrics\n").await,
-        _ => send(stream, "405 Method Not Allowed", "metrics are asked for by GET\n").await,
+        _ => send(stream, "405 Method Not Allowed", "use GET for metrics\n").await,
     }
 }
 

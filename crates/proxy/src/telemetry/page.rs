@@ -13,21 +13,25 @@ const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 /// counts connections in a client's name that use another port.
 pub fn page(totals: &Totals, open: usize, room: usize, other_ports: u64) -> String {
     let mut page = Page(String::new());
-    page.family("connections_total", "counter", "Connections that were accepted.");
+    page.family("connections_total", "counter", "Number of accepted connections.");
     page.line("connections_total", "", totals.accepted as f64);
-    page.family("connections", "gauge", "Connections at this instant.");
+    page.family("connections", "gauge", "Number of open connections.");
     page.line("connections", "", open as f64);
-    page.family("connections_room", "gauge", "Connections that there is room for.");
+    page.family("connections_room", "gauge", "Maximum number of connections.");
     page.line("connections_room", "", room as f64);
-    page.family("refused_total", "counter", "Connections that were reset because there was no room.");
+    page.family(
+        "refused_total",
+        "counter",
+        "Number of connections that were reset because the maximum was reached.",
+    );
     page.line("refused_total", "", totals.refused as f64);
     page.family(
         "other_ports_total",
         "counter",
-        "Connections in a client's name from another port than its own.",
+        "Number of connections with a client's address but another port than the client's.",
     );
     page.line("other_ports_total", "", other_ports as f64);
-    page.family("ended_total", "counter", "Connections that are over, by how they ended.");
+    page.family("ended_total", "counter", "Number of ended connections, by cause.");
     for ended in Ended::ALL {
         let count = totals.ended.get(&ended).copied().unwrap_or_default();
         page.line("ended_total", &format!("cause=\"{}\"", ended.name()), count as f64);
@@ -40,17 +44,17 @@ pub fn page(totals: &Totals, open: usize, room: usize, other_ports: u64) -> Stri
 fn ways(page: &mut Page, ways: &[WayTotal; 2]) {
     type Column = (&'static str, &'static str, &'static str, fn(&WayTotal) -> f64);
     let columns: [Column; 4] = [
-        ("octets_total", "counter", "Octets handed on, from clients (up) and to them (down).", |way| {
+        ("octets_total", "counter", "Octets forwarded, from clients (up) and to clients (down).", |way| {
             way.octets as f64
         }),
         ("held_octets", "gauge", "Octets that the proxy holds between its sockets.", |way| way.held as f64),
         (
             "stalls_total",
             "counter",
-            "Times that a receiver took nothing though there was something.",
+            "Number of stalls: the send buffer towards the receiver was full.",
             |way| way.stalls as f64,
         ),
-        ("stalled_seconds_total", "counter", "How long, in all connections together.", |way| {
+        ("stalled_seconds_total", "counter", "Time of stalls in seconds, summed over connections.", |way| {
             way.stalled_ns as f64 / 1e9
         }),
     ];
@@ -66,24 +70,16 @@ fn legs(page: &mut Page, totals: &Totals) {
     page.family(
         "retransmissions_total",
         "counter",
-        "Segments that the kernel sent again (TCP_INFO), by leg.",
+        "Segments that the kernel retransmitted (TCP_INFO), by leg.",
     );
     for (side, count) in SIDES.iter().zip(totals.retransmissions) {
         page.line("retransmissions_total", &format!("leg=\"{}\"", side.name()), count as f64);
     }
-    page.family(
-        "rtt_seconds",
-        "gauge",
-        "Smoothed round-trip times of the connections of this instant (TCP_INFO).",
-    );
+    page.family("rtt_seconds", "gauge", "Smoothed round-trip times of the open connections (TCP_INFO).");
     for (side, legs) in SIDES.iter().zip(&totals.legs) {
         page.quantiles("rtt_seconds", side.name(), legs.iter().filter_map(|leg| leg.rtt_s).collect());
     }
-    page.family(
-        "cwnd_segments",
-        "gauge",
-        "Congestion windows of the connections of this instant (TCP_INFO).",
-    );
+    page.family("cwnd_segments", "gauge", "Congestion windows of the open connections (TCP_INFO).");
     for (side, legs) in SIDES.iter().zip(&totals.legs) {
         let windows = legs.iter().map(|leg| f64::from(leg.cwnd_segments)).collect();
         page.quantiles("cwnd_segments", side.name(), windows);
@@ -132,7 +128,7 @@ mod tests {
             assert!(text.contains(&format!("# TYPE {family} ")), "{line}");
         }
         assert!(text.contains("umts_proxy_rtt_seconds{leg=\"client\",quantile=\"0.5\"} 0.084\n"));
-        assert!(!text.contains("rtt_seconds{leg=\"server\""), "nothing is known of it");
+        assert!(!text.contains("rtt_seconds{leg=\"server\""), "no value for this side");
         assert!(text.contains("umts_proxy_ended_total{cause=\"in_order\"} 6\n"));
     }
 }
