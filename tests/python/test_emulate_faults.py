@@ -15,9 +15,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("tcp_rmem=evil", "the kernel does not take this value"),
-        ("tcp_none=1", "this kernel has no variable"),
-        ("route.congctl=evil", "the kernel takes no such route"),
+        ("tcp_rmem=evil", "the kernel rejects this value"),
+        ("tcp_none=1", "this kernel has no setting"),
+        ("route.congctl=evil", "the kernel rejects such a route"),
     ],
 )
 def test_a_setting_that_the_kernel_rejects_is_reported_before_any_program_runs(
@@ -33,7 +33,7 @@ def test_failures_during_the_emulation_are_reported(umts: Umts) -> None:
     if shutil.which("ip") is None:
         pytest.skip("it takes ip")
     done = umts("emulate", "-q", "--", "sh", "-c", "ip link del umts0; sleep 0.3")
-    assert done.stderr == "umts: a program has taken umts0 away: its host has no network any more\n"
+    assert done.stderr == "umts: a program has removed the device umts0: its host has no network any more\n"
 
 
 DOWNLOAD = "curl -s http://a.example/bytes/600000 | wc -c"

@@ -78,7 +78,7 @@ def test_the_hosts_own_addresses_need_host_services(tmp_path: Path) -> None:
     # address.
     assert usual["said"][:2] == ["OSError 113", "OSError 113"], found
     assert "reached" not in usual["said"][2]
-    assert "refuses what is for the host itself" in usual["told"]
+    assert "rejects packets to the host itself" in usual["told"]
     assert asked_for["said"][:2] == ["reached", "reached"], found
     # The device has no IPv6, not even a link-local address.
     assert usual["IPv6"] == asked_for["IPv6"] == ""
@@ -90,7 +90,7 @@ def test_the_loss_of_an_attached_device_is_reported(tmp_path: Path) -> None:
     found = inline_hosts.inside("vanished", tmp_path)
     assert found["down"] == {"status": 0, "told": ""}
     assert found["gone"]["status"] == 125
-    assert "umts: device right is gone: nothing crosses the radio any more" in found["gone"]["told"]
+    assert "umts: device right was removed: no packets cross the radio any more" in found["gone"]["told"]
 
 
 @pytest.mark.usefixtures("_host")
@@ -158,7 +158,7 @@ def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -
         assert packets["malformed"] == packets["unroutable"] == packets["refused"] == 0
     expected = (
         "both ends of the radio",
-        "there is none",
+        "there is no device of this name",
         "ip address flush dev right",
         "mtu 1500",
         "ip link set left up",

@@ -19,10 +19,10 @@ pub enum EmulationError {
         source: io::Error,
     },
     /// The kernel refused an operation.
-    #[error("{what}: {source}")]
+    #[error("{action}: {source}")]
     System {
         /// The failed action.
-        what: &'static str,
+        action: &'static str,
         /// The error of the system.
         source: io::Error,
     },
@@ -55,10 +55,10 @@ pub fn wrong(message: String) -> io::Error {
 }
 
 /// Returns a function that maps an I/O error to [`EmulationError`]: errors of [`wrong`] to `Wrong`,
-/// all others to `System` with the failed action `what`.
-pub fn system(what: &'static str) -> impl Fn(io::Error) -> EmulationError {
+/// all others to `System` with the failed `action`.
+pub fn system(action: &'static str) -> impl Fn(io::Error) -> EmulationError {
     move |source| match (source.kind(), source.raw_os_error()) {
         (io::ErrorKind::InvalidInput, None) => EmulationError::Wrong(source.to_string()),
-        _ => EmulationError::System { what, source },
+        _ => EmulationError::System { action, source },
     }
 }

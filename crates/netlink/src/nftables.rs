@@ -317,7 +317,7 @@ fn error(answer: &[u8]) -> Option<io::Error> {
 }
 
 fn cut_off() -> io::Error {
-    io::Error::other("nftables gave an answer that was cut off")
+    io::Error::other("the reply of nftables is cut off")
 }
 
 /// Conditions and actions of rules.

@@ -287,7 +287,7 @@ impl Netlink {
                     NetlinkPayload::InnerMessage(message) => found.push(message),
                     NetlinkPayload::Done(_) => return Ok(found),
                     NetlinkPayload::Error(error) => return Err(error.to_io()),
-                    other => return Err(io::Error::other(format!("netlink answered with {other:?}"))),
+                    other => return Err(io::Error::other(format!("unexpected netlink reply: {other:?}"))),
                 }
             }
         }
@@ -301,7 +301,7 @@ impl Netlink {
         match answer.payload {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             NetlinkPayload::Error(_) => Ok(()),
-            other => Err(io::Error::other(format!("netlink answered with {other:?}"))),
+            other => Err(io::Error::other(format!("unexpected netlink reply: {other:?}"))),
         }
     }
 

@@ -39,8 +39,8 @@ impl Masquerade {
 }
 
 fn refused(error: io::Error) -> io::Error {
-    let help = "addresses cannot be translated: the kernel needs nftables with masquerading (nf_tables, nft_masq, \
-                nft_fib_ipv4, nft_reject_ipv4) of Linux 5.12 or later, and this process root's rights";
+    let help = "cannot translate addresses: this needs root, and Linux 5.12 or later with masquerading by nftables (nf_tables, \
+                nft_masq, nft_fib_ipv4, nft_reject_ipv4)";
     io::Error::new(error.kind(), format!("{help}: {error}"))
 }
 
@@ -52,7 +52,7 @@ fn translation(prefix: &[u8]) -> Rule {
 /// host.
 fn fence(device: u32) -> Rule {
     Rule::new(
-        "not for another host",
+        "destination is not another host",
         &[&steps::came_by(device), &steps::is_not_for_one_beyond(), &steps::prohibit()],
     )
 }

@@ -100,9 +100,11 @@ impl Port {
     pub fn when_gone(&self) -> String {
         match self {
             Port::Tun(tun) => {
-                format!("a program has taken {} away: its host has no network any more", tun.name())
+                format!("a program has removed the device {}: its host has no network any more", tun.name())
             }
-            Port::Wire(wire) => format!("device {} is gone: nothing crosses the radio any more", wire.name()),
+            Port::Wire(wire) => {
+                format!("device {} was removed: no packets cross the radio any more", wire.name())
+            }
         }
     }
 

@@ -28,7 +28,11 @@ impl TcpSettings {
                 None if name.starts_with("tcp_") && !name.contains('/') => {
                     settings.variables.push((name.clone(), value.clone()));
                 }
-                None => return Err(format!("{name} is no variable of TCP: tcp_sack and the like are")),
+                None => {
+                    return Err(format!(
+                        "{name} is not a TCP setting of the kernel; examples are tcp_sack and tcp_window_scaling"
+                    ));
+                }
                 Some(metric) => settings.metrics.extend(route_metric(metric, value)?),
             }
         }
@@ -47,7 +51,7 @@ fn route_metric(name: &str, value: &str) -> Result<Vec<RouteMetric>, String> {
         "quickack" => vec![RouteMetric::QuickAck(number()?)],
         _ => {
             let known = "congctl, initcwnd, initrwnd, advmss, rto_min (milliseconds) and quickack";
-            return Err(format!("routes have no {name} here: they have {known}"));
+            return Err(format!("routes have no setting {name}; the settings are {known}"));
         }
     })
 }

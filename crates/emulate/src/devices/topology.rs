@@ -82,7 +82,7 @@ pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
     });
     let (server, ue) = (server?, ue?);
     if server != ue {
-        return Err(io::Error::other("the server side has other settings than the UEs"));
+        return Err(io::Error::other("the TCP settings of the server side and of the UEs differ"));
     }
     Ok(ue)
 }
@@ -106,10 +106,8 @@ pub fn apply_tcp_sysctls(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Re
 
 fn rejected(key: &str, value: &str, error: &io::Error) -> io::Error {
     match error.kind() {
-        io::ErrorKind::NotFound => {
-            wrong(format!("{key}={value}: this kernel has no variable net/ipv4/{key}"))
-        }
-        _ => wrong(format!("{key}={value}: the kernel does not take this value for net/ipv4/{key}")),
+        io::ErrorKind::NotFound => wrong(format!("{key}={value}: this kernel has no setting net/ipv4/{key}")),
+        _ => wrong(format!("{key}={value}: the kernel rejects this value of net/ipv4/{key}")),
     }
 }
 
@@ -214,15 +212,15 @@ mod tests {
     fn rejected_setting_is_reported_as_typed() {
         let Ok(networks) = networks(1) else { return eprintln!("SKIPPED: no namespaces") };
         for (name, value, said) in [
-            ("tcp_rmem", "evil", "tcp_rmem=evil: the kernel does not take this value"),
-            ("tcp_none", "1", "tcp_none=1: this kernel has no variable"),
+            ("tcp_rmem", "evil", "tcp_rmem=evil: the kernel rejects this value"),
+            ("tcp_none", "1", "tcp_none=1: this kernel has no setting"),
         ] {
             let settings = TcpSettings::from_pairs(&[(name.to_owned(), value.to_owned())]).unwrap();
             let error = apply_tcp_sysctls(&networks, &settings).unwrap_err();
             assert!(error.to_string().starts_with(said), "{error}");
         }
         let settings = TcpSettings::from_pairs(&[("route.congctl".to_owned(), "evil".to_owned())]).unwrap();
-        let error = build(networks, &settings, true).err().expect("there is no such law");
+        let error = build(networks, &settings, true).err().expect("no such congestion control");
         assert!(error.to_string().starts_with("route.congctl=evil: "), "{error}");
     }
 

@@ -72,7 +72,7 @@ impl Tun {
             let mut netlink = Netlink::open()?;
             routes.iter().try_for_each(|route| {
                 netlink.add_route(route).map_err(|error| match tcp_settings::described(&route.metrics) {
-                    Some(told) => wrong(format!("{told}: the kernel takes no such route ({error})")),
+                    Some(settings) => wrong(format!("{settings}: the kernel rejects such a route ({error})")),
                     None => error,
                 })
             })

@@ -67,11 +67,11 @@ impl Uplink {
             set_sysctl("net/ipv4/ip_forward", "1")?;
             Masquerade::new("umtslab", &[10, 45], None)
         })?;
-        let refuses = if host_services { "" } else { ", and refuses what is for the host itself" };
-        let gives = "which gives what comes from there the host's address";
+        let refuses = if host_services { "" } else { ", and rejects packets to the host itself" };
+        let translates = "which translates source addresses to the host's address";
         let changes = vec![
             format!("device {device} with {host}, and a route to {inside}"),
-            format!("nftables table umtslab{number}, {gives}{refuses}"),
+            format!("nftables table umtslab{number}, {translates}{refuses}"),
         ];
         Ok(Uplink { _at_server: at_server, _at_host: at_host, device: (netlink, index), changes })
     }
@@ -111,7 +111,7 @@ fn device_into(server_side: &NetNamespace) -> io::Result<(u8, String)> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other(format!("{MOST} emulations reach the Internet already")))
+    Err(io::Error::other(format!("{MOST} emulations are already connected to the Internet")))
 }
 
 /// Opens UDP and TCP sockets for DNS in the server side's namespace. Programs that are started

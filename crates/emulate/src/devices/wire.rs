@@ -97,7 +97,10 @@ impl Wire {
     /// An error with a repair if a device is missing or unsuitable.
     pub fn pair(names: [&str; 2]) -> io::Result<[Wire; 2]> {
         if names[0] == names[1] {
-            return Err(wrong(format!("device {} is both ends of the radio: it takes two", names[0])));
+            return Err(wrong(format!(
+                "device {} is given for both ends of the radio: give two devices",
+                names[0]
+            )));
         }
         let [first, second] =
             [open(names[0])?, open(names[1])?].map(|(socket, index)| (Rc::new(socket), index));
@@ -297,11 +300,13 @@ fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
         }
         let is_local = address.as_sockaddr_in6().is_some_and(|address| address.ip().is_unicast_link_local());
         if address.family().is_some_and(|family| family != AddressFamily::Packet) && !is_local {
-            let advice = "this host has an address there and would answer too: ip address flush dev";
+            let advice = "this host has an address on it and would answer too; remove the address: ip address flush dev";
             return Err(of_device(format!("{advice} {name}")));
         }
     }
-    let Some((address, flags)) = link else { return Err(of_device("there is none of this name".to_owned())) };
+    let Some((address, flags)) = link else {
+        return Err(of_device("there is no device of this name".to_owned()));
+    };
     let found = Netlink::open()?.link(address.ifindex() as u32)?;
     if !flags.contains(InterfaceFlags::IFF_UP) {
         return Err(of_device(format!("it is down: ip link set {name} up")));
@@ -310,7 +315,7 @@ fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
         return Err(of_device(format!("its MTU is {}: ip link set {name} mtu {MTU}", found.mtu)));
     }
     if !found.is_virtual && !flags.contains(InterfaceFlags::IFF_PROMISC) {
-        let advice = "it takes only frames for this host: ip link set";
+        let advice = "it receives only frames for this host: ip link set";
         return Err(of_device(format!("{advice} {name} promisc on (and off afterwards)")));
     }
     let socket = socket(

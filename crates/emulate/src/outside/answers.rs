@@ -131,7 +131,7 @@ impl Answers {
     /// Marks a flow as the most recently used, and returns it.
     fn mark_used(&mut self, seen: Seen) -> &mut Flow {
         self.packets += 1;
-        let flow = self.flows.get_mut(&seen).expect("whoever was found is there");
+        let flow = self.flows.get_mut(&seen).expect("found above");
         self.by_use.remove(&flow.used);
         self.by_use.insert(self.packets, seen);
         flow.used = self.packets;

@@ -166,7 +166,7 @@ impl Exchange {
             (Direction::Uplink, ..) if self.behind == Behind::Anybody => SERVER_PORT,
             (Direction::Uplink, ProxyLeg::Server, _) => SERVER_PORT,
             (Direction::Uplink, ..) => {
-                let (_, to) = foreign::addresses(bytes).expect("it was read when it entered");
+                let (_, to) = foreign::addresses(bytes).expect("read at the entry");
                 port_of(to)
             }
         }

@@ -92,7 +92,7 @@ fn remove(path: &Path) {
 pub fn read(path: &Path, ports: usize) -> io::Result<Vec<(Time, Arrival)>> {
     let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     let mut reader = PcapNgReader::new(BufReader::new(File::open(path)?))
-        .map_err(|error| wrong(format!("this is no pcapng file: {error}")))?;
+        .map_err(|error| wrong(format!("this is not a pcapng file: {error}")))?;
     let mut arrivals: Vec<(Time, Arrival)> = Vec::new();
     while let Some(block) = reader.next_block() {
         let place = arrivals.len() + 1;
@@ -103,12 +103,12 @@ pub fn read(path: &Path, ports: usize) -> io::Result<Vec<(Time, Arrival)>> {
         };
         let port = packet.interface_id as usize;
         if port >= ports {
-            return Err(wrong(format!("packet {place} is of port {port}, but there are {ports}")));
+            return Err(wrong(format!("packet {place} belongs to port {port}, but there are {ports} ports")));
         }
         let nanos = u64::try_from(packet.timestamp.as_nanos());
-        let at = Time::from_nanos(nanos.map_err(|_| wrong(format!("packet {place} has no possible time")))?);
+        let at = Time::from_nanos(nanos.map_err(|_| wrong(format!("packet {place} has an invalid time")))?);
         if arrivals.last().is_some_and(|&(last, _)| last > at) {
-            return Err(wrong(format!("packet {place} is before the one ahead of it")));
+            return Err(wrong(format!("packet {place} is earlier than the packet before it")));
         }
         arrivals.push((at, Arrival::bare(port, packet.data.into_owned())));
     }
@@ -135,14 +135,14 @@ mod tests {
         arrivals.iter().for_each(|(at, arrival)| recording.note(*at, arrival));
         recording.finish().unwrap();
         assert_eq!(read(&path, 3).unwrap(), arrivals);
-        assert_eq!(read(&path, 2).unwrap_err().to_string(), "packet 3 is of port 2, but there are 2");
+        assert_eq!(read(&path, 2).unwrap_err().to_string(), "packet 3 belongs to port 2, but there are 2");
     }
 
     #[test]
     fn other_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
-        std::fs::write(&path, b"nothing of the kind").unwrap();
-        assert!(read(&path, 1).unwrap_err().to_string().starts_with("this is no pcapng file"));
+        std::fs::write(&path, b"not a recording").unwrap();
+        assert!(read(&path, 1).unwrap_err().to_string().starts_with("this is not a pcapng file"));
     }
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Malformed {
     /// The version is neither 4 nor 6.
-    #[error("no IP packet")]
+    #[error("not an IP packet")]
     NoIp,
     /// The header is truncated or too short.
     #[error("the IP header is cut off or too short")]

@@ -138,8 +138,8 @@ impl Children {
         let mut child = namespace.within(|| spawn(&mut command))?;
         let id = self.register(child.id() as i32);
         let name = program.words[0].to_string_lossy().into_owned();
-        let input = child.stdin.take().expect("it was asked for");
-        let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
+        let input = child.stdin.take().expect("requested above");
+        let mut output = BufReader::new(child.stdout.take().expect("requested above"));
         wait_for_line(&mut output, &name)?;
         Ok(Half { id, input, output, name })
     }

@@ -31,7 +31,7 @@ pub fn leave_host(keep_network: bool) -> io::Result<()> {
         return unshare(flags)
             .map_err(|error| refused(error, "root lacks CAP_SYS_ADMIN here (a container?)"));
     }
-    let hint = "this kernel lets no plain user make namespaces: set user.max_user_namespaces (and, on Ubuntu, \
+    let hint = "this kernel does not allow unprivileged users to create namespaces: set user.max_user_namespaces (and, on Ubuntu, \
                 kernel.apparmor_restrict_unprivileged_userns=0), or run as root";
     unshare(flags | CloneFlags::CLONE_NEWUSER).map_err(|error| refused(error, hint))?;
     fs::write("/proc/thread-self/setgroups", "deny")?;
@@ -41,7 +41,7 @@ pub fn leave_host(keep_network: bool) -> io::Result<()> {
 
 fn refused(error: nix::Error, hint: &str) -> io::Error {
     let error = io::Error::from(error);
-    io::Error::new(error.kind(), format!("cannot make namespaces: {error}; {hint}"))
+    io::Error::new(error.kind(), format!("cannot create namespaces: {error}; {hint}"))
 }
 
 /// Adapts the mounts to the new namespaces: `/proc` shows their processes, and `/etc/resolv.conf`

@@ -73,8 +73,8 @@ impl Place {
     pub fn around(builder: i32, stream: &UnixStream) -> io::Result<Self> {
         let of_builder = |file: &str| format!("/proc/{builder}/{file}");
         receive_result(stream).map_err(|error| {
-            let hint = "programs run in user namespaces: set user.max_user_namespaces, and in a container allow them";
-            io::Error::new(error.kind(), format!("cannot make namespaces: {error}; {hint}"))
+            let hint = "programs run in user namespaces: set user.max_user_namespaces, and allow them in a container";
+            io::Error::new(error.kind(), format!("cannot create namespaces: {error}; {hint}"))
         })?;
         for map in ["uid_map", "gid_map"] {
             let known = fs::read_to_string(Path::new("/proc/self").join(map))?;

@@ -58,13 +58,13 @@ impl Surroundings {
         let networks = mem::take(&mut programs.networks);
         topology::apply_tcp_sysctls(&networks, &programs.tcp).map_err(system("cannot set up TCP"))?;
         let tuns = topology::build(networks, &programs.tcp, is_hermetic)
-            .map_err(system("cannot make the devices"))?;
+            .map_err(system("cannot create the devices"))?;
         let tcp = topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;
         let uplink = host_services.map(|services| Uplink::new(tuns[SERVER_PORT].namespace(), services));
         let uplink = uplink.transpose().map_err(system("cannot reach the host's network"))?;
         let mut ports: Vec<Port> = tuns.into_iter().map(Port::Tun).collect();
         let node = programs.proxy.as_ref().map(|proxy| ProxyNode::new(ues, &proxy.sides, is_hermetic));
-        let node = node.transpose().map_err(system("cannot make the proxy's node"))?;
+        let node = node.transpose().map_err(system("cannot create the node of the proxy"))?;
         let behind = Behind::Ues { count: ues, are_split: node.is_some() };
         let (mut proxy, mut proxy_tcp) = (None, None);
         if let Some(ProxyNode { namespace, tuns, tcp }) = node {

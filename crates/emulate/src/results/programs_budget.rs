@@ -285,7 +285,7 @@ impl ProgramsBudget {
             };
             self.flows.insert(key, Flow { id, sent: [0; 2], last: now });
         }
-        self.flows.get_mut(&key).expect("it was put there if it was missing")
+        self.flows.get_mut(&key).expect("inserted above if missing")
     }
 
     /// Turns the recent lookup of a UE into the connection that begins now, and returns its number.
