@@ -146,12 +146,12 @@ def schedule(answer: str) -> str:
         (schedule("1 / 0"), "ZeroDivisionError: division by zero"),
         (schedule("None"), "TypeError: 'NoneType' object is not iterable"),
         (schedule("[asks[0].ue]"), "TypeError"),
-        (schedule("[(asks[0].ue, 6)]"), "ValueError: a format is a number from 0 to 5, not 6"),
-        (schedule("[(asks[0].ue, -1)]"), "ValueError: a format is a number from 0 to 5, not -1"),
-        (schedule("[(asks[0].ue, 0)] * 2"), "is there twice"),
-        (schedule("[(999, 0)]"), "ValueError: user 999 does not ask"),
-        (schedule("[(70_000, 0)]"), "ValueError: user 70000 does not ask"),
-        (schedule("[(-1, 0)]"), "ValueError: user -1 does not ask"),
+        (schedule("[(asks[0].ue, 6)]"), "ValueError: a format must be a number from 0 to 5, not 6"),
+        (schedule("[(asks[0].ue, -1)]"), "ValueError: a format must be a number from 0 to 5, not -1"),
+        (schedule("[(asks[0].ue, 0)] * 2"), "occurs twice"),
+        (schedule("[(999, 0)]"), "ValueError: user 999 has no request in this TTI"),
+        (schedule("[(70_000, 0)]"), "ValueError: user 70000 has no request in this TTI"),
+        (schedule("[(-1, 0)]"), "ValueError: user -1 has no request in this TTI"),
     ],
 )
 def test_an_invalid_schedule_ends_the_run_with_its_location(

@@ -52,7 +52,7 @@ def test_the_table_has_metrics_with_units_and_the_folder(umts: Umts, tmp_path: P
     assert (tmp_path / folder / "metrics.json").is_file()
     assert f"server.pcapng, ue.pcapng in {folder}/captures" in done.stdout
     assert "umts plot here" in done.stdout
-    assert "no captures of RLC for user, only of IP packets: rlc.header" in done.stdout
+    assert "user: only IP packets are captured, no RLC PDUs: rlc.header" in done.stdout
     assert done.stderr == ""
 
 
@@ -118,7 +118,7 @@ def test_captures_of_pdus_come_with_the_command_that_opens_them(umts: Umts) -> N
     done = umts("run", FTP.with_name("ftp-on-fach-3gpp.toml"), *SHORT, "--pcap", "--out", "here")
     assert "rlc-downlink-air.pcapng, rlc-downlink-delivery.pcapng" in done.stdout
     assert "wireshark --enable-heuristic rlc_udp here/runs/" in done.stdout
-    assert "no captures of RLC" not in done.stdout
+    assert "only IP packets are captured" not in done.stdout
 
 
 def test_one_worker_or_two_write_the_same_bytes(umts: Umts, tmp_path: Path) -> None:

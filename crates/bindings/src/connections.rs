@@ -68,7 +68,7 @@ impl Connections {
         let rows = take(&mut self.rows);
         let mut columns = self.columns.take().unwrap_or_else(|| Builders::new(rows.len(), &self.schema));
         columns.add(&rows);
-        RecordBatch::try_new(self.schema(), columns.finish()).expect("the columns are those of the schema")
+        RecordBatch::try_new(self.schema(), columns.finish()).expect("the columns match the schema")
     }
 }
 

@@ -69,7 +69,7 @@ impl Control {
             if window.is_finite() && window >= 1.0 {
                 return Ok(window);
             }
-            let message = format!("a window is a number of segments from 1 on, not {window}");
+            let message = format!("a window must be a number of segments of at least 1, not {window}");
             Err(PyValueError::new_err(message))
         })
     }

@@ -27,7 +27,7 @@ pyo3::create_exception!(
     umtslab._core,
     EmulationError,
     pyo3::exceptions::PyException,
-    "An emulation failed; ``error.status`` is what to exit with."
+    "An emulation failed; ``error.status`` is the exit status for the command."
 );
 
 /// Measure how late a bare timer with period `period_s` is, for `duration_s`. Return the lateness

@@ -13,21 +13,21 @@ pyo3::create_exception!(
     umtslab._core,
     ScenarioError,
     PyValueError,
-    "A scenario is wrong; ``str(error)`` renders every mistake, ``mistakes`` has an error for each; other attributes describe the first."
+    "A scenario is invalid; ``str(error)`` renders every mistake, ``mistakes`` has an error for each; other attributes describe the first."
 );
 
 pyo3::create_exception!(
     umtslab._core,
     CongestionControlError,
     PyRuntimeError,
-    "Congestion control in Python failed; ``str(error)`` names file, class and method, ``__cause__`` is what it raised."
+    "Congestion control in Python failed; ``str(error)`` names file, class and method, ``__cause__`` is the original exception."
 );
 
 pyo3::create_exception!(
     umtslab._core,
     SchedulerError,
     PyRuntimeError,
-    "A scheduler in Python failed; ``str(error)`` names file, class, method, cell and TTI, ``__cause__`` is what it raised."
+    "A scheduler in Python failed; ``str(error)`` names file, class, method, cell and TTI, ``__cause__`` is the original exception."
 );
 
 pyo3::create_exception!(umtslab._core, OutputError, PyOSError, "The captures could not be written.");
@@ -40,7 +40,7 @@ pyo3::create_exception!(
 );
 
 /// Message for locking a mutex: the reason why it is not poisoned.
-pub const NO_PANIC: &str = "nothing panics while it is held";
+pub const NO_PANIC: &str = "no code panics while it holds the lock";
 
 /// The exception for a capture that could not be read, with file and offset as attributes.
 pub fn input_error(py: Python<'_>, error: &umts_capture::reader::ReadError) -> PyErr {

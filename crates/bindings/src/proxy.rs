@@ -18,7 +18,7 @@ pyo3::create_exception!(
     umtslab._core,
     ProxyError,
     pyo3::exceptions::PyException,
-    "There is no proxy; ``error.status`` is what to exit with."
+    "The proxy could not start or failed; ``error.status`` is the exit status for the command."
 );
 
 /// Relay TCP connections until SIGTERM or SIGINT. `options` are pairs of option and value as on the

@@ -114,7 +114,7 @@ impl Scheduler {
             let all = all.map(|format| Py::new(py, format)).collect::<PyResult<Vec<_>>>()?;
             self.formats = Some(PyTuple::new(py, all)?.unbind());
         }
-        Ok(self.formats.as_ref().expect("it was just made").clone_ref(py))
+        Ok(self.formats.as_ref().expect("created above").clone_ref(py))
     }
 
     fn arguments<'py>(
@@ -167,13 +167,16 @@ fn requests(
     for pair in answer.try_iter()? {
         let (ue, format): (i64, i64) = pair?.extract()?;
         let Some(ask) = asks.iter().position(|candidate| i64::from(candidate.ask.ue.0) == ue) else {
-            return Err(PyValueError::new_err(format!("user {ue} does not ask")));
+            return Err(PyValueError::new_err(format!("user {ue} has no request in this TTI")));
         };
         if requests.iter().any(|request| request.ask == ask) {
-            return Err(PyValueError::new_err(format!("user {ue} is there twice")));
+            return Err(PyValueError::new_err(format!("user {ue} occurs twice")));
         }
         let number = usize::try_from(format).ok().filter(|number| *number < formats).ok_or_else(|| {
-            PyValueError::new_err(format!("a format is a number from 0 to {}, not {format}", formats - 1))
+            PyValueError::new_err(format!(
+                "a format must be a number from 0 to {}, not {format}",
+                formats - 1
+            ))
         })?;
         requests.push(FormatRequest { ask, format: number });
     }

@@ -22,7 +22,7 @@ pub fn capture_notes(scenario: &Scenario) -> Vec<String> {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups);
     let notes = groups.filter_map(|(ue, group)| {
         let why = encoding(scenario, ue, group).err()?;
-        Some(format!("no captures of RLC for {}, only of IP packets: {why}", ue.name))
+        Some(format!("{}: only IP packets are captured, no RLC PDUs: {why}", ue.name))
     });
     notes.collect()
 }
@@ -33,12 +33,12 @@ fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encodi
         return Err("pdcp.header_compression = \"ideal\" has no encoding".to_owned());
     }
     if group.channels[0].kind == Channel::Dsch {
-        return Err("frames of a DSCH are not written".to_owned());
+        return Err("DSCH frames cannot be captured".to_owned());
     }
     let flows = group.flows.iter().map(|&number| &scenario.flow[number]);
     let least = flows.map(|flow| flow.tcp.header).min();
     if let Some(header) = least.filter(|header| *header < LEAST_HEADER) {
-        return Err(format!("tcp.header = \"{header}\" has no room for IPv4 and TCP"));
+        return Err(format!("tcp.header = \"{header}\" is too small for IPv4 and TCP"));
     }
     Encoding::of(&scenario.rlc_of(ue).config(group)).map_err(|none| none.to_string())
 }

@@ -201,14 +201,14 @@ impl Moments {
 
     fn report(&self, name: &str, drawn: &mut Drawn) {
         let deviation = (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt());
-        for (what, value) in [
+        for (quantity, value) in [
             ("draws", Some(self.count as f64)),
             ("mean", (self.count > 0).then_some(self.mean)),
             ("sd", deviation),
             ("min", self.limits.map(|[least, _]| least)),
             ("max", self.limits.map(|[_, most]| most)),
         ] {
-            drawn.insert(format!("{name}_{what}"), value);
+            drawn.insert(format!("{name}_{quantity}"), value);
         }
     }
 }

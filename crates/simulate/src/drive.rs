@@ -161,7 +161,7 @@ mod tests {
 
         fn leave(&mut self, network: &mut Network, _: Time) -> Option<Direction> {
             while let Some(packet) = network.poll_foreign() {
-                assert!(self.is_seen, "a packet came out where nothing was to be seen");
+                assert!(self.is_seen, "a packet left outside the lookahead");
                 self.came_out[packet.direction().index()] += 1;
             }
             None

@@ -91,10 +91,10 @@ fn full_tdd_cell_has_waits_for_capacity_and_reports() {
         [Cause::CapacityRequest, Cause::CapacityWait, Cause::AckChannel, Cause::RlcRecovery]
             .map(|cause| share(&budgets, &[cause]))
     };
-    let [asked, waited, late, repaired] = full(&[]);
+    let [requested, waited, late, repaired] = full(&[]);
     assert!(
-        asked > 0.0 && waited > asked && late > 0.0 && repaired > late,
-        "{asked} {waited} {late} {repaired}"
+        requested > 0.0 && waited > requested && late > 0.0 && repaired > late,
+        "{requested} {waited} {late} {repaired}"
     );
     let [_, _, crowded, _] = full(&[("cell.0.tdd.ack.uplink_places", "1")]);
     assert!(crowded > 2.0 * late, "{crowded} {late}");
@@ -315,7 +315,7 @@ fn waterfall_distinguishes_nodeb_drops_from_air_losses() {
         Some(Values::Word(words)) => words.clone(),
         other => panic!("{name}: {other:?}"),
     };
-    let Some(Values::Flag(lost)) = table.column("lost") else { panic!("a flag tells what is lost") };
+    let Some(Values::Flag(lost)) = table.column("lost") else { panic!("a flag marks lost segments") };
     let (layer, lost_at) = (words("layer"), words("lost_at"));
     assert!(lost.iter().zip(&lost_at).all(|(lost, place)| *lost != place.is_empty()));
     let pdus = |place| (0..layer.len()).filter(|row| layer[*row] == "rlc" && lost_at[*row] == place).count();

@@ -86,7 +86,7 @@ fn took(budget: &ConnectionBudget) -> f64 {
 /// Checks that the transfer takes longer by the additional time in `causes`, within `tolerance`
 /// seconds. Returns that time.
 fn check_cost(
-    what: &str,
+    case: &str,
     before: &ConnectionBudget,
     after: &ConnectionBudget,
     causes: &[Cause],
@@ -99,10 +99,10 @@ fn check_cost(
         .map(|cause| (cause.name(), seconds(&after.parts, &[*cause]) - seconds(&before.parts, &[*cause])))
         .filter(|(_, change)| change.abs() > 1e-6)
         .collect();
-    println!("{what}: longer by {longer:.3} s, named {named:.3} s: {all:.3?}");
+    println!("{case}: longer by {longer:.3} s, named {named:.3} s: {all:.3?}");
     assert!(
         (named - longer).abs() <= tolerance,
-        "{what}: longer by {longer} s, {causes:?} {named} s: {all:.3?}"
+        "{case}: longer by {longer} s, {causes:?} {named} s: {all:.3?}"
     );
     longer
 }
@@ -135,14 +135,14 @@ fn prohibited_status_is_named_for_its_delay() {
 #[test]
 fn a_discarded_sdu_costs_the_wait_until_tcp_sends_it_again() {
     let before = plain([&[], &[]], &[]);
-    for (what, override_) in [("discard", &[][..]), ("reset", &[("rlc.sdu_discard", "never")])] {
+    for (case, override_) in [("discard", &[][..]), ("reset", &[("rlc.sdu_discard", "never")])] {
         let after = plain([&[60], &[]], &[&[("rlc.max_dat", "1")], override_].concat());
-        let cause = if what == "reset" { Cause::RlcReset } else { Cause::RlcDiscard };
+        let cause = if case == "reset" { Cause::RlcReset } else { Cause::RlcDiscard };
         let named = seconds(&after.parts, &[cause]);
         let longer = took(&after) - took(&before);
-        println!("{what}: longer by {longer}, named {named}");
-        assert!(longer <= named && (0.3..1.0).contains(&named), "{what}: {:?}", after.parts);
-        assert_eq!(seconds(&after.parts, &[Cause::RtoNeeded, Cause::RlcRecovery]), 0.0, "{what}");
+        println!("{case}: longer by {longer}, named {named}");
+        assert!(longer <= named && (0.3..1.0).contains(&named), "{case}: {:?}", after.parts);
+        assert_eq!(seconds(&after.parts, &[Cause::RtoNeeded, Cause::RlcRecovery]), 0.0, "{case}");
     }
 }
 
@@ -199,7 +199,7 @@ fn the_waterfall_shows_segments_that_um_loses_as_lost() {
     let tables = run(&scenario, options).expect("nothing stops it").series.expect("they are wanted");
     let table = tables.table("waterfall").expect("it is wanted");
     let Some(Values::Word(layer)) = table.column("layer") else { panic!("layers are words") };
-    let Some(Values::Word(what)) = table.column("what") else { panic!("kinds are words") };
+    let Some(Values::Word(kinds)) = table.column("what") else { panic!("kinds are words") };
     let Some(Values::Word(lost_at)) = table.column("lost_at") else { panic!("places are words") };
     let Some(Values::Float(start)) = table.column("time_s") else { panic!("starts are known") };
     let Some(Values::OptionalFloat(end)) = table.column("end_s") else { panic!("ends may be unknown") };
@@ -209,7 +209,7 @@ fn the_waterfall_shows_segments_that_um_loses_as_lost() {
     assert_eq!([segment, pdu].map(|row| (layer[row], lost_at[row])), [("tcp", "air"), ("rlc", "air")]);
     let [segment_end, pdu_end] = [segment, pdu].map(|row| end[row].expect("its fate is known"));
     assert!(start[segment] < start[pdu] && segment_end >= pdu_end, "{segment_end} {pdu_end}");
-    let again = |row: &usize| what[*row] == "retransmission" && first[*row] == first[segment];
+    let again = |row: &usize| kinds[*row] == "retransmission" && first[*row] == first[segment];
     let again = (0..layer.len()).find(again).expect("TCP sends it again");
     assert!(start[again] > segment_end && lost_at[again].is_empty());
 }

@@ -32,7 +32,7 @@ fn cells(cell: &str, users: &str, more: &str) -> Scenario {
 fn recorded(scenario: &Scenario) -> (RunOutput, SeriesTables) {
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
     let mut output = run(scenario, options).expect("nothing stops it");
-    let series = output.series.take().expect("series were asked for");
+    let series = output.series.take().expect("the series are enabled");
     (output, series)
 }
 

@@ -5,9 +5,9 @@
 use crate::common::{metrics, scenario, value};
 
 #[track_caller]
-fn assert_within(what: &str, ours: f64, theirs: f64, relative: f64) {
+fn assert_within(case: &str, ours: f64, theirs: f64, relative: f64) {
     let off = (ours - theirs) / theirs;
-    assert!(off.abs() <= relative, "{what}: {ours} against {theirs}, {:+.2} %", off * 100.0);
+    assert!(off.abs() <= relative, "{case}: {ours} against {theirs}, {:+.2} %", off * 100.0);
 }
 
 /// Payload of a segment, block error ratio, goodput in kbit/s, round-trip time in seconds.
@@ -26,15 +26,15 @@ fn one_user_on_fach_has_the_goodput_and_the_round_trip_of_the_original() {
     for (payload, bler, goodput, rtt) in ONE_USER {
         let set = [("tcp.segment_payload", payload), ("radio.bler", bler)];
         let metrics = metrics("ftp-on-fach", &set);
-        let what = format!("{payload}, BLER {bler}");
+        let case = format!("{payload}, BLER {bler}");
         // One run of the original is compared with one run here. At 0.3, runs differ by 0.2 % from
         // each other.
         let tolerance = if bler == "0.3" { 0.008 } else { 0.004 };
-        assert_within(&what, value(&metrics, "goodput_kbps"), goodput, tolerance);
+        assert_within(&case, value(&metrics, "goodput_kbps"), goodput, tolerance);
         // The original sampled its RTT at 4 Hz. This RTT is a time average of the last sample.
-        assert_within(&what, value(&metrics, "mean_rtt_time_avg_s"), rtt, 0.006);
-        assert_eq!(value(&metrics, "tcp_retransmissions"), 0.0, "{what}");
-        assert_within(&what, value(&metrics, "mean_outstanding_segments"), 19.96, 0.01);
+        assert_within(&case, value(&metrics, "mean_rtt_time_avg_s"), rtt, 0.006);
+        assert_eq!(value(&metrics, "tcp_retransmissions"), 0.0, "{case}");
+        assert_within(&case, value(&metrics, "mean_outstanding_segments"), 19.96, 0.01);
     }
 }
 
@@ -126,17 +126,17 @@ fn second_user_costs_as_much_goodput_as_in_the_original() {
             metrics("ftp-on-fach-two-users", &phase)
         };
         let first = run("1");
-        let what = format!("{variant}, BLER {bler}");
+        let case = format!("{variant}, BLER {bler}");
         // Vegas at 0.3 differs: 18.08 kbit/s in six runs, of which none exceeds 18.17.
         let tolerance = if (variant, bler) == ("vegas", "0.3") { 0.02 } else { 0.003 };
-        assert_within(&what, value(&first, "goodput_kbps"), goodput, tolerance);
+        assert_within(&case, value(&first, "goodput_kbps"), goodput, tolerance);
         if variant == "vegas" {
             // In the original the second user had 53 to 57 % of the channel. The seed decides which
             // user has the larger part.
             let fairness = [first, run("2"), run("3")].map(|run| value(&run, "jain_fairness"));
-            assert!(fairness.iter().sum::<f64>() / 3.0 > 0.9, "{what}: {fairness:?}");
+            assert!(fairness.iter().sum::<f64>() / 3.0 > 0.9, "{case}: {fairness:?}");
         } else {
-            assert!(value(&first, "jain_fairness") > 0.999, "{what}");
+            assert!(value(&first, "jain_fairness") > 0.999, "{case}");
         }
     }
 }

@@ -19,7 +19,7 @@ fn lossy(more: &[(&str, &str)]) -> RunOutput {
 }
 
 fn pdus(output: &RunOutput) -> Option<&Table> {
-    output.series.as_ref().expect("series were asked for").table("rlc_pdus")
+    output.series.as_ref().expect("the series are enabled").table("rlc_pdus")
 }
 
 fn words<'a>(table: &'a Table, name: &str) -> &'a [&'static str] {
@@ -55,13 +55,13 @@ fn pdus_are_recorded_on_request_without_effect() {
     let (with, without) = (lossy(&[("measure.rlc_pdus", "true")]), lossy(&[]));
     assert!(pdus(&without).is_none());
     assert_eq!(with.metrics.network, without.metrics.network);
-    assert!(pdus(&with).expect("they were asked for").rows() > 1_000);
+    assert!(pdus(&with).expect("the series are enabled").rows() > 1_000);
 }
 
 #[test]
 fn pdus_add_up_to_the_metrics_of_the_run() {
     let output = lossy(&[("measure.rlc_pdus", "true"), ("rlc.piggyback", "off")]);
-    let table = pdus(&output).expect("they were asked for");
+    let table = pdus(&output).expect("the series are enabled");
     let metrics = &output.metrics.network;
     let (kinds, directions) = (words(table, "kind"), words(table, "direction"));
     let (transmissions, polls) = (numbers(table, "transmission"), flags(table, "polls"));
@@ -83,7 +83,7 @@ fn pdus_add_up_to_the_metrics_of_the_run() {
 #[test]
 fn report_names_only_missing_pdus() {
     let output = lossy(&[("measure.rlc_pdus", "true"), ("rlc.piggyback", "off")]);
-    let table = pdus(&output).expect("they were asked for");
+    let table = pdus(&output).expect("the series are enabled");
     let Some(Values::Float(times)) = table.column("time_s") else { panic!("rows have times") };
     let (kinds, directions) = (words(table, "kind"), words(table, "direction"));
     let (sns, transmissions, lost) =
@@ -130,7 +130,7 @@ fn pdus_are_handed_out_in_chunks_after_their_fate_is_known() {
     let left = run(&scenario, options).expect("it ends");
     let of_pdus: Vec<&Table> = pieces.iter().filter(|table| table.name == "rlc_pdus").collect();
     assert!(of_pdus.len() > 2, "{} pieces of {CHUNK_ROWS} rows", of_pdus.len());
-    let last = pdus(&left).expect("they were asked for");
+    let last = pdus(&left).expect("the series are enabled");
     let cut: Vec<&Table> = of_pdus.into_iter().chain([last]).collect();
-    assert!(rows_of(&cut) == rows_of(&[pdus(&whole).expect("they were asked for")]));
+    assert!(rows_of(&cut) == rows_of(&[pdus(&whole).expect("the series are enabled")]));
 }

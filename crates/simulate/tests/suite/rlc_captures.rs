@@ -43,7 +43,7 @@ fn tshark(file: &Path, options: &[&str]) -> Option<Vec<Judged>> {
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => {
-            eprintln!("SKIPPED: tshark cannot be run ({error}), so nobody judges this capture");
+            eprintln!("SKIPPED: tshark cannot be run ({error}), so this capture is not checked");
             return None;
         }
     };
@@ -109,7 +109,7 @@ fn capture(name: &str, overrides: &[(&str, &str)]) -> Captured {
 impl Captured {
     /// Checks that both views of both directions have no complaints, and the right numbers of
     /// blocks and packets.
-    fn assert_no_complaints(&self, what: &str) {
+    fn assert_no_complaints(&self, case: &str) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let name = format!("{direction:?}").to_lowercase();
             let file = |view: &str| self.folder.path().join(format!("rlc-{name}-{view}.pcapng"));
@@ -118,15 +118,15 @@ impl Captured {
             for (view, frames) in [("air", &air), ("delivery", &delivery)] {
                 for frame in frames {
                     let Judged { number, comments, complaints, has_pdu, .. } = frame;
-                    let place = format!("{what}, {name} {view}, frame {number}: {comments}");
+                    let place = format!("{case}, {name} {view}, frame {number}: {comments}");
                     assert!(*has_pdu, "{place}: no PDU is seen");
                     assert!(complaints.is_empty(), "{place}: {complaints}");
                 }
             }
             let blocks: usize = air.iter().map(|frame| frame.comments.matches("UE ").count()).sum();
-            assert_eq!(blocks, self.blocks[direction.index()], "{what}, {name}: blocks on the air");
+            assert_eq!(blocks, self.blocks[direction.index()], "{case}, {name}: blocks on the air");
             let segments: usize = delivery.iter().map(|frame| frame.segments).sum();
-            assert_eq!(segments, self.delivered[direction.index()], "{what}, {name}: segments put together");
+            assert_eq!(segments, self.delivered[direction.index()], "{case}, {name}: segments put together");
         }
     }
 }

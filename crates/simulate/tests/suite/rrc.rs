@@ -320,7 +320,7 @@ fn queued_request_preempts_a_dch_that_was_still_being_set_up() {
         match *event {
             TraceEvent::RrcState { state: RrcState::CellDch, .. } => drop(settled.get_or_insert(at)),
             TraceEvent::DchQueued { .. } => {
-                assert_eq!(waited.replace(at), None, "who waits already is not counted again");
+                assert_eq!(waited.replace(at), None, "a waiting user is not counted again");
             }
             TraceEvent::RrcSwitch { cause: SwitchCause::Preempted, .. } => drop(preempted.get_or_insert(at)),
             _ => {}
@@ -328,7 +328,7 @@ fn queued_request_preempts_a_dch_that_was_still_being_set_up() {
     }
     assert!(waited.unwrap() < settled.unwrap(), "{waited:?} {settled:?}");
     let after = (preempted.expect("it is served") - settled.unwrap()).as_secs();
-    assert!((2.0..6.0).contains(&after), "{after} s, of which 2 s nobody may take it");
+    assert!((2.0..6.0).contains(&after), "{after} s, of which the DCH is not preemptible for 2 s");
 }
 
 #[test]

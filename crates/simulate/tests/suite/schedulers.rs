@@ -83,5 +83,5 @@ fn two_bearers_of_one_cell_share_two_channels() {
 fn captures_of_rlc_say_why_there_are_none() {
     let scenario = scenario("twenty-on-dsch", &[]);
     let notes = capture_notes(&scenario);
-    assert!(notes.len() == 2 && notes[0].contains("frames of a DSCH are not written"), "{notes:?}");
+    assert!(notes.len() == 2 && notes[0].contains("DSCH frames cannot be captured"), "{notes:?}");
 }
