@@ -91,7 +91,7 @@ fn read_what(words: &mut Words) -> Result<What, String> {
         Some(">") => read_leaving(words).map(What::Leaves),
         Some("is") => read_claims(words).map(What::Is),
         Some(other) => Err(format!("`{other}` is none of open, write, close, <, > and is")),
-        None => Err("after the time comes what happens".to_owned()),
+        None => Err("an event must follow the time".to_owned()),
     }
 }
 
@@ -136,7 +136,7 @@ fn read_arriving(words: &mut Words) -> Result<Arriving, String> {
             }
         }
     }
-    if any { Ok(segment) } else { Err("what comes from the other end?".to_owned()) }
+    if any { Ok(segment) } else { Err("a segment must follow the direction".to_owned()) }
 }
 
 fn read_leaving(words: &mut Words) -> Result<Leaving, String> {

@@ -38,9 +38,9 @@ const TARGETS: [Target; 11] = [
 ];
 
 const USAGE: &str = "usage: umts-fuzz [--seconds N] [--seed N] [--runs N] [--target NAME]
-  --seconds N   stop after so many seconds (60), shared by the targets
+  --seconds N   stop after N seconds (60), shared by the targets
   --seed N      number of the first execution (1)
-  --runs N      stop after so many executions of each target
+  --runs N      stop after N executions of each target
   --target NAME decoder, mutation, am, um, tm, hostile, scenario, capture-headers,
                 capture-conversation, capture-file or capture-compressed: this one only";
 

@@ -68,7 +68,7 @@ fn simulated_decoders_agree_with_the_table() {
 #[test]
 fn stack_has_the_current_curves() {
     let file = include_str!("../../../crates/stack/src/radio/phy/link_curve.csv");
-    assert!(file == curves(&points()), "cargo run --release -p umts-link-curves writes it anew");
+    assert!(file == curves(&points()), "cargo run --release -p umts-link-curves rewrites it");
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub fn compare_totals(long: &LongRun, losses: &[LossList]) -> Outcome {
             Some(nudge) => format!("a tie: equal with {nudge}"),
             None => "reason unknown".to_owned(),
         };
-        Ok(Outcome::Unequal(format!("got {totals} in place of {}; {reason}", long.expected)))
+        Ok(Outcome::Unequal(format!("got {totals} instead of {}; {reason}", long.expected)))
     };
     let outcome = long.totals(losses).and_then(|totals| match totals == long.expected {
         true => Ok(Outcome::Equal),

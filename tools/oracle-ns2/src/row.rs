@@ -82,7 +82,7 @@ fn differ(ours: &[Row], theirs: &[Row], of_sender: bool) -> Option<String> {
         _ => true,
     })?;
     let text = |row: Option<&Row>| row.map_or("nothing".to_owned(), Row::to_string);
-    Some(format!("got {} in place of {}", text(ours.get(at)), text(theirs.get(at))))
+    Some(format!("got {} instead of {}", text(ours.get(at)), text(theirs.get(at))))
 }
 
 /// A line that is not a row.

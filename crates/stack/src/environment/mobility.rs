@@ -165,7 +165,7 @@ impl Trajectory {
                 (self.on_legs(legs, travelled, draws), travelled)
             }
             MobilityConfig::Walk(walk) => {
-                let walker = self.walker.as_mut().expect("who walks has a walker");
+                let walker = self.walker.as_mut().expect("a walking user has a walker");
                 let streets = layout.streets().expect("it was checked that there are streets");
                 walker.at(since.as_secs(), walk, streets, draws)
             }

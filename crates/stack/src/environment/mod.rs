@@ -127,10 +127,10 @@ impl Environment {
     }
 
     /// Creates a mobile at `place`. If `place` is `None`, the mobility model or a uniform draw
-    /// gives the position. Positions and shadows of mobile `who` depend on no other event of the
+    /// gives the position. Positions and shadows of mobile `id` depend on no other event of the
     /// run.
-    pub fn appear(&self, who: u64, mobility: &MobilityConfig, place: Option<Place>, now: Time) -> Mobile {
-        let draws = self.streams.addressed(&format!("environment/{who}"));
+    pub fn appear(&self, id: u64, mobility: &MobilityConfig, place: Option<Place>, now: Time) -> Mobile {
+        let draws = self.streams.addressed(&format!("environment/{id}"));
         let mut way = Trajectory::new(mobility, place, &self.layout, &draws);
         let (place, _) = way.at(umts_units::Duration::ZERO, &self.layout, &draws);
         let trail = Trail { draws, appeared: now, way, place, shadows: Shadows::default() };

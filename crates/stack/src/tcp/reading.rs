@@ -216,6 +216,6 @@ mod tests {
         assert!((ms(2000)..=ms(2001)).contains(&at) && reading.has_update(at, 4001, 1000));
         reading.window(at, 4001, 1000);
         assert_eq!(reading.window(ms(9000), 4001, 1000), 4000);
-        assert_eq!(reading.next_update(4001, 1000), None, "all is read and told");
+        assert_eq!(reading.next_update(4001, 1000), None, "all data are read and reported");
     }
 }

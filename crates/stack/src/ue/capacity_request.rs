@@ -105,6 +105,6 @@ mod tests {
         request.released();
         assert_eq!(request, Idle);
         request.backlog(30);
-        assert_eq!(request, Asking { frame: 30, failures: 0 }, "what failed before does not count");
+        assert_eq!(request, Asking { frame: 30, failures: 0 }, "earlier failures do not count");
     }
 }

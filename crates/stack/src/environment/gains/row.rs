@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 const FEW: usize = 36;
 
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "few in place are what it is for")]
+#[expect(clippy::large_enum_variant, reason = "the variant avoids the allocation of short rows")]
 pub enum Row {
     /// Stored inline.
     Few { number: u16, of: [f64; FEW] },

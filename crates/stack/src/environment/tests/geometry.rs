@@ -29,8 +29,8 @@ fn measure_all(deviation_db: f64) -> Statistics {
         loss: Vec::new(),
         within: [0; 2],
     };
-    for who in 0..PLACES {
-        let mobile = still(&environment, who);
+    for id in 0..PLACES {
+        let mobile = still(&environment, id);
         let gains = mobile.gains();
         let best = gains.best();
         seen.best[best.index()] += 1;

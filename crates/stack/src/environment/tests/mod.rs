@@ -25,9 +25,9 @@ fn environment(deviation_db: f64, seed: u64) -> Environment {
     Environment::new(&config, &Streams::new(seed, 0))
 }
 
-/// Mobile `who` at a random place.
-fn still(environment: &Environment, who: u64) -> Mobile {
-    let mut mobile = environment.appear(who, &MobilityConfig::Still, None, Time::ZERO);
+/// Mobile `id` at a random place.
+fn still(environment: &Environment, id: u64) -> Mobile {
+    let mut mobile = environment.appear(id, &MobilityConfig::Still, None, Time::ZERO);
     environment.measure(&mut mobile, Time::ZERO);
     mobile
 }

@@ -17,9 +17,9 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// Position and gains of mobile `who` at these instants.
-fn measured_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
-    let mut mobile = environment.appear(who, &driving(), None, Time::ZERO);
+/// Position and gains of mobile `id` at these instants.
+fn measured_at(environment: &Environment, id: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
+    let mut mobile = environment.appear(id, &driving(), None, Time::ZERO);
     let mut look = |&millis| {
         environment.measure(&mut mobile, at(millis));
         (mobile.place(), mobile.gains().clone())
@@ -31,10 +31,10 @@ fn measured_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Plac
 fn places_and_shadows_depend_only_on_user_and_time() {
     let environment = environment(10.0, 2);
     let often: Vec<u64> = (0..=3_000).map(|step| 100 * step).collect();
-    for who in 0..5 {
-        let all = measured_at(&environment, who, &often);
-        assert_eq!(measured_at(&environment, who, &[300_000])[0], all[3_000]);
-        let seldom = measured_at(&environment, who, &[1_000, 1_100, 55_000, 200_000]);
+    for id in 0..5 {
+        let all = measured_at(&environment, id, &often);
+        assert_eq!(measured_at(&environment, id, &[300_000])[0], all[3_000]);
+        let seldom = measured_at(&environment, id, &[1_000, 1_100, 55_000, 200_000]);
         for (now, expected) in seldom.iter().zip([10, 11, 550, 2_000]) {
             assert_eq!(*now, all[expected]);
         }
@@ -43,7 +43,7 @@ fn places_and_shadows_depend_only_on_user_and_time() {
 
 #[test]
 fn user_and_seed_determine_the_start() {
-    let first = |seed, who| measured_at(&environment(10.0, seed), who, &[500]).remove(0);
+    let first = |seed, id| measured_at(&environment(10.0, seed), id, &[500]).remove(0);
     assert_eq!(first(1, 1), first(1, 1));
     assert_ne!(first(1, 1).0, first(1, 2).0);
     assert_ne!(first(1, 1).0, first(2, 1).0);
@@ -63,8 +63,8 @@ fn time_counts_from_when_a_mobile_appears() {
 fn legs_are_straight_and_one_in_five_ends_in_a_turn_of_up_to_45_degrees() {
     let layout = Layout::lattice([6, 6], 50_000.0, Border::Torus, None);
     let (mut turns, mut squares, mut legs) = (0, 0.0, 0);
-    for who in 0..50 {
-        let draws = Streams::new(9, 0).addressed(&format!("environment/{who}"));
+    for id in 0..50 {
+        let draws = Streams::new(9, 0).addressed(&format!("environment/{id}"));
         let mut way = Trajectory::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
         // A leg of 20 m takes 1.44 s.
         let mut places = (0..=200).map(|leg| way.at(Duration::from_millis(1_440) * leg, &layout, &draws).0);
@@ -99,8 +99,8 @@ fn vehicular_mobiles_stay_uniformly_distributed() {
     let environment = environment(0.0, 6);
     let sum = |millis| {
         let mut cells = [0u32; 36];
-        for who in 0..20_000 {
-            let mut mobile = environment.appear(who, &driving(), None, Time::ZERO);
+        for id in 0..20_000 {
+            let mut mobile = environment.appear(id, &driving(), None, Time::ZERO);
             environment.measure(&mut mobile, at(millis));
             cells[environment.layout().hexagon(mobile.place()).index()] += 1;
         }

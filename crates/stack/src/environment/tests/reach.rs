@@ -16,13 +16,13 @@ fn wide(reach_m: f64, deviation_db: f64) -> Environment {
     Environment::new(&config, &Streams::new(3, 0))
 }
 
-/// Measures mobile `who`, which moves at 120 km/h, every `each` for 20 minutes. Calls `check` with
+/// Measures mobile `id`, which moves at 120 km/h, every `each` for 20 minutes. Calls `check` with
 /// the mobile with and without the reach.
-fn compare(who: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile, &Mobile)) {
+fn compare(id: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile, &Mobile)) {
     let [near, all] = [wide(reach_m, 10.0), wide(f64::INFINITY, 10.0)];
     let driving = MobilityConfig::Legs(Legs::vehicular(120.0 / 3.6));
     let [mut limited, mut unlimited] =
-        [&near, &all].map(|environment| environment.appear(who, &driving, None, Time::ZERO));
+        [&near, &all].map(|environment| environment.appear(id, &driving, None, Time::ZERO));
     let mut now = Time::ZERO;
     while now < Time::ZERO + LONG {
         near.measure(&mut limited, now);
@@ -35,9 +35,9 @@ fn compare(who: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile
 /// Sites enter and leave the reach. With long intervals the whole list of sites changes at once.
 #[test]
 fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
-    for (who, each) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
+    for (id, each) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
         let (mut heard, mut before, mut changes) = (0, Vec::new(), 0);
-        compare(who, Duration::from_millis(each), 2_500.0, |limited, unlimited| {
+        compare(id, Duration::from_millis(each), 2_500.0, |limited, unlimited| {
             assert_eq!(limited.place(), unlimited.place());
             let (near, all) = (limited.gains(), unlimited.gains());
             let (_, rest) = near
@@ -48,7 +48,7 @@ fn reach_keeps_near_gains_and_spreads_the_rest_evenly() {
             assert!(rest > 0.0 && rest < near.of(near.best()) / 10.0, "{rest}");
             for (cell, gain) in near.iter() {
                 let expected = all.of(CellId(cell as u16)) + rest;
-                assert!((gain / expected - 1.0).abs() < 1e-9, "cell {cell} of {who}: {gain}, not {expected}");
+                assert!((gain / expected - 1.0).abs() < 1e-9, "cell {cell} of {id}: {gain}, not {expected}");
             }
             heard += near.sites().numbers().len();
             changes += usize::from(near.sites().numbers() != before);
@@ -71,14 +71,14 @@ fn reach_keeps_the_mean_gain_of_far_sites() {
     {
         let [near, all] = [2_000.0, f64::INFINITY].map(|reach| wide(reach, deviation_db));
         let (mut sum, mut sum_of_far) = (0.0, 0.0);
-        for who in 0..mobiles {
-            let [limited, unlimited] = [&near, &all].map(|environment| still(environment, who));
+        for id in 0..mobiles {
+            let [limited, unlimited] = [&near, &all].map(|environment| still(environment, id));
             let (mut rest, mut far) = (0.0, 0.0);
             for (cell, gain) in unlimited.gains().iter() {
                 let heard = limited.gains().of(CellId(cell as u16));
                 if heard > 0.0 { rest += heard - gain } else { far += gain }
             }
-            assert!((rest / far - 1.0).abs() < apart, "{who}: {rest} instead of {far}");
+            assert!((rest / far - 1.0).abs() < apart, "{id}: {rest} instead of {far}");
             sum += rest;
             sum_of_far += far;
         }
@@ -92,8 +92,8 @@ fn reach_keeps_the_mean_gain_of_far_sites() {
 #[test]
 fn nearest_site_is_always_within_reach() {
     let layout = wide(f64::INFINITY, 0.0).layout().clone();
-    for who in 0..50 {
-        let place = still(&wide(f64::INFINITY, 0.0), who).place();
+    for id in 0..50 {
+        let place = still(&wide(f64::INFINITY, 0.0), id).place();
         let [nearest] = layout.sites_within(place, 1.0)[..] else { panic!("one is heard") };
         let far = |site: usize| layout.way(layout.sites()[site].place, place).squared();
         assert!((0..36).all(|site| far(site) >= far(usize::from(nearest))));

@@ -10,9 +10,9 @@ fn law() -> Shadowing {
     Shadowing::new(&ShadowingConfig::default())
 }
 
-/// Shadows of each site in dB for mobile `who`, measured only at these distances.
-fn shadows(who: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
-    let draws = Streams::new(5, 0).addressed(&format!("environment/{who}"));
+/// Shadows of each site in dB for mobile `id`, measured only at these distances.
+fn shadows(id: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
+    let draws = Streams::new(5, 0).addressed(&format!("environment/{id}"));
     let law = law();
     let mut shadows = Shadows::default();
     let mut at = |&metres| {
@@ -34,7 +34,7 @@ fn covariance_is(products: impl Iterator<Item = f64>, expected: f64) {
 
 #[test]
 fn correlation_is_one_half_at_20_metres_and_a_quarter_at_40() {
-    let along: Vec<_> = (0..MOBILES).map(|who| shadows(who, &[3.75, 5.0, 23.75, 43.75, 103.75])).collect();
+    let along: Vec<_> = (0..MOBILES).map(|id| shadows(id, &[3.75, 5.0, 23.75, 43.75, 103.75])).collect();
     let points = 1.0 / shadowing::POINTS as f64;
     for (at, expected) in [(0, 1.0), (1, libm::exp2(-points)), (2, 0.5), (3, 0.25), (4, 0.031_25)] {
         covariance_is(along.iter().map(|values| values[0][1] * values[at][1]), expected);
@@ -47,7 +47,7 @@ fn correlation_is_one_half_at_20_metres_and_a_quarter_at_40() {
 
 #[test]
 fn shadows_of_two_sites_have_a_correlation_of_one_half() {
-    let at_once: Vec<_> = (0..MOBILES).map(|who| shadows(who, &[11.0])[0]).collect();
+    let at_once: Vec<_> = (0..MOBILES).map(|id| shadows(id, &[11.0])[0]).collect();
     for (one, other, expected) in [(0, 1, 0.5), (1, 3, 0.5), (2, 2, 1.0)] {
         covariance_is(at_once.iter().map(|values| values[one] * values[other]), expected);
     }
@@ -55,7 +55,7 @@ fn shadows_of_two_sites_have_a_correlation_of_one_half() {
 
 #[test]
 fn shadows_are_normal() {
-    let values: Vec<f64> = (0..MOBILES).map(|who| shadows(who, &[31.0])[0][2] / 10.0).collect();
+    let values: Vec<f64> = (0..MOBILES).map(|id| shadows(id, &[31.0])[0][2] / 10.0).collect();
     for (power, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
         let moment = values.iter().map(|value| value.powi(power)).sum::<f64>() / MOBILES as f64;
         let bound = 5.0 * libm::sqrt(variance / MOBILES as f64);
@@ -68,9 +68,9 @@ fn shadows_are_normal() {
 #[test]
 fn shadow_does_not_depend_on_the_step_length() {
     let short: Vec<f64> = (0..=10).map(|step| 4.0 * f64::from(step)).collect();
-    for who in 0..200 {
-        assert_eq!(shadows(who, &[40.0])[0], shadows(who, &short)[10], "{who}");
-        assert_eq!(shadows(who, &[33.0])[0], shadows(who, &[0.0, 19.9, 20.0, 33.0])[3], "{who}");
+    for id in 0..200 {
+        assert_eq!(shadows(id, &[40.0])[0], shadows(id, &short)[10], "{id}");
+        assert_eq!(shadows(id, &[33.0])[0], shadows(id, &[0.0, 19.9, 20.0, 33.0])[3], "{id}");
     }
 }
 

@@ -194,8 +194,8 @@ fn houses_match_the_indoor_places() {
         let built = streets.houses().map(|[low, high]| (high.x - low.x) * (high.y - low.y)).sum::<f64>();
         assert!((built - 48.0 * 40_000.0).abs() < 1e-6);
         let mut indoors = 0;
-        for who in 0..20_000 {
-            let draws = Streams::new(7, 0).addressed("points").tti(who);
+        for id in 0..20_000 {
+            let draws = Streams::new(7, 0).addressed("points").tti(id);
             let at = place(draws.uniform(0) * width, draws.uniform(1) * height);
             let is_inside =
                 |[low, high]: [Place; 2]| (low.x..high.x).contains(&at.x) && (low.y..high.y).contains(&at.y);
@@ -215,8 +215,8 @@ fn random_places_are_uniform_along_street_middles() {
         let streets = layout.streets().expect("it has some");
         let mut along_x = 0;
         let mut parts = [0u32; 10];
-        for who in 0..20_000 {
-            let draws = Streams::new(5, 0).addressed("points").tti(who);
+        for id in 0..20_000 {
+            let draws = Streams::new(5, 0).addressed("points").tti(id);
             let at = layout.anywhere([draws.uniform(0), draws.uniform(1)]);
             let spot = streets.spot(at);
             let apart = spot.lines.into_iter().zip([at.y, at.x]);
@@ -243,8 +243,8 @@ fn walk() -> Walk {
     Walk { speed: 3.0 / 3.6, deviation: 0.3 / 3.6, changing: 0.2, leg: 5.0, turning: 0.5, begins: None }
 }
 
-fn mobile(environment: &Environment, who: u64, walk: Walk) -> Mobile {
-    environment.appear(who, &MobilityConfig::Walk(walk), None, Time::ZERO)
+fn mobile(environment: &Environment, id: u64, walk: Walk) -> Mobile {
+    environment.appear(id, &MobilityConfig::Walk(walk), None, Time::ZERO)
 }
 
 fn at(seconds: u64) -> Time {
@@ -256,15 +256,15 @@ fn walkers_stay_in_streets_and_in_the_area() {
     for border in [Border::Torus, Border::Reflect] {
         let environment = losses(border, &[place(15.0, 15.0)], |_| ());
         let [width, height] = environment.layout().size();
-        for who in 0..40 {
-            let mut mobile = mobile(&environment, who, Walk { speed: 10.0, ..walk() });
+        for id in 0..40 {
+            let mut mobile = mobile(&environment, id, Walk { speed: 10.0, ..walk() });
             for second in 0..1_000 {
                 environment.measure(&mut mobile, at(second));
                 let Place { x, y } = mobile.place();
                 let apart =
                     [x, y].map(|at| (at - 15.0).rem_euclid(230.0)).map(|apart| apart.min(230.0 - apart));
-                assert!(apart[0].min(apart[1]) < 1e-6, "{who} is at {x}, {y} after {second} s");
-                assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y), "{who} left: {x}, {y}");
+                assert!(apart[0].min(apart[1]) < 1e-6, "{id} is at {x}, {y} after {second} s");
+                assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y), "{id} left: {x}, {y}");
             }
         }
     }
@@ -275,10 +275,10 @@ fn walkers_stay_in_streets_and_in_the_area() {
 fn ways(border: Border, turning: f64) -> [u32; 3] {
     let environment = losses(border, &[place(15.0, 15.0)], |_| ());
     let mut counts = [0; 3];
-    for who in 0..100 {
+    for id in 0..100 {
         let begins = Some(place(line(3), line(2)));
         let walk = Walk { speed: 23.0, deviation: 0.0, changing: 0.0, leg: 10.0, turning, begins };
-        let mut mobile = mobile(&environment, who, walk);
+        let mut mobile = mobile(&environment, id, walk);
         let mut places = (0..60).map(|crossing| {
             environment.measure(&mut mobile, at(10 * crossing));
             mobile.place()
@@ -287,7 +287,7 @@ fn ways(border: Border, turning: f64) -> [u32; 3] {
         let mut heading: Option<f64> = None;
         for place in places {
             let step = environment.layout().way(before, place);
-            assert!((libm::sqrt(step.squared()) - 230.0).abs() < 1e-6, "{who}: {step:?}");
+            assert!((libm::sqrt(step.squared()) - 230.0).abs() < 1e-6, "{id}: {step:?}");
             let now = libm::atan2(step.y, step.x);
             if let Some(heading) = heading {
                 let turn = (now - heading).rem_euclid(std::f64::consts::TAU);
@@ -322,8 +322,8 @@ fn walkers_turn_only_at_street_ends_if_turning_is_zero() {
 fn mean_walking_speed_matches_the_speed_distribution() {
     let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
     let (mut way, mut legs, seconds) = (0.0, 0.0, 6_000);
-    for who in 0..100 {
-        let mut mobile = mobile(&environment, who, walk());
+    for id in 0..100 {
+        let mut mobile = mobile(&environment, id, walk());
         let mut before = mobile.place();
         for second in 0..=seconds {
             environment.measure(&mut mobile, at(second));
@@ -342,18 +342,14 @@ fn mean_walking_speed_matches_the_speed_distribution() {
 #[test]
 fn walk_depends_only_on_user_and_time() {
     let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
-    for who in 0..5 {
-        let mut often = mobile(&environment, who, walk());
-        let mut seldom = mobile(&environment, who, walk());
+    for id in 0..5 {
+        let mut often = mobile(&environment, id, walk());
+        let mut seldom = mobile(&environment, id, walk());
         for second in 0..=3_000 {
             environment.measure(&mut often, at(second));
             if second % 997 == 0 {
                 environment.measure(&mut seldom, at(second));
-                assert_eq!(
-                    (often.place(), often.gains()),
-                    (seldom.place(), seldom.gains()),
-                    "{who} {second}"
-                );
+                assert_eq!((often.place(), often.gains()), (seldom.place(), seldom.gains()), "{id} {second}");
             }
         }
     }
@@ -371,8 +367,8 @@ fn reach_keeps_gains_of_near_stations() {
         Environment::new(&EnvironmentConfig { layout, propagation, shadowing }, &Streams::new(3, 0))
     };
     let [near, all] = [600.0, f64::INFINITY].map(environment);
-    for who in 0..20 {
-        let [mut limited, mut unlimited] = [&near, &all].map(|of| mobile(of, who, walk()));
+    for id in 0..20 {
+        let [mut limited, mut unlimited] = [&near, &all].map(|of| mobile(of, id, walk()));
         for second in 0..300 {
             near.measure(&mut limited, at(10 * second));
             all.measure(&mut unlimited, at(10 * second));

@@ -8,7 +8,7 @@ use super::octaves::OctaveTable;
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum LinkTableError {
     /// Fewer than two points.
-    #[error("it has {0} of the two points that a line needs")]
+    #[error("it has {0} points, but an interpolation needs two")]
     TooFew(usize),
     /// The logit is defined only for ratios between 0 and 1.
     #[error("a block error ratio of {0} is not between 0 and 1")]
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn non_falling_tables_are_rejected() {
         let cases = [
-            (&[(1.0, 0.1)][..], "it has 1 of the two points that a line needs"),
+            (&[(1.0, 0.1)][..], "it has 1 points, but an interpolation needs two"),
             (&[(1.0, 0.1), (2.0, 0.0)], "a block error ratio of 0 is not between 0 and 1"),
             (&[(1.0, 0.1), (2.0, 0.1)], "it does not fall from 1 dB to 2 dB"),
             (&[(1.0, 0.2), (3.0, 0.1), (2.0, 0.05)], "it does not fall from 3 dB to 2 dB"),

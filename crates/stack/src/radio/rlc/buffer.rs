@@ -270,7 +270,7 @@ impl Buffer {
             return 0;
         }
         let ends_inside = fit == Fit::Ends;
-        let sdu = self.queue.front().expect("asked only for a queue that is not empty");
+        let sdu = self.queue.front().expect("the queue is not empty");
         if ends_inside || cutting.rule == LengthIndicators::Eurane {
             set.ends.push(SduEnd { first: Sn::of(self.head_first), sn: Sn::of(count), sdu: *sdu });
         } else {

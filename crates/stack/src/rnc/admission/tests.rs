@@ -152,7 +152,7 @@ fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
     cell.release(UeId(0));
     assert_eq!((cell.reserved().rates[0], cell.reserved().dchs), (800_000, 11));
     let all_kept = cell.request(ms(1), UeId(21), &[dch(1000, 64)], holder);
-    assert_eq!(all_kept, Decision::Refused, "nobody loses anything for what never fits");
+    assert_eq!(all_kept, Decision::Refused, "no DCH is preempted for a request that never fits");
     assert_eq!(cell.reserved().dchs, 11);
 }
 
@@ -298,7 +298,7 @@ proptest! {
             let reserved = observed.cell.reserved();
             prop_assert!(reserved.fits(&limits), "{reserved:?}");
             prop_assert!(observed.downlink() <= 800_000);
-            prop_assert!(observed.downlink() <= reserved.rates[0], "what is on the air is reserved");
+            prop_assert!(observed.downlink() <= reserved.rates[0], "rates in use are reserved");
             prop_assert!(dchs.is_none_or(|most| observed.on_air.len() as u32 <= most));
         }
         // All let go: nothing stays reserved.

@@ -251,7 +251,7 @@ fn a_queued_ue_waits_for_the_answer_and_withdraws_when_its_buffer_empties() {
     let mut bench = Bench::new(config());
     bench.answer = Answer::Queued;
     bench.buffers(501, 0).until(5000);
-    assert_eq!(bench.orders.len(), 2, "it does not ask again: {:?}", bench.orders);
+    assert_eq!(bench.orders.len(), 2, "there is no second request: {:?}", bench.orders);
     bench.rrc.handle_answer(&mut Context::new(bench.now, &mut NoTrace), FREE);
     bench.take_orders();
     bench.enters(RrcState::CellDch, 5901);

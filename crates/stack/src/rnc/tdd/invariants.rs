@@ -26,10 +26,10 @@ impl MacTdd {
         let of_grants: u32 = held.iter().map(|codes| codes.count_ones()).sum();
         let of_acks = self.ack_units();
         let all = Direction::BOTH.iter().map(|&direction| self.slots.held(direction)).sum::<u32>();
-        assert_eq!(all, of_grants + of_acks, "what is held is somebody's");
+        assert_eq!(all, of_grants + of_acks, "every held unit belongs to a grant or an ACK channel");
         let counted = Direction::BOTH.map(|way| (self.slots.going(way) as u8, self.slots.held(way) as u16));
         let (going, held_units) = self.slots.in_use();
-        assert_eq!([0, 1].map(|way| (going[way], held_units[way])), counted, "what is in use was counted");
+        assert_eq!([0, 1].map(|way| (going[way], held_units[way])), counted, "units in use are counted");
         let units = layout.data_slots().count() as u32 * u32::from(layout.codes);
         assert_eq!(self.slots.free() + all, units, "free and held are all");
         let per_slot = layout.blocks_per_slot() * u32::from(layout.codes_per_block);

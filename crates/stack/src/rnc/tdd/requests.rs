@@ -55,7 +55,9 @@ impl Requests {
     ) {
         let is_due = |request: &Request| request.from <= frame && request.direction == direction;
         let due: Vec<Request> = self.0.iter().filter(|request| is_due(request)).copied().collect();
-        let of = |ue: UeId| due.iter().find(|request| request.ue == ue).expect("one of them asked");
+        let of = |ue: UeId| {
+            due.iter().find(|request| request.ue == ue).expect("one of the candidates has a request")
+        };
         // A user has one request each way: its number names it.
         let mut waiting: Vec<UeId> = due.iter().map(|request| request.ue).collect();
         waiting.sort_unstable();

@@ -28,7 +28,11 @@ fn small_segments_wait_for_acknowledgments() {
         data(&pair)
     };
     assert_eq!(run(Nagle::Off), [(200, 1000), (200, 1000), (200, 300), (220, 100)]);
-    assert_eq!(run(Nagle::On), [(200, 1000), (200, 1000), (300, 400)], "what comes in between joins");
+    assert_eq!(
+        run(Nagle::On),
+        [(200, 1000), (200, 1000), (300, 400)],
+        "data that arrive in between join the segment"
+    );
     assert_eq!(run(Nagle::Minshall), [(200, 1000), (200, 1000), (200, 300), (300, 100)]);
 }
 

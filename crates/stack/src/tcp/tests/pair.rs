@@ -203,7 +203,7 @@ impl Pair {
                 self.call(end, |connection, cx| connection.handle_timeout(cx));
                 assert!(
                     self.end(end).poll_timeout().is_none_or(|at| at > now),
-                    "what was due has been done: the next timeout lies in the future"
+                    "all due events were handled: the next timeout lies in the future"
                 );
             }
             Event::Wake(_) => {}

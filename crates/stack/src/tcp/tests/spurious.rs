@@ -63,7 +63,7 @@ fn standstill_resends_a_window_without_detection() {
     pair.run_until(ms(2500));
     // Timeout at 1100 ms. From 1700 ms on, the originals' ACKs trigger further retransmissions.
     assert_eq!((timeouts(&pair), pair.sent_again()[0]), (1, (1100, nth(0), Rto)));
-    assert!(pair.sent_again().len() > 5, "go-back-N sends what has arrived");
+    assert!(pair.sent_again().len() > 5, "go-back-N retransmits data that have arrived");
     assert_eq!((pair.server.ssthresh(), found(&pair)), (5.0, vec![]));
 }
 

@@ -110,7 +110,7 @@ fn objects_are_rounded_up_to_whole_segments() {
     assert_eq!(sizes(None, 300), written([1200, 600]), "in segments of the flow's TCP");
     let large = MixedSegments { large_share: 1.0, large: 800, small: 300 };
     assert_eq!(sizes(Some(large), 300), written([1600, 800]), "in segments of the call");
-    assert_eq!(sizes(None, 500), written([1000, 500]), "what fits stays as it is");
+    assert_eq!(sizes(None, 500), written([1000, 500]), "a size that fits is unchanged");
 }
 
 #[test]

@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn valid_patterns_are_accepted() {
         let high = LayoutKind::HighChipRate.layout();
-        let ways = high.pattern("RUUUUDDDDDDDDDC").expect("that of the reference");
+        let ways = high.pattern("RUUUUDDDDDDDDDC").expect("the reference pattern");
         assert_eq!(ways.iter().filter(|way| **way == Some(Direction::Uplink)).count(), 4);
         assert!(high.pattern("RUDUDUDUDUDUDUC").is_ok(), "either way in any order");
         let low = LayoutKind::LowChipRate.layout();

@@ -137,7 +137,7 @@ impl Sender {
 
     #[inline]
     pub(super) fn window_left(&self) -> u64 {
-        debug_assert_eq!(self.vt_ms, self.window_end(), "whoever moves VT(A) says that the window moved");
+        debug_assert_eq!(self.vt_ms, self.window_end(), "every change of VT(A) is announced");
         self.vt_ms.saturating_sub(self.vt_s)
     }
 
@@ -258,7 +258,7 @@ impl Sender {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "they are those of its callers")]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of its callers")]
     fn send_again<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Context<'_, T>,

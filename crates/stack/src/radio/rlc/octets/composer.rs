@@ -87,7 +87,10 @@ impl Composer {
             TraceEvent::SdusLimited { sdus, .. } => self.may_begin = sdus.map_or(u64::MAX, u64::from),
             TraceEvent::RlcInitialState { .. } => {
                 self.sent.clear();
-                debug_assert!(self.head_sent == 0 && self.untold.is_none(), "what was begun is given up");
+                debug_assert!(
+                    self.head_sent == 0 && self.untold.is_none(),
+                    "incomplete SDUs were discarded before"
+                );
             }
             _ => {}
         }
@@ -237,7 +240,7 @@ impl Composer {
         self.sent[at].1.transmissions += 1;
         let (count, layout) = &self.sent[at];
         let told = set.ends_of(run).iter().filter(|end| end.sn == sn).map(|end| end.sdu.packet.id);
-        assert!(told.eq(layout.ends.iter().copied()), "PDU {count} tells the ends that were described");
+        assert!(told.eq(layout.ends.iter().copied()), "PDU {count} encodes the described ends of SDUs");
         let is_last = step + 1 == u64::from(run.count);
         let status = run.piggyback.as_ref().filter(|_| is_last);
         let octets = self.emit(*count, layout, run.poll && is_last, status, set);

@@ -85,7 +85,7 @@ impl Wired {
             .composer
             .encoding()
             .decode(set, lost, &mut read, |pdu| verifier.take(pdu))
-            .expect("what was composed can be read");
+            .expect("composed PDUs can be parsed");
         self.watched(cx, |rlc, cx| {
             rlc.handle_blocks(cx, &read, seen);
             // Lost blocks are not decoded, except in transparent mode.

@@ -35,7 +35,7 @@ pub enum Rule {
     #[error("length indicators ascend (§9.2.2.8)")]
     LengthIndicatorsAscend,
     /// An SDU would end after the end of the PDU.
-    #[error("a length indicator points behind the end of the PDU (§9.2.2.8)")]
+    #[error("a length indicator points beyond the end of the PDU (§9.2.2.8)")]
     EndBehindPdu,
     /// A field that may only be first is later.
     #[error("this length indicator comes before all others (§9.2.2.8)")]
@@ -48,7 +48,7 @@ pub enum Rule {
     AloneOnly,
     /// Without a length indicator the alternative E-bit marks one whole SDU. The PDU is too short
     /// for a required indicator.
-    #[error("the PDU has too few octets for what its length indicator says (§9.2.2.8)")]
+    #[error("the PDU has fewer octets than its length indicator requires (§9.2.2.8)")]
     TooShortForIndicator,
     /// A reserved type of control PDU.
     #[error("this PDU type is reserved (§9.2.2.2)")]

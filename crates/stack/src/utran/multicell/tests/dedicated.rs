@@ -217,7 +217,7 @@ fn gaps_cost_codes_and_power() {
         raise_db: 2.0,
     };
     let (plain, no_codes, none, loss) = with(None);
-    assert_eq!((no_codes, none), (0.0, 0.0), "nobody tells of it");
+    assert_eq!((no_codes, none), (0.0, 0.0), "no cell reports it");
     // Who has another cell within 200 dB, which is everybody: a gap in each fourth TTI, in turns.
     let (all, halves, quarter, same) = with(Some(mode(CompressedBy::HalfSf, 200.0)));
     assert!((quarter - 0.25).abs() < 0.01, "{quarter}");

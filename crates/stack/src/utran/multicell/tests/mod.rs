@@ -332,7 +332,7 @@ fn the_outer_loop_holds_one_percent_though_powers_come_late() {
         losses / blocks
     };
     let (fixed, moved) = (with(None), with(Some(OuterLoopConfig { up_db: 0.5, ratio: 0.01 })));
-    assert!(fixed > 1.02 * moved, "what bursts of others cost is made good: {fixed}, {moved}");
+    assert!(fixed > 1.02 * moved, "losses by bursts of other users are compensated: {fixed}, {moved}");
     // 4.3 million blocks.
     assert!((moved - 0.01).abs() < 0.0004, "{moved}");
 }

@@ -116,7 +116,7 @@ fn longest_wait(
             _ => {}
         }
     }
-    assert!(since.is_empty(), "somebody still waits: {since:?}");
+    assert!(since.is_empty(), "a user still waits: {since:?}");
     longest
 }
 

@@ -39,10 +39,10 @@ impl Law {
         Law { mean: probability, deviation: (probability * (1.0 - probability)).sqrt() }
     }
 
-    fn assert_near(self, measured: f64, sample: u64, what: &str) {
+    fn assert_near(self, measured: f64, sample: u64, case: &str) {
         let error = self.deviation / (sample as f64).sqrt();
         let off = (measured - self.mean).abs() / error;
-        assert!(off <= 3.0, "{what}: {measured} instead of {}, {off:.2} standard errors", self.mean);
+        assert!(off <= 3.0, "{case}: {measured} instead of {}, {off:.2} standard errors", self.mean);
     }
 }
 
@@ -146,20 +146,20 @@ fn losses_and_transmissions_with_max_dat() {
             let draws = Streams::new(SEED, index as u64).addressed(&format!("max_dat {m}"));
             let Outcome { pdus, transmissions: sent, lost_pdus, lost_sdus, .. } =
                 transfer(p, Some(m as u32), &draws);
-            let what = format!("p = {p}, m = {m}");
+            let case = format!("p = {p}, m = {m}");
             if m > 1 {
-                transmissions(p, m).assert_near(sent as f64 / pdus as f64, pdus, &what);
+                transmissions(p, m).assert_near(sent as f64 / pdus as f64, pdus, &case);
             } else {
                 assert_eq!(sent, pdus);
             }
             // Three standard errors are meaningless with fewer than five expected losses.
             if residual_loss(p, m) * pdus as f64 >= 5.0 {
                 let law = Law::of_chance(residual_loss(p, m));
-                law.assert_near(lost_pdus as f64 / pdus as f64, pdus, &format!("{what}, PDUs lost"));
+                law.assert_near(lost_pdus as f64 / pdus as f64, pdus, &format!("{case}, PDUs lost"));
                 let law = Law::of_chance(sdu_loss(p, m, PDUS_OF_AN_SDU));
-                law.assert_near(lost_sdus as f64 / SDUS as f64, SDUS, &format!("{what}, SDUs lost"));
+                law.assert_near(lost_sdus as f64 / SDUS as f64, SDUS, &format!("{case}, SDUs lost"));
             } else {
-                assert!(lost_pdus <= 5, "{what}: {lost_pdus} PDUs lost");
+                assert!(lost_pdus <= 5, "{case}: {lost_pdus} PDUs lost");
             }
         }
     }

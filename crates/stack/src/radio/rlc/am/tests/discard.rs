@@ -63,7 +63,7 @@ fn mrw_of(set: &BlockSet) -> Mrw {
         Pdu::Status(status) => status.mrw,
         _ => None,
     });
-    statuses.next().expect("it was asked of a set with one")
+    statuses.next().expect("the set contains one")
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub fn cases() -> Vec<Case> {
         talks(
             "7.2.3",
             "AM, 7-bit, reserved LI value",
-            "the PDU is discarded and asked for again (§10)",
+            "the PDU is discarded and requested again (§10)",
             reserved_7,
         ),
         talks(
@@ -44,7 +44,7 @@ pub fn cases() -> Vec<Case> {
         talks(
             "7.2.3",
             "AM, 15-bit, reserved LI value",
-            "the PDU is discarded and asked for again (§10)",
+            "the PDU is discarded and requested again (§10)",
             reserved_15,
         ),
     ]

@@ -6,24 +6,24 @@ use std::path::PathBuf;
 use super::{How, cases};
 
 const HEAD: &str = "\
-<!-- Written by the tests of crates/stack (radio/rlc/octets/conformance); UMTS_BLESS=1 writes it anew. -->
+<!-- Written by the tests of crates/stack (radio/rlc/octets/conformance); UMTS_BLESS=1 rewrites this page. -->
 
 # RLC against the test purposes of TS 34.123-1 §7.2
 
-Terminals are certified by conversations with a system simulator (SS). Here they are with one entity of the lab, octet by octet: a
-scripted peer that writes its PDUs bit by bit after the figures of TS 25.322, and an entity in wire mode, which decides by nothing
-but bits. Each test run has them all; this page is what was said.
+Terminals are certified by conversations with a system simulator (SS). This page lists these conversations with one RLC entity of
+umtslab, octet by octet: a scripted peer encodes its PDUs bit by bit after the figures of TS 25.322, and the entity runs in wire
+mode, in which only the received bits determine its behaviour. Each test run repeats all conversations and compares this page.
 
-Bearers are those of TS 34.108 §6.11 (UM with 41 octets of payload; AM with 16 and with 166), options those of TS 34.123-1 Table
-7.2/1: window 128, MaxDAT 4 as TS 25.322 counts it, the last PDU of both buffers polls, a gap is reported, other polls, prohibits and
-periodic timers off, Timer_RST 500 ms, MaxRST 4. The standard numbers its cases further; the
-numbers here are our own, and the purpose says which case is meant. Where a case and TS 25.322 disagree, TS 25.322 decides.
+The bearers follow TS 34.108 §6.11 (UM with 41 octets of payload; AM with 16 and with 166), the options TS 34.123-1 Table 7.2/1:
+window 128, MaxDAT 4 as counted in TS 25.322, the last PDU of both buffers polls, a gap is reported, other polls, prohibit timers
+and periodic timers off, Timer_RST 500 ms, MaxRST 4. The numbers of the cases are umtslab's own; the column *purpose* identifies
+the case of the standard. If a case and TS 25.322 disagree, TS 25.322 takes precedence.
 ";
 
 /// The page.
 fn page() -> String {
     let (mut table, mut said) = (String::new(), String::new());
-    table += "| | clause | purpose | what must happen | verdict |\n|---|---|---|---|---|\n";
+    table += "| | clause | purpose | required behaviour | verdict |\n|---|---|---|---|---|\n";
     let mut counts = [0; 2];
     for (number, case) in (1..).zip(cases()) {
         let verdict = match case.how {
@@ -46,7 +46,7 @@ fn page() -> String {
     }
     let [pass, not_applicable] = counts;
     let counted = format!("{pass} pass, none fails, {not_applicable} are not applicable.\n");
-    format!("{HEAD}\n{counted}\n{table}\n## What was said\n{said}")
+    format!("{HEAD}\n{counted}\n{table}\n## Conversations\n{said}")
 }
 
 #[test]
@@ -57,5 +57,5 @@ fn reference_page_matches_the_logs() {
         std::fs::write(&path, &page).expect("the folder of the reference is there");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "{} is not what the conversations say; UMTS_BLESS=1 writes it", path.display());
+    assert!(written == page, "{} differs from the conversations; UMTS_BLESS=1 rewrites it", path.display());
 }

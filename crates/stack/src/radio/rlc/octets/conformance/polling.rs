@@ -44,7 +44,7 @@ pub fn cases() -> Vec<Case> {
         talks(
             "7.2.3",
             "AM, Timer_Poll: stop and restart",
-            "the awaited acknowledgment stops it, a new poll starts it anew (§9.5 a)",
+            "the awaited acknowledgment stops it, a new poll restarts it (§9.5 a)",
             timer_poll_stops,
         ),
         talks(

@@ -16,13 +16,13 @@ pub fn cases() -> Vec<Case> {
         talks(
             "7.2.3",
             "AM, RESET by the terminal: MaxRST",
-            "Timer_RST repeats it; after MaxRST − 1 the error is unrecoverable and told upwards (§11.4.4)",
+            "Timer_RST repeats it; after MaxRST − 1 an unrecoverable error is reported to the upper layer (§11.4.4)",
             max_rst,
         ),
         talks(
             "7.2.3",
             "AM, RESET by the peer",
-            "answered at once; numbers begin at 0; SDUs of before are lost, those after go through (§11.4.3)",
+            "answered at once; numbers begin at 0; earlier SDUs are lost, later SDUs are delivered (§11.4.3)",
             by_peer,
         ),
         talks(
@@ -34,13 +34,13 @@ pub fn cases() -> Vec<Case> {
         Case {
             clause: "7.2.3",
             purpose: "AM, RESET: the hyper frame number is taken over",
-            requirement: "HFN of the peer's RESET plus one ciphers what follows (§11.4.3)",
-            how: How::NotApplicable("nothing is ciphered here; HFNI is written as 0 and not read"),
+            requirement: "the HFN of the peer's RESET plus one ciphers the following PDUs (§11.4.3)",
+            how: How::NotApplicable("ciphering is not modelled; HFNI is encoded as 0 and ignored"),
         },
         talks(
             "7.2.3",
             "AM, reconfiguration: re-establishment in the middle of data",
-            "both ends begin anew; SDUs of which something was sent are lost, others go through (§9.7.7)",
+            "both ends start again; SDUs of which any part was sent are lost, others are delivered (§9.7.7)",
             reestablishment,
         ),
         Case {
@@ -48,7 +48,7 @@ pub fn cases() -> Vec<Case> {
             purpose: "AM, reconfiguration of the PDU size, of one side or both",
             requirement: "an entity is re-established with the new size (§9.7.7, TS 25.331 §8.6.4.9)",
             how: How::NotApplicable(
-                "a bearer keeps its PDU size: RRC's reconfiguration of it is not carried",
+                "a bearer keeps its PDU size: RRC's reconfiguration of the size is not modelled",
             ),
         },
     ]

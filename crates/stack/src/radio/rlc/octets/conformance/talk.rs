@@ -94,7 +94,7 @@ impl Talk {
     #[track_caller]
     pub fn sends_just(&mut self, expected: &[Vec<u8>]) -> &mut Self {
         let sent = self.sends(expected.len() as u32 + 3);
-        assert_eq!(sent, expected, "octets of what it sends");
+        assert_eq!(sent, expected, "the sent octets");
         self
     }
 
