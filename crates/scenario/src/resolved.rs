@@ -7,7 +7,8 @@ use umts_stack::ids::{FlowId, UeId};
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::radio::rlc::am::Discard;
-use umts_stack::rnc::{Reserved, SchedulerKind};
+use umts_stack::rnc::Reserved;
+use umts_stack::scheduling::SchedulerKind;
 use umts_stack::trace;
 use umts_units::BitRate;
 

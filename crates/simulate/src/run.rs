@@ -13,7 +13,7 @@ use umts_record::series::SeriesTables;
 use umts_record::{MetricsAlone, MetricsAndSeries, MultiRecorder, Recorders, Records, TableChunk};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
-use umts_stack::rnc::mac_sh::UserSchedulers;
+use umts_stack::scheduling::UserSchedulers;
 use umts_stack::tcp::congestion::UserLaws;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};

@@ -28,6 +28,7 @@ pub mod path;
 pub mod proxy;
 pub mod radio;
 pub mod rnc;
+pub mod scheduling;
 pub mod tcp;
 pub mod trace;
 pub mod traffic;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::nodeb::IubTiming;
-use umts_stack::rnc::SchedulerKind;
+use umts_stack::scheduling::SchedulerKind;
 use umts_units::{BitRate, Duration};
 
 use super::dch::Dchs;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::radio::mac::PowerFormat;
 use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
-use umts_stack::rnc::mac_sh::{
-    self, Accrual, CreditConfig, Debit, Decision, Expired, LooksAt, MacShConfig, Priority, RatePolicy,
-    TimeoutConfig, WithoutCredit,
+use umts_stack::rnc::mac_sh::{Decision, MacShConfig, RatePolicy};
+use umts_stack::scheduling::{
+    Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig, WithoutCredit,
 };
 use umts_units::{BitRate, Bytes, Db, Duration, as_text};
 
@@ -43,7 +44,7 @@ pub struct Dsch {
     pub requirement: RatePolicy,
     /// Rule for the order of the users. It may differ from the rule in `requirement`.
     #[schemars(extend("x-source" = "Rendón et al. (2004), §2.B"))]
-    pub priority: Priority,
+    pub priority: SchedulerKind,
     /// File and class of a scheduler in Python that replaces `requirement` and `priority`, as in
     /// `"my_scheduler.py:MyScheduler"`. The path is relative to the scenario file.
     #[schemars(extend("x-source" = "for experiments: docs/dsch.md"))]
@@ -167,7 +168,7 @@ impl Default for Dsch {
             format: FORMATS.map(format).to_vec(),
             ebn0_offset: Db(0.0),
             requirement: RatePolicy::default(),
-            priority: Priority::default(),
+            priority: SchedulerKind::ServiceCredit,
             python: String::new(),
             python_scheduler: None,
             capped_by_backlog: false,
@@ -214,10 +215,10 @@ impl Dsch {
         }
     }
 
-    fn stack_format(&self, number: usize, power: &Power) -> mac_sh::Format {
+    fn stack_format(&self, number: usize, power: &Power) -> PowerFormat {
         let of = &self.format[number];
         let table = power.link(&LinkTables::format(number), of.ebn0 + self.ebn0_offset);
-        mac_sh::Format {
+        PowerFormat {
             blocks: self.blocks(of.rate).round() as u32,
             spreading_factor: of.spreading_factor,
             target: power.target(&table),

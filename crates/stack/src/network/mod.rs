@@ -31,7 +31,7 @@ use crate::hosts::Hosts;
 use crate::ids::{Direction, LinkId, TransmissionId, UeId};
 use crate::packet::{Foreign, Packet};
 use crate::path::NetworkPath;
-use crate::rnc::mac_sh::UserSchedulers;
+use crate::scheduling::UserSchedulers;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 use crate::utran::Utran;

@@ -5,11 +5,11 @@ use umts_kernel::TraceSink;
 use umts_units::Duration;
 
 use super::carrier_config::TtiInput;
-use super::scheduler::{Candidate, Scheduler};
 use crate::EventContext;
 use crate::ids::UeId;
 use crate::nodeb::Iub;
 use crate::radio::Air;
+use crate::scheduling::Scheduler;
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
@@ -42,7 +42,7 @@ impl MacC {
         let mut rest = std::mem::take(&mut self.rest);
         loop {
             let candidates = if rest.is_empty() { turn.ready } else { &rest[..] };
-            let Some(at) = self.scheduler.next(candidates, |ue| Candidate::of(&ues[ue], direction)) else {
+            let Some(at) = self.scheduler.next(candidates, |ue| ues[ue].candidate(direction)) else {
                 break;
             };
             let (ue, is_last) = (candidates[at], candidates.len() == 1);

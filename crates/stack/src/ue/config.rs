@@ -9,8 +9,8 @@ use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
-use crate::rnc::SchedulerKind;
 use crate::rnc::rrc::{ConnectionConfig, RrcConfig};
+use crate::scheduling::SchedulerKind;
 
 /// A UE and its bearer.
 #[derive(Debug, Clone)]

@@ -15,6 +15,7 @@ use crate::radio::pdcp::Pdcp;
 use crate::radio::rlc::{BlockSet, Rlc};
 use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc, TrafficVolume};
+use crate::scheduling::Candidate;
 use crate::trace::TraceEvent;
 
 /// PDUs to query RLC for, if data and control PDUs have separate logical channels (TS 25.322
@@ -104,6 +105,12 @@ impl UeContext {
     #[inline]
     pub fn channel(&self, direction: Direction) -> &UeChannel {
         &self.channels[direction.index()]
+    }
+
+    /// The UE as a candidate to send in `direction`, for a scheduler.
+    pub fn candidate(&self, direction: Direction) -> Candidate {
+        let backlog = self.rlc[direction.index()].backlog();
+        Candidate::new(self.id, backlog.octets, backlog.pdus.max(1), backlog.since)
     }
 
     /// Notifies RRC, if there is one, through `tell`. Then updates the conditions of further

@@ -11,7 +11,8 @@ use crate::radio::Air;
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::multicell::Multicell;
 use crate::rnc::tdd::MacTdd;
-use crate::rnc::{CarrierConfig, MacC, MacD, Scheduler, SchedulerKind, TtiInput, TtiOutcome};
+use crate::rnc::{CarrierConfig, MacC, MacD, TtiInput, TtiOutcome};
+use crate::scheduling::{Scheduler, SchedulerKind};
 use crate::trace::TraceEvent;
 use crate::ue::{PrivateRach, Rach, Ues};
 

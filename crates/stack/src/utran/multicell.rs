@@ -13,9 +13,8 @@ use super::wake::schedule_wake;
 use crate::EventContext;
 use crate::event::Event;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
-use crate::rnc::SchedulerKind;
-use crate::rnc::mac_sh::UserSchedulers;
 use crate::rnc::multicell::{BufferAtHandover, Change, RlcAtHandover};
+use crate::scheduling::{SchedulerKind, UserSchedulers};
 use crate::trace::TraceEvent;
 use crate::ue::ChannelConfig;
 

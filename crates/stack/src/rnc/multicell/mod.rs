@@ -40,8 +40,9 @@ use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, PowerControl, Sent};
 use crate::radio::phy::sir::{self, Link};
 use crate::rnc::calls::{self, Call, Calls, CallsConfig, RadioLink};
-use crate::rnc::mac_sh::{Candidates, MacSh, MacShConfig, UserSchedulers};
+use crate::rnc::mac_sh::{Candidates, MacSh, MacShConfig};
 use crate::rnc::rrc::{CompressedMode, SoftHandover};
+use crate::scheduling::UserSchedulers;
 
 /// Mobiles are measured each 100 ms, a part of them in each TTI (Rendón et al. 2004, §3.2).
 const MEASURED_EACH: Duration = Duration::from_millis(100);

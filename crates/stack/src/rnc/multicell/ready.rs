@@ -7,6 +7,7 @@ use umts_units::Time;
 
 use super::Multicell;
 use crate::ids::{Direction, UeId};
+use crate::radio::rlc::Backlog;
 use crate::ue::UeContext;
 
 /// A user of a DSCH with something to send.
@@ -15,8 +16,8 @@ pub(super) struct Ready {
     pub ue: UeId,
     /// Something has changed in RLC since it was asked.
     is_stale: bool,
-    /// Blocks that wait, and since when the oldest of it does, unless that is control PDUs alone; none if there is nothing to send.
-    pub waits: Option<(u32, Option<Time>)>,
+    /// The backlog. `None`: there is nothing to send.
+    pub waits: Option<Backlog>,
 }
 
 impl Ready {
@@ -24,10 +25,7 @@ impl Ready {
     #[inline]
     pub fn ask(&mut self, now: Time, context: &UeContext) {
         let rlc = &context.rlc[Direction::Downlink.index()];
-        let waits = || {
-            let backlog = rlc.has_work(now).then(|| rlc.backlog())?;
-            Some((backlog.pdus.max(1), backlog.since))
-        };
+        let waits = || rlc.has_work(now).then(|| rlc.backlog());
         if self.is_stale {
             self.waits = waits();
             self.is_stale = false;

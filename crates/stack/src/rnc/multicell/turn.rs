@@ -14,7 +14,8 @@ use crate::radio::phy::power_control::{Load, PowerControl};
 use crate::radio::phy::sir::Link;
 use crate::rnc::CarrierConfig;
 use crate::rnc::calls::{self, EbN0Average};
-use crate::rnc::mac_sh::{Candidate, Grant, Radio, Reason};
+use crate::rnc::mac_sh::{Grant, Radio, Reason};
+use crate::scheduling::Candidate;
 use crate::trace::{Postponed, Real, TraceEvent};
 use crate::ue::{Pdus, Ues};
 
@@ -87,7 +88,7 @@ impl Multicell {
             }
             // Whose work is done without a turn, as by what came from the other end, stays here until he is asked.
             ready.ask(now, &ues[ue]);
-            let Some((backlog, since)) = ready.waits else { continue };
+            let Some(backlog) = ready.waits else { continue };
             if needs_dch && user.dch.is_none() {
                 ctx.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
                 continue;
@@ -97,8 +98,15 @@ impl Multicell {
                 continue;
             }
             let (gain, outer_loop) = (user.gain, user.loops.target_scale);
-            let ask =
-                Candidate { ue, class: INTERACTIVE, backlog, since: since.unwrap_or(now), gain, outer_loop };
+            let ask = Candidate {
+                ue,
+                class: INTERACTIVE,
+                octets: backlog.octets,
+                blocks: backlog.pdus.max(1),
+                since: backlog.since,
+                gain,
+                outer_loop,
+            };
             if asks_for_sdus {
                 let rlc = &ues[ue].rlc[Direction::Downlink.index()];
                 self.asks.push_with(ask, |sdus| rlc.waiting_sdus(sdus));

@@ -41,7 +41,7 @@ use crate::radio::mac::{AckContention, AckTurns, TddAccess};
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::radio::rlc::Rlc;
-use crate::rnc::Scheduler;
+use crate::scheduling::Scheduler;
 use crate::trace::TraceEvent;
 use crate::ue::{CapacityRequest, UeContext, Ues};
 

@@ -18,18 +18,19 @@ use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::layout::{FRAME, MOST_SLOTS};
 use crate::radio::phy::tdd::{SlotTransmission, TddRadio};
 use crate::radio::rlc::Rlc;
-use crate::rnc::{Candidate, CarrierConfig};
+use crate::rnc::CarrierConfig;
+use crate::scheduling::Candidate;
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
 /// Blocks of control PDUs have numbers of their own among those of a UE, direction and frame: above any of data.
 const CONTROL_BLOCK: u32 = 64;
 
-/// What the RNC knows of who asks: all of its own backlog, of a user's what came with the request.
+/// A request for its scheduler: the RNC's own backlog, or the backlog that the UE reported.
 fn candidate(ues: &Ues, request: &Request) -> Candidate {
     match request.told {
-        None => Candidate::of(&ues[request.ue], request.direction),
-        Some(sdus) => Candidate { waits: Bytes(sdus.into()), since: Some(begin(request.from)), most: sdus },
+        None => ues[request.ue].candidate(request.direction),
+        Some(sdus) => Candidate::new(request.ue, Bytes(sdus.into()), sdus, Some(begin(request.from))),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::event::Event;
 use crate::ids::{Direction, PacketId, UeId};
 use crate::nodeb::{Iub, IubTiming};
 use crate::packet::{Content, Packet};
+use crate::radio::mac::PowerFormat;
 use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{OuterLoopConfig, PowerConfig, PowerControl};
@@ -26,15 +27,15 @@ use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::AmConfig;
 use crate::radio::rlc::testing::packet;
 use crate::rnc::calls::{CallsConfig, Offered};
-use crate::rnc::mac_sh::{
-    Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, RatePolicy,
-    TimeoutConfig, WithoutCredit,
-};
+use crate::rnc::mac_sh::{Decision, MacShConfig, RatePolicy};
 use crate::rnc::multicell::{
     BufferAtHandover, CallClassConfig, DchConfig, HandoverConfig, MulticellConfig, RlcAtHandover,
 };
 use crate::rnc::rrc::ConnectionConfig;
-use crate::rnc::{Limits, Reserved, SchedulerKind};
+use crate::rnc::{Limits, Reserved};
+use crate::scheduling::{
+    Accrual, CreditConfig, Debit, Expired, LooksAt, SchedulerKind, TimeoutConfig, WithoutCredit,
+};
 use crate::trace::{Real, TraceEvent};
 use crate::ue::{ChannelConfig, UeConfig};
 use crate::utran::{CellConfig, FachMode, RachMode, Utran};
@@ -47,7 +48,7 @@ fn linear(db: f64) -> f64 {
 
 /// The cells of the study, in a torus without shadows; 1 % of the DSCHs' blocks are lost at `target_db`.
 fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
-    let format = |(blocks, spreading_factor)| Format {
+    let format = |(blocks, spreading_factor)| PowerFormat {
         blocks,
         spreading_factor,
         target: linear(2.25),
@@ -68,7 +69,7 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
             formats: formats.map(format).into(),
             codes: Code { spreading_factor: 4, number: 3 },
             requirement: RatePolicy::ServiceCredit,
-            priority: Priority::ServiceCredit,
+            priority: SchedulerKind::ServiceCredit,
             capped_by_backlog: false,
             credit: CreditConfig {
                 per_tti: guaranteed_blocks,
@@ -237,7 +238,7 @@ fn credits_send_a_packet_in_eight_ttis() {
 fn a_timeout_brings_the_length_indicator_through_in_time() {
     let mut config = sectors(2.0, ERROR_FREE);
     config.dsch.requirement = RatePolicy::Timeout;
-    config.dsch.priority = Priority::Timeout;
+    config.dsch.priority = SchedulerKind::Timeout;
     // 28 ms for 160 of 570 octets: one TTI.
     config.dsch.timeout.timeout = Duration::from_millis(100);
     let mut bench = Bench::new(&config, &[MobilityConfig::Still]);

@@ -23,7 +23,8 @@ use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::tdd::{
     AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
 };
-use crate::rnc::{Limits, Reserved, SchedulerKind};
+use crate::rnc::{Limits, Reserved};
+use crate::scheduling::SchedulerKind;
 use crate::trace::TraceEvent;
 use crate::ue::{ChannelConfig, UeConfig};
 use crate::utran::carrier_mac::CarrierMac;

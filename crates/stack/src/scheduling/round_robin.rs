@@ -1,28 +1,34 @@
-//! The UEs take turns.
+//! Round robin: the UE after the one that was served last is next.
 
+use super::Rank;
 use crate::ids::UeId;
 
-/// Turns by UE index: the UE after the one that was served last is next.
+/// The turn, by UE number.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoundRobin {
     next: u16,
 }
 
 impl RoundRobin {
-    /// The places in `ready` in the order of the UEs' turns.
+    /// Indices of `ready`, which is in ascending order, in the order of the turns.
     #[inline]
     pub fn turns(&self, ready: &[UeId]) -> impl Iterator<Item = usize> + use<> {
         let from = ready.partition_point(|ue| ue.0 < self.next);
         (from..ready.len()).chain(0..from)
     }
 
-    /// The place in `ready` of the UE whose turn it is.
+    /// Index in `ready` of the UE whose turn it is.
     #[inline]
     pub fn next(&self, ready: &[UeId]) -> Option<usize> {
         self.turns(ready).next()
     }
 
-    /// `ue` was served.
+    /// Distance of `ue` from the UE whose turn it is.
+    #[inline]
+    pub fn rank(&self, ue: UeId) -> Rank {
+        Rank(f64::from(ue.0.wrapping_sub(self.next)), 0.0)
+    }
+
     #[inline]
     pub fn served(&mut self, ue: UeId) {
         self.next = ue.0.wrapping_add(1);
@@ -39,6 +45,7 @@ mod tests {
         let mut serve = |ready: &[u16]| {
             let ready: Vec<_> = ready.iter().map(|&n| UeId(n)).collect();
             let ue = ready[turns.next(&ready).unwrap()];
+            assert!(ready.iter().all(|&other| turns.rank(ue) <= turns.rank(other)));
             turns.served(ue);
             ue.0
         };
