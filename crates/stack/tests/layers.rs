@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 9] = [
     // The context of calls, and trace events.
     &["trace", "detail", "context", "event", "event_context"],
     &["environment", "radio", "tcp", "proxy", "core_network"],
-    &["traffic"],
+    &["traffic", "scheduling"],
     &["ue", "nodeb", "rnc"],
     &["utran"],
     &["path"],

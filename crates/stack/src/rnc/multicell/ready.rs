@@ -42,7 +42,7 @@ pub(super) fn insert(ready: &mut Vec<Ready>, ue: UeId) {
     }
 }
 
-/// Takes a user away; tells whether it was there.
+/// Removes a user. Returns whether it was there.
 pub(super) fn remove(ready: &mut Vec<Ready>, ue: UeId) -> bool {
     let at = ready.binary_search_by_key(&ue, |ready| ready.ue);
     at.map(|at| ready.remove(at)).is_ok()

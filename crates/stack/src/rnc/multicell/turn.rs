@@ -305,7 +305,7 @@ impl Multicell {
         }
     }
 
-    /// Tells of a cell's TTI.
+    /// Records the TTI of a cell.
     fn tell<T: TraceSink<TraceEvent>>(&self, ctx: &mut EventContext<'_, T>, cell: usize) {
         let sector = &self.cells[cell];
         let PowerUse { calls, sent, lost, load, .. } = sector.used;
@@ -337,7 +337,7 @@ impl Multicell {
         });
     }
 
-    /// Tells what calls did since the TTI before.
+    /// Records the call events since the previous TTI.
     fn tell_of_calls<T: TraceSink<TraceEvent>>(&mut self, ctx: &mut EventContext<'_, T>) {
         for (cell, does) in self.dchs.steps.drain(..) {
             ctx.cx.record(|| TraceEvent::Call { cell: cell.0, step: does });
