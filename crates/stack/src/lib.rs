@@ -21,6 +21,7 @@ pub mod event;
 pub mod event_context;
 pub mod hosts;
 pub mod ids;
+pub mod mac;
 pub mod network;
 pub mod nodeb;
 pub mod packet;

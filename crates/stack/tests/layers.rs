@@ -20,7 +20,7 @@ const LAYERS: [&[&str]; 9] = [
     &["trace", "detail", "context", "event", "event_context"],
     &["environment", "radio", "tcp", "proxy", "core_network"],
     &["traffic", "scheduling"],
-    &["ue", "nodeb", "rnc"],
+    &["ue", "nodeb", "mac", "rnc"],
     &["utran"],
     &["path"],
     &["hosts"],

@@ -2,7 +2,7 @@
 //! them transmits (Rendón et al. 2004, §2).
 //!
 //! ```text
-//!   look_around   who moves is measured each 100 ms, and changes cells           users.rs, calls.rs of rnc
+//!   measure       who moves is measured each 100 ms, and changes cells           users.rs, calls.rs of rnc
 //!   schedule      cell by cell: the power of the calls, then DSCH users           turn.rs, mac_sh
 //!   transmit      all powers are known: RLC is pulled, blocks are judged          turn.rs, radio/phy
 //! ```
@@ -21,10 +21,11 @@ mod steps;
 mod turn;
 mod users;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use umts_kernel::random::{AddressedStream, Streams};
-use umts_units::Duration;
+use umts_units::{Duration, Time};
 
 use self::associated::Associated;
 pub use self::associated::AssociatedConfig;
@@ -32,7 +33,7 @@ pub use self::codes::{OneTree, WithoutCode};
 use self::dchs::Dchs;
 use self::phases::TtisInProgress;
 use self::ready::Ready;
-pub use self::users::Change;
+pub use self::users::Handover;
 use self::users::Users;
 use crate::environment::{Environment, EnvironmentConfig, MobilityConfig};
 use crate::ids::{CellId, UeId};
@@ -204,6 +205,13 @@ pub struct Multicell {
     call_ttis: u64,
     /// The DCHs beside DSCHs in this TTI, where they are charged.
     associated: Vec<Associated>,
+    /// Users whose RLC was queried in this TTI.
+    served: Vec<UeId>,
+    /// Handovers that UTRAN has not executed yet.
+    handovers: VecDeque<Handover>,
+    /// The next measurements, and the next TTI, which follows at the same instant.
+    next_measurement: Time,
+    next_turn: Time,
     /// Memory that is used again and again.
     asks: Candidates,
     coupled: Coupled,
@@ -243,6 +251,10 @@ impl Multicell {
             phases: turns(MEASURED_EACH),
             call_ttis: turns(calls::TTI),
             associated: Vec::new(),
+            served: Vec::new(),
+            handovers: VecDeque::new(),
+            next_measurement: Time::ZERO,
+            next_turn: Time::ZERO,
             asks: Candidates::default(),
             coupled: Coupled::new(if is_ideal { count } else { 0 }),
             environment,

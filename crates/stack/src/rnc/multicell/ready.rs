@@ -49,16 +49,13 @@ pub(super) fn remove(ready: &mut Vec<Ready>, ue: UeId) -> bool {
 }
 
 impl Multicell {
-    /// RLC of `ue` has changed: if it waits for its cell's DSCH, it may be for something else now.
-    pub fn changed(&mut self, ue: UeId) {
+    /// The backlog of `ue` changed: RLC is queried again, or the user leaves its cell's list.
+    pub(super) fn backlog_changed(&mut self, ue: UeId, has_data: bool) {
         let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
-        if let Ok(at) = ready.binary_search_by_key(&ue, |ready| ready.ue) {
+        if !has_data {
+            remove(ready, ue);
+        } else if let Ok(at) = ready.binary_search_by_key(&ue, |ready| ready.ue) {
             ready[at].is_stale = true;
         }
-    }
-
-    /// `ue` has nothing to send any more.
-    pub fn rests(&mut self, ue: UeId) {
-        remove(&mut self.cells[self.users.get(ue).cell.index()].ready, ue);
     }
 }

@@ -7,8 +7,9 @@ use umts_units::Time;
 use crate::ids::UeId;
 use crate::radio::rlc::BlockSet;
 
+/// A block on the Iub or in the queue.
 #[derive(Debug)]
-pub struct Pushed {
+pub struct QueuedBlock {
     /// Arrival at the Node B.
     pub at: Time,
     pub ue: UeId,
@@ -22,7 +23,7 @@ pub struct Pushed {
 pub struct FachQueue {
     limit: usize,
     /// Queued blocks, then blocks on the Iub, in the order of their arrival at the Node B.
-    blocks: VecDeque<Pushed>,
+    blocks: VecDeque<QueuedBlock>,
     queued: usize,
 }
 
@@ -33,7 +34,7 @@ impl FachQueue {
 
     /// Adds a block that leaves the RNC. Jitter may let it overtake other blocks of its tick.
     #[inline]
-    pub fn push(&mut self, block: Pushed) {
+    pub fn push(&mut self, block: QueuedBlock) {
         if self.blocks.back().is_none_or(|last| last.at <= block.at) {
             return self.blocks.push_back(block);
         }
@@ -44,7 +45,7 @@ impl FachQueue {
     /// Queues the blocks that have reached the Node B by `now`. Calls `dropped` for blocks that
     /// find the queue full.
     #[inline]
-    pub fn settle(&mut self, now: Time, mut dropped: impl FnMut(Pushed)) {
+    pub fn settle(&mut self, now: Time, mut dropped: impl FnMut(QueuedBlock)) {
         while self.blocks.get(self.queued).is_some_and(|block| block.at <= now) {
             if self.queued < self.limit {
                 self.queued += 1;
@@ -56,7 +57,7 @@ impl FachQueue {
 
     /// Removes the block at the head of the queue.
     #[inline]
-    pub fn pop(&mut self) -> Option<Pushed> {
+    pub fn pop(&mut self) -> Option<QueuedBlock> {
         self.queued = self.queued.checked_sub(1)?;
         self.blocks.pop_front()
     }
@@ -74,8 +75,13 @@ mod tests {
 
     use super::*;
 
-    fn block(us: u64, ue: u16) -> Pushed {
-        Pushed { at: Time::ZERO + Duration::from_micros(us), ue: UeId(ue), set: Box::default(), epoch: 0 }
+    fn block(us: u64, ue: u16) -> QueuedBlock {
+        QueuedBlock {
+            at: Time::ZERO + Duration::from_micros(us),
+            ue: UeId(ue),
+            set: Box::default(),
+            epoch: 0,
+        }
     }
 
     #[test]

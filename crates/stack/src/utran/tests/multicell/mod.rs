@@ -176,7 +176,7 @@ impl Bench {
             let (now, event) = self.agenda.pop().expect("it was seen");
             let mut ctx = EventContext::new(now, &mut self.trace, &mut self.agenda);
             match event {
-                Event::Tick(id) => self.access.turn(&mut ctx, id),
+                Event::MacTimeout(id, timer) => self.access.mac_timeout(&mut ctx, id, timer),
                 Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
                 Event::BlocksArrive(transmission) => {
                     let transmission = self.access.receive(transmission);

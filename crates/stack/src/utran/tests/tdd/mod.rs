@@ -144,11 +144,10 @@ impl Bench {
     fn handle(&mut self, now: Time, event: Event) {
         let mut ctx = EventContext::new(now, &mut self.trace, &mut self.agenda);
         match event {
-            Event::Tick(id) => {
-                self.access.turn(&mut ctx, id);
+            Event::MacTimeout(id, timer) => {
+                self.access.mac_timeout(&mut ctx, id, timer);
                 self.check(id);
             }
-            Event::ControlTurn(id) => self.access.control_turn(&mut ctx, id),
             Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut ctx, ue, direction),
             Event::BlocksArrive(transmission) => {
                 let transmission = self.access.receive(transmission);
@@ -166,15 +165,15 @@ impl Bench {
     }
 
     fn check(&self, id: CarrierId) {
-        if let CarrierMac::Granted(mac) = &self.access.carriers[id].sharing {
+        if let CarrierMac::Tdd(mac) = &self.access.carriers[id].mac {
             mac.check();
         }
     }
 
     /// Grants, requests and users that ask.
     fn held(&self) -> usize {
-        match &self.access.carriers[CarrierId(0)].sharing {
-            CarrierMac::Granted(mac) => mac.held(),
+        match &self.access.carriers[CarrierId(0)].mac {
+            CarrierMac::Tdd(mac) => mac.held(),
             _ => panic!("the cell is TDD"),
         }
     }
