@@ -38,7 +38,7 @@ use umts_units::{Bytes, Time};
 
 pub use self::config::{CellConfig, FachMode, RachMode};
 
-use self::carrier::Carriers;
+use self::carrier::{Carrier, Carriers};
 use self::link_emulation::LinkEmulation;
 use crate::EventContext;
 use crate::event::Event;
@@ -118,7 +118,8 @@ impl Utran {
         }
     }
 
-    /// A timer of a carrier's MAC expires.
+    /// A timer of a carrier's MAC expires. If the MAC sets it to the same instant, it is called again after
+    /// the handovers that it requires.
     #[inline]
     pub fn mac_timeout<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -126,14 +127,20 @@ impl Utran {
         id: CarrierId,
         timer: MacTimer,
     ) {
-        let Utran { carriers, ues, air, watched, .. } = self;
-        let carrier = &mut carriers[id];
-        carrier.fired(ctx.cx.now, timer);
-        carrier.mac.handle_timeout(ctx, timer, &carrier.config, &mut Below { ues, air, watched });
-        if !self.watched.is_empty() {
-            self.notify_rrc(ctx);
+        self.carriers[id].fired(ctx.cx.now, timer);
+        loop {
+            let Utran { carriers, ues, air, watched, .. } = self;
+            let Carrier { mac, config, .. } = &mut carriers[id];
+            mac.handle_timeout(ctx, timer, config, &mut Below { ues, air, watched });
+            if !self.watched.is_empty() {
+                self.notify_rrc(ctx);
+            }
+            self.execute_handovers(ctx, id);
+            let next = self.carriers[id].mac.poll_timeout(timer);
+            if next.is_none_or(|(at, _)| at > ctx.cx.now) {
+                break;
+            }
         }
-        self.execute_handovers(ctx, id);
         self.carriers[id].schedule(ctx, id);
     }
 

@@ -209,9 +209,9 @@ pub struct Multicell {
     served: Vec<UeId>,
     /// Handovers that UTRAN has not executed yet.
     handovers: VecDeque<Handover>,
-    /// The next measurements, and the next TTI, which follows at the same instant.
-    next_measurement: Time,
+    /// Start of the next TTI, and whether its measurements are made.
     next_turn: Time,
+    is_measured: bool,
     /// Memory that is used again and again.
     asks: Candidates,
     coupled: Coupled,
@@ -253,8 +253,8 @@ impl Multicell {
             associated: Vec::new(),
             served: Vec::new(),
             handovers: VecDeque::new(),
-            next_measurement: Time::ZERO,
             next_turn: Time::ZERO,
+            is_measured: false,
             asks: Candidates::default(),
             coupled: Coupled::new(if is_ideal { count } else { 0 }),
             environment,

@@ -346,7 +346,8 @@ impl Multicell {
     }
 }
 
-/// The first timer measures users and calls, the second is the TTI of all cells.
+/// The timer expires twice at the start of a TTI: for the measurements, and after the handovers that these
+/// require for the TTI of all cells.
 impl Mac for Multicell {
     /// The timers of RLC run while a user waits for a grant.
     fn handle_backlog<T: TraceSink<TraceEvent>>(
@@ -367,11 +368,7 @@ impl Mac for Multicell {
     fn leave(&mut self, _ue: &mut UeContext, _direction: Direction) {}
 
     fn poll_timeout(&self, timer: MacTimer) -> Option<(Time, Phase)> {
-        let at = match timer {
-            MacTimer::First => self.next_measurement,
-            MacTimer::Second => self.next_turn,
-        };
-        Some((at, Phase::Schedule))
+        (timer == MacTimer::First).then_some((self.next_turn, Phase::Schedule))
     }
 
     // Large, and of one carrier: not inlined into the dispatch for all carriers.
@@ -379,20 +376,15 @@ impl Mac for Multicell {
     fn handle_timeout<T: TraceSink<TraceEvent>>(
         &mut self,
         ctx: &mut EventContext<'_, T>,
-        timer: MacTimer,
+        _timer: MacTimer,
         config: &CarrierConfig,
         below: &mut Below<'_>,
     ) {
-        let next = ctx.cx.now + self.interval();
-        match timer {
-            MacTimer::First => {
-                self.next_measurement = next;
-                self.measure_all(ctx.cx.now, below.ues);
-            }
-            MacTimer::Second => {
-                self.next_turn = next;
-                self.turn(ctx, config, below);
-            }
+        if std::mem::replace(&mut self.is_measured, !self.is_measured) {
+            self.next_turn = ctx.cx.now + self.interval();
+            self.turn(ctx, config, below);
+        } else {
+            self.measure_all(ctx.cx.now, below.ues);
         }
     }
 }
