@@ -26,7 +26,7 @@ pub fn params(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let choices = choices.collect::<Vec<_>>().join("\n");
         [
             ("key", param.key),
-            ("label", param.label.to_owned()),
+            ("label", param.label),
             ("kind", param.kind),
             ("required", if param.required { "yes" } else { "" }.to_owned()),
             ("default", param.default.unwrap_or_default()),

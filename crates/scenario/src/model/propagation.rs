@@ -4,34 +4,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::environment::PathLoss;
 use umts_stack::environment::{self, PropagationConfig, ShadowingConfig};
+use umts_units::keyword::Unlimited;
 use umts_units::{Angle, Db, Frequency, Length, Probability};
 
 use super::streets::StreetLoss;
-use crate::text::word_unlimited;
 
 /// Path loss, antennas and shadowing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Propagation {
     /// Path loss model. The loss is never below free-space loss.
-    #[schemars(extend("x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1"))]
+    #[schemars(extend("x-label" = "Path loss", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1"))]
     pub model: PathLoss,
     /// Carrier frequency.
-    #[schemars(extend("x-min" = "100 MHz", "x-max" = "10 GHz", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1"))]
+    #[schemars(extend("x-label" = "Carrier frequency", "x-min" = "100 MHz", "x-max" = "10 GHz", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1"))]
     pub frequency: Frequency,
     /// Height of the antennas above the roofs (`vehicular` only).
-    #[schemars(extend("x-min" = "1 m", "x-max" = "50 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.3"))]
+    #[schemars(extend("x-label" = "Antennas above the roofs", "x-min" = "1 m", "x-max" = "50 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.3"))]
     pub above_roofs: Length,
     /// Number of floors between antenna and user (`indoor_office` only).
-    #[schemars(extend("x-max" = 20, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.1"))]
+    #[schemars(extend("x-label" = "Floors", "x-max" = 20, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.1"))]
     pub floors: u32,
     /// Smallest loss between antenna and user, including antenna gain and shadowing.
-    #[schemars(extend("x-min" = "0 dB", "x-max" = "200 dB", "x-source" = "TR 25.942: 70 dB for macro cells"))]
+    #[schemars(extend("x-label" = "Minimum coupling loss", "x-min" = "0 dB", "x-max" = "200 dB", "x-source" = "TR 25.942: 70 dB for macro cells"))]
     pub minimum_coupling_loss: Db,
     /// Distance up to which a site is computed individually, or `"unlimited"`. Farther sites
     /// contribute their mean.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Length>", extend("x-min" = "100 m", "x-source" = "docs/cells.md: what a reach costs"))]
+    #[serde(with = "Unlimited::<Length>")]
+    #[schemars(extend("x-label" = "Range of a site", "x-min" = "100 m", "x-source" = "docs/cells.md: what a reach costs"))]
     pub reach: Option<Length>,
     /// Loss along streets (`manhattan` only).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,16 +49,16 @@ pub struct Propagation {
 #[serde(default, deny_unknown_fields)]
 pub struct Antenna {
     /// Gain of the antenna in its main direction, including cable losses.
-    #[schemars(extend("x-min" = "-50 dB", "x-max" = "50 dB", "x-source" = "a reading: 34 dBm at a load of 0.80 need about 0 dB less losses"))]
+    #[schemars(extend("x-label" = "Gain of antennas", "x-min" = "-50 dB", "x-max" = "50 dB", "x-source" = "a reading: 34 dBm at a load of 0.80 need about 0 dB less losses"))]
     pub gain: Db,
     /// Additional losses in all directions, from walls and bodies.
-    #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB"))]
+    #[schemars(extend("x-label" = "Losses of walls and bodies", "x-min" = "0 dB", "x-max" = "100 dB"))]
     pub losses: Db,
     /// Angle between the two directions in which the gain is 3 dB lower (3 dB beamwidth).
-    #[schemars(extend("x-min" = "1 deg", "x-max" = "360 deg", "x-source" = "TR 25.996 §4.5.1"))]
+    #[schemars(extend("x-label" = "Beamwidth of antennas", "x-min" = "1 deg", "x-max" = "360 deg", "x-source" = "TR 25.996 §4.5.1"))]
     pub beamwidth: Angle,
     /// Front-to-back ratio: attenuation behind the antenna.
-    #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "TR 25.996 §4.5.1"))]
+    #[schemars(extend("x-label" = "Front-to-back ratio of antennas", "x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "TR 25.996 §4.5.1"))]
     pub front_to_back: Db,
 }
 
@@ -67,13 +67,13 @@ pub struct Antenna {
 #[serde(default, deny_unknown_fields)]
 pub struct Shadowing {
     /// Standard deviation of shadowing. `"0 dB"` for none.
-    #[schemars(extend("x-min" = "0 dB", "x-max" = "30 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4: 10 dB, indoors 12 dB"))]
+    #[schemars(extend("x-label" = "Deviation of shadows", "x-min" = "0 dB", "x-max" = "30 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4: 10 dB, indoors 12 dB"))]
     pub deviation: Db,
     /// Distance after which the correlation of a user's shadowing is one half.
-    #[schemars(extend("x-min" = "1 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4: 20 m, 5 m for pedestrians and indoors"))]
+    #[schemars(extend("x-label" = "Decorrelation distance of shadows", "x-min" = "1 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4: 20 m, 5 m for pedestrians and indoors"))]
     pub decorrelation: Length,
     /// Correlation of the shadowing of two sites. All sectors of a site share one value.
-    #[schemars(extend("x-source" = "TR 25.942"))]
+    #[schemars(extend("x-label" = "Correlation of shadows between sites", "x-source" = "TR 25.942"))]
     pub between_sites: Probability,
 }
 

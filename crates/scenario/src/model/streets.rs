@@ -5,9 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::environment::Stations;
 use umts_stack::environment::{self, Border, StreetLossConfig};
+use umts_units::keyword::Unlimited;
 use umts_units::{Db, Length};
-
-use crate::text::word_unlimited;
 
 /// Streets in a square grid with stations in them. Each station is a cell; if the one `[[cell]]` is
 /// named `sector`, the cells are `sector-1`, `sector-2` and so on.
@@ -15,20 +14,20 @@ use crate::text::word_unlimited;
 #[serde(default, deny_unknown_fields)]
 pub struct Streets {
     /// Number of blocks in x and y direction. On a torus both are multiples of `every`.
-    #[schemars(extend("x-default" = "[6, 6]", "x-range" = "two, 1 to 100 each"))]
+    #[schemars(extend("x-label" = "Blocks of houses", "x-default" = "[6, 6]", "x-range" = "two, 1 to 100 each"))]
     pub blocks: Vec<u32>,
     /// Side length of a block of houses.
-    #[schemars(extend("x-min" = "10 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
+    #[schemars(extend("x-label" = "Side of a block", "x-min" = "10 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
     pub block: Length,
     /// Width of a street.
-    #[schemars(extend("x-min" = "1 m", "x-max" = "1 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
+    #[schemars(extend("x-label" = "Width of a street", "x-min" = "1 m", "x-max" = "1 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
     pub width: Length,
     /// Positions of the stations, unless `[[layout.site]]` gives them.
-    #[schemars(extend("x-source" = "a reading"))]
+    #[schemars(extend("x-label" = "Positions of stations", "x-source" = "a reading"))]
     pub stations: Stations,
     /// Number of blocks between two stations of a street. Neighbouring streets have their stations
     /// at other blocks.
-    #[schemars(extend("x-min" = 1, "x-max" = 100, "x-source" = "a reading; TR 25.942: 180 m apart in streets of 75 m blocks"))]
+    #[schemars(extend("x-label" = "Blocks between stations", "x-min" = 1, "x-max" = 100, "x-source" = "a reading; TR 25.942: 180 m apart in streets of 75 m blocks"))]
     pub every: u32,
 }
 
@@ -62,18 +61,18 @@ impl Streets {
 #[serde(default, deny_unknown_fields)]
 pub struct StreetLoss {
     /// Increase of d at a corner, per metre before it and per metre after it.
-    #[schemars(extend("x-min" = 0, "x-max" = 10, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2: 0.5 at 90°"))]
+    #[schemars(extend("x-label" = "Loss at a corner", "x-min" = 0, "x-max" = 10, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2: 0.5 at 90°"))]
     pub corner: f64,
     /// Path length after which the loss grows twice as fast, or `"unlimited"`.
-    #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Length>", extend("x-min" = "10 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
+    #[serde(with = "Unlimited::<Length>")]
+    #[schemars(extend("x-label" = "Breakpoint of the loss along streets", "x-min" = "10 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
     pub breakpoint: Option<Length>,
     /// Whether power also propagates over the roofs if the loss is smaller there: 24 + 45 log(R +
     /// 20) dB, R in metres.
-    #[schemars(extend("x-source" = "TR 25.942"))]
+    #[schemars(extend("x-label" = "Power over the roofs", "x-source" = "TR 25.942"))]
     pub over_roofs: bool,
     /// Penetration loss of the walls, for users in a house.
-    #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
+    #[schemars(extend("x-label" = "Loss of walls", "x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
     pub penetration: Db,
 }
 
