@@ -9,6 +9,7 @@ const LAYERS: [&[&str]; 9] = [
     // Values without behaviour, used everywhere.
     &[
         "ids",
+        "options",
         "packet",
         "radio/mac/transport_channel",
         "radio/phy/lost",

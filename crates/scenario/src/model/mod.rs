@@ -49,10 +49,11 @@ pub(crate) use layout::BEST;
 pub use layout::{Border, Layout, Site};
 pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
-pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
+pub use network::{InternetDelay, Link, Outage, QueueLimit, RedConfig, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
 pub use power::{LinkTables, Power, Supply};
-pub use propagation::{Antenna, PathLoss, Propagation, Shadowing};
+pub(crate) use propagation::complete as complete_propagation;
+pub use propagation::{Antenna, PathLoss, Propagation, Shadowing, StreetLoss};
 pub use proxy::{
     AtLimit, FlowChoice, Proxy, ProxyAckRegulation, ProxyMode, ProxyOutage, ProxySnoop, ProxyWindowClamp,
     Setup, Then,
@@ -63,7 +64,7 @@ pub use rlc::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
-pub use streets::{Stations, StreetLoss, Streets};
+pub use streets::{Stations, Streets};
 pub use tcp::{
     ChargedOptions, Nagle, PythonClass, RtoRule, SlowStart, Tcp, TcpConnection, TcpKeys, TcpProfile,
     TcpVariant, Window,
@@ -165,11 +166,7 @@ impl Scenario {
     /// was not checked.
     pub fn environment(&self) -> Option<EnvironmentConfig> {
         let (layout, propagation) = self.layout.as_ref().zip(self.propagation.as_ref())?;
-        Some(EnvironmentConfig {
-            layout: layout.config(),
-            propagation: propagation.config(),
-            shadowing: propagation.shadowing.config(),
-        })
+        Some(EnvironmentConfig { layout: layout.config(), propagation: *propagation })
     }
 
     /// The RLC parameters of a group.

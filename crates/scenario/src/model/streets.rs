@@ -1,12 +1,10 @@
-//! A town: `[layout.streets]` has blocks of houses with streets between them,
-//! `[propagation.streets]` the loss along the streets.
+//! A town: `[layout.streets]` has blocks of houses with streets between them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::environment::Stations;
-use umts_stack::environment::{self, Border, StreetLossConfig};
-use umts_units::keyword::Unlimited;
-use umts_units::{Db, Length};
+use umts_stack::environment::{self, Border};
+use umts_units::Length;
 
 /// Streets in a square grid with stations in them. Each station is a cell; if the one `[[cell]]` is
 /// named `sector`, the cells are `sector-1`, `sector-2` and so on.
@@ -51,51 +49,6 @@ impl Streets {
             block: self.block.metres(),
             width: self.width.metres(),
             border,
-        }
-    }
-}
-
-/// Loss along streets (`manhattan` only): 20 log(4π d/λ) dB. Each corner increases the effective
-/// distance d of the street after it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct StreetLoss {
-    /// Increase of d at a corner, per metre before it and per metre after it.
-    #[schemars(extend("x-label" = "Loss at a corner", "x-min" = 0, "x-max" = 10, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2: 0.5 at 90°"))]
-    pub corner: f64,
-    /// Path length after which the loss grows twice as fast, or `"unlimited"`.
-    #[serde(with = "Unlimited::<Length>")]
-    #[schemars(extend("x-label" = "Breakpoint of the loss along streets", "x-min" = "10 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
-    pub breakpoint: Option<Length>,
-    /// Whether power also propagates over the roofs if the loss is smaller there: 24 + 45 log(R +
-    /// 20) dB, R in metres.
-    #[schemars(extend("x-label" = "Power over the roofs", "x-source" = "TR 25.942"))]
-    pub over_roofs: bool,
-    /// Penetration loss of the walls, for users in a house.
-    #[schemars(extend("x-label" = "Loss of walls", "x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.2"))]
-    pub penetration: Db,
-}
-
-impl Default for StreetLoss {
-    fn default() -> Self {
-        let config = StreetLossConfig::default();
-        StreetLoss {
-            corner: config.corner,
-            breakpoint: Some(Length::from_millimetres(300_000)),
-            over_roofs: config.over_roofs,
-            penetration: Db(config.penetration_db),
-        }
-    }
-}
-
-impl StreetLoss {
-    /// Configuration of the street losses for the stack.
-    pub fn config(&self) -> StreetLossConfig {
-        StreetLossConfig {
-            corner: self.corner,
-            breakpoint_m: self.breakpoint.map_or(f64::INFINITY, Length::metres),
-            over_roofs: self.over_roofs,
-            penetration_db: self.penetration.0,
         }
     }
 }

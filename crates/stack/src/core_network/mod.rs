@@ -93,7 +93,7 @@ impl CoreNetwork {
 #[cfg(test)]
 mod tests {
     use umts_kernel::{EventQueue, TraceSink};
-    use umts_units::{Duration, Time};
+    use umts_units::{Duration, Probability, Time};
 
     use super::*;
     use crate::EventContext;
@@ -224,8 +224,8 @@ mod tests {
     fn loss_and_delay_apply_only_in_the_configured_direction() {
         let delay = InternetDelay { direction: Ways::Uplink, ..InternetDelay::default() };
         let config = LinkConfig {
-            loss: 1.0,
-            loss_by_direction: [Some(0.0), None],
+            loss: Probability::ONE,
+            downlink_loss: Some(Probability::ZERO),
             internet_delay: Some(delay),
             ..LinkConfig::default()
         };
@@ -241,7 +241,7 @@ mod tests {
         };
         assert_eq!(fate(&config, Direction::Downlink), Verdict::Arrives(Time::ZERO));
         assert_eq!(fate(&config, Direction::Uplink), Verdict::Lost);
-        let lossless = LinkConfig { loss: 0.0, ..config };
+        let lossless = LinkConfig { loss: Probability::ZERO, ..config };
         let Verdict::Arrives(at) = fate(&lossless, Direction::Uplink) else { panic!("nothing is lost") };
         assert!(at >= Time::ZERO + Duration::from_millis(35));
     }
@@ -259,9 +259,10 @@ mod tests {
 
     #[test]
     fn chained_links_need_one_event_and_losses_are_recorded_on_time() {
+        let (none, all) = (Probability::ZERO, Probability::ONE);
         let hop = |loss| LinkConfig { delay: Duration::from_millis(10), loss, ..LinkConfig::default() };
         let mut core =
-            CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));
+            CoreNetwork::new(&[hop(none), hop(none), hop(none), hop(all)], 2, &[], &Streams::new(1, 0));
         let mut packet = packet(Direction::Downlink, FlowId(0));
         let (mut log, mut agenda) = (DropLog(Vec::new()), EventQueue::new());
         core.enter(&mut EventContext::new(Time::ZERO, &mut log, &mut agenda), &mut packet);

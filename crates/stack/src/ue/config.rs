@@ -23,7 +23,7 @@ pub struct UeConfig {
     /// Header compression of both directions.
     pub pdcp: Option<PdcpConfig>,
     /// RLC configuration of both ends.
-    pub rlc: RlcConfig,
+    pub rlc: Arc<RlcConfig>,
     /// Both RLC entities exchange octets.
     pub wire_mode: bool,
     /// Channels by direction. For a UE that switches channels: the FACH and RACH at the start.

@@ -132,7 +132,7 @@ impl UeContext {
 
     /// Rates of the DCHs that RRC may allocate.
     pub fn dchs(&self) -> &[DchRates] {
-        self.control.as_ref().map_or(&[], |control| &control.rrc().config().dchs)
+        self.control.as_ref().map_or(&[], |control| &control.rrc().config().dch_rates)
     }
 
     /// Whether and from when the DCH can be preempted for another UE.
@@ -162,7 +162,7 @@ impl UeContext {
     fn count_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
-        let least = control.rrc().config().inactivity.counts_above;
+        let least = control.rrc().config().activity_threshold;
         let rlc = &self.rlc[direction.index()];
         if least.is_none_or(|least| traffic_volume(control.rrc(), rlc, now) > least) {
             let end = now + self.channels[direction.index()].format.tti;

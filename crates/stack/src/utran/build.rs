@@ -60,7 +60,7 @@ impl Utran {
         let legs = maker.channels(ue, cell, COMMON, config.channels, &config.errors);
         if let Some(switching) = &config.switching {
             let admission = &mut self.cells[cell.index()].admission;
-            switching.rrc.dchs.iter().for_each(|dch| admission.offer(*dch));
+            switching.rrc.dch_rates.iter().for_each(|dch| admission.offer(*dch));
         }
         self.ues.push(UeContext::new(ue, cell, config, legs));
         if let Some(substitute) = &config.substitute {

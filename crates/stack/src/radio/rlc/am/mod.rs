@@ -31,8 +31,8 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 pub use config::{
-    AmConfig, Arrivals, BufferCounts, Discard, Epc, ErroneousSn, GapWhileProhibited, Header,
-    LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
+    Arrivals, BufferCounts, ErroneousSn, GapWhileProhibited, Header, LengthIndicators, MaxDatReading,
+    MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 
 use self::receiver::Receiver;
@@ -40,7 +40,7 @@ use self::reset::Reset;
 use self::sender::{Ride, Sender};
 use self::timers::{Timer, Timers};
 use super::arrived::for_each_arrived;
-use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status, WaitingSdu};
+use super::{Backlog, BlockSet, DataRun, Pdu, RlcConfig, Sdu, SduEnd, Sn, Status, WaitingSdu};
 use crate::Context;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -50,7 +50,7 @@ use crate::trace::{PduDrop, TraceEvent};
 #[derive(Debug, Clone)]
 pub struct AmEntity {
     /// Shared by the entities of all UEs with the same bearer.
-    config: Arc<AmConfig>,
+    config: Arc<RlcConfig>,
     reset: Reset,
     suspended: bool,
     receiver: Receiver,
@@ -64,7 +64,7 @@ pub struct BufferFull;
 
 impl AmEntity {
     /// An entity of `ue`'s bearer that sends in direction `sends`.
-    pub fn new(ue: UeId, sends: Direction, config: impl Into<Arc<AmConfig>>) -> Self {
+    pub fn new(ue: UeId, sends: Direction, config: impl Into<Arc<RlcConfig>>) -> Self {
         let config = config.into();
         AmEntity {
             sender: Sender::new(ue, sends, &config),
@@ -468,6 +468,6 @@ impl AmEntity {
 
     /// Octets of a PDU after its header.
     pub fn pdu_payload(&self) -> Bytes {
-        Bytes(u64::from(self.config.pdu_payload))
+        Bytes(u64::from(self.config.pdu_payload.0))
     }
 }

@@ -102,7 +102,7 @@ fn calls_that_move_have_up_to_three_cells_and_lose_no_more() {
         let with = |soft| {
             let mut config = sectors(4.0, ERROR_FREE);
             config.power.control = control;
-            config.environment.shadowing = ShadowingConfig::default();
+            config.environment.propagation.shadowing = ShadowingConfig::default();
             config.handover.soft = soft;
             let calls = CallsConfig { offered: 12.0, per: Offered::Cell, holding: Duration::from_secs(120) };
             let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));
@@ -161,7 +161,7 @@ fn calls_are_blocked_as_erlang_says() {
 fn driving(without: WithoutCode, soft: Option<SoftHandover>) -> Bench {
     let mut config = sectors(4.0, ERROR_FREE);
     config.dch.codes = Some(OneTree { without, ..ONE_TREE });
-    config.environment.shadowing = ShadowingConfig::default();
+    config.environment.propagation.shadowing = ShadowingConfig::default();
     config.handover.soft = soft;
     let calls = CallsConfig { offered: 22.0, per: Offered::Cell, holding: Duration::from_secs(60) };
     let mobility = MobilityConfig::Legs(crate::environment::Legs::vehicular(50.0 / 3.6));

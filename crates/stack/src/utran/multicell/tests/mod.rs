@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use umts_kernel::EventQueue;
 use umts_kernel::random::Streams;
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Db, Duration, Time};
 
 use crate::EventContext;
 use crate::environment::{
@@ -23,7 +23,6 @@ use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{OuterLoopConfig, PowerConfig, PowerControl};
 use crate::radio::phy::{ErrorModel, LinkTable};
 use crate::radio::rlc::RlcConfig;
-use crate::radio::rlc::am::AmConfig;
 use crate::radio::rlc::testing::packet;
 use crate::rnc::calls::{CallsConfig, Offered};
 use crate::rnc::mac_sh::{
@@ -57,8 +56,10 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> MulticellConfig {
     MulticellConfig {
         environment: EnvironmentConfig {
             layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
-            propagation: PropagationConfig::default(),
-            shadowing: ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() },
+            propagation: PropagationConfig {
+                shadowing: ShadowingConfig { deviation: Db(0.0), ..ShadowingConfig::default() },
+                ..PropagationConfig::default()
+            },
         },
         power: PowerConfig::default(),
         dsch: MacShConfig {
@@ -136,14 +137,14 @@ impl Bench {
             format: TransportFormat { tti: TTI, blocks },
             block_bits: 336,
         };
-        let rlc: Arc<AmConfig> = AmConfig { max_dat: None, buffer: None, ..AmConfig::default() }.into();
+        let rlc: Arc<RlcConfig> = RlcConfig { max_dat: None, buffer: None, ..RlcConfig::default() }.into();
         let ues: Vec<_> = mobilities
             .iter()
             .map(|mobility| UeConfig {
                 cell: 0,
                 mobility: Some(mobility.clone()),
                 pdcp: None,
-                rlc: RlcConfig::Am(rlc.clone()),
+                rlc: rlc.clone(),
                 wire_mode: false,
                 channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
                 connection: ConnectionConfig::default().into(),
@@ -258,7 +259,7 @@ fn a_timeout_brings_the_length_indicator_through_in_time() {
 fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = control;
-    config.environment.shadowing = ShadowingConfig::default();
+    config.environment.propagation.shadowing = ShadowingConfig::default();
     let calls = CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120) };
     config.calls = vec![talk(calls)];
     let mut bench = Bench::new(&config, &[]);
@@ -294,7 +295,7 @@ fn control_in_steps_keeps_near_what_is_aimed_at() {
 fn calls_out_of_reach_drive_no_power_beyond_the_limit() {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = PowerControl::Steps;
-    config.environment.shadowing = ShadowingConfig::default();
+    config.environment.propagation.shadowing = ShadowingConfig::default();
     let holding = Duration::from_secs(120);
     config.calls = vec![talk(CallsConfig { offered: 45.0, per: Offered::Cell, holding })];
     let mut bench = Bench::new(&config, &[]);
@@ -317,7 +318,7 @@ fn the_outer_loop_holds_one_percent_though_powers_come_late() {
         config.power.outer_loop = outer_loop;
         let calls = CallsConfig { offered: 20.0, per: Offered::Cell, holding: Duration::from_secs(600) };
         config.calls = vec![talk(calls)];
-        config.environment.shadowing = ShadowingConfig::default();
+        config.environment.propagation.shadowing = ShadowingConfig::default();
         let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; 36]);
         for n in 0..9_000 {
             bench.sends(10 * n, (n % 36) as u16, n, 570);

@@ -116,7 +116,7 @@ fn crowd(decision: Decision, control: PowerControl, users: u16, calls: f64) -> B
     let mut config = sectors(8.0, 2.25);
     config.dsch.decision = decision;
     config.power.control = control;
-    config.environment.shadowing = ShadowingConfig::default();
+    config.environment.propagation.shadowing = ShadowingConfig::default();
     let holding = Duration::from_secs(120);
     config.calls = vec![talk(CallsConfig { offered: calls, per: Offered::Cell, holding })];
     let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; usize::from(users)]);

@@ -189,8 +189,9 @@ fn a_channel_the_other_way_carries_the_acknowledgments_of_a_grant() {
 
 #[test]
 fn what_is_given_up_before_it_was_heard_is_withdrawn() {
-    use crate::radio::rlc::am::Discard;
-    let rlc = AmConfig { discard: Discard::Timer(Duration::from_millis(20)), ..rlc() };
+    use crate::radio::rlc::SduDiscard;
+    let rlc =
+        RlcConfig { sdu_discard: SduDiscard::Timer, timer_discard: Some(Duration::from_millis(20)), ..rlc() };
     let mut bench = Bench::new(tdd(), rlc, 1, 1);
     bench.sends(3, 0, Uplink, 0, 100);
     bench.frames(20);
@@ -244,7 +245,7 @@ fn an_entity_beyond_repair_lets_go_of_its_capacity() {
     let mut beyond_repair = 0;
     for seed in 0..40 {
         // A window that does not move leads to a RESET, and the first one is one too many.
-        let rlc = AmConfig { max_dat: Some(1), max_mrw: Some(2), max_rst: 1, ..rlc() };
+        let rlc = RlcConfig { max_dat: Some(1), max_mrw: Some(2), max_rst: 1, ..rlc() };
         let mut bench = Bench::new(cell.clone(), rlc, 3, seed);
         for (id, ue) in (0..60).zip([0, 1, 2].into_iter().cycle()) {
             bench.sends(3 + 10 * id, ue, Direction::Downlink, id, 1340);

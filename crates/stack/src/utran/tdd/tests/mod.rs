@@ -17,7 +17,7 @@ use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::phy::ErrorModel;
 use crate::radio::phy::tdd::layout::{FRAME, LayoutKind};
 use crate::radio::rlc::RlcConfig;
-use crate::radio::rlc::am::{AmConfig, MissingPduIndication, Piggyback};
+use crate::radio::rlc::am::{MissingPduIndication, Piggyback};
 use crate::radio::rlc::testing::packet;
 use crate::rnc::rrc::ConnectionConfig;
 use crate::rnc::tdd::{
@@ -56,17 +56,17 @@ fn tdd() -> TddConfig {
 }
 
 /// RLC that repairs what is missing in a frame in the next.
-fn rlc() -> AmConfig {
-    AmConfig {
+fn rlc() -> RlcConfig {
+    RlcConfig {
         piggyback: Piggyback::Off,
         window: 2047,
-        rx_window: 2047,
+        rx_window: Some(2047),
         max_dat: None,
         timer_poll: Some(Duration::from_millis(300)),
         timer_status_prohibit: None,
         missing_pdu_indication: MissingPduIndication::EveryPdu,
         buffer: None,
-        ..AmConfig::default()
+        ..RlcConfig::default()
     }
 }
 
@@ -81,7 +81,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(tdd: TddConfig, rlc: AmConfig, users: usize, seed: u64) -> Self {
+    fn new(tdd: TddConfig, rlc: RlcConfig, users: usize, seed: u64) -> Self {
         let lead = Duration::ZERO;
         let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
         let limits = Limits { rates: [None; 2], dchs: None, queue: 0 };
@@ -98,7 +98,7 @@ impl Bench {
             cell: 0,
             mobility: None,
             pdcp: None,
-            rlc: RlcConfig::Am(rlc.into()),
+            rlc: rlc.into(),
             wire_mode: false,
             channels: [channel; 2],
             connection: ConnectionConfig { recovers_rlc: false, ..ConnectionConfig::default() }.into(),

@@ -131,7 +131,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let GrantConfig { order, refused, .. } = cell.grant;
-        let mut bench = Bench::new(cell, AmConfig { max_dat, ..rlc() }, 12, seed);
+        let mut bench = Bench::new(cell, RlcConfig { max_dat, ..rlc() }, 12, seed);
         let mut sent = [Vec::new(), Vec::new()];
         let mut came = Vec::new();
         let (mut frame, mut id) = (0, 0);
