@@ -1,14 +1,14 @@
 //! The scenario as types: the content of a TOML file after defaults, with units checked.
 //!
-//! Each field is one key of the file and is declared only here. Its type carries the unit, and its
-//! doc comment is its description in the reference. `x-min` and `x-max` are the range that the
-//! loader enforces; `x-source` is the clause, RFC or tool that the value comes from.
-//! [`crate::schema`] and [`crate::params`] are generated from the fields.
+//! Each field is one key of the file and is declared only here or in the stack. Its type carries
+//! the unit, and its doc comment is its description in the reference. `x-label` is the label in
+//! figures, `x-min` and `x-max` are the range that the loader enforces; `x-source` is the clause,
+//! RFC or tool that the value comes from. [`crate::schema`] and [`crate::params`] are generated
+//! from the fields.
 //!
-//! The keys of a file differ from the variables of an entity, so tables and configurations are
-//! separate types. Each table has a method that converts it into its configuration. Options and
-//! defaults that both share are defined in the stack alone: the words of an option are the stack's
-//! enum, and `Default` of a table takes the values of the stack.
+//! Links, RLC, RRC and propagation are configurations of the stack, which declares them as tables.
+//! Other tables differ from the variables of an entity; each has a method that converts it into a
+//! configuration. Words of options are always enums of the stack.
 
 mod calls;
 mod cell;
