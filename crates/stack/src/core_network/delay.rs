@@ -42,7 +42,7 @@ impl Ways {
 
 options! {
     /// Internet delay: a minimum plus a lognormal part, limited to a maximum. Delays of successive
-    /// packets are correlated.
+    /// packets are correlated, and packets keep their order.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct InternetDelay as "InternetDelay" {
         /// Smallest Internet delay.
@@ -58,9 +58,6 @@ options! {
         [label = "Hurst parameter of delays", min = 0.5, max = 0.99,
             source = "Leland et al. (1994): 0.8 to 0.9 for traffic of networks"]
         pub hurst: f64 = 0.85,
-        /// Whether packets keep their order: a faster packet waits for the packet in front of it.
-        [label = "Packet order in the Internet"]
-        pub keeps_order: bool = true,
         /// Direction of the packets that are delayed. With both, each direction has its own delays.
         [label = "Direction of Internet delays"]
         pub direction: Ways = Ways::Both,

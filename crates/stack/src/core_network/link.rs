@@ -78,12 +78,6 @@ impl LinkConfig {
         let own = [self.downlink_loss, self.uplink_loss][direction.index()];
         own.unwrap_or(self.loss).value()
     }
-
-    /// Whether packets in this direction may overtake each other.
-    pub fn reorders(&self, direction: Direction) -> bool {
-        self.internet_delay
-            .is_some_and(|internet| !internet.keeps_order && internet.direction.contains(direction))
-    }
 }
 
 /// An interval in which a link is down.
@@ -142,8 +136,7 @@ struct More {
     jitter: Duration,
     jitters: Stream,
     internet: Option<Internet>,
-    /// Arrival time of the last packet. Later packets do not arrive before, unless the link
-    /// reorders.
+    /// Arrival time of the last packet. Later packets do not arrive before.
     arrives_last: Time,
 }
 
@@ -151,11 +144,8 @@ struct More {
 #[derive(Debug, Clone)]
 struct Internet {
     delays: Delays,
-    keeps_order: bool,
     /// Delay of the last packet.
     took: Duration,
-    /// If packets may overtake each other: arrival times of the packets in flight, sorted.
-    arrivals: VecDeque<Time>,
 }
 
 impl More {
@@ -164,9 +154,7 @@ impl More {
         let internet = config.internet_delay.filter(|delay| delay.direction.contains(direction));
         let internet = internet.map(|delay| Internet {
             delays: Delays::new(delay, streams.stream(&format!("{name}/internet_delay"))),
-            keeps_order: delay.keeps_order,
             took: Duration::ZERO,
-            arrivals: VecDeque::new(),
         });
         let loss = config.loss(direction);
         let LinkConfig { jitter, ecn_threshold, red, outage, .. } = config;
@@ -227,8 +215,7 @@ impl More {
     /// Arrival time with jitter or Internet delay of a packet that would arrive at `at`.
     fn arrival(&mut self, at: Time) -> Time {
         if let Some(internet) = &mut self.internet {
-            let out = at + internet.delays.draw(at);
-            let out = if internet.keeps_order { self.arrives_last.max(out) } else { out };
+            let out = self.arrives_last.max(at + internet.delays.draw(at));
             internet.took = out - at;
             self.arrives_last = out;
             return out;
@@ -282,25 +269,16 @@ impl Link {
         self.transmitter.transmit(now, size).map_or(Verdict::QueueFull, Verdict::Arrives)
     }
 
-    #[inline]
-    fn internet(&mut self) -> Option<&mut Internet> {
-        self.more.as_mut()?.internet.as_mut()
-    }
-
     /// Internet delay of the last packet sent, if this direction has Internet delays.
     #[inline]
-    pub fn internet_delay(&mut self) -> Option<Duration> {
-        self.internet().map(|internet| internet.took)
+    pub fn internet_delay(&self) -> Option<Duration> {
+        Some(self.more.as_ref()?.internet.as_ref()?.took)
     }
 
-    /// Stores a packet until it leaves the link at `until`.
+    /// Stores a packet until it leaves the link.
     #[inline]
-    pub fn keep(&mut self, packet: &Packet, until: Time) {
-        let place = self.internet().and_then(|internet| internet.place_of(until));
-        match place {
-            None => self.on_the_way.push_back(*packet),
-            Some(place) => self.on_the_way.insert(place, *packet),
-        }
+    pub fn keep(&mut self, packet: &Packet) {
+        self.on_the_way.push_back(*packet);
     }
 
     /// Whether the next packet to leave belongs to a real program.
@@ -316,23 +294,7 @@ impl Link {
     /// Removes and returns the packet that leaves now: the first one in flight.
     #[inline]
     pub fn arrive(&mut self) -> Packet {
-        if let Some(internet) = self.internet() {
-            internet.arrivals.pop_front();
-        }
         self.on_the_way.pop_front().expect("every packet on its way was kept")
-    }
-}
-
-impl Internet {
-    /// If packets may overtake each other: index in flight of a packet that leaves at `until`,
-    /// after the packets that leave at the same time and entered earlier.
-    fn place_of(&mut self, until: Time) -> Option<usize> {
-        if self.keeps_order {
-            return None;
-        }
-        let place = self.arrivals.partition_point(|arrival| *arrival <= until);
-        self.arrivals.insert(place, until);
-        Some(place)
     }
 }
 

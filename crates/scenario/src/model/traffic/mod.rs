@@ -253,9 +253,6 @@ pub struct ParetoWww {
     /// Start of the time between requests: the preceding request, or the end of its file.
     #[schemars(extend("x-label" = "Pace of the requests"))]
     pub pace: Pace,
-    /// Whether the flow begins with a time between requests.
-    #[schemars(extend("x-label" = "Start with a pause"))]
-    pub start_with_pause: bool,
 }
 
 impl Default for ParetoWww {
@@ -268,7 +265,6 @@ impl Default for ParetoWww {
             truncation: Truncation::Redraw,
             interarrival: Duration::from_millis(21_500),
             pace: Pace::RequestToRequest,
-            start_with_pause: true,
         }
     }
 }
