@@ -48,7 +48,6 @@ __all__ = [
     "schema",
     "settle",
     "simulate",
-    "simulate_together",
     "states",
     "t_quantile",
     "try_interception",
@@ -153,7 +152,6 @@ class Scenario:
     def houses(self) -> list[list[float]]: ...
     def track(self, ue: int, times_s: Sequence[float], seed: int, run: int) -> list[list[float]] | None: ...
     def content_hash(self) -> str: ...
-    def network_hash(self) -> str: ...
 
 @final
 class Columns:
@@ -231,13 +229,6 @@ def simulate(
     tables_dir: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RunResult: ...
-def simulate_together(
-    wanted: Sequence[tuple[Scenario, bool, str | None, str | None]],
-    seed: int,
-    run: int,
-    *,
-    progress: Callable[[float], None] | None = None,
-) -> list[RunResult]: ...
 
 @final
 class EmulationResult:

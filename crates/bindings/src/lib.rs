@@ -48,7 +48,7 @@ mod _core {
         version,
     };
     #[pymodule_export]
-    use super::run::{RunResult, simulate, simulate_together};
+    use super::run::{RunResult, simulate};
     #[pymodule_export]
     use super::sandbox::{Place, Waiting, leave_host, settle};
     #[pymodule_export]

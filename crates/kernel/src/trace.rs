@@ -39,12 +39,20 @@ pub struct NoTrace;
 impl<E: Observable> TraceSink<E> for NoTrace {
     const ENABLED: bool = false;
     #[inline]
+    fn wants_copies(&self) -> bool {
+        false
+    }
+    #[inline]
     fn record(&mut self, _at: Time, _event: &E) {}
 }
 
 impl<E: Observable, A: TraceSink<E>, B: TraceSink<E>> TraceSink<E> for (A, B) {
     const ENABLED: bool = A::ENABLED || B::ENABLED;
     const WANTS_DETAIL: bool = A::WANTS_DETAIL || B::WANTS_DETAIL;
+    #[inline]
+    fn wants_copies(&self) -> bool {
+        self.0.wants_copies() || self.1.wants_copies()
+    }
     #[inline]
     fn record(&mut self, at: Time, event: &E) {
         if A::ENABLED {
@@ -68,6 +76,10 @@ impl<E: Observable, A: TraceSink<E>, B: TraceSink<E>> TraceSink<E> for (A, B) {
 impl<E: Observable, S: TraceSink<E>> TraceSink<E> for Option<S> {
     const ENABLED: bool = S::ENABLED;
     const WANTS_DETAIL: bool = S::WANTS_DETAIL;
+    #[inline]
+    fn wants_copies(&self) -> bool {
+        self.as_ref().is_some_and(S::wants_copies)
+    }
     #[inline]
     fn record(&mut self, at: Time, event: &E) {
         if let Some(sink) = self {
@@ -103,5 +115,36 @@ impl<E: Observable, S: TraceSink<E> + ?Sized> TraceSink<E> for &mut S {
 impl<E: Observable + Clone> TraceSink<E> for Vec<(Time, E)> {
     fn record(&mut self, at: Time, event: &E) {
         self.push((at, event.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Event;
+
+    impl Observable for Event {
+        type Detail<'a> = ();
+    }
+
+    /// A sink that wants copies if the field is true.
+    struct Copies(bool);
+
+    impl TraceSink<Event> for Copies {
+        fn wants_copies(&self) -> bool {
+            self.0
+        }
+        fn record(&mut self, _at: Time, _event: &Event) {}
+    }
+
+    #[test]
+    fn combined_sinks_want_copies_if_one_member_does() {
+        for (first, second) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert_eq!((Copies(first), Copies(second)).wants_copies(), first || second);
+        }
+        assert!(!(Copies(false), NoTrace).wants_copies());
+        assert!(Some(Copies(true)).wants_copies() && !Some(Copies(false)).wants_copies());
+        assert!(!None::<Copies>.wants_copies());
     }
 }

@@ -258,7 +258,32 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::CapacityReleased { .. }
             | TraceEvent::FrameUsed { .. }
             | TraceEvent::AckCollision { .. } => self.tdd.record(at, event),
-            _ => self.radio.record(at, event),
+            TraceEvent::PacketDropped { .. }
+            | TraceEvent::InternetDelay { .. }
+            | TraceEvent::SduDiscarded { .. }
+            | TraceEvent::SduLost { .. }
+            | TraceEvent::PdusSent { .. }
+            | TraceEvent::StatusSent { .. }
+            | TraceEvent::PdusDropped { .. }
+            | TraceEvent::RlcReset { .. }
+            | TraceEvent::RlcUnrecoverable { .. }
+            | TraceEvent::RlcReestablished { .. }
+            | TraceEvent::RlcBuffer { .. }
+            | TraceEvent::IubSent { .. }
+            | TraceEvent::FachQueueDropped { .. }
+            | TraceEvent::BlocksReceived { .. }
+            | TraceEvent::RachCollision { .. }
+            | TraceEvent::CellUpdateStarted { .. }
+            | TraceEvent::CellUpdateEnded { .. } => self.radio.record(at, event),
+            TraceEvent::Established { .. }
+            | TraceEvent::RtoUpdated { .. }
+            | TraceEvent::Window { .. }
+            | TraceEvent::SdusLimited { .. }
+            | TraceEvent::TimerPollExpired { .. }
+            | TraceEvent::RlcInitialState { .. }
+            | TraceEvent::AckDeferred { .. }
+            | TraceEvent::CellUpdateSent { .. }
+            | TraceEvent::CellUpdateConfirmSent { .. } => {}
         }
     }
 }
